@@ -9,8 +9,10 @@ import time
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pyarrow as pa
 import pytest
 
+import nearkin
 from functional.conftest import nearkin_here
 from made_up_prose import Prose
 from nearkin.planning.pairs import search as pair_search
@@ -256,6 +258,14 @@ def test_a_sample_of_short_texts_is_not_searched_by_bands(tmp_path):
     texts = [" ".join(f"w{i * j % 97}" for j in range(12)) for i in range(400)]
     path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="utf-8")
     ended = nearkin_here("plan", "corpus", path, "--documents", "200M")
+    told = planned("corpus", path, "--documents", "200M")["plan"]
+    assert told["kind"] == "rare shingles"
+    assert [told[name] for name in ("bands", "rows", "size", "expected_candidates")] == [None] * 4
+    assert told["exact_below"] > 12
+    result = nearkin.plan(path, n_documents=200_000_000)
+    assert result.plan.to_pylist() == [told]
+    assert result.plan.schema.field("expected_candidates").type == pa.float64()
+    assert "rare shingles only" in repr(result)
     words = " ".join(ended.out.split())
     assert "search: rare shingles only. All texts of the sample have fewer than" in words
     assert re.search(r"fewer than \d,\d{3} shingles and are searched exhaustively, except those", words)

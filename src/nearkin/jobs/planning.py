@@ -42,8 +42,10 @@ class CorpusPlan(Tabular):
     Parameters
     ----------
     plan : pyarrow.Table
-        One row: kind ("bands" or "sampling"), recall_at_threshold, expected_candidates, exact_below, and bands, rows
-        and size (slots of a sketch), or rate.
+        One row: kind ("bands", "rare shingles" or "sampling"), recall_at_threshold (a minimum), expected_candidates
+        (number of unrelated pairs if all texts were searched by bands, or by sampled shingles), exact_below, and bands,
+        rows and size (slots of a sketch), or rate. "rare shingles": no text of the sample is long enough for bands;
+        expected_candidates, bands, rows and size are null, since they are not predicted.
     n_documents, n_texts : int
         Number of documents in the corpus; number of distinct texts, extrapolated from the sample.
     in_words : str
@@ -240,13 +242,26 @@ def _checked(given: Mapping[str, Any], names: tuple[str, ...], kind: str) -> dic
     return dict(given)
 
 
+_SCHEMAS = {
+    True: pa.schema({
+        "kind": pa.string(), "rate": pa.float64(), "recall_at_threshold": pa.float64(),
+        "expected_candidates": pa.float64(), "exact_below": pa.int64(),
+    }),
+    False: pa.schema({
+        "kind": pa.string(), "bands": pa.int64(), "rows": pa.int64(), "recall_at_threshold": pa.float64(),
+        "expected_candidates": pa.float64(), "exact_below": pa.int64(), "size": pa.int64(),
+    }),
+}  # fmt: skip
+"""Columns of `CorpusPlan.plan`, with and without sampled shingles."""
+
+
 def _corpus_plan(
     asked: ReadingRequest, options: DedupOptions, n_documents: int | None, resources: Resources, progress: Progress
 ) -> CorpusPlan:
     told = of_corpus.forecast(asked, options, n_documents=n_documents, resources=resources, progress=progress)
     manifest: Mapping[str, Any] = of_corpus.forecast_as_stored(told, options)
     return CorpusPlan(
-        plan=pa.Table.from_pylist([manifest["plan"]]),
+        plan=pa.Table.from_pylist([manifest["plan"]], schema=_SCHEMAS[told.is_sampling]),
         n_documents=told.n_documents,
         n_texts=told.n_texts,
         in_words=describe_plan(told.plan, options, share_by_bands=told.share_by_bands),

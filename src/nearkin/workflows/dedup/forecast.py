@@ -76,12 +76,19 @@ def forecast(
 
 
 def forecast_as_stored(told: CorpusForecast, options: DedupOptions) -> dict[str, object]:
-    """Return a forecast as JSON types."""
+    """Return a forecast as JSON types.
+
+    If no text of the sample is long enough for bands, the plan has the kind "rare shingles", and null for the bands and
+    for the unrelated pairs, whose number is not predicted.
+    """
+    plan = plan_as_stored(told.plan)
+    if not told.is_sampling and not told.share_by_bands:
+        plan |= {"kind": "rare shingles"} | dict.fromkeys(("bands", "rows", "size", "expected_candidates"))
     return {
         "documents": told.n_documents,
         "distinct_texts": told.n_texts,
         "parameters": options.in_words(),
-        "plan": plan_as_stored(told.plan),
+        "plan": plan,
         "keys_of_bands_a_text": told.n_band_keys,
         "other_keys_a_text": told.n_other_keys,
         "sample": {
