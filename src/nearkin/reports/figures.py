@@ -94,7 +94,7 @@ def _operating_point(plot: Plot, threshold: float, recall: float) -> str:
     return (
         element("path", d=path, stroke=SIGNAL, stroke_width=1.5, stroke_dasharray="5,3")
         + plot.marked(threshold, recall)
-        + plot.text(
+        + plot.text_over_marks(
             x + (-8 if is_right else 8), y - 11, label, anchor="end" if is_right else "start", size=13, colour=SIGNAL
         )
     )

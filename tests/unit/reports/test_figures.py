@@ -75,6 +75,13 @@ def test_labels_are_escaped() -> None:
     assert "<b>" not in column_chart(["<b> & 'x' \""], [1], **WORDS, **AXES)
 
 
+def test_the_label_of_the_threshold_is_legible_over_bars() -> None:
+    svg = similarity_chart(EDGES, COUNTS, 0.85, RecallLine([0, 1], [0, 0.4], 0.34))
+    (label,) = (one for one in ElementTree.fromstring(svg).iter() if one.text == "0.340 at 0.85")
+    assert (label.get("paint-order"), label.get("stroke")) == ("stroke", SURFACE.light)
+    assert float(label.get("stroke-width", "0")) >= 4
+
+
 def test_binned_sizes_hold_every_group() -> None:
     sizes = list(range(2, 200))
 

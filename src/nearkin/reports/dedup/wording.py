@@ -18,6 +18,9 @@ from nearkin.stages.documents.damage import DAMAGED
 from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import STEPS
 
+_LOW_RECALL = 0.95
+"""Estimated recall below which a report warns at its top."""
+
 
 @dataclass(frozen=True, slots=True)
 class Note:
@@ -91,6 +94,7 @@ def promises(facts: DedupManifest) -> Iterator[Note]:
             " ones and why.",
             is_warning=True,
         )
+    yield from _much_missed(facts)
     yield Note(
         "Reported pairs are verified",
         f"{_reported(facts)} Exact copies have the same SHA-256. Any other pair is reported only after its"
@@ -126,6 +130,23 @@ def promises(facts: DedupManifest) -> Iterator[Note]:
         "Similarity counts shared wording. A changed date, amount or name may leave two documents almost identical in"
         " wording and different in effect: read the differences before you decide about one document because of "
         "another.",
+    )
+
+
+def _much_missed(facts: DedupManifest) -> Iterator[Note]:
+    """Warn if the search has probably missed a large share of the pairs."""
+    recall, n_missed = facts.estimated_recall, facts.estimated_missed_pairs
+    if recall is None or n_missed is None or facts.count("pairs_not_compared"):
+        return
+    if recall >= _LOW_RECALL or n_missed < 1:
+        return
+    n_pairs = facts.count("pairs") + n_missed
+    yield Note(
+        f"About {estimate_text(n_missed)} of {estimate_text(n_pairs)} pairs are missing",
+        f"The estimated recall is {share_text(recall)}: so many pairs of different texts within the threshold were"
+        " probably not found, and documents that should be dropped may be kept. Run nearkin dedup with a higher"
+        " --recall to find more.",
+        is_warning=True,
     )
 
 

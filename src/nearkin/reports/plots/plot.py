@@ -105,6 +105,13 @@ class Plot:
             return ""
         return element("text", words, fill=colour, x=x, y=y, text_anchor=anchor, font_size=size)
 
+    def text_over_marks(self, x: float, y: float, words: str, *, anchor: Anchor, size: float, colour: Colour) -> str:
+        """Write words at a pixel, on a rim of the surface's colour that keeps them legible over bars and lines."""
+        return element(
+            "text", words, fill=colour, stroke=SURFACE, x=x, y=y, text_anchor=anchor, font_size=size, stroke_width=6,
+            stroke_linejoin="round", paint_order="stroke",
+        )  # fmt: skip
+
     def bars(self, bars: Iterable[tuple[float, float, float]], colour: Colour = ACCENT) -> str:
         """Draw bars from the floor: each from one value of the x axis to another, with its height."""
         return "".join(self._bar(self.across(a), self.across(b), height, colour) for a, b, height in bars)

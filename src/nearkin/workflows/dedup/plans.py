@@ -51,8 +51,8 @@ def describe_plan(plan: Plan, options: DedupOptions, *, share_by_bands: float = 
     """Return the plan in one sentence; bands and what they find only if some share of the texts is searched by them."""
     if isinstance(plan, BandPlan) and not share_by_bands:
         return (
-            f"search: rare shingles only. All texts of the sample have fewer than {plan.exact_below:,} shingles and are "
-            "searched exhaustively, except those that share a rare shingle with very many others"
+            f"search: rare shingles only. All texts of the sample have fewer than {plan.exact_below:,} shingles and "
+            "are searched exhaustively, except those that share a rare shingle with very many others"
         )
     n_unrelated = round(plan.expected_candidates)
     search = (

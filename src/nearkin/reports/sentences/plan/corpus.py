@@ -42,9 +42,9 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
         n_unrelated, by = told.plan.expected_candidates, "sampled shingles" if told.is_sampling else "bands"
         pairs = agreeing(round(n_unrelated), "pair", "pairs")
         yield Sentence(
-            f"Predicted if all texts were searched by {by}: {many_text(n_unrelated)} unrelated {pairs} ({each:,.1f} per "
-            f"document), from {counted(n_compared, 'sampled text')} compared with one another; the number grows with "
-            "the square of the documents.",
+            f"Predicted if all texts were searched by {by}: {many_text(n_unrelated)} unrelated {pairs} ({each:,.1f} "
+            f"per document), from {counted(n_compared, 'sampled text')} compared with one another; the number grows "
+            "with the square of the documents.",
             "quiet",
         )
     yield Sentence("The number of near-duplicates is not predicted.", "quiet")
