@@ -63,7 +63,7 @@ def test_a_result_counts_as_the_table_of_reasons_does():
     told = repr(result)
     assert told == (
         "DedupResult(6 documents: 2 unique, 1 exact copy, 1 near-duplicate, 1 empty, 1 too short; 3 kept; 1 group; "
-        "2 pairs)"
+        "2 pairs (1 of exact copies))"
     )
     assert [reasons.count(one) for one in ("unique", "exact copy", "near-duplicate", "empty", "too short")] == [
         2,

@@ -221,3 +221,15 @@ def test_the_search_for_shared_shingles_is_described(recall, said, tmp_path):
     paths = [write_jsonl(tmp_path / f"{name}.jsonl", [{"id": "1", "text": Prose(1).text(20)}]) for name in "ab"]
     asked = ("dedup", paths[0], "--against", paths[1], "--min-shared", "2", *recall, "--no-report")
     assert said in " ".join(nearkin_here(*asked, "--out", tmp_path / "out").err.split())
+
+
+@pytest.mark.parametrize(("n_copies", "is_said"), [(3, True), (1, False)])
+def test_copies_within_the_input_count_as_one_text_of_a_pair(n_copies, is_said, tmp_path):
+    text = Prose(1).text(40)
+    mine = write_jsonl(tmp_path / "mine.jsonl", [{"id": str(i), "text": text} for i in range(n_copies)])
+    theirs = write_jsonl(tmp_path / "theirs.jsonl", [{"id": "q", "text": " ".join(text.split()[:20])}])
+    asked = ("dedup", mine, "--against", theirs, "--drop", "containing", "--no-report", "--out", tmp_path / "out")
+    said = " ".join(nearkin_here(*asked).out.split())
+    assert f"0 kept, {n_copies} dropped" in said
+    assert "0 exact copies and 1 verified pair across the two sets" in said
+    assert ("across the two sets (copies within INPUT count as one text), at containment" in said) is is_said

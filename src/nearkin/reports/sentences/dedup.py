@@ -43,7 +43,7 @@ def dedup_sentences(told: DedupManifest, *, has_kept: bool, has_compiled: bool =
     found = f"{copies} and {counted(told.count('pairs'), 'verified pair')}"
     criterion = f"{'with' if 'min_shared' in told.parameters else 'at'} {criterion_text(told.parameters)}"
     if told.is_against:
-        yield Sentence(f"{found} across the two sets, {criterion}")
+        yield Sentence(f"{found} across the two sets{_copies_counted(told)}, {criterion}")
         yield Sentence("Documents of INPUT were not compared with each other")
     else:
         yield Sentence(f"{counted(told.count('groups'), 'group')}, from {found} {criterion}{bridges}")
@@ -51,6 +51,13 @@ def dedup_sentences(told: DedupManifest, *, has_kept: bool, has_compiled: bool =
         yield from _on_others(told.against_counts, told.parameters)
     if told.plan:
         yield from _on_search(told, has_compiled=has_compiled)
+
+
+def _copies_counted(told: DedupManifest) -> str:
+    """Explain why fewer pairs than dropped documents were found, if so: copies within INPUT are one text in a pair."""
+    n_dropped = sum(told.by_reason.get(reason, 0) for reason in ("exact copy", "near-duplicate", "overlap"))
+    is_fewer = told.count("pairs") + told.count("pairs_of_exact_copies") < n_dropped
+    return " (copies within INPUT count as one text)" if is_fewer else ""
 
 
 def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[Sentence]:

@@ -118,7 +118,7 @@ def counts_in_words(counts: Mapping[str, int]) -> str:
     --------
     >>> some = {"documents": 4, "unique": 2, "exact_copy": 1, "near_duplicate": 1, "kept": 2, "groups": 1, "pairs": 1}
     >>> counts_in_words(some | {"pairs_of_exact_copies": 1})
-    '4 documents: 2 unique, 1 exact copy, 1 near-duplicate; 2 kept; 1 group; 2 pairs'
+    '4 documents: 2 unique, 1 exact copy, 1 near-duplicate; 2 kept; 1 group; 2 pairs (1 of exact copies)'
     """
     by_reason = []
     for reason in REASONS:
@@ -126,8 +126,9 @@ def counts_in_words(counts: Mapping[str, int]) -> str:
             countable = {"exact copy": "exact copies", "near-duplicate": "near-duplicates"}
             by_reason.append(counted(n, reason, countable.get(reason, reason)))
     told = f"{counted(counts['documents'], 'document')}{': ' * bool(by_reason)}{', '.join(by_reason)}"
-    n_pairs = counts["pairs"] + counts["pairs_of_exact_copies"]
-    return f"{told}; {counts['kept']:,} kept; {counted(counts['groups'], 'group')}; {counted(n_pairs, 'pair')}"
+    n_copies = counts["pairs_of_exact_copies"]
+    pairs = counted(counts["pairs"] + n_copies, "pair") + (f" ({n_copies:,} of exact copies)" if n_copies else "")
+    return f"{told}; {counts['kept']:,} kept; {counted(counts['groups'], 'group')}; {pairs}"
 
 
 def _kind(problem: str) -> str:
