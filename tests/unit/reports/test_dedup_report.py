@@ -264,7 +264,30 @@ def test_a_search_without_bands_has_its_own_curve_and_the_dot_lies_on_it() -> No
 
     assert "found (line)" not in render(manifest)
     assert "0.800 at 0.80" in text
-    assert "for the smallest texts that are searched by a sample of their shingles" in text
+    assert "for the shortest texts of which shingles are sampled; the dot" in text
+    assert "searched exhaustively." not in text
+    sized = render(manifest | {"plan": manifest["plan"] | {"exact_below": 94}}, curve=RecallCurve([0, 1], [0, 1]))
+    assert "for the shortest texts of which shingles are sampled (94 shingles); the dot is the threshold" in sized
+    assert "Pairs with a shorter text are searched exhaustively." in sized
+    assert "Each exact copy counts as one pair of similarity 1." in text
+
+
+def test_the_fingerprint_has_every_part_once() -> None:
+    text = render(MANIFEST | {"fingerprint": "threshold=0.6;shingle=words:5;seed=0;shingle=words:5;unicode=14.0"})
+    assert '<span class="digest">threshold=0.6;shingle=words:5;seed=0;unicode=14.0</span>' in text
+
+
+@pytest.mark.parametrize(
+    ("keep", "said"),
+    [
+        ("longest", "is shorter"), ("shortest", "is longer"), ("first", "comes later"),
+        ("max:score", "has a lower score"), ("min:score", "has a higher score"),
+    ],
+)  # fmt: skip
+def test_a_document_can_join_a_principal_that_comes_later_in_the_order(keep: str, said: str) -> None:
+    parameters = MANIFEST["parameters"] | {"keep": keep, "group": "principal"}  # type: ignore[operator]
+    words = Page(render(MANIFEST | {"parameters": parameters})).words
+    assert f"several principals joins the most similar one, even if that {said}" in " ".join(words.split())
 
 
 def with_counts(**counts: int) -> dict[str, object]:

@@ -52,7 +52,8 @@ def similarity_figure(
             bin_edges, counts, facts.threshold, recall, measure=measure_of(facts), name=name, width=width
         ),
     )
-    caption = f"Bars: verified pairs by {measure_of(facts)} similarity. Exact copies count as pairs of similarity 1."
+    caption = f"Bars: verified pairs by {measure_of(facts)} similarity. Each exact copy counts as one pair"
+    caption += " of similarity 1."
     columns = (f"{measure_of(facts)} similarity", "Pairs")
     bins = bins_in_words([round(edge, 6) for edge in bin_edges])
     rows = tuple((words, f"{n:,}") for words, n in zip(bins, counts, strict=True))
@@ -64,11 +65,15 @@ def _about_line(facts: DedupManifest, recall: RecallLine | None, curve: RecallCu
     if recall is None:
         return ""
     bands, rows = int(facts.plan_numbers.get("bands", 0)), int(facts.plan_numbers.get("rows", 0))
-    search = f" with {counted(bands, 'band')} of {counted(rows, 'row')}" if curve is None else ""
-    texts = "" if curve is None else ", for the smallest texts that are searched by a sample of their shingles"
-    line = f" Line: the predicted probability that the search finds a pair{search}{texts}; the dot is the threshold"
+    search, rest = f" with {counted(bands, 'band')} of {counted(rows, 'row')}", ""
+    if curve is not None:
+        shortest = round(facts.plan_numbers.get("exact_below", 0))
+        size = f" ({counted(shortest, 'shingle')})" if shortest else ""
+        search = f", for the shortest texts of which shingles are sampled{size}"
+        rest = " Pairs with a shorter text are searched exhaustively." if shortest > 1 else ""
+    line = f" Line: the predicted probability that the search finds a pair{search}; the dot is the threshold"
     asked = "" if recall.asked_for is None else f", the dotted line the requested recall of {recall.asked_for:g}"
-    return f"{line}{asked}."
+    return f"{line}{asked}.{rest}"
 
 
 def _recall_line(facts: DedupManifest, curve: RecallCurve | None) -> RecallLine | None:

@@ -55,20 +55,20 @@ def _of_shingle(facts: DedupManifest, value: str) -> str:
 
 def _of_keep(facts: DedupManifest, value: str) -> str:
     rule, _, column = value.partition(":")
-    first = {
-        "longest": "the longest text first, without white space",
-        "shortest": "the shortest text first, without white space",
-        "first": "the order of reading",
-        "max": f"the highest {column} first",
-        "min": f"the lowest {column} first",
-    }.get(rule)
-    if first is None or facts.is_against:
+    first, even_if = {
+        "longest": ("the longest text first, without white space", "is shorter"),
+        "shortest": ("the shortest text first, without white space", "is longer"),
+        "first": ("the order of reading", "comes later"),
+        "max": (f"the highest {column} first", f"has a lower {column}"),
+        "min": (f"the lowest {column} first", f"has a higher {column}"),
+    }.get(rule, ("", ""))
+    if not first or facts.is_against:
         return ""
     if facts.parameters.get("group") == "component":
         return f"the first document of a group is kept, in this order: {first}"
     return (
-        f"the order in which principals are chosen: {first}; a document that matches several of them joins the most "
-        "similar, which can come after the document in this order"
+        f"the order in which principals are chosen: {first}; a document that matches several principals joins the most "
+        f"similar one, even if that {even_if}"
     )
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nearkin.nouns import counted
+from nearkin.nouns import agreeing, counted
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.workflows.dedup.reading import BeginningRead
-from nearkin.workflows.reading.inputs import Input
+from nearkin.workflows.reading.inputs import Input, LooseFilesInput
 
 _STAGES = (
     ("sketch", "search/sizes.npz"),
@@ -41,7 +41,8 @@ def resumed_in_words(directory: RunDirectory, inputs: Sequence[Input], *, is_res
     n_read, following = files_read(Spool(directory.work / SPOOL), inputs)
     n_files = sum(len(one.names) for one in inputs)
     if following is not None:
-        return f"--resume: found {n_read:,} of {counted(n_files, 'file')} read; continuing with {following}"
+        read = f"{n_read:,} of {counted(n_files, 'file')} {agreeing(n_read, 'was', 'were')} read completely"
+        return f"--resume: {read}; {following}"
     done = [name for name, mark in _STAGES if (directory.work / mark).exists()]
     stages = [name for name, _ in _STAGES] + [_LAST]
     return (
@@ -52,7 +53,10 @@ def resumed_in_words(directory: RunDirectory, inputs: Sequence[Input], *, is_res
 
 
 def files_read(spool: Spool, inputs: Sequence[Input]) -> tuple[int, str | None]:
-    """Return the number of files read completely, and the first other one."""
+    """Return the number of files read completely, and what happens to the first other one.
+
+    Documents in files of their own are not read again; any other file is read from its beginning.
+    """
     n_read, first_source, following = 0, 0, None
     for index, one in enumerate(inputs):
         if spool.mark(index).exists():
@@ -60,6 +64,8 @@ def files_read(spool: Spool, inputs: Sequence[Input]) -> tuple[int, str | None]:
         else:
             n_files = BeginningRead.of(index, first_source, one, spool).n_files
             n_read += n_files
-            following = following or one.names[n_files]
+            if following is None:
+                name, is_loose = one.names[n_files], isinstance(one, LooseFilesInput)
+                following = f"continuing with {name}" if is_loose else f"reading {name} from its start"
         first_source += len(one.names)
     return n_read, following

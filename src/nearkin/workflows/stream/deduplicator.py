@@ -151,7 +151,8 @@ class StreamDeduplicator:
         return earlier is not None and (self.max_age is None or place - earlier <= self.max_age)
 
     def __repr__(self) -> str:
-        cut = f", {counted(self.n_chains_cut, 'comparison')} cut short" if self.n_chains_cut else ""
+        n_cut = self.n_chains_cut
+        cut = f", {counted(n_cut, 'comparison')} cut short: matches may be missing" if n_cut else ""
         told = (
             f"{counted(len(self), 'document')}, {counted(self.bytes_per_document, 'byte')} per document and its id{cut}"
         )
