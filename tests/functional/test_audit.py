@@ -429,6 +429,9 @@ def test_json_and_missed(lossy, tmp_path, name):
         assert first == "id_a\tid_b\tsimilarity"
         assert len(lines) == len(audited.missed)
     assert nearkin_here("audit", lossy, "--missed", tmp_path / name).code == 5
+    said = nearkin_here("audit", lossy, "--missed", tmp_path / name, "--overwrite").out
+    assert f"more missed pairs, in {tmp_path / name}" in said.replace("\n", " ")
+    assert "--missed FILE" not in said
     assert nearkin_here("audit", lossy, "--missed", tmp_path / name, "--overwrite", "-q").code == 0
 
 

@@ -10,6 +10,8 @@ from nearkin.cli.options.definitions import Quiet, Threads
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
     from nearkin.workflows.auditing.audited import Audited
@@ -76,12 +78,12 @@ def audit(
         audited = measure(place, options, bars)
         if missed is not None:
             write_table(audited.missed, missed)
-    tell(audited.to_dict, lambda console: _show(console, audited), as_json=as_json, quiet=quiet)
+    tell(audited.to_dict, lambda console: _show(console, audited, missed), as_json=as_json, quiet=quiet)
     if missed is not None and not (quiet or as_json):
         bars.say(written(len(audited.missed), "missed pair", missed))
 
 
-def _show(console: Console, audited: Audited) -> None:
+def _show(console: Console, audited: Audited, missed: Path | None) -> None:
     from nearkin.cli.printing import coloured, say, shown, table
     from nearkin.reports.sentences.audit import measured_recall, prediction_sentence, proposal_sentence
     from nearkin.reports.sentences.sentence import Sentence
@@ -100,14 +102,14 @@ def _show(console: Console, audited: Audited) -> None:
     rows.add_row(audited.expected_by, "–" if predicted is None else f"{predicted:.2%}", coloured(held))
     say(console, [Sentence("", strong=audited.what)])
     console.print(rows)
-    _show_missed(console, audited)
+    _show_missed(console, audited, missed)
     say(console, map(proposal_sentence, audited.proposed))
     say(console, [Sentence(note, "quiet") for note in audited.notes])
     compared = counted(found.n_sampled, "document")
     say(console, [Sentence(f"{audited.elapsed_s:.1f} s, {compared} compared with everything")])
 
 
-def _show_missed(console: Console, audited: Audited) -> None:
+def _show_missed(console: Console, audited: Audited, missed: Path | None) -> None:
     from nearkin.cli.printing import shown, table
     from nearkin.decimals import share_text
 
@@ -119,4 +121,10 @@ def _show_missed(console: Console, audited: Audited) -> None:
     console.print(rows)
     if (n_left := len(audited.missed) - _SHOWN) > 0 or audited.is_truncated:
         more = "There are more missed pairs" if audited.is_truncated else f"{counted(n_left, 'more missed pair')}"
-        console.print(f"{more}; --missed FILE writes them", highlight=False)
+        if missed is None:
+            told = f"{more}; --missed FILE writes them"
+        elif audited.is_truncated:
+            told = f"{more}; the first {len(audited.missed):,} are in {missed}"
+        else:
+            told = f"{more}, in {missed}"
+        console.print(shown(told), highlight=False, soft_wrap=True)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from nearkin.decimals import share_text
 from nearkin.errors import MissingExtraError, ParameterError
 from nearkin.jobs.deduplicating import DedupResult
 from nearkin.jobs.documents import Documents, inputs_of, paths_of, readable_twice
@@ -84,8 +85,8 @@ class AuditResult(Tabular):
         found = f"{self.n_found:,} of {counted(self.n_true, 'true pair')} found"
         if self.recall is None or self.low is None or self.high is None:
             return f"AuditResult({found})"
-        interval = "exact" if self.is_exact else f"{self.low:.4f} to {self.high:.4f}"
-        return f"AuditResult(recall {self.recall:.4f}, {interval}; {found})"
+        interval = "exact" if self.is_exact else f"{share_text(self.low, 4)} to {share_text(self.high, 4)}"
+        return f"AuditResult(recall {share_text(self.recall, 4)}, {interval}; {found})"
 
 
 def audit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -12,7 +13,7 @@ import nearkin
 from functional.conftest import FAST, nearkin_here
 from functional.jobs.conftest import RECORDS
 from nearkin.errors import ParameterError, SourceError
-from nearkin.results import DedupResult
+from nearkin.results import AuditResult, DedupResult
 
 
 def every_result(tmp_path: Path, texts: Path) -> list[object]:
@@ -95,3 +96,13 @@ def test_a_name_with_a_colon_is_no_url(tmp_path: Path, monkeypatch: pytest.Monke
     assert (ended.code, ended.err) == (0, "")
     assert DedupResult.open("run-17:00").documents.num_rows == 60
     assert nearkin_here("regroup", "run-17:00", "--threshold", "0.9", "--out", "again:9", "-q").code == 0
+
+
+def test_a_recall_is_never_rounded_up_to_1() -> None:
+    audited = AuditResult(
+        recall=0.99999, low=0.99996, high=0.999999, is_exact=False, n_sampled=9, n_true=100_000, n_found=99_999,
+        predicted_recall=None, missed=pa.table({"similarity": [0.8]}), definition="", manifest={},
+    )  # fmt: skip
+    said = "AuditResult(recall 0.9999, 0.9999 to 0.9999; 99,999 of 100,000 true pairs found)"
+    assert repr(audited) == said
+    assert repr(replace(audited, recall=1.0, is_exact=True)).startswith("AuditResult(recall 1.0000, exact; ")

@@ -92,7 +92,7 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
     return Audited(
         what=f"nearkin similar {tolerance.in_options()}, {collection.place}",
         pairs=f"different texts {tolerance.in_words()}",
-        counting="each document is queried: a pair of two sampled ones counts twice",
+        counting="each pair of two sampled documents is counted from both sides",
         similarity=SIMILARITY[tolerance.method],
         estimate=estimate_recall(n_true, n_found, n_population=len(population)),
         missed=missed.table(),
