@@ -19,6 +19,15 @@ def test_cli_reference_is_what_the_commands_say() -> None:
     assert stored == write_reference(), "docs/reference/cli.md is out of date. Run: make docs"
 
 
+def test_help_promises_no_results_that_a_command_does_not_have() -> None:
+    page = (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8")
+    parts = re.split(r"^#+ nearkin ", page.replace("`", ""), flags=re.MULTILINE)
+    of_command = {part.partition("\n")[0]: part for part in parts}
+    with_reasons = {name for name, part in of_command.items() if "gets the reason numbers only" in part}
+    with_kept = {name for name, part in of_command.items() if "Kept documents are unchanged" in part}
+    assert (with_reasons, with_kept) == ({"dedup", "families"}, {"dedup"})
+
+
 def test_glossary_names_what_the_code_has() -> None:
     page = prose(ROOT / "docs/glossary.md")
     in_code = [m[1] for m in re.finditer(r"^### .+\n((?:`\w+`(?:, )?)+)\. ", page, re.MULTILINE)]

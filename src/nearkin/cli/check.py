@@ -102,13 +102,13 @@ StoreId = Annotated[
     str | None,
     _storing(
         "--id",
-        help="Id of the stored document; with --jsonl, the member with the ids. [dim]default: as for nearkin add; "
+        help="Id of the stored document; with --jsonl, the key of the ids. [dim]default: as for nearkin add; "
         "with --jsonl: id[/]",
     ),
 ]
 JsonLines = Annotated[bool, _stream("--jsonl", help="Read a stream of documents, one JSON object per line.")]
 StreamText = Annotated[
-    str | None, _stream("--text", help="With --jsonl: member with the text of a document. [dim]default: text[/]")
+    str | None, _stream("--text", help="With --jsonl: key of the text of a document. [dim]default: text[/]")
 ]
 KeptFile = Annotated[
     Path | None,

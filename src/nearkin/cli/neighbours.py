@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.options.dedup import IgnoreFile, IgnoreNumbers
+from nearkin.cli.options.dedup import IgnoreFile, IgnoreNumbersOfPairs
 from nearkin.cli.options.definitions import (
     AgainstSignatures,
     Distance,
@@ -55,7 +55,7 @@ def neighbours(
     shingle: VerifyShingle = "words:5",
     normalise: VerifyNormalise = "nfkc,case,space",
     ignore: IgnoreFile = None,
-    ignore_numbers: IgnoreNumbers = False,
+    ignore_numbers: IgnoreNumbersOfPairs = False,
     equal: Equal = "all",
     as_json: JsonSummary = False,
     quiet: Quiet = False,

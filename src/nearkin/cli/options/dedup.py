@@ -16,20 +16,25 @@ if TYPE_CHECKING:
     from nearkin.workflows.dedup.options import DedupOptions
 
 
-def dedup_option(name: str) -> Any:
-    """Return the option for Typer: its name on the command line, help and panel."""
+def dedup_option(name: str, *, without: str = "") -> Any:
+    """Return the option for Typer: its name on the command line, its help without some words, and its panel."""
     one = OPTIONS[name]
+    words = one.help.replace(without, "").strip()
     return typer.Option(
         f"--{name.replace('_', '-')}",
         metavar=one.metavar,
-        help=one.help + (f" [dim]default: {one.default}[/]" if one.default else ""),
+        help=words + (f" [dim]default: {one.default}[/]" if one.default else ""),
         rich_help_panel=one.panel,
         show_default=False,
     )
 
 
-IgnoreFile = Annotated[Path | None, dedup_option("ignore")]
+IgnoreFile = Annotated[Path | None, dedup_option("ignore", without="Kept documents are unchanged.")]
 IgnoreNumbers = Annotated[bool, dedup_option("ignore_numbers")]
+IgnoreNumbersOfPairs = Annotated[
+    bool, dedup_option("ignore_numbers", without="A text with digits but no letters gets the reason numbers only.")
+]
+"""The option of a command whose results have no reasons."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ _CONTINUE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamColumns:
-    """Names of the members of a line's object."""
+    """Keys of a line's object."""
 
     text: str = "text"
     doc_id: str = "id"
