@@ -314,7 +314,8 @@ GLOSSARY = (
     ),
     Note(
         "Bridge refused",
-        "A verified pair between two groups. Following it would have joined documents that are not similar.",
+        "A verified pair between two groups. Following it would have joined documents that are not similar."
+        " It is counted at both groups.",
     ),
     Note(
         "Near-duplicate",
