@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import random
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 import nearkin
 from example_counts import examples
 from nearkin.errors import CollectionError, ParameterError
-from oracles.test_groups import EDITS, GAMMA, THRESHOLD, expected, expected_by_words, members, sentence, text_of
+from oracles.test_groups import EDITS, GAMMA, THRESHOLD, WORDS, expected, expected_by_words, members, sentence, text_of
 
 IDS = "pqrstuvw"
 
@@ -130,3 +131,47 @@ def test_what_is_linked_without_the_document_split_off_stays(edits, chance, is_g
         found = members(collection.groups(threshold=THRESHOLD)).values()
     assert next(({*group} for group in found if stays in group), {stays}) == rest
     assert next(({*group} for group in found if off in group), {off}) >= equal
+
+
+ALIKE: dict[str, Callable[[random.Random], str]] = {
+    "letters": lambda chance: text_of([chance.randint(0, 7) for _ in "abc"]),
+    "words": lambda chance: sentence(0, {chance.randrange(len(WORDS)) for _ in range(chance.randint(0, 4))}),
+}
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_groups_do_not_depend_on_when_they_were_computed(name) -> None:
+    @settings(max_examples=examples(160), deadline=None)
+    @given(st.integers(0, 2**32))
+    def holds(seed) -> None:
+        steps = random_steps(random.Random(seed), ALIKE[name])
+        at_the_end = [step for step in steps if step[0] != "groups"]
+        assert final_groups(MEASURES[name], steps) == final_groups(MEASURES[name], at_the_end)
+
+    holds()
+
+
+def random_steps(chance: random.Random, text: Callable[[random.Random], str]) -> list[tuple[str, object]]:
+    """Return documents that are alike, and decisions on them, mostly; groups are computed now and then."""
+    kinds = ["never_group"] * 6 + ["split_off", "split_off", "same_group", "undo", "add", "copy", "remove", "groups"]
+    steps: list[tuple[str, object]] = [("add", {doc_id: text(chance) for doc_id in IDS}), ("groups", None)]
+    for kind in chance.choices(kinds, k=chance.randint(2, 10)):
+        pair = tuple(chance.sample(IDS, 2))
+        what = {"undo": chance.randint(1, 6), "add": {pair[0]: text(chance)}, "remove": pair[0]}.get(kind, pair)
+        steps.append((kind, what))
+        steps += [("groups", None)] * chance.randint(0, 1)
+    return steps
+
+
+def final_groups(measure, steps) -> set[frozenset[str]] | None:
+    """Return the members of the groups after some steps; None if decisions contradict one another."""
+    live, decided = dict[str, str](), dict[int, tuple[str, str, str]]()
+    with tempfile.TemporaryDirectory() as folder, nearkin.Collection.open(f"{folder}/m", create=True) as collection:
+        for kind, what in steps:
+            with contextlib.suppress(ParameterError, CollectionError):
+                take(collection, measure, live, decided, kind, what)
+        try:
+            found = members(collection.groups(**measure.options))
+        except CollectionError:
+            return None
+    return {frozenset(ids) for ids in found.values()}

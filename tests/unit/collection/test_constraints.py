@@ -52,17 +52,14 @@ def by_number(contents, others):
 
 
 @pytest.mark.parametrize("similarity", [None, by_number])
-@pytest.mark.parametrize("before", [None, lambda contents: contents % 3 - 1])
-def test_every_decision_is_kept(similarity, before) -> None:
+def test_every_decision_is_kept(similarity) -> None:
     @given(cases(), st.randoms(use_true_random=False))
     def holds(case, chance) -> None:
         nodes, component, same, never, leaving = case
 
         def constrain(nodes, component, same, never):
             gone = np.array([leaving[frozenset(pair)] for pair in never], np.int64)
-            return constrained(
-                nodes, component, array(same), array(never), leaving=gone, similarity=similarity, before=before
-            )
+            return constrained(nodes, component, array(same), array(never), leaving=gone, similarity=similarity)
 
         found, labels = constrain(nodes, component, same, never)
         label = dict(zip(found.tolist(), labels.tolist(), strict=True))
@@ -88,25 +85,19 @@ def test_components_are_not_divided_more_than_needed() -> None:
     assert labels.tolist() == [0, 1, 0, 1, 0, 0]
 
 
-def test_a_content_goes_to_the_most_similar_then_to_its_former_group_then_to_the_lowest() -> None:
+def test_a_content_goes_to_the_most_similar_then_to_the_lowest() -> None:
     nodes, component, never = np.array([1, 5, 9]), np.zeros(3, np.int64), array([(1, 9)])
     assert constrained(nodes, component, NOTHING, never)[1].tolist() == [0, 0, 2]
-    former = {1: 7, 5: 8, 9: 8}
-    before = np.vectorize(former.__getitem__)
-    assert constrained(nodes, component, NOTHING, never, before=before)[1].tolist() == [0, 1, 1]
-    nearest = lambda some, others: -np.abs(some[:, None] - 2 - others[None, :] + 0.0)  # noqa: E731
-    assert constrained(nodes, component, NOTHING, never, similarity=nearest, before=before)[1].tolist() == [0, 0, 2]
+    nearest = lambda some, others: -np.abs(some[:, None] + 2 - others[None, :] + 0.0)  # noqa: E731
+    assert constrained(nodes, component, NOTHING, never, similarity=nearest)[1].tolist() == [0, 1, 1]
 
 
-def test_a_content_that_leaves_takes_along_its_equals_and_its_own_former_group() -> None:
+def test_a_content_that_leaves_takes_along_its_equals() -> None:
     nodes, component, never = np.array([1, 3, 5, 9]), np.zeros(4, np.int64), array([(1, 9)])
     leaving = np.array([1])
     assert constrained(nodes, component, NOTHING, never, similarity=by_number)[1].tolist() == [0, 0, 0, 3]
     off = constrained(nodes, component, NOTHING, never, leaving=leaving, similarity=by_number)[1]
     assert off.tolist() == [0, 1, 1, 1]
-    before = np.vectorize({1: 7, 3: 7, 5: 8, 9: 8}.__getitem__)
-    kept = constrained(nodes, component, NOTHING, never, leaving=leaving, similarity=by_number, before=before)[1]
-    assert kept.tolist() == [0, 0, 2, 2]
     equal = lambda some, others: by_number(some // 4, others // 4)  # noqa: E731
     assert constrained(nodes, component, NOTHING, never, leaving=leaving, similarity=equal)[1].tolist() == [0, 0, 2, 2]
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.decisions.contradictions import DocumentPair, PairDecisions
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP
-from nearkin.collection.matching.constraints import FormerGroups, Similarity, constrained
+from nearkin.collection.matching.constraints import Similarity, constrained
 from nearkin.collection.matching.linked_parts import Linked, linked_parts
 from nearkin.collection.matching.matches import PairMeasures
 from nearkin.collection.stored.group_state import GroupState
@@ -26,7 +26,7 @@ ContentPair = tuple[int, int]
 """Two contents, the lower first."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupDecisions:
     """Decisions on groups, as contents.
 
@@ -39,12 +39,18 @@ class GroupDecisions:
     undone : int64 array
         Contents of pairs that the stored groups keep and that no decision is about any more: it was undone, or one of
         its documents was removed or has a new version.
+    changed : int64 array
+        Contents of documents that decisions were about which the stored groups do not follow yet.
+    anchors : int64 array
+        Contents of the pairs that the stored groups keep apart. A component that was divided has one in every part.
     """
 
     same: I64
     never: I64
     leaving: I64
     undone: I64
+    changed: I64
+    anchors: I64
 
     @classmethod
     def read(cls, connection: Connection, state: GroupState) -> GroupDecisions:
@@ -60,12 +66,20 @@ class GroupDecisions:
             pairs.refuse_contradictions()
         except ParameterError as error:
             raise CollectionError(str(error)) from None
-        former = _former(connection, pairs, seen_activity(connection, state.tolerance), state.seen_row)
+        seen = seen_activity(connection, state.tolerance)
+        former = _former(connection, pairs, seen, state.seen_row)
         same, never = _contents(pairs.same, pairs.content_of), _contents(pairs.never, pairs.content_of)
         ended = [pair for kept, now in zip(former, (same, never)) for pair in kept - now]
         apart, left = _as_array(never), _leaving(pairs)
         leaving = np.array([left.get((low, high), _NEITHER) for low, high in apart.tolist()], np.int64)
-        return cls(_as_array(same), apart, leaving, np.unique(np.array(ended, np.int64)))
+        return cls(
+            same=_as_array(same),
+            never=apart,
+            leaving=leaving,
+            undone=np.unique(np.array(ended, np.int64)),
+            changed=_decided_since(connection, seen),
+            anchors=np.unique(_as_array(former[1])),
+        )
 
     def kept(
         self,
@@ -73,7 +87,6 @@ class GroupDecisions:
         component: I64,
         n_copies: I64,
         similarity: Similarity,
-        before: FormerGroups,
         linked: Linked,
     ) -> tuple[I64, I64]:
         """Return components that follow the decisions, without components of a single document."""
@@ -81,7 +94,7 @@ class GroupDecisions:
             return nodes, component
         _, united = constrained(nodes, component, self.same, self.never[:0])
         nodes, component = constrained(
-            nodes, component, self.same, self.never, leaving=self.leaving, similarity=similarity, before=before
+            nodes, component, self.same, self.never, leaving=self.leaving, similarity=similarity
         )
         component = linked_parts(nodes, united, component, np.unique(self.never), linked)
         n_members = np.bincount(component, weights=n_copies[nodes], minlength=len(nodes))
@@ -124,6 +137,17 @@ def _leaving(pairs: PairDecisions) -> dict[ContentPair, int]:
 
 def _as_array(pairs: set[ContentPair]) -> I64:
     return np.array(sorted(pairs), np.int64).reshape(-1, 2)
+
+
+def _decided_since(connection: Connection, seen: int) -> I64:
+    """Return the contents of current documents that decisions on groups after an activity are about."""
+    changes, documents = schema.changes.c, schema.documents.c
+    is_later = changes.kind.in_((SAME_GROUP, NEVER_GROUP)) & (changes.activity > seen)
+    found, contents = connection.execute(select(changes.subject, changes.other).where(is_later)).all(), set[int]()
+    for some in named(sorted({doc_id for pair in found for doc_id in pair})):
+        is_current = documents.doc_id.in_(some) & documents.is_current
+        contents |= {*connection.execute(select(documents.content).where(is_current)).scalars()}
+    return np.array(sorted(contents), np.int64)
 
 
 def _former(

@@ -16,7 +16,7 @@ from nearkin.collection.matching.constraints import Similarity
 from nearkin.collection.matching.forest import Forest
 from nearkin.collection.matching.matches import Matching
 from nearkin.collection.stored.group_state import GroupState
-from nearkin.records import I64
+from nearkin.records import I64, Bool
 from nearkin.runs.progress import Progress, Silent
 
 NO_GROUP = -1
@@ -93,7 +93,10 @@ def regroup(
     threads: int,
     progress: Progress,
 ) -> Regrouped:
-    """Update groups. Only new texts, and groups that lost a text or a decision, are compared again.
+    """Update groups; the members are those that a first grouping of the same texts and decisions would have.
+
+    Only new texts, groups that lost a text or a decision, and the parts of divided components to which new texts or
+    decisions belong, are compared again.
 
     Parameters
     ----------
@@ -118,14 +121,25 @@ def regroup(
     asked = np.unique(np.concatenate([state.new_contents(connection), again[is_live[again]]]))
     forest = Forest(n_contents)
     forest.connect(*_chained(before.contents[is_kept], before.groups[is_kept]))
-    n_not_compared = matching.link(forest, asked, is_live, threads=threads, progress=progress)
+    is_open = len(orphans) + len(decided.undone) > 0  # a divided component may have lost what connected it
+    touched = np.concatenate([asked, decided.changed, decided.anchors if is_open else asked[:0]])
+    divided = _Divided(decided.anchors[is_live[decided.anchors]], before, is_kept)
+    n_not_compared, is_asked = 0, ~is_live
+    while True:
+        n_not_compared += matching.link(forest, asked, is_live, threads=threads, progress=progress)
+        is_asked[asked] = True
+        forest.connect(decided.same[:, 0], decided.same[:, 1])
+        asked = divided.parts(forest, touched)
+        asked = asked[~is_asked[asked]]
+        if not len(asked):
+            break
     copies = np.flatnonzero((n_copies > 1) & matching.is_comparable)
     forest.connect(copies, copies)
 
     def linked(contents: I64) -> I64:
         return _linked(matching, contents, decided.same, threads)
 
-    nodes, component = decided.kept(*forest.components(), n_copies, similarity, before.group_of, linked)
+    nodes, component = decided.kept(*forest.components(), n_copies, similarity, linked)
     numbers, following = _numbered(nodes, component, before, state.next_group)
     return Regrouped(
         membership=Membership(nodes, numbers),
@@ -134,6 +148,30 @@ def regroup(
         n_not_compared=n_not_compared,
         is_undone=len(decided.undone) > 0,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Divided:
+    """Parts of components that earlier decisions divided.
+
+    Parameters
+    ----------
+    anchors : int64 array
+        Contents of the pairs kept apart. Every part holds one, and may consist of it alone.
+    before : Membership
+    is_kept : bool array, shape (n_members,)
+        Which members are still in their group.
+    """
+
+    anchors: I64
+    before: Membership
+    is_kept: Bool
+
+    def parts(self, forest: Forest, touched: I64) -> I64:
+        """Return all contents of the known parts of the components that hold a touched content."""
+        anchors = self.anchors[np.isin(forest.roots(self.anchors), forest.roots(touched))]
+        groups = np.setdiff1d(self.before.group_of(anchors), [NO_GROUP])
+        return np.union1d(anchors, self.before.contents[self.is_kept & np.isin(self.before.groups, groups)])
 
 
 def _linked(matching: Matching, contents: I64, same: I64, threads: int) -> I64:

@@ -12,16 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearkin.errors import ParameterError
-from nearkin.records import F64, I64, Bool
+from nearkin.records import F64, I64
 
 _VALUES_AT_A_TIME = 1 << 21
 """Maximum number of similarities in memory."""
-_NO_GROUP = -1
 _NOTHING = -1
 Similarity = Callable[[I64, I64], F64]
 """Similarities of contents, shape (n,), to others, shape (m,); the result has the shape (n, m)."""
-FormerGroups = Callable[[I64], I64]
-"""Former groups of contents, shape (n,); -1: none."""
 
 
 def constrained(
@@ -32,17 +29,15 @@ def constrained(
     *,
     leaving: I64 | None = None,
     similarity: Similarity | None = None,
-    before: FormerGroups | None = None,
 ) -> tuple[I64, I64]:
     """Return components that keep every decision; components without one keep their members.
 
     Contents that must be together are united first. Then every component that holds a pair that must not be together
     is divided. The contents of its pairs are the anchors. In order of their numbers, each anchor joins the nearest part
     that holds none of its opponents, or begins a part. Every other content goes to the part of its nearest anchor:
-    the most similar one; in a tie, one from the same former group; in a tie, the lowest. Of a pair of which one content
-    leaves, this one takes along only what is equal to it, and what was in a group with it and with no other anchor:
-    everything else goes to the other anchors. Contents that must be together move as one. The result does not depend
-    on the order of the arguments' rows.
+    the most similar one; in a tie, the lowest. Of a pair of which one content leaves, this one takes along only what is
+    equal to it: everything else goes to the other anchors. Contents that must be together move as one. The result does
+    not depend on the order of the arguments' rows, nor on earlier groups.
 
     Parameters
     ----------
@@ -57,7 +52,6 @@ def constrained(
         The content of each pair of ``never`` that leaves; -1: neither. Without it, none leaves.
     similarity : callable, optional
         Without it, all similarities are ties.
-    before : callable, optional
 
     Returns
     -------
@@ -71,7 +65,7 @@ def constrained(
 
     Examples
     --------
-    Content 3 was in a group with 5, which content 4 must leave:
+    Content 3 must not be together with 4, and then must not and leaves:
 
     >>> nodes, component = np.array([3, 4, 5, 8, 9]), np.array([0, 0, 0, 1, 1])
     >>> nothing = np.zeros((0, 2), np.int64)
@@ -101,7 +95,7 @@ def constrained(
         members = np.flatnonzero(result == label)
         is_own = result[places[:, 0]] == label
         gone = np.flatnonzero(np.isin(everything, leaving[is_own]))
-        result[members] = _Division(everything, units, similarity, before).parts(members, places[is_own], gone)
+        result[members] = _Division(everything, units, similarity).parts(members, places[is_own], gone)
     return everything, result
 
 
@@ -140,7 +134,6 @@ class _Division:
     nodes: I64
     units: I64
     similarity: Similarity | None
-    before: FormerGroups | None
 
     def parts(self, members: I64, pairs: I64, leaving: I64) -> I64:
         """Return the part of each member, named by its lowest member; all arguments are positions in ``nodes``."""
@@ -154,63 +147,49 @@ class _Division:
         of_anchors = members[np.isin(self.units[members], anchors)]
         at = np.searchsorted(units, anchors)
         best = np.zeros(len(units), np.int64)
-        among, are_former = np.zeros((len(anchors),) * 2), np.zeros((len(anchors),) * 2, np.bool_)
+        among = np.zeros((len(anchors),) * 2)
         order = np.argsort(unit_of, kind="stable")
         starts = np.searchsorted(unit_of[order], np.arange(len(units) + 1))
         step = max(1, _VALUES_AT_A_TIME // len(of_anchors))
         for start in range(0, len(units), step):
             stop = min(start + step, len(units))
             some = order[starts[start] : starts[stop]]
-            near, former = self._nearness(members[some], unit_of[some] - start, of_anchors, anchors)
+            near = self._nearness(members[some], unit_of[some] - start, of_anchors, anchors)
             if is_leaving.any() and not is_leaving.all():
-                is_alone = former & ~former[:, ~is_leaving].any(1, keepdims=True)
-                near[is_leaving & (near < self._of_equal(of_anchors)) & ~is_alone] = -np.inf
-            best[start:stop] = _best(near, former)
+                near[is_leaving & (near < self._of_equal(of_anchors))] = -np.inf
+            best[start:stop] = near.argmax(1)
             is_here = (at >= start) & (at < stop)
-            among[is_here], are_former[is_here] = near[at[is_here] - start], former[at[is_here] - start]
-        part_of = _coloured(among, are_former, opponents)
+            among[is_here] = near[at[is_here] - start]
+        part_of = _coloured(among, opponents)
         part = part_of[best]
         part[at] = part_of
         return members[_lowest(part[unit_of])]
 
-    def _nearness(self, members: I64, rows: I64, of_anchors: I64, anchors: I64) -> tuple[F64, Bool]:
-        """Return similarities of units to anchors, and whether they were in one group, shape (n_units, n_anchors)."""
+    def _nearness(self, members: I64, rows: I64, of_anchors: I64, anchors: I64) -> F64:
+        """Return similarities of units to anchors, shape (n_units, n_anchors)."""
         shape = int(rows.max()) + 1, len(anchors)
         column = np.searchsorted(anchors, self.units[of_anchors])
         near = np.zeros((len(members), len(of_anchors)))
         if self.similarity is not None:
             near = self.similarity(self.nodes[members], self.nodes[of_anchors])
-        own, others = self._groups(members)[:, None], self._groups(of_anchors)
-        nearness, is_former = np.full(shape, -np.inf), np.zeros(shape, np.bool_)
+        nearness = np.full(shape, -np.inf)
         np.maximum.at(nearness, (rows[:, None], column[None, :]), near)
-        np.logical_or.at(is_former, (rows[:, None], column[None, :]), (own == others) & (own != _NO_GROUP))
-        return nearness, is_former
+        return nearness
 
     def _of_equal(self, places: I64) -> float:
         """Return the similarity of a content to itself; it is the same for all."""
         own = self.nodes[places[:1]]
         return np.inf if self.similarity is None else float(self.similarity(own, own)[0, 0])
 
-    def _groups(self, places: I64) -> I64:
-        return np.full(len(places), _NO_GROUP) if self.before is None else self.before(self.nodes[places])
 
-
-def _best(nearness: F64, is_former: Bool) -> I64:
-    """Return the nearest anchor of each unit; in a tie, of a former group; in a tie, the first."""
-    is_nearest = nearness == nearness.max(1, keepdims=True)
-    best: I64 = (is_nearest.astype(np.int64) + (is_nearest & is_former)).argmax(1)
-    return best
-
-
-def _coloured(nearness: F64, is_former: Bool, opponents: dict[int, set[int]]) -> I64:
+def _coloured(nearness: F64, opponents: dict[int, set[int]]) -> I64:
     """Return the part of each anchor: the nearest earlier one without an opponent, or a new one."""
     part_of, n_parts = np.zeros(len(nearness), np.int64), 0
     for one in range(len(nearness)):
         closed = {int(part_of[other]) for other in opponents[one] if other < one}
         open_to = [other for other in range(one) if int(part_of[other]) not in closed]
         if open_to:
-            near, former = nearness[[one]][:, open_to], is_former[[one]][:, open_to]
-            part_of[one] = part_of[open_to[int(_best(near, former)[0])]]
+            part_of[one] = part_of[open_to[int(nearness[one, open_to].argmax())]]
         else:
             part_of[one], n_parts = n_parts, n_parts + 1
     return part_of
