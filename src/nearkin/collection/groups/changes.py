@@ -45,6 +45,8 @@ class GroupChange:
         Former principal if it left the group. A newer version of it replaces it without being listed here.
     principal_again : str or None
         Present principal if it had left by a decision that is undone.
+    principal_chosen : str or None
+        Present principal if a person chose it, or undid the choice of another, since the last call.
     """
 
     number: int
@@ -60,6 +62,7 @@ class GroupChange:
     is_dissolved: bool
     principal_was: str | None
     principal_again: str | None = None
+    principal_chosen: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +86,9 @@ def group_changes(
     rows: MemberRows,
     is_new: Bool,
     gone: Mapping[int, str],
+    principals: Mapping[int, int],
 ) -> tuple[GroupChange, ...]:
-    """Compare the former and the current group of each content."""
+    """Compare the former and the current group of each content; `principals` are the current ones, by row."""
     before = Membership(state.member_contents, state.member_groups)
     now_of_old = membership.group_of(before.contents)
     was_of_now = before.group_of(membership.contents)
@@ -102,7 +106,8 @@ def group_changes(
     left, n_lost = _departed(connection, lost, replaced)
     gone_members = _gone_members(connection, state, rows, dict(zip(before.contents.tolist(), now_of_old.tolist())))
     changed = newcomers.keys() | versions.keys() | merged.keys() | split.keys() | n_lost.keys() | (present - old)
-    changed |= joined.keys() | gone_members.keys() | (gone.keys() & present)
+    chosen = _chosen_since(connection, state, rows, principals)
+    changed |= joined.keys() | gone_members.keys() | (gone.keys() & present) | chosen.keys()
     absorbed = set().union(*merged.values()) if merged else set()
     return tuple(
         GroupChange(
@@ -118,6 +123,7 @@ def group_changes(
             n_lost=n_lost.get(number, 0),
             is_dissolved=number not in present,
             principal_was=gone.get(number),
+            principal_chosen=chosen.get(number),
         )
         for number in sorted(changed)
         if number not in absorbed
@@ -202,6 +208,18 @@ def _gone_members(
             if not one.is_current and (number, one.doc_id) not in present:
                 gone.setdefault(number, []).append(one.doc_id)
     return gone
+
+
+def _chosen_since(
+    connection: Connection, state: GroupState, rows: MemberRows, principals: Mapping[int, int]
+) -> dict[int, str]:
+    """Return the principals, by group, that a decision made since the last call, and that still are."""
+    past = past_groups(connection, state.tolerance)
+    if past is None or past.seen_row != state.seen_row:
+        return {}
+    id_of = dict(zip(rows.row.tolist(), rows.doc_id, strict=True))
+    made = {number: row for number, row in state.principals.items() if past.principals.get(number, row) != row}
+    return {number: id_of[row] for number, row in made.items() if principals.get(number) == row and row in id_of}
 
 
 def ids_of_missing(connection: Connection, state: GroupState, rows: MemberRows) -> dict[int, str]:

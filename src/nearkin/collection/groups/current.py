@@ -337,13 +337,15 @@ def _told(
     )
     is_first = state.number is None
     gone = gone_principals(names, rows)
-    changes = () if is_first else group_changes(seen.connection, state, regrouped.membership, rows, is_new, gone)
+    principals = dict(zip(numbers.tolist(), rows.row[places].tolist()))
+    changes = (
+        () if is_first else group_changes(seen.connection, state, regrouped.membership, rows, is_new, gone, principals)
+    )
     back = {number: rows.doc_id[place] for number, place in again.items() if number not in chosen}
     changes = tuple(replace(one, principal_again=back.get(one.number)) for one in changes)
     new_waves = () if is_first else tuple(dict.fromkeys(_waves_since(seen.connection, state.seen_row)))
     table = _members(rows, places, proposed, found, is_match, is_new & (not is_first), tolerance)
     by_size = tuple(sorted(told, key=lambda one: (-one.n_documents, one.number)))
-    principals = dict(zip(numbers.tolist(), rows.row[places].tolist()))
     return CollectionGroups(
         tolerance=tolerance,
         groups=by_size,

@@ -142,6 +142,8 @@ def _in_words(change: GroupChange) -> str:
     if change.principal_again is not None:
         again = ", which was a principal before" if change.is_new else " again"
         said.append(f"its principal is {change.principal_again}{again}")
+    elif change.principal_chosen is not None:
+        said.append(f"its principal is now {change.principal_chosen}")
     return "; ".join(said)
 
 
