@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -207,13 +208,13 @@ def test_copies_with_two_labels_are_the_worst_conflict(matter: str, tmp_path: Pa
         (1, 3, "y"),
         (None, 1, "x"),
     ]
-    assert "(a tie" not in run("conflicts", matter, labels).out
+    assert "in a tie" not in run("conflicts", matter, labels).out
 
 
 def test_a_tie_of_labels_is_called_one(matter: str, tmp_path: Path) -> None:
     labels = tmp_path / "labels.csv"
     labels.write_text("id;label\nrenewed;a\nlease;b\n", "utf-8")
-    said = "group 1: 2 labelled documents, 1 of them b (a tie: the label of the document stored first)\n"
+    said = "group 1: 2 labelled documents, 1 b, 1 a; in a tie the label stored first counts: b\n"
     assert said in run("conflicts", matter, labels).out
 
 
@@ -498,3 +499,17 @@ def test_adding_says_that_a_document_has_an_earlier_text_again(matter: str, tmp_
     assert (added["n_new_versions"], added["n_earlier_texts"]) == (2, 2)
     assert "again" not in run("add", matter, changed, "--wave", "may").out  # the same wave stores nothing again
     assert told("add", matter, changed, "--wave", "june")["n_earlier_texts"] == 2
+
+
+def test_direct_members_are_counted_as_members_not_as_groups(tmp_path: Path) -> None:
+    place = str(tmp_path / "chains")
+    words = [f"w{i}" for i in range(90)]
+    rows = [{"id": f"{kind}{i}", "text": " ".join(kind + word for word in words[15 * i : 15 * i + 50 + 9 * (i == 0)])}
+            for kind in "ab" for i in range(3)]  # fmt: skip
+    run("add", place, write_jsonl(tmp_path / "chains.jsonl", rows))
+    out = " ".join(run("groups", place, "--threshold", "0.4", "--direct", "--limit", "1").out.split())
+    assert "2 groups with 6 documents" in out
+    assert not re.search("groups? not shown", out)
+    assert "members not shown; raise --limit" in out
+    assert "only through other members. They are omitted here" in out
+    assert "1 group not shown" in run("groups", place, "--threshold", "0.4", "--limit", "1").out

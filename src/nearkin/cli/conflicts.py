@@ -137,10 +137,14 @@ def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> N
         own = one.group, one.majority_label, None if one.group is not None else one.a.content
         if own != before:
             before, name = own, "in no group" if one.group is None else f"group {one.group}"
-            tie = " (a tie: the label of the document stored first)" if one.is_tie and one.n_documents > 1 else ""
+            n, first = one.n_with_majority_label, f"[bold]{shown(one.majority_label)}[/]"
+            labels = f"{n:,} of them {first}"
+            if one.is_tie and one.n_documents == 2 * n:
+                labels = f"{n:,} {first}, {n:,} {shown(one.label_a)}; in a tie the label stored first counts: {first}"
+            elif one.is_tie and one.n_documents > 1:
+                labels += "; others are as frequent, and in a tie the label stored first counts"
             console.print(
-                f"{name}: [bold]{counted(one.n_documents, 'labelled document')}[/], "
-                f"{one.n_with_majority_label:,} of them [bold]{shown(one.majority_label)}[/]{tie}",
+                f"{name}: [bold]{counted(one.n_documents, 'labelled document')}[/], {labels}",
                 highlight=False,
                 soft_wrap=True,
             )

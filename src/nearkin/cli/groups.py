@@ -213,7 +213,7 @@ def _show(console: Console, found: CollectionGroups, limit: int, *, is_direct: b
             badge = f" [yellow]({LETTERS_ONLY})[/]" if one.number in unlike else ""
             rows.add_row(*(f"{n:,}" for n in figures), shown(one.principal) + proposed + badge)
         console.print(rows)
-    say(console, groups_sentences(found, limit, has_choice=has_choice))
+    say(console, groups_sentences(found, limit, is_direct=is_direct, has_choice=has_choice))
 
 
 def _show_direct(console: Console, found: CollectionGroups, limit: int) -> None:

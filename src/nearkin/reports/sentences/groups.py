@@ -18,22 +18,26 @@ _MAX_CHANGES = 20
 _SMALL = 10
 
 
-def groups_sentences(found: CollectionGroups, n_shown: int, *, has_choice: bool = False) -> Iterator[Sentence]:
+def groups_sentences(
+    found: CollectionGroups, n_shown: int, *, is_direct: bool = False, has_choice: bool = False
+) -> Iterator[Sentence]:
     """Count all groups and the shown ones, name the groups to look at, and describe the changes since the last call.
 
-    With ``has_choice``, a principal was chosen in this call, which is reported before.
+    With ``is_direct``, the members that match their principal are listed instead of the groups. With ``has_choice``, a
+    principal was chosen in this call, which is reported before.
     """
-    more = len(found.groups) - n_shown
+    more = 0 if is_direct else len(found.groups) - n_shown
     yield Sentence(
         f" (texts {found.tolerance.in_words()})" + (f"; {not_shown(counted(more, 'group'))}" * (more > 0)),
         strong=f"{counted(len(found.groups), 'group')} with {counted(len(found.members), 'document')}",
     )
     if found.n_indirect:
         n, of = found.n_indirect, len(found.members)
+        omitted = agreeing(n, "It is omitted", "They are omitted")
+        advice = f"{omitted} here" if is_direct else "The column is_match of --out marks them; --direct omits them"
         yield Sentence(
             f"{counted(n, 'member')} of {of:,} ({n / of:.0%}) {agreeing(n, 'does', 'do')} not match the principal, and "
-            f"{agreeing(n, 'is', 'are')} linked only through other members. The column is_match of --out marks them; "
-            "--direct omits them",
+            f"{agreeing(n, 'is', 'are')} linked only through other members. {advice}",
             "warning",
         )
     chains = [one for one in found.groups if 2 * one.n_chained > one.n_documents > _SMALL]
