@@ -100,7 +100,7 @@ def test_a_group_is_tagged(matter) -> None:
         (["hot", "no", "nope", "d000"], 3, "Not in the collection: 2 of 3 documents"),
         (["hot"], 2, "either a list of documents to tag or a group"),
         (["hot", "d000", "--group", "1"], 2, "either a list of documents to tag or a group"),
-        (["hot", "--group", "7"], 3, "There is no group 7"),
+        (["hot", "--group", "7"], 3, "There is no group 7 with a Jaccard similarity of at least 0.5. List"),
         (["hot=", "d000"], 2, "no value after ="),
         (["hot", "--from", "nowhere.txt"], 3, "nowhere.txt"),
     ],

@@ -142,8 +142,9 @@ PairsMethod = Annotated[
 Gamma = Annotated[
     float | None,
     _alike(
-        help="Maximum distance of letter counts, as a share of the document's length. Every document within it is "
-        "found; similar ones can lie outside it. At least 0 and below 1. [dim]default: 0.025[/]"
+        help="Maximum distance of letter counts, relative to the length of the document's vector of letter counts. "
+        "Every document within it is found; similar ones can lie outside it. At least 0 and below 1. "
+        "[dim]default: 0.025[/]"
     ),
 ]
 Threshold = Annotated[

@@ -69,7 +69,8 @@ SplitOff = Annotated[
     _decision(
         "--split-off",
         metavar="DOC_ID DOC_ID",
-        help="Take the first document out of the group of the second; the others stay with the second.",
+        help="Take the first document out of the group of the second. Members with its text, and members linked only "
+        "through it, leave with it; the others stay with the second.",
     ),
 ]
 SameGroup = Annotated[

@@ -250,9 +250,9 @@ def members_of(connection: Connection, group: int, tolerance: str) -> list[str]:
     contents = state.member_contents[state.member_groups == group].tolist()
     found = current_rows(connection, schema.documents.c.content, contents)
     if not found:
-        raise UnknownDocumentError(
-            f"There is no group {group} at {described(tolerance)}. List the groups: nearkin groups"
-        )
+        at = Tolerance.of_stored(tolerance)
+        alike = f"at {described(tolerance)}" if at is None else at.in_words()
+        raise UnknownDocumentError(f"There is no group {group} {alike}. List the groups: nearkin groups")
     return [one.doc_id for one in found]
 
 

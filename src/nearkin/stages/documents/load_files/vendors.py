@@ -92,7 +92,7 @@ def _either(row: OverlayRow, yes: str, no: str) -> str:
 
 
 def outside_sentence(load_file: str, groups: Counter[str]) -> str:
-    """Warn about documents of a load file whose group is named after a document that is in no load file.
+    """Warn about documents of a load file whose principal is in no load file, and so has no control number.
 
     Parameters
     ----------
@@ -103,12 +103,14 @@ def outside_sentence(load_file: str, groups: Counter[str]) -> str:
     Examples
     --------
     >>> outside_sentence("ABC.dat", Counter({"lease.pdf": 2}))[:80]
-    'Warning: ABC.dat: 2 documents are in groups named after a document that is in no'
+    'Warning: ABC.dat: 2 documents are in group lease.pdf. This principal has no cont'
     """
-    n = groups.total()
+    n, n_groups = groups.total(), len(groups)
     return (
-        f"Warning: {load_file}: {counted(n, 'document')} {agreeing(n, 'is in a group', 'are in groups')} named after a "
-        f"document that is in no load file, and so not in the tool: {first_of([*groups], _SHOWN)}"
+        f"Warning: {load_file}: {counted(n, 'document')} {agreeing(n, 'is', 'are')} in "
+        f"{agreeing(n_groups, 'group')} {first_of([*groups], _SHOWN)}. {agreeing(n_groups, 'This', 'These')} "
+        f"{agreeing(n_groups, 'principal has', 'principals have')} no control number, so the tool cannot show "
+        f"{agreeing(n_groups, 'it', 'them')}."
     )
 
 
