@@ -302,3 +302,9 @@ def test_a_purge_from_a_file(matter, tmp_path) -> None:
     assert "Erased 2 texts of 2 versions" in told.out
     assert "Name the documents to erase" in run("purge", matter, code=2).err
     assert "--id names a column" in run("purge", matter, "d002", "--id", "x", code=2).err
+
+
+@pytest.mark.parametrize("number", ["x", "0", "1.5", "9" * 30])
+def test_what_is_no_number_of_an_activity_is_refused(matter, number) -> None:
+    told = " ".join(run("undo", matter, number, code=2).err.split())
+    assert f"{number!r} is not an activity number; `nearkin log COLLECTION` lists them." in told

@@ -88,8 +88,20 @@ GroupNote = Annotated[
     tuple[int, str] | None,
     _decision("--group-note", metavar="GROUP TEXT", help="Note on a group; an empty text removes the current note."),
 ]
+
+
+def _activity_number(text: str) -> int:
+    """Return the number of an activity."""
+    if not (text.isascii() and text.isdecimal() and len(text) < 19 and int(text)):
+        raise typer.BadParameter(f"{text!r} is not an activity number; `nearkin log COLLECTION` lists them.")
+    return int(text)
+
+
 ActivityNumber = Annotated[
-    int, typer.Argument(metavar="NUMBER", min=1, help="Number of the activity; see nearkin log.", show_default=False)
+    int,
+    typer.Argument(
+        metavar="NUMBER", parser=_activity_number, help="Number of the activity; see nearkin log.", show_default=False
+    ),
 ]
 LabelsFileIfAny = Annotated[
     Path | None,
