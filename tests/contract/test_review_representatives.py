@@ -69,6 +69,19 @@ def test_representatives_stand_for_groups_with_what_others_add(visit: Visit) -> 
     assert "adds 4 words" in words_of(visit.get("/group", number=1).text)
 
 
+def test_a_member_without_a_not_is_listed(visit: Visit) -> None:
+    denied = LEASE.replace("shall", "shall not", 1)
+    assert denied != LEASE
+    visit.service.collection.add([("denied", denied)])
+    visit.service.collection.groups()
+    visit.service.collection.decide(principal="denied", by="ada")
+    (one,) = visit.get("/representatives.json").json()["representatives"]
+    lacking = {other["doc_id"]: (other["n_words"], other["passages"]) for other in one["omissions"]}
+    assert lacking["lease"] == (1, ["not"])
+    assert "lease lacks 1 word: not" in words_of(visit.get("/representatives").text)
+    assert "lease lacks 1 word: not" in exported(visit)[0]["lacks"]
+
+
 def test_an_addition_is_listed_once_for_members_that_differ_in_white_space(visit: Visit) -> None:
     signed = f"{LEASE} Signed by Ada Kern."
     spaced = [("spaced", signed.replace(" ", "  ")), ("in lines", signed.replace(" ", "\n"))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import TypeVar
 
 import numpy as np
 from sqlalchemy import Connection
@@ -56,6 +57,37 @@ class Addition:
         return f"{self.doc_id} adds {counted(self.n_words, 'word')}: {' … '.join(self.passages)}"
 
 
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """Passages of a principal that a member of its group lacks, such as a "not".
+
+    Parameters
+    ----------
+    doc_id : str
+    n_words : int
+        Number of words that only the principal has.
+    passages : tuple of str
+        The first of them, as they are in the text.
+    """
+
+    doc_id: str
+    n_words: int
+    passages: tuple[str, ...]
+
+    def in_words(self) -> str:
+        """Return the omission as one line of text.
+
+        Examples
+        --------
+        >>> Omission("lease, draft", 1, ("not",)).in_words()
+        'lease, draft lacks 1 word: not'
+        """
+        return f"{self.doc_id} lacks {counted(self.n_words, 'word')}: {' … '.join(self.passages)}"
+
+
+_Passages = TypeVar("_Passages", Addition, Omission)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Representative:
     """Principal of a group.
@@ -69,6 +101,8 @@ class Representative:
     additions : tuple of Addition
         Of members that add words, most words first. Members with the same text, or with less of it, are not among them;
         of members that differ only in white space, the first is.
+    omissions : tuple of Omission
+        Of members that lack words of the principal, most words first; a member that replaces words is in both.
     n_not_compared : int
         Number of other texts of the group that are not compared yet.
     """
@@ -77,6 +111,7 @@ class Representative:
     doc_id: str
     n_documents: int
     additions: tuple[Addition, ...]
+    omissions: tuple[Omission, ...] = ()
     n_not_compared: int = 0
 
     def to_dict(self) -> dict[str, object]:
@@ -125,37 +160,51 @@ def representatives(
     for own_content, _ in pairs:
         n_missing[own_content] += 1
     first_of = {one.content: one.doc_id for here in members.values() for one in reversed(here)}
-    additions = dict[int, dict[int, Addition]]()
+    additions, omissions = dict[int, dict[int, Addition]](), dict[int, dict[int, Omission]]()
     progress.start("compare", len(pairs), "pairs")
     for (own_content, content), related in relations_of(collection, pairs, max_new=max_new):
         progress.advance(1)
         n_missing[own_content] -= 1
-        if n_words := related.comparison.judgement.measured.n_words_only_in_member:
+        measured = related.comparison.judgement.measured
+        if n_words := measured.n_words_only_in_principal:
+            lacked = Omission(first_of[content], n_words, _passages_lacked(related.comparison))
+            omissions.setdefault(own_content, {})[content] = lacked
+        if n_words := measured.n_words_only_in_member:
             added = Addition(first_of[content], n_words, passages_added(related.comparison))
             additions.setdefault(own_content, {})[content] = added
     progress.finish()
     with collection.store.reading() as connection:
-        distinct = {content: _distinct(connection, found) for content, found in additions.items()}
+        added_by = {content: _distinct(connection, found) for content, found in additions.items()}
+        lacked_by = {content: _distinct(connection, found) for content, found in omissions.items()}
     return [
         Representative(
             group=number,
             doc_id=here[0].doc_id,
             n_documents=len(here),
-            additions=tuple(sorted(distinct.get(here[0].content, ()), key=lambda one: (-one.n_words, one.doc_id))),
+            additions=_most_words_first(added_by.get(here[0].content, [])),
+            omissions=_most_words_first(lacked_by.get(here[0].content, [])),
             n_not_compared=n_missing[here[0].content],
         )
         for number, here in members.items()
     ]
 
 
-def _distinct(connection: Connection, additions: Mapping[int, Addition]) -> list[Addition]:
-    """Return the additions of some contents, without contents that differ from an earlier one only in white space."""
+def _passages_lacked(comparison: MemberComparison) -> tuple[str, ...]:
+    return tuple(one.principal.text for one in comparison.shown if one.principal.text.strip())
+
+
+def _most_words_first(some: Sequence[_Passages]) -> tuple[_Passages, ...]:
+    return tuple(sorted(some, key=lambda one: (-one.n_words, one.doc_id)))
+
+
+def _distinct(connection: Connection, additions: Mapping[int, _Passages]) -> list[_Passages]:
+    """Return the additions or omissions of some contents, without contents that differ from an earlier one only in white space."""
     alike = dict[tuple[int, tuple[str, ...]], list[int]]()
     for content, one in additions.items():
         alike.setdefault((one.n_words, one.passages), []).append(content)
-    found = list[Addition]()
+    found = list[_Passages]()
     for contents in alike.values():
-        if len(contents) == 1:  # what adds something else has another text
+        if len(contents) == 1:  # what adds or lacks something else has another text
             found.append(additions[contents[0]])
             continue
         texts = texts_of(connection, contents)

@@ -124,6 +124,10 @@ def representatives_table(service: ReviewService, asked: RepresentativesQuery) -
                 [*("\n".join(added.in_words() for added in one.additions) for one in found), *[""] * len(alone)],
                 pa.large_string(),
             ),
+            "lacks": pa.array(
+                [*("\n".join(lacked.in_words() for lacked in one.omissions) for one in found), *[""] * len(alone)],
+                pa.large_string(),
+            ),
         }
     )
 
