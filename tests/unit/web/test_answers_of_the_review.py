@@ -293,3 +293,10 @@ def test_the_page_of_exceptions_links_to_stored_documents_only(tmp_path: Path) -
             assert visit.send("GET", "/document", params={"id": "blank.docx"}).status_code == 404
         finally:
             visit.service.jobs.close()
+
+
+def test_pages_speak_in_words(visit: Visit) -> None:
+    page = words_of(visit.get("/defensibility").text)
+    assert "documents with too few letters for range search" in page
+    assert not re.findall("n_uncounted|n_older_extractors|n_by_ocr", page)
+    assert "There is no page with this address." in words_of(visit.send("GET", "/no-such-page").text)

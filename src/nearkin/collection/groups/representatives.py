@@ -198,7 +198,7 @@ def _most_words_first(some: Sequence[_Passages]) -> tuple[_Passages, ...]:
 
 
 def _distinct(connection: Connection, additions: Mapping[int, _Passages]) -> list[_Passages]:
-    """Return the additions or omissions of some contents, without contents that differ from an earlier one only in white space."""
+    """Return additions or omissions, without contents that differ from an earlier one only in white space."""
     alike = dict[tuple[int, tuple[str, ...]], list[int]]()
     for content, one in additions.items():
         alike.setdefault((one.n_words, one.passages), []).append(content)

@@ -254,11 +254,11 @@ def _unknown(connection: Connection, doc_id: str, version: int | None) -> str:
         is_erased = (documents.c.doc_id == doc_id) & (contents.c.text == b"")  # no compressed text is empty
         query = select(func.count()).select_from(documents.join(contents)).where(is_erased)
         n_erased = connection.execute(query).scalar_one()
+        removed = f"The document {doc_id!r} was removed at {stored[-1][1]}."
+        if n_erased == len(stored):
+            return f"{removed} {'Its only version was' if n_erased == 1 else f'Its {n_erased} versions were'} erased."
         kept = f"{len(stored) - n_erased}" + (f"; erased: {n_erased}" if n_erased else "")
-        return (
-            f"The document {doc_id!r} was removed at {stored[-1][1]}. Its versions are kept: {kept}; nearkin history "
-            "lists them."
-        )
+        return f"{removed} Its versions are kept: {kept}; nearkin history lists them."
     if len(doc_id) > _MAX_OF_A_HINT:
         return f"There is no document {doc_id[:_MAX_OF_A_HINT]!r}… (an id of {counted(len(doc_id), 'character')})."
     pattern = f"%{doc_id.replace(chr(92), chr(92) * 2).replace('%', chr(92) + '%').replace('_', chr(92) + '_')}%"

@@ -70,8 +70,8 @@ def purged_sentences(found: Purged, n_shown: int = 5, *, is_asked_dry: bool) -> 
         told = f"{done}{counted(len(found.unread), 'file')} without a text"
         yield Sentence(f" from the list of exceptions: {first_of(found.unread, n_shown)}", strong=told)
     if found.inside:
-        still = agreeing(len(found.inside), "is still stored and has its text", "are still stored and have their texts")
-        told = f"{counted(len(found.inside), 'document')} inside of these {still}: {first_of(found.inside, n_shown)}"
+        inside, them = counted(len(found.inside), "document"), agreeing(len(found.inside), "it", "them")
+        told = f"Still stored: {inside} inside of these; purge {them}, too: {first_of(found.inside, n_shown)}"
         yield Sentence(told, "warning")
     if found.copies:
         listed = ", ".join(found.copies[:n_shown]) + (", …" if len(found.copies) > n_shown else "")
@@ -131,9 +131,9 @@ def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingCha
         return f"store {what} in wave {data.get('wave')}"
     if kind == PURGE:
         n_unread = sum(one.now == NO_VERSION for one in changes)
-        without = f", {counted(n_unread, 'file')} without a text" if n_unread else ""
-        texts, versions = int(str(data.get("n_texts", 0))), len(changes) - n_unread
-        return f"erase {counted(texts, 'text')}, {counted(versions, 'version')}{without}"
+        counts = {"text": int(str(data.get("n_texts", 0))), "version": len(changes) - n_unread, "file": n_unread}
+        told = [counted(n, what) + " without a text" * (what == "file") for what, n in counts.items() if n]
+        return f"erase {', '.join(told)}"
     if not changes:
         return kind
     only = changes[0]
