@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nearkin.errors import SourceError, TruncatedInputError
-from nearkin.stages.documents.columns import missing_column
+from nearkin.stages.documents.columns import missing_column, objects_of_records
 from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.formats import FORMATS, TABLES, has_columns
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input, unreadable
@@ -124,7 +124,8 @@ def _check_records(
     for parameter, column in (("text", source.text), (id_parameter, source.id)):
         if column is not None and column not in names:
             n_seen = len(records) if FORMATS[source.format].has_types else None
-            raise missing_column(source.name, parameter, column, names, n_seen=n_seen)
+            objects = objects_of_records(records)
+            raise missing_column(source.name, parameter, column, names, n_seen=n_seen, objects=objects)
     if source.text is not None:
         values = [record[source.text] for record in records if record.get(source.text) is not None]
         if values and not any(isinstance(value, str) for value in values):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -53,7 +53,7 @@ _ARE_BINARY = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnSample:
     """Information about columns from the first rows of a source.
 
@@ -69,6 +69,8 @@ class ColumnSample:
         Whether only the beginning of the first record was visible, so that there may be more columns.
     mean_words : mapping of str to float
         Average number of words in the values that are not empty, for each string column.
+    objects : frozenset of str
+        Columns that hold objects, of JSON or as structs.
     """
 
     names: tuple[str, ...]
@@ -76,6 +78,7 @@ class ColumnSample:
     id_names: frozenset[str]
     is_partial: bool = False
     mean_words: Mapping[str, float] = field(default_factory=dict)
+    objects: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,7 @@ def sample_of_records(records: Iterable[Mapping[str, object]], *, is_partial: bo
 
     A few values of another type are bad records; they do not change the type of the column.
     """
+    records = list(records)
     lengths: dict[str, list[int]] = {}
     words: dict[str, list[float]] = {}
     n_others: dict[str, int] = {}
@@ -111,7 +115,24 @@ def sample_of_records(records: Iterable[Mapping[str, object]], *, is_partial: bo
     n_values = {name: len(lengths.get(name, ())) + n_others.get(name, 0) for name in names}
     ids = frozenset(name for name in names if n_values[name] > 2 * n_not_ids.get(name, 0))
     return ColumnSample(
-        tuple(names), mean_length, ids, is_partial, {name: _mean_words(of) for name, of in words.items()}
+        names=tuple(names),
+        mean_length=mean_length,
+        id_names=ids,
+        is_partial=is_partial,
+        mean_words={name: _mean_words(of) for name, of in words.items()},
+        objects=objects_of_records(records),
+    )
+
+
+def objects_of_records(records: Iterable[Mapping[str, object]]) -> frozenset[str]:
+    """Return the keys whose value is an object in some record."""
+    return frozenset(name for record in records for name, value in record.items() if isinstance(value, Mapping))
+
+
+def objects_of_schema(schema: pa.Schema) -> frozenset[str]:
+    """Return the columns of structs and maps."""
+    return frozenset(
+        name for name, type_ in zip(schema.names, schema.types) if pa.types.is_struct(type_) or pa.types.is_map(type_)
     )
 
 
@@ -150,7 +171,13 @@ def sample_of_table(table: pa.Table) -> ColumnSample:
         elif pa.types.is_null(type_):
             without_values.append(name)
     lengths = mean_length or dict.fromkeys(without_values, 0.0)
-    return ColumnSample(tuple(table.schema.names), lengths, frozenset(ids), mean_words=mean_words)
+    return ColumnSample(
+        names=tuple(table.schema.names),
+        mean_length=lengths,
+        id_names=frozenset(ids),
+        mean_words=mean_words,
+        objects=objects_of_schema(table.schema),
+    )
 
 
 def _characters(column: pa.ChunkedArray) -> list[bytes | str | None]:
@@ -240,7 +267,7 @@ def choose_columns(sample: ColumnSample, label: str, *, text: str | None, doc_id
     """
     for parameter, named in (("text", text), ("id", doc_id)):
         if named is not None and named not in sample.names and not sample.is_partial:
-            raise missing_column(label, parameter, named, sample.names)
+            raise missing_column(label, parameter, named, sample.names, objects=sample.objects)
     if text is not None and text == doc_id:
         raise ParameterError(f"{label}: the id and the text must be different columns. Got '{text}' for both.")
     guesses = []
@@ -258,16 +285,28 @@ def choose_columns(sample: ColumnSample, label: str, *, text: str | None, doc_id
 
 
 def missing_column(
-    label: str, parameter: str, named: str, names: Sequence[str], *, n_seen: int | None = None
+    label: str,
+    parameter: str,
+    named: str,
+    names: Sequence[str],
+    *,
+    n_seen: int | None = None,
+    objects: Collection[str] = (),
 ) -> MissingColumnError:
-    """Return the error for a missing column; ``n_seen`` records were read where each may have other columns."""
+    """Return the error for a missing column; ``n_seen`` records were read where each may have other columns.
+
+    If one of the ``objects`` is named with a field of it, such as ``meta.site``, the error says that fields have no
+    names.
+    """
+    inside = [named[:at] for at, letter in enumerate(named) if letter == "." and named[:at] in objects]
+    hint = f" Fields inside an object ('{inside[0]}') cannot be named; lift them to the top level." if inside else ""
     columns, option = _listed(names) or "none", _as_option(label, parameter)
     if n_seen is not None:
         seen = f"in the first {counted(n_seen, 'record')}; at least one must have it"
         return MissingColumnError(
-            f"{label}: there is no column '{named}' ({option}) {seen}. Their columns are: {columns}."
+            f"{label}: there is no column '{named}' ({option}) {seen}. Their columns are: {columns}.{hint}"
         )
-    return MissingColumnError(f"{label}: there is no column '{named}' ({option}). The columns are: {columns}.")
+    return MissingColumnError(f"{label}: there is no column '{named}' ({option}). The columns are: {columns}.{hint}")
 
 
 def _as_option(label: str, parameter: str) -> str:
@@ -275,10 +314,11 @@ def _as_option(label: str, parameter: str) -> str:
     return parameter if label == TABLE_IN_MEMORY or parameter.startswith("--") else f"--{parameter}"
 
 
-def check_column(label: str, parameter: str, named: str, names: Sequence[str]) -> None:
+def check_column(label: str, parameter: str, named: str, schema: pa.Schema) -> None:
     """Raise SourceError unless a table has exactly one column of that name."""
+    names = schema.names
     if named not in names:
-        raise missing_column(label, parameter, named, names)
+        raise missing_column(label, parameter, named, names, objects=objects_of_schema(schema))
     if (n_alike := names.count(named)) > 1:
         raise SourceError(
             f"{label}: {counted(n_alike, 'column')} have the name '{named}' ({_as_option(label, parameter)}); it must "

@@ -9,7 +9,7 @@ import pyarrow as pa
 from nearkin import _compute as pc
 from nearkin.errors import SourceError
 from nearkin.nouns import agreeing, counted
-from nearkin.stages.documents.columns import check_column, holds_characters, missing_column
+from nearkin.stages.documents.columns import check_column, holds_characters, missing_column, objects_of_records
 from nearkin.stages.documents.dates import microseconds_of_string
 from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.values import number_of
@@ -57,7 +57,7 @@ def check_keep_type(name: str, column: str, schema: pa.Schema) -> None:
 
     Strings may be dates: see `check_keep_strings`.
     """
-    check_column(name, "keep", column, schema.names)
+    check_column(name, "keep", column, schema)
     type_ = schema.field(column).type
     checks = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal,
               pa.types.is_timestamp, pa.types.is_date, holds_characters)  # fmt: skip
@@ -98,7 +98,8 @@ def check_keep_records(
         return None
     names = list(dict.fromkeys(key for record in records for key in record))
     if column not in names:
-        raise missing_column(name, "keep", column, names, n_seen=None if is_text else len(records))
+        n_seen, objects = None if is_text else len(records), objects_of_records(records)
+        raise missing_column(name, "keep", column, names, n_seen=n_seen, objects=objects)
     values = [record[column] for record in records if record.get(column) not in (None, "")]
     number, date = _first_of_each_kind(values, is_text=is_text)
     if number is not None and date is not None:

@@ -68,7 +68,7 @@ def check_schema(
     """Raise SourceError if a column is missing, occurs twice, or has an unsuitable type."""
     for parameter, column in (("text", text), (id_parameter, doc_id)):
         if column is not None:
-            check_column(name, parameter, column, schema.names)
+            check_column(name, parameter, column, schema)
     type_ = schema.field(text).type
     if not holds_characters(type_) and not pa.types.is_null(type_):
         raise SourceError(

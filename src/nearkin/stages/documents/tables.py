@@ -18,6 +18,7 @@ from nearkin.stages.documents.columns import (
     choose_columns,
     holds_characters,
     missing_column,
+    objects_of_schema,
     plain,
     sample_of_records,
     sample_of_table,
@@ -205,7 +206,8 @@ def _read_arrow(
     if not len(table):
         for parameter, column in (("text", text), ("id", doc_id), ("keep", keep_column)):
             if column is not None and column not in table.schema.names:
-                raise missing_column(TABLE_IN_MEMORY, parameter, column, table.schema.names)
+                objects = objects_of_schema(table.schema)
+                raise missing_column(TABLE_IN_MEMORY, parameter, column, table.schema.names, objects=objects)
         return
     columns = _columns_of(table, text, doc_id)
     text, doc_id = columns.text, columns.id
