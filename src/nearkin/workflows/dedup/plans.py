@@ -49,9 +49,10 @@ def found_probability(matches: Matches, plan: Plan, threshold: float) -> F64:
 
 def describe_plan(plan: Plan, options: DedupOptions, *, share_by_bands: float = 1) -> str:
     """Return the plan in one sentence; bands and what they find only if some share of the texts is searched by them."""
+    few = counted(plan.exact_below, "shingle")
     if isinstance(plan, BandPlan) and not share_by_bands:
         return (
-            f"search: rare shingles only. All texts of the sample have fewer than {plan.exact_below:,} shingles and "
+            f"search: rare shingles only. All texts of the sample have fewer than {few} and "
             "are searched exhaustively, except those that share a rare shingle with very many others"
         )
     n_unrelated = round(plan.expected_candidates)
@@ -64,7 +65,7 @@ def describe_plan(plan: Plan, options: DedupOptions, *, share_by_bands: float = 
         f"search: {search}; predicted recall {plan.recall_at_threshold:.2%} at "
         f"{measure_name(str(options.measure))} {parameter_text(options.threshold)}; "
         f"about {many_text(n_unrelated)} unrelated {agreeing(n_unrelated, 'pair', 'pairs')} if all texts were searched "
-        f"this way; texts under {plan.exact_below:,} shingles are searched exhaustively, unless very many share a rare "
+        f"this way; texts under {few} are searched exhaustively, unless very many share a rare "
         "shingle"
     )
 
