@@ -63,6 +63,8 @@ ABOUT_ALL = {
     "remove a wave": ["remove", "COLLECTION", "--wave", "first", "--yes"],
     "overlay": ["groups", "COLLECTION", "--overlay", "relativity", "--out", "OUT.dat"],
     "plain SQL": ["sql", "install", "COLLECTION"],
+    "purge": ["purge", "COLLECTION", "letter", "--copies", "--yes"],
+    "preview a purge": ["purge", "COLLECTION", "memo", "--dry-run"],
 }
 """Commands that a change of any row of documents concerns."""
 ABOUT_THE_GROUP = {
@@ -79,7 +81,6 @@ ABOUT_THE_DOCUMENT = {
     "choose a principal": ["decide", "COLLECTION", "--principal", CHANGED],
     "keep apart": ["decide", "COLLECTION", "--never-group", CHANGED, "memo"],
     "note": ["decide", "COLLECTION", "--note", CHANGED, "signed on paper"],
-    "purge": ["purge", "COLLECTION", CHANGED, "--yes"],
     "show": ["show", "COLLECTION", CHANGED],
     "similar": ["similar", "COLLECTION", CHANGED],
     "versions": ["versions", "COLLECTION", CHANGED],
@@ -266,6 +267,20 @@ def test_a_document_whose_text_was_moved_is_named_by_a_tag_of_its_group(place, t
     ended = run(place, ABOUT_THE_GROUP["tag a group"], tmp_path / "out")
     assert f"The row of document '{CHANGED}' (version 1) was changed" in " ".join(ended.err.split())
     assert place.sql("SELECT count(*) FROM tags WHERE field = 'hot'") == "0"
+
+
+@pytest.mark.parametrize("is_dry_run", [False, True])
+def test_a_purge_erases_no_text_of_a_document_whose_row_has_another_text_now(place, tmp_path, is_dry_run) -> None:
+    """Without that row, the text seems to belong to the purged document alone."""
+    filled(place)
+    text = "SELECT count(*) FROM contents WHERE n_bytes > 0"
+    before = place.sql(text)
+    change(place, "its text", "letter, copy")
+    ended = run(place, ["purge", "COLLECTION", "letter", "--dry-run" if is_dry_run else "--yes"], tmp_path / "out")
+    assert ended.code == 7, ended
+    assert "The row of document 'letter, copy' (version 1) was changed" in " ".join(ended.err.split())
+    assert place.sql(text) == before
+    assert place.sql("SELECT count(*) FROM documents WHERE removed_at IS NOT NULL") == "0"
 
 
 def test_a_missing_row_of_a_document_is_reported_by_queries_for_its_text(place) -> None:

@@ -16,7 +16,7 @@ from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.plain_sql.installing import forget_flagged
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored import key_table, origin_rows, shingle_table
-from nearkin.collection.stored.document_rows import document_rows
+from nearkin.collection.stored.document_rows import refuse_changed_documents
 from nearkin.collection.stored.documents import check_id, checked_ids, document, stored_documents, with_documents
 from nearkin.collection.stored.inside import documents_inside, unread_inside, unread_sources
 from nearkin.collection.stored.problem_rows import forget_problems
@@ -143,9 +143,9 @@ def finish(collection: OpenedCollection) -> bool:
 def _planned(connection: Connection, doc_ids: Sequence[str], *, copies: bool) -> _Plan:
     for doc_id in doc_ids:
         check_id(doc_id)
+    refuse_changed_documents(connection)  # a changed row may be that of another document with one of the texts
     own = _versions(connection, schema.documents.c.doc_id, [one for one in doc_ids if is_storable(one)])
     known = {one.doc_id for one in own}
-    document_rows(connection, schema.documents.c.doc_id, doc_ids)  # refuses a changed row, as below
     unread = _unread_among(connection, [doc_id for doc_id in doc_ids if doc_id not in known])
     known |= unread
     unknown = [doc_id for doc_id in doc_ids if doc_id not in known]
@@ -159,7 +159,6 @@ def _planned(connection: Connection, doc_ids: Sequence[str], *, copies: bool) ->
     numbers = {one.content for one in own}
     numbers -= purged_contents(connection, sorted(numbers)).keys()
     holders = _versions(connection, schema.documents.c.content, sorted(numbers))
-    document_rows(connection, schema.documents.c.content, sorted(numbers))
     others = sorted({one.doc_id for one in holders if one.is_current and one.doc_id not in known})
     if others and not copies:
         raise ParameterError(
@@ -171,7 +170,6 @@ def _planned(connection: Connection, doc_ids: Sequence[str], *, copies: bool) ->
     for one in own:
         sources.setdefault(one.doc_id, set()).add(one.source)
     erased, inside = {*known, *others}, dict(documents_inside(connection, sources))
-    document_rows(connection, schema.documents.c.row, inside)  # refuses a changed row
     return _Plan(
         contents=sorted(numbers),
         holders=holders,

@@ -2,8 +2,8 @@
 
 Whatever uses a row of ``documents`` as it is stored reads it here, so that a row that was changed in the store is
 reported and not used. A command about some documents reads their rows with `document_rows` or `current_rows`. A command
-about all documents calls `refuse_changed_documents` first, in the same snapshot: a changed row may be missing from the
-result of any condition.
+about all documents calls `refuse_changed_documents` first, in the same snapshot: a query may no longer find a
+changed row.
 """
 
 from __future__ import annotations
