@@ -283,6 +283,21 @@ def test_a_purge_erases_no_text_of_a_document_whose_row_has_another_text_now(pla
     assert place.sql("SELECT count(*) FROM documents WHERE removed_at IS NOT NULL") == "0"
 
 
+@pytest.mark.parametrize("name", ABOUT_THE_GROUP)
+def test_a_member_whose_row_has_another_text_is_not_omitted(place, tmp_path, name) -> None:
+    """Its former text still has a document, so the group seems to be whole."""
+    filled(place)
+    with place.open(create=False) as collection:
+        collection.add([("form, copy", FORM)], wave="copies")
+        assert collection.groups().groups[0].n_documents == 5
+    change(place, "its text", "form, copy")
+    before = place.sql("SELECT count(*) FROM activity")
+    ended = run(place, ABOUT_THE_GROUP[name], tmp_path / "out")
+    assert ended.code == 7, ended
+    assert "The row of document 'form, copy' (version 1) was changed" in " ".join(ended.err.split())
+    assert place.sql("SELECT count(*) FROM activity") == before
+
+
 def test_a_missing_row_of_a_document_is_reported_by_queries_for_its_text(place) -> None:
     filled(place)
     sql(place, f"DELETE FROM documents WHERE doc_id = '{CHANGED}'")

@@ -11,7 +11,12 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.decisions.activity import checked_by, current_tags, record, values_of, verified
 from nearkin.collection.decisions.records import TAG, ActivityResult, SettingChange
-from nearkin.collection.stored.document_rows import current_ids, current_ids_among_known, current_rows
+from nearkin.collection.stored.document_rows import (
+    current_ids,
+    current_ids_among_known,
+    current_rows,
+    refuse_changed_documents,
+)
 from nearkin.collection.stored.documents import checked_ids, document
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance, described
@@ -100,6 +105,7 @@ def tag(
     with store.reading() if dry_run else store.writing() as connection:
         if group is not None:
             data |= {"group": group, "tolerance": str(tolerance)}
+            refuse_changed_documents(connection)  # a changed row may be that of a member
             wanted = members_of(connection, group, str(tolerance))
         else:
             _refuse_unknown(connection, wanted, field if value is None else None)
