@@ -298,6 +298,19 @@ def test_a_member_whose_row_has_another_text_is_not_omitted(place, tmp_path, nam
     assert place.sql("SELECT count(*) FROM activity") == before
 
 
+@pytest.mark.parametrize("what", ["its file", "its id", "it is removed"])
+def test_adding_the_document_of_a_changed_row_stores_it_again_and_fsck_still_reports_the_row(place, what) -> None:
+    filled(place)
+    change(place, what)
+    with place.open(create=False) as collection:
+        added = collection.add([FIRST[1]], wave="again")
+        assert (added.n_new, added.n_new_versions, added.n_repaired) == ((0, 1, 0) if what == "its file" else (1, 0, 0))
+        assert not collection.fsck().is_whole
+    version = 1 if what == "its id" else 2
+    of_document = f"SELECT max(version) FROM documents WHERE doc_id = '{CHANGED}' AND is_current"
+    assert place.sql(of_document) == str(version)
+
+
 def test_a_missing_row_of_a_document_is_reported_by_queries_for_its_text(place) -> None:
     filled(place)
     sql(place, f"DELETE FROM documents WHERE doc_id = '{CHANGED}'")
