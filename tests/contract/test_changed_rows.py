@@ -14,6 +14,7 @@ from contract.damaged_collections import sql
 from functional.conftest import Ended, nearkin_here
 from made_up_prose import Prose
 from nearkin.collection.collection import Collection
+from nearkin.collection.conflicts.stored_conflicts import conflicting_groups
 from nearkin.collection.decisions.overtaken import overtaken_decisions
 from nearkin.collection.groups.current import stored_members
 from nearkin.collection.groups.members import group_members
@@ -309,6 +310,19 @@ def test_adding_the_document_of_a_changed_row_stores_it_again_and_fsck_still_rep
     version = 1 if what == "its id" else 2
     of_document = f"SELECT max(version) FROM documents WHERE doc_id = '{CHANGED}' AND is_current"
     assert place.sql(of_document) == str(version)
+
+
+@pytest.mark.parametrize("what", [*CHANGES, "an untagged document"])
+def test_counts_of_conflicts_on_the_home_page_compare_the_rows_of_tagged_documents_only(place, what) -> None:
+    filled(place)
+    is_tagged = what in CHANGES
+    change(place, what if is_tagged else "its file", CHANGED if is_tagged else "memo")
+    with place.open(create=False) as collection, collection.opened.store.reading() as connection:
+        if is_tagged:
+            with pytest.raises(CollectionError, match="was changed in the store"):
+                conflicting_groups(connection, WORDING)
+        else:
+            assert conflicting_groups(connection, WORDING) == {"privileged": 1, "responsive": 1}
 
 
 def test_a_missing_row_of_a_document_is_reported_by_queries_for_its_text(place) -> None:

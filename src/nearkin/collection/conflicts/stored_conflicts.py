@@ -9,11 +9,11 @@ from nearkin.collection.dates import DATE_TAG
 from nearkin.collection.decisions.document_state import StoredState
 from nearkin.collection.groups.grouping import NO_GROUP, Membership
 from nearkin.collection.groups.listed import sizes_of_groups
-from nearkin.collection.stored.document_rows import refuse_changed_documents
+from nearkin.collection.stored.document_rows import current_contents_among_known
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance
 from nearkin.store.kept import KeptValues
-from nearkin.store.schema import activity, documents, tags
+from nearkin.store.schema import activity, tags
 
 _COUNTED = KeptValues[dict[str, int]]()
 """Counts by tolerance."""
@@ -40,10 +40,9 @@ def conflicting_groups(connection: Connection, tolerance: Tolerance) -> dict[str
 
 
 def _count(connection: Connection, state: GroupState) -> dict[str, int]:
-    refuse_changed_documents(connection)
-    joined = tags.join(documents, (documents.c.doc_id == tags.c.doc_id) & documents.c.is_current)
-    columns = tags.c.field, tags.c.value, documents.c.content
-    rows = connection.execute(select(*columns).select_from(joined).where(tags.c.field != DATE_TAG)).all()
+    tagged = connection.execute(select(tags.c.doc_id, tags.c.field, tags.c.value).where(tags.c.field != DATE_TAG)).all()
+    content_of = current_contents_among_known(connection, [doc_id for doc_id, _, _ in tagged])
+    rows = [(field, value, content_of[doc_id]) for doc_id, field, value in tagged if doc_id in content_of]
     contents = np.array([content for _, _, content in rows], np.int64)
     groups = Membership(state.member_contents, state.member_groups).group_of(contents).tolist()
     values, valued = dict[str, dict[int, list[str]]](), {field for field, value, _ in rows if value}

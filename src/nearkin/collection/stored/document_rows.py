@@ -128,11 +128,16 @@ def current_ids_among_known(connection: Connection, doc_ids: Iterable[str]) -> s
     CollectionError
         The row of one was changed, also if its id was.
     """
+    return set(current_contents_among_known(connection, doc_ids))
+
+
+def current_contents_among_known(connection: Connection, doc_ids: Iterable[str]) -> dict[str, int]:
+    """Return the contents of those ids that have a current document; see `current_ids_among_known`."""
     wanted = set(doc_ids)
     found = document_rows(connection, documents.c.doc_id, wanted)
     if wanted - {one.doc_id for one in found}:
         refuse_changed_documents(connection)
-    return {one.doc_id for one in found if one.is_current}
+    return {one.doc_id: one.content for one in found if one.is_current}
 
 
 def contents_of_current(connection: Connection) -> dict[str, int]:
