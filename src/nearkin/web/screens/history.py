@@ -13,7 +13,7 @@ from nearkin.collection.decisions.overtaken import overtaken_decisions
 from nearkin.collection.decisions.tags import members_of
 from nearkin.collection.groups.since import GroupsSince, groups_since, known_waves
 from nearkin.collection.groups.time_line import MAX_COMPARED, group_time_line
-from nearkin.collection.stored.document_rows import current_ids
+from nearkin.collection.stored.document_rows import current_ids_among_known
 from nearkin.errors import ParameterError
 from nearkin.reports.sentences.decisions import setting_words
 from nearkin.reports.sentences.groups_since import change_words, groups_since_sentences, reason_words
@@ -155,7 +155,7 @@ def _to_look_at(service: ReviewService, found: GroupsSince, start: int) -> list[
     new_groups = {one.number for one in found.changes if one.is_new}
     with service.collection.opened.store.reading() as connection:
         overtaken = overtaken_decisions(connection, [row["doc_id"] for row in rows])
-        current = current_ids(connection, [row["doc_id"] for row in rows])
+        current = current_ids_among_known(connection, [row["doc_id"] for row in rows])
     return [
         DocumentToLookAt(
             **{name: row[name] for name in ("doc_id", "version", "wave", "group", "group_was", "change")},
