@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from contract.damaged_collections import sql
+from extracted_documents import incoming, origin
 from functional.conftest import Ended, nearkin_here
 from made_up_prose import Prose
 from nearkin.collection.collection import Collection
@@ -20,11 +21,15 @@ from nearkin.collection.groups.current import stored_members
 from nearkin.collection.groups.members import group_members
 from nearkin.collection.groups.representatives import representatives
 from nearkin.collection.groups.time_line import group_time_line
+from nearkin.collection.loads.adding import add_incoming
+from nearkin.collection.plain_sql.installing import install
 from nearkin.collection.stored.document_rows import refuse_changed_documents
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionError
 from nearkin.runs.progress import Silent
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.store.place import Place
+from nearkin.store.store import Store
 from nearkin.workflows.reading.collection_documents import CollectionDocuments
 from places import SomePlace
 from review_client import Visit, words_of
@@ -323,6 +328,47 @@ def test_counts_of_conflicts_on_the_home_page_compare_the_rows_of_tagged_documen
                 conflicting_groups(connection, WORDING)
         else:
             assert conflicting_groups(connection, WORDING) == {"privileged": 1, "responsive": 1}
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_no_changed_row_is_removed_because_a_file_no_longer_contains_its_document(place, dry_run) -> None:
+    rules = ReadingRules.of("skip-documents", 1.0)
+    mails = [("m", LETTER, origin(one, kind="eml", family="m"), None) for one in "12"]
+    member = ("m!a", FORM, origin("3", family="m", position=1), "m")
+    of_files: dict[str, Any] = {"threads": 1, "rules": rules, "are_files": True}
+    with place.open() as collection:
+        add_incoming(collection.opened, [incoming([mails[0], member], "m")], wave="one", **of_files)
+    sql(place, "UPDATE documents SET line = 9000 WHERE doc_id = 'm!a'")
+    with place.open(create=False) as collection, pytest.raises(CollectionError, match=r"'m!a' .*was changed"):
+        add_incoming(collection.opened, [incoming([mails[1]], "m")], wave="two", dry_run=dry_run, **of_files)
+    assert place.sql("SELECT count(*) FROM documents WHERE is_current") == "2"
+
+
+def test_the_documents_to_look_at_are_not_shown_as_removed(place) -> None:
+    filled(place)
+    with place.open(create=False) as collection:
+        visit = Visit(collection).sign_in()
+        asked = "/since?wave=first&show=documents"
+        own = {"sec-fetch-site": "same-origin"}
+        shown = visit.send("GET", asked, headers=own).text
+        assert "form, dated" in shown
+        change(place, "its id", "form, dated")
+        answer = visit.send("GET", asked, headers=own)
+        visit.service.jobs.close()
+    assert answer.status_code >= 400
+    assert "was changed in the store" in words_of(answer.text)
+
+
+def test_plain_sql_compares_rows_without_the_lock_of_writers(place) -> None:
+    filled(place)
+    change(place, "its file")
+    with (
+        place.open(create=False) as collection,
+        Store.open(Place.parse(place.address)) as other,
+        other.writing(),
+        pytest.raises(CollectionError, match="was changed in the store"),
+    ):
+        install(collection.opened)
 
 
 def test_a_missing_row_of_a_document_is_reported_by_queries_for_its_text(place) -> None:

@@ -119,8 +119,9 @@ def install(
     check_flagging(place, flag_look_alikes, measure=chosen, stops_flagging=stops_flagging)
     tables: tuple[str, ...] = ("documents", "contents", "profiles", "shingles", "check_keys")
     index = collection.counting.similarity_index.spec
-    with store.writing() as connection:
+    with store.reading() as connection:  # without the lock of writers
         refuse_changed_documents(connection)  # plain SQL cannot compare rows with their checksums
+    with store.writing() as connection:
         shingle_table.keep(connection, store, collection.counting, collection.progress)
         if place.schema is not None:
             connection.exec_driver_sql(functions(place.schema))
