@@ -1,44 +1,132 @@
-"""Modules that read the table of documents: a new one compares rows with their checksums, or says here why not."""
+"""Functions that read the table of documents: a new one compares rows with their checksums, or says here why not."""
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import nearkin
 
 PACKAGE = Path(nearkin.__file__).parent
-READS = re.compile(r"\bdocuments\.c\b|\bschema\.documents\b|\bFROM documents\b")
-COMPARES = re.compile(r"\b(document_rows|current_documents|with_documents|refuse_changed_documents)\b")
-WITHOUT = {
-    "conditions of queries for rows that are compared": (
-        "collection/listing/conditions.py", "collection/listing/family.py", "collection/check_in/shared_keys.py",
-    ),
-    "called after all rows were compared": (
-        "collection/decisions/for_groups.py", "collection/groups/changes.py",
-        "collection/groups/returned_principals.py", "collection/stored/group_state.py",
-    ),
-    "compares, repairs or sets aside the rows itself": (
-        "collection/loads/loading.py", "collection/stored/newest.py", "collection/stored/removed_rows.py",
-        "store/integrity.py", "store/sealing.py",
-    ),
-    "reads what its own transaction wrote": ("collection/check_in/storing.py",),
-    "counts rows, or finds the last one": (
-        "collection/groups/listed.py", "collection/listing/problems.py", "collection/stored/group_history.py",
-        "web/current_info.py", "web/mail_threads.py",
-    ),
-    "names documents in a report of damage": (
-        "collection/stored/contents.py", "collection/stored/purged.py", "collection/stored_texts.py",
-    ),
-    "its callers compare the rows that it finds": ("collection/stored/inside.py",),
-    "names the table only": ("store/checksums.py", "store/schema.py", "store/seals.py", "store/store.py"),
+IN_SQL = re.compile(r"\b(?:FROM|JOIN|UPDATE) documents\b")
+COMPARES = {
+    "contents_of_current", "current_contents_among_known", "current_documents", "current_ids",
+    "current_ids_among_known", "current_rows", "document_rows", "refuse_changed_documents", "refuse_hidden", "rows_where",
+    "with_documents",
 }  # fmt: skip
+WITHOUT = {
+    "makes conditions or columns of queries whose rows are compared, or whose numbers only fsck checks": {
+        "collection/check_in/shared_keys.py": "_is_current",
+        "collection/decisions/purging.py": "_erase _origins_of",
+        "collection/listing/conditions.py": "_has_tag _is_copy condition _is_in_group",
+        "collection/listing/lists.py": "_with_groups _with_copies _sorted",
+        "collection/listing/problems.py": "is_open",
+        "collection/stored/document_rows.py": "_hidden _rows",
+        "collection/stored/documents.py": "is_newest with_documents",
+        "collection/word_search/searching.py": "_of_wave",
+    },
+    "chooses texts, or groups, whose documents are read and compared afterwards": {
+        "collection/check_in/candidates.py": "_sizes_of_current _nearest",
+        "collection/decisions/principals.py": "propose_anew",
+        "collection/listing/details.py": "_groups_of",
+        "collection/word_search/searching.py": "_with_document",
+    },
+    "called after all rows were compared, or the rows that it reads": {
+        "collection/decisions/for_groups.py": "_former",
+        "collection/groups/changes.py": "_arrived _departed _gone_members ids_of_missing",
+        "collection/groups/current.py": "make_principal _rows_of _waves_since",
+        "collection/groups/returned_principals.py": "returned_principals",
+        "collection/groups/since.py": "_refuse_other_groups",
+        "collection/stored/group_state.py": "n_rows live_contents new_contents",
+        "workflows/auditing/collection.py": "_named",
+        "workflows/reading/collection_documents.py": "_unread _current",
+    },
+    "compares, repairs or sets aside the rows itself": {
+        "collection/loads/loading.py": "begin _write _remove_gone _record_stored",
+        "collection/stored/document_rows.py": "refuse_changed_documents refuse_hidden rows_where",
+        "collection/stored/documents.py": "refuse_changed",
+        "collection/stored/newest.py": "newest_of _set_current",
+        "collection/stored/removed_rows.py": "remove_current",
+        "store/integrity.py": "check _wrong_current mend_current mend_document _rows dangling _without_text",
+        "store/sealing.py": "seal_everything _seal_documents",
+    },
+    "reads what its own transaction wrote": {"collection/check_in/storing.py": "_stored"},
+    "counts rows, or finds the last one": {
+        "collection/groups/listed.py": "_n_not_grouped _count",
+        "collection/groups/since.py": "_n_not_grouped",
+        "collection/info.py": "_counted documents_by_extractor waves_of",
+        "collection/listing/lists.py": "n_listed n_not_grouped",
+        "collection/stored/group_history.py": "last_load_before",
+        "store/store.py": "_is_empty",
+        "web/current_info.py": "_counted",
+        "web/mail_threads.py": "stored",
+        "workflows/families/of_collection.py": "_n_documents",
+    },
+    "names documents in a message or an example": {
+        "collection/plain_sql/installing.py": "_example",
+        "collection/stored/contents.py": "_damaged_text_of",
+        "collection/stored/documents.py": "_refuse_damaged is_removed _unknown",
+        "collection/stored/purged.py": "faults_of_purges",
+        "collection/stored_texts.py": "documents_with",
+    },
+    "its callers compare the rows that it finds": {"collection/stored/inside.py": "documents_inside"},
+    "only fsck detects such a row, as the guide says": {
+        "collection/listing/exceptions.py": "_files_without_exception _of_origins",
+        "collection/listing/family.py": "family_of",
+    },
+    "chooses whether decisions are read, or whether a document was sent again": {
+        "collection/check_in/checking.py": "is_resent",
+        "collection/decisions/contradictions.py": "contradiction_of_version",
+    },
+}
 
 
-def test_every_reader_of_documents_compares_rows_or_is_known() -> None:
-    texts = {str(path.relative_to(PACKAGE)): path.read_text() for path in PACKAGE.rglob("*.py")}
-    readers = {name for name, text in texts.items() if READS.search(text)}
-    known = {name for names in WITHOUT.values() for name in names}
-    without = {name for name in readers if not COMPARES.search(texts[name])}
+def _functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Yield the functions and methods of a module; functions inside of them belong to them."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+        else:
+            yield from _functions(node)
+
+
+def _is_table(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id == "documents"
+
+
+def _reads(function: ast.AST) -> bool:
+    for node in ast.walk(function):
+        if isinstance(node, ast.Attribute) and ast.unparse(node) == "schema.documents":
+            return True
+        if isinstance(node, ast.Attribute) and node.attr in {"c", "join", "outerjoin"} and _is_table(node.value):
+            return True
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and IN_SQL.search(node.value):
+            return True
+    return False
+
+
+def _compares(function: ast.AST) -> bool:
+    called = {ast.unparse(node.func).split(".")[-1] for node in ast.walk(function) if isinstance(node, ast.Call)}
+    return bool(called & COMPARES)
+
+
+def test_every_function_that_reads_documents_compares_rows_or_is_known() -> None:
+    without = {
+        f"{path.relative_to(PACKAGE)}:{function.name}"
+        for path in PACKAGE.rglob("*.py")
+        for function in _functions(ast.parse(path.read_text()))
+        if _reads(function) and not _compares(function)
+    }
+    known = {f"{file}:{name}" for files in WITHOUT.values() for file, names in files.items() for name in names.split()}
     assert without <= known, sorted(without - known)
-    assert known <= readers, sorted(known - readers)
+    assert known <= without, sorted(known - without)
+
+
+def test_a_query_without_comparison_is_noticed_beside_a_function_that_compares() -> None:
+    module = ast.parse(
+        "def one(connection):\n    document_rows(connection, documents.c.row, [1])\n"
+        "def other(connection):\n    connection.execute(select(documents.c.row))\n"
+    )
+    assert [one.name for one in _functions(module) if _reads(one) and not _compares(one)] == ["other"]
