@@ -13,8 +13,8 @@ PACKAGE = Path(nearkin.__file__).parent
 IN_SQL = re.compile(r"\b(?:FROM|JOIN|UPDATE) documents\b")
 COMPARES = {
     "contents_of_current", "current_contents_among_known", "current_documents", "current_ids",
-    "current_ids_among_known", "current_rows", "document_rows", "refuse_changed_documents", "refuse_hidden", "rows_where",
-    "with_documents",
+    "current_ids_among_known", "current_rows", "document_rows", "refuse_changed_documents", "refuse_hidden",
+    "rows_where", "with_documents",
 }  # fmt: skip
 WITHOUT = {
     "makes conditions or columns of queries whose rows are compared, or whose numbers only fsck checks": {
