@@ -203,11 +203,31 @@ def test_a_text_that_shares_wording_with_a_damaged_one_is_not_said_to_be_new(pla
         with pytest.raises(CollectionError, match=r"similar to a.*damaged"):
             collection.check(NEAR, store=CheckIn("near", only_new=True))
         assert collection.info().n_documents == 1
-        collection.fsck()  # its keys are gone by now: whatever it says cannot be known
+        assert collection.fsck().remade_segments == ()  # its keys cannot be compared, and are kept
+        with pytest.raises(CollectionError, match=r"similar to a.*damaged"):
+            collection.check(NEAR)
+        sql(place, "DELETE FROM check_keys", "DELETE FROM checked_contents")
+        collection.fsck()  # without keys it cannot be known any more what the text is similar to
         checked = collection.check(NEAR)
         assert (checked.verdict, checked.n_damaged, [str(one) for one in checked.damaged]) == ("new", 1, ["a"])
         collection.add([("b", LONG)])
         assert [one.document.doc_id for one in collection.check(NEAR).documents] == ["a", "b"]
+
+
+def test_keys_of_a_damaged_text_are_kept_when_those_of_others_are_stored_again(place) -> None:
+    with place.open() as collection:
+        collection.add([("a", LONG), ("b", FORM)])
+        collection.check("something else")
+        damage_text(place)
+        sql(place, "DELETE FROM check_keys WHERE content = 1")
+        assert "index of nearkin check" in " ".join(collection.fsck().remade_segments)
+        with pytest.raises(CollectionError, match=r"similar to a.*damaged"):
+            collection.check(NEAR)
+        assert collection.check(FORM).verdict == "exact"
+        assert collection.fsck().remade_segments == ()
+        collection.add([("a", LONG)])
+        assert is_silent(collection.fsck())
+        assert [one.document.doc_id for one in collection.check(NEAR).documents] == ["a"]
 
 
 def test_a_digest_that_is_damaged_comes_back_with_the_text(place) -> None:

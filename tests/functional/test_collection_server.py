@@ -296,7 +296,8 @@ def test_a_user_who_may_only_read_can_ask(tmp_path, server):
         assert answers(collection) == right
         with pytest.raises(CollectionError, match="permission denied") as denied:
             collection.add(SECOND)
-        assert "list, take --read-only; for other commands its owner grants more. Nothing of this" in str(denied.value)
+        assert "take --read-only; for commands that write, its owner grants more: docs/guides/" in str(denied.value)
+        assert "lists what each needs. Nothing of this" in str(denied.value)
         assert answers(collection) == right
 
 

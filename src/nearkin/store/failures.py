@@ -31,9 +31,9 @@ _PERMISSIONS = {
 }
 """Advice where nothing was to be written yet, by a part of PostgreSQL's message."""
 _PERMISSIONS_TO_WRITE = {
-    "for schema": "for other commands its owner grants CREATE",
+    "for schema": "only the owner can run sql install; for other commands the owner grants CREATE",
     "must be owner": "other commands are for the owner of the collection",
-    "": "for other commands its owner grants more",
+    "": "for commands that write, its owner grants more: docs/guides/keeping.md lists what each needs",
 }
 """Advice where something was to be written, which a command that only reads may do, too."""
 _READ_ONLY = "the file system is read-only"

@@ -34,7 +34,7 @@ WITHOUT = {
         "collection/word_search/searching.py": "_with_document",
     },
     "called after all rows were compared, or the rows that it reads": {
-        "collection/decisions/for_groups.py": "_former",
+        "collection/decisions/for_groups.py": "_former _decided_since",
         "collection/groups/changes.py": "_arrived _departed _gone_members ids_of_missing",
         "collection/groups/current.py": "make_principal _rows_of _waves_since",
         "collection/groups/returned_principals.py": "returned_principals",

@@ -256,7 +256,7 @@ def _unknown(connection: Connection, doc_id: str, version: int | None) -> str:
         n_erased = connection.execute(query).scalar_one()
         removed = f"The document {doc_id!r} was removed at {stored[-1][1]}."
         if n_erased == len(stored):
-            return f"{removed} {'Its only version was' if n_erased == 1 else f'Its {n_erased} versions were'} erased."
+            return f"{removed} Erased: {counted(n_erased, 'version')}, and no other is stored."
         kept = f"{len(stored) - n_erased}" + (f"; erased: {n_erased}" if n_erased else "")
         return f"{removed} Its versions are kept: {kept}; nearkin history lists them."
     if len(doc_id) > _MAX_OF_A_HINT:

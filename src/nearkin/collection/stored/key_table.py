@@ -151,7 +151,7 @@ def difference(connection: Connection, store: Store, counting: TextCounting, pro
 
 
 def _difference(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> str | None:
-    """Compare stored keys with the texts; see `difference`."""
+    """Compare stored keys with the texts; those of damaged texts cannot be compared. See `difference`."""
     state = keys_state(connection, store)
     end = state.end
     if not end:
@@ -164,13 +164,15 @@ def _difference(connection: Connection, store: Store, counting: TextCounting, pr
         has_marks = has_marks and marks == _columns(Marks.of(counting, numbers, batch, made))
         n_marks += len(numbers)
         lost += lost_here
+    kept = stored_marks(connection, store, np.array(lost, np.int64)).contents
     stored = np.zeros(2, np.uint64)
     rows = connection.execute(select(schema.check_keys.c.key, schema.check_keys.c.content))
     for some in rows.partitions(_ROWS_AT_A_TIME):
         keys, contents = np.array([tuple(row) for row in some], np.int64).T
-        stored += _checksum(keys, contents)
+        of_others = ~np.isin(contents, kept)
+        stored += _checksum(keys[of_others], contents[of_others])
     n_stored = connection.execute(select(func.count()).select_from(schema.checked_contents)).scalar_one()
-    if not has_marks or n_stored != n_marks or sorted(lost) != sorted(state.lost):
+    if not has_marks or n_stored != n_marks + len(kept) or set(lost) - set(kept.tolist()) != set(state.lost):
         return f"{_NAME}: the data stored with the keys does not match the texts"
     if np.array_equal(expected, stored):
         return None
@@ -180,9 +182,22 @@ def _difference(connection: Connection, store: Store, counting: TextCounting, pr
 
 
 def remake(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
-    """Store all keys again."""
+    """Store all keys again; a text that is damaged now keeps those it has, so that a check still meets it."""
+    end = keys_state(connection, store).end or 0
+    lost = [one for _, _, lost_here in texts_from(connection, 0, progress, end) for one in lost_here]
+    kept = stored_marks(connection, store, np.array(lost, np.int64))
+    of_kept = schema.check_keys.c.content
+    keys = [
+        tuple(row)
+        for some in named(kept.contents.tolist())
+        for row in connection.execute(select(schema.check_keys.c.key, of_kept).where(of_kept.in_(some)))
+    ]
     store.unsay(connection, METHOD)
     fill(connection, store, counting, progress)
+    insert_integers(connection, schema.check_keys, list(np.array(keys, np.int64).reshape(-1, 2).T))
+    insert_rows(connection, schema.checked_contents, _columns(kept))
+    without = set(keys_state(connection, store).lost) - set(kept.contents.tolist())
+    store.say(connection, {LOST: ",".join(map(str, sorted(without)))})
 
 
 def restore(connection: Connection, store: Store, counting: TextCounting, number: int, text: str) -> None:

@@ -66,6 +66,8 @@ def fsck_sentences(found: IntegrityReport) -> Iterator[Sentence]:
     said = "is undamaged now" if was_repaired else "is undamaged"
     if found.repairable and not (found.faults or found.damaged_documents):
         said = "can be repaired: run nearkin fsck without --read-only"
+    elif found.repairable:
+        said = "is damaged: run nearkin fsck without --read-only to repair what it can; restore a backup for the rest"
     elif not found.is_whole:
         said = "is damaged: restore the database from a backup"
         if found.damaged_documents:
