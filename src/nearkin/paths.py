@@ -14,6 +14,9 @@ from nearkin.nouns import counted
 
 # A path that pathlib had in its hands has one slash left; a single letter before the colon is a drive of Windows.
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)", re.DOTALL)
+_NEARLY_A_URL = re.compile(r"postgres(?:ql)?:(?!//)", re.IGNORECASE)
+_KEYWORDS = re.compile(r"\s*(?:host|hostaddr|port|dbname|user|password|service)\s*=\s*\S+\s+\w+\s*=")
+_PASSWORD = re.compile(r"(\bpassword\s*=\s*)(?:'[^']*'|[^\s&]+)")
 _ESCAPED_BYTE = re.compile(r"\\x([89a-f][0-9a-f])")
 _MAX_NAME = 1024
 """Maximum number of characters of a string that may be meant as the name of a file."""
@@ -206,19 +209,34 @@ def not_supported(url: str) -> str:
 
 
 def without_password(url: str) -> str:
-    """Mask the password of a URL.
+    """Mask the password of a URL, of one with a slash or the host missing, and of psql's keywords.
 
     Examples
     --------
     >>> without_password("mysql://ada:secret@localhost/matters")
     'mysql://ada:***@localhost/matters'
+    >>> without_password("postgresql://ada:secret"), without_password("host=db password=secret")
+    ('postgresql://ada:***', 'host=db password=***')
     """
-    return re.sub(r"(://[^:/@]*):.*@", r"\1:***@", url, flags=re.DOTALL)
+    masked = re.sub(r"((?:://|^postgres(?:ql)?:/?)[^:/@]*):.*@", r"\1:***@", url, flags=re.DOTALL | re.IGNORECASE)
+    masked = re.sub(r"(://[^\[:/@?][^:/@?]*):(?!\d{1,5}(?:[/?]|$))[^@]+$", r"\1:***", masked, flags=re.DOTALL)
+    return _PASSWORD.sub(r"\1***", masked)
+
+
+def is_like_a_server(place: str) -> bool:
+    """Whether a place is no path, but was meant for PostgreSQL: a URL without its slashes, or psql's keywords.
+
+    Examples
+    --------
+    >>> [is_like_a_server(one) for one in ("postgresql:/ada@host/db", "host=db password=secret", "matter", "a:b")]
+    [True, True, False, False]
+    """
+    return bool(_NEARLY_A_URL.match(place) or _KEYWORDS.match(place))
 
 
 def _url(place: str | os.PathLike[str]) -> str | None:
     """Return a place that is a URL, as it was typed; None for a path."""
-    if isinstance(place, str) and "://" not in place:
+    if isinstance(place, str) and "://" not in place and not is_like_a_server(place):
         return None
     found = _URL.fullmatch(os.fspath(place))
     if found is None or isinstance(place, str):

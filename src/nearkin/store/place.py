@@ -13,7 +13,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from nearkin.errors import ParameterError
-from nearkin.paths import not_supported, without_password
+from nearkin.paths import is_like_a_server, not_supported, without_password
 
 if TYPE_CHECKING:
     from nearkin.store.server_settings import ServerSettings
@@ -64,6 +64,8 @@ class Place:
         """
         if isinstance(path_or_url, Path) or "://" not in path_or_url:
             directory = Path(path_or_url)
+            if is_like_a_server(str(path_or_url)):  # a directory would be made, with the password in its name
+                raise ParameterError.of("collection", "nearkin", _RULE, without_password(str(path_or_url)))
             return cls(directory, URL.create("sqlite", database=str(directory / FILE)), None)
         from nearkin.store.server_settings import SSL_MODES  # a directory has no settings
 

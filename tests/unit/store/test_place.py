@@ -73,6 +73,12 @@ def test_what_is_no_place_is_refused_without_telling_the_password(written):
         ("postgresql://host?application_name=a@other", "write @ in a setting as %40"),
         ("postgresql://ada:s3cret/s3cret@host/db", "/ and ? in a user or password"),
         ("postgresql://host/db?schema", "a name for the schema"),
+        ("postgresql:/ada:s3cret@host/db", "postgresql:/ada:***@host/db"),
+        ("postgresql:ada:s3cret@host/db", "postgresql:ada:***@host/db"),
+        ("Postgres:/ada:s3cret@host/db", "Postgres:/ada:***@host/db"),
+        ("postgresql://ada:s3cret", "postgresql://ada:***"),
+        ("host=localhost password=s3cret dbname=x", "host=localhost password=*** dbname=x"),
+        ("dbname=x user=ada password='s3cret s3cret'", "password=***"),
     ],
 )
 def test_a_url_that_would_name_another_collection_is_refused(written: str, said: str) -> None:
