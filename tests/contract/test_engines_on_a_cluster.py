@@ -303,7 +303,7 @@ def test_a_driver_that_is_killed(tmp_path, spark, cut):
     arguments = ["dedup", *mine, "--shingle", "words:3", "--threshold", "0.8", "--no-report", "--resume", "--out", out]
     refused = nearkin_here(*arguments)
     assert refused.code == 5
-    assert 'engine was "spark"' in refused.err
+    assert "--engine was spark and is now local" in refused.err
     refused.assert_clean()
 
     before = kept_stages(out)

@@ -44,7 +44,8 @@ def expected(folder: Path, reasons: dict[str, str]) -> dict[str, tuple[object, .
     found = {}
     for name, exception in reasons.items():
         content = (folder / name).read_bytes()
-        found[name] = exception, "text", hashlib.sha256(content).hexdigest(), len(content), None, None
+        kind = "unsupported" if name == "binary.txt" else "text"
+        found[name] = exception, kind, hashlib.sha256(content).hexdigest(), len(content), None, None
     return found
 
 

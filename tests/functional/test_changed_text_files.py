@@ -44,7 +44,7 @@ def test_a_text_file_of_a_load_file_that_changed_is_noticed(production: Path, tm
     ended = dedup(production / "load.dat", tmp_path, "--resume")
     ended.assert_clean()
     assert (ended.code, ended.out) == (5, ""), ended.err
-    assert "load.dat was " in ended.err
+    assert "load.dat in the input has changed: it was " in " ".join(ended.err.split())
     assert "with 2 text files of 116 bytes in state " in ended.err
     assert dedup(production / "load.dat", tmp_path, "--overwrite").code == 0
 
