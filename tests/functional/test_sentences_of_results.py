@@ -38,7 +38,9 @@ def test_a_member_can_come_before_its_principal_and_the_report_says_so(tmp_path)
     assert [row["group"] for row in rows] == ["A", "C", "C"]  # B is longer than its principal
     text = said(out / "report.html")
     assert "the longest text of a group" not in text
-    assert "the longest text first, without white space; a document that matches several of them joins the most" in text
+    assert (
+        "the longest text first, without white space; a document that matches several principals joins the most" in text
+    )
 
 
 GREEK = "Ο Γιάννης και ο αδελφός του πήγαν στον κήπο της πόλης για να δουν τους φίλους τους"
