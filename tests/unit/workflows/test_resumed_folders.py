@@ -86,7 +86,7 @@ def test_what_was_read_before_an_interruption_at_any_chunk_is_kept(folder, tmp_p
             read(folder, spool, Said())
         monkeypatch.setattr(Spool, "write", write)
         n_read, following = so_far(folder, spool)
-        assert following == folder.names[n_read]
+        assert following == f"continuing with {folder.names[n_read]}"
 
         again: list[str] = []
         monkeypatch.setattr(
@@ -110,6 +110,6 @@ def test_chunks_of_a_version_that_noted_nothing_are_read_again(folder, tmp_path)
     read(folder, spool, Said())
     for path in spool.path.glob("000000001*.json"):
         path.unlink()
-    assert so_far(folder, spool) == (0, folder.names[0])
+    assert so_far(folder, spool) == (0, f"continuing with {folder.names[0]}")
     read(folder, spool, Said())
     assert stored(spool) == stored(whole)
