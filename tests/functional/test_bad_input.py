@@ -353,7 +353,10 @@ def test_options_that_break_their_rule(tmp_path, options, words):
     ("arguments", "words"),
     [
         (["families", "IN", "--out", "OUT", "--threshold", "60"], "--threshold must be a number > 0 and <= 1"),
-        (["families", "IN", "--out", "OUT", "--memory", "0.1GiB"], "--memory must be at least 256MiB (0.25GiB). Got '0.1GiB'"),
+        (
+            ["families", "IN", "--out", "OUT", "--memory", "0.1GiB"],
+            "--memory must be at least 256MiB (0.25GiB). Got '0.1GiB'",
+        ),
         (["sign", "IN", "--out", "OUT", "--bits", "7"], "--bits must be a multiple of 8 from 8 to 1024. Got 7"),
         (["sign", "IN", "--out", "OUT", "--features", "chars:99"], "--features must be words:N or chars:N"),
         (["sign", "IN", "--out", "OUT", "--method", "simhash", "--seed", "3"], "--seed has no effect with simhash"),
