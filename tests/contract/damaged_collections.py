@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import sqlite3
 import tempfile
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -33,13 +34,18 @@ TABLES = [*schema.metadata.sorted_tables, schema.check_keys, HISTORY]
 
 def filled(place) -> None:
     """Two waves, a new version, a removed document, a problem, groups, keys of check-ins, decisions, an erased text."""
-    original, dump, _ = filled_once(place.server)
+    copy_filled(place, fill)
+
+
+def copy_filled(place, fill: Callable[[SomePlace], None]) -> None:
+    """Make a place a copy of one that was filled this way, which happens once in a process."""
+    original, dump, _ = _filled_once(place.server, fill)
     place.copy_of(original, dump)
 
 
 @functools.cache
-def filled_once(server) -> tuple[SomePlace, Path, tempfile.TemporaryDirectory[str]]:
-    """A collection with all of it, to be copied; its files go away with the process."""
+def _filled_once(server, fill: Callable[[SomePlace], None]) -> tuple[SomePlace, Path, tempfile.TemporaryDirectory[str]]:
+    """A filled place, to be copied; its files go away with the process."""
     folder = tempfile.TemporaryDirectory()
     original = SomePlace.new(Path(folder.name), server)
     fill(original)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from contract.damaged_collections import sql
+from contract.damaged_collections import copy_filled, sql
 from extracted_documents import incoming, origin
 from functional.conftest import Ended, nearkin_here
 from made_up_prose import Prose
@@ -96,15 +94,11 @@ WORDING = Tolerance.of()
 
 def filled(place: SomePlace) -> None:
     """Two waves, tags, groups by wording and by letters, keys of check-ins."""
-    original, dump, _ = filled_once(place.server)
-    place.copy_of(original, dump)
+    copy_filled(place, fill)
 
 
-@functools.cache
-def filled_once(server) -> tuple[SomePlace, Path, tempfile.TemporaryDirectory[str]]:
-    folder = tempfile.TemporaryDirectory()
-    original = SomePlace.new(Path(folder.name), server)
-    with original.open() as collection:
+def fill(place: SomePlace) -> None:
+    with place.open() as collection:
         collection.add(FIRST, wave="first")
         collection.groups()
         collection.add(LATER, wave="later")
@@ -115,7 +109,6 @@ def filled_once(server) -> tuple[SomePlace, Path, tempfile.TemporaryDirectory[st
         collection.groups(gamma=0.2)
         collection.check(FORM)
         assert [one.number for one in collection.groups().groups] == [1, 2]
-    return original, original.copy_store(), folder
 
 
 def run(place: SomePlace, arguments: list[str], out: Path) -> Ended:

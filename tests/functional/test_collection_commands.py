@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -499,17 +498,3 @@ def test_adding_says_that_a_document_has_an_earlier_text_again(matter: str, tmp_
     assert (added["n_new_versions"], added["n_earlier_texts"]) == (2, 2)
     assert "again" not in run("add", matter, changed, "--wave", "may").out  # the same wave stores nothing again
     assert told("add", matter, changed, "--wave", "june")["n_earlier_texts"] == 2
-
-
-def test_direct_members_are_counted_as_members_not_as_groups(tmp_path: Path) -> None:
-    place = str(tmp_path / "chains")
-    words = [f"w{i}" for i in range(90)]
-    rows = [{"id": f"{kind}{i}", "text": " ".join(kind + word for word in words[15 * i : 15 * i + 50 + 9 * (i == 0)])}
-            for kind in "ab" for i in range(3)]  # fmt: skip
-    run("add", place, write_jsonl(tmp_path / "chains.jsonl", rows))
-    out = " ".join(run("groups", place, "--threshold", "0.4", "--direct", "--limit", "1").out.split())
-    assert "2 groups with 6 documents" in out
-    assert not re.search("groups? not shown", out)
-    assert "members not shown; raise --limit" in out
-    assert "only through other members. They are omitted here" in out
-    assert "1 group not shown" in run("groups", place, "--threshold", "0.4", "--limit", "1").out

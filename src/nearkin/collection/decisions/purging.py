@@ -169,13 +169,13 @@ def _planned(connection: Connection, doc_ids: Sequence[str], *, copies: bool) ->
     sources = dict[str, set[str]]()
     for one in own:
         sources.setdefault(one.doc_id, set()).add(one.source)
-    erased, inside = {*known, *others}, dict(documents_inside(connection, sources))
+    erased = {*known, *others}
     return _Plan(
         contents=sorted(numbers),
         holders=holders,
         copies=others,
         unread=sorted(unread | {doc_id for _, doc_id in unread_inside(connection, sources)}),
-        inside=sorted(set(inside.values()) - erased),
+        inside=sorted({doc_id for _, doc_id in documents_inside(connection, sources)} - erased),
     )
 
 

@@ -267,7 +267,8 @@ def _refuse_unknown(connection: Connection, doc_ids: Sequence[str], tagged: str 
     known = current_ids(connection, doc_ids)
     if tagged is not None:
         have_it = {key[1] for key in values_of(connection, [(TAG, doc_id, tagged) for doc_id in doc_ids])}
-        known |= have_it | current_ids_among_known(connection, have_it)
+        known |= have_it
+        current_ids_among_known(connection, have_it)  # refuses a changed row
     unknown = [doc_id for doc_id in doc_ids if doc_id not in known]
     if len(unknown) == 1:
         try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TypeVar
 
 import numpy as np
 from sqlalchemy import Connection
@@ -30,14 +29,15 @@ _NOT_COMPARED = KeptValues[int]()
 
 
 @dataclass(frozen=True, slots=True)
-class Addition:
-    """Passages of a member of a group that the principal lacks.
+class OneSidedPassages:
+    """Passages that only one has of a member of a group and its principal.
 
     Parameters
     ----------
     doc_id : str
+        Of the member.
     n_words : int
-        Number of words that only the member has.
+        Number of words that only this one has.
     passages : tuple of str
         The first of them, as they are in the text.
     """
@@ -46,46 +46,15 @@ class Addition:
     n_words: int
     passages: tuple[str, ...]
 
-    def in_words(self) -> str:
-        """Return the addition as one line of text.
+    def in_words(self, verb: str) -> str:
+        """Return them as one line of text: the member "adds" them, or "lacks" them.
 
         Examples
         --------
-        >>> Addition("lease, signed", 2, ("Ada", "Kern")).in_words()
+        >>> OneSidedPassages("lease, signed", 2, ("Ada", "Kern")).in_words("adds")
         'lease, signed adds 2 words: Ada … Kern'
         """
-        return f"{self.doc_id} adds {counted(self.n_words, 'word')}: {' … '.join(self.passages)}"
-
-
-@dataclass(frozen=True, slots=True)
-class Omission:
-    """Passages of a principal that a member of its group lacks, such as a "not".
-
-    Parameters
-    ----------
-    doc_id : str
-    n_words : int
-        Number of words that only the principal has.
-    passages : tuple of str
-        The first of them, as they are in the text.
-    """
-
-    doc_id: str
-    n_words: int
-    passages: tuple[str, ...]
-
-    def in_words(self) -> str:
-        """Return the omission as one line of text.
-
-        Examples
-        --------
-        >>> Omission("lease, draft", 1, ("not",)).in_words()
-        'lease, draft lacks 1 word: not'
-        """
-        return f"{self.doc_id} lacks {counted(self.n_words, 'word')}: {' … '.join(self.passages)}"
-
-
-_Passages = TypeVar("_Passages", Addition, Omission)
+        return f"{self.doc_id} {verb} {counted(self.n_words, 'word')}: {' … '.join(self.passages)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,11 +67,12 @@ class Representative:
     doc_id : str
     n_documents : int
         Number of current documents of the group.
-    additions : tuple of Addition
+    additions : tuple of OneSidedPassages
         Of members that add words, most words first. Members with the same text, or with less of it, are not among them;
         of members that differ only in white space, the first is.
-    omissions : tuple of Omission
-        Of members that lack words of the principal, most words first; a member that replaces words is in both.
+    omissions : tuple of OneSidedPassages
+        Of members that lack words of the principal, such as a "not", most words first; a member that replaces words is
+        in both.
     n_not_compared : int
         Number of other texts of the group that are not compared yet.
     """
@@ -110,8 +80,8 @@ class Representative:
     group: int
     doc_id: str
     n_documents: int
-    additions: tuple[Addition, ...]
-    omissions: tuple[Omission, ...] = ()
+    additions: tuple[OneSidedPassages, ...]
+    omissions: tuple[OneSidedPassages, ...] = ()
     n_not_compared: int = 0
 
     def to_dict(self) -> dict[str, object]:
@@ -160,17 +130,17 @@ def representatives(
     for own_content, _ in pairs:
         n_missing[own_content] += 1
     first_of = {one.content: one.doc_id for here in members.values() for one in reversed(here)}
-    additions, omissions = dict[int, dict[int, Addition]](), dict[int, dict[int, Omission]]()
+    additions, omissions = dict[int, dict[int, OneSidedPassages]](), dict[int, dict[int, OneSidedPassages]]()
     progress.start("compare", len(pairs), "pairs")
     for (own_content, content), related in relations_of(collection, pairs, max_new=max_new):
         progress.advance(1)
         n_missing[own_content] -= 1
         measured = related.comparison.judgement.measured
         if n_words := measured.n_words_only_in_principal:
-            lacked = Omission(first_of[content], n_words, _passages_lacked(related.comparison))
+            lacked = OneSidedPassages(first_of[content], n_words, _passages_lacked(related.comparison))
             omissions.setdefault(own_content, {})[content] = lacked
         if n_words := measured.n_words_only_in_member:
-            added = Addition(first_of[content], n_words, passages_added(related.comparison))
+            added = OneSidedPassages(first_of[content], n_words, passages_added(related.comparison))
             additions.setdefault(own_content, {})[content] = added
     progress.finish()
     with collection.store.reading() as connection:
@@ -193,25 +163,25 @@ def _passages_lacked(comparison: MemberComparison) -> tuple[str, ...]:
     return tuple(one.principal.text for one in comparison.shown if one.principal.text.strip())
 
 
-def _most_words_first(some: Sequence[_Passages]) -> tuple[_Passages, ...]:
+def _most_words_first(some: Sequence[OneSidedPassages]) -> tuple[OneSidedPassages, ...]:
     return tuple(sorted(some, key=lambda one: (-one.n_words, one.doc_id)))
 
 
-def _distinct(connection: Connection, additions: Mapping[int, _Passages]) -> list[_Passages]:
-    """Return additions or omissions, without contents that differ from an earlier one only in white space."""
+def _distinct(connection: Connection, by_content: Mapping[int, OneSidedPassages]) -> list[OneSidedPassages]:
+    """Return the passages of some contents, without contents that differ from an earlier one only in white space."""
     alike = dict[tuple[int, tuple[str, ...]], list[int]]()
-    for content, one in additions.items():
+    for content, one in by_content.items():
         alike.setdefault((one.n_words, one.passages), []).append(content)
-    found = list[_Passages]()
+    found = list[OneSidedPassages]()
     for contents in alike.values():
         if len(contents) == 1:  # what adds or lacks something else has another text
-            found.append(additions[contents[0]])
+            found.append(by_content[contents[0]])
             continue
         texts = texts_of(connection, contents)
         first = dict[str, int]()
         for content in contents:
             first.setdefault(" ".join(texts[content].split()), content)
-        found += [additions[content] for content in first.values()]
+        found += [by_content[content] for content in first.values()]
     return found
 
 

@@ -121,11 +121,14 @@ def representatives_table(service: ReviewService, asked: RepresentativesQuery) -
             "group": pa.array([*(one.group for one in found), *[None] * len(alone)], pa.int64()),
             "n_documents": pa.array([*(one.n_documents for one in found), *[1] * len(alone)], pa.int64()),
             "adds": pa.array(
-                [*("\n".join(added.in_words() for added in one.additions) for one in found), *[""] * len(alone)],
+                [*("\n".join(added.in_words("adds") for added in one.additions) for one in found), *[""] * len(alone)],
                 pa.large_string(),
             ),
             "lacks": pa.array(
-                [*("\n".join(lacked.in_words() for lacked in one.omissions) for one in found), *[""] * len(alone)],
+                [
+                    *("\n".join(lacked.in_words("lacks") for lacked in one.omissions) for one in found),
+                    *[""] * len(alone),
+                ],
                 pa.large_string(),
             ),
         }

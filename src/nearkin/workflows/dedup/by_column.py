@@ -91,7 +91,7 @@ def _values(ids: pa.Array, file_format: str) -> pa.DictionaryArray:
 
 
 def _joined(value: str, read: Callable[[str], object]) -> str:
-    """Join the items of a list that stands in a text, which may be any other text.
+    """Join the items if a value is a list written as text; return any other value unchanged.
 
     Examples
     --------
