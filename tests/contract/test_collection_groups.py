@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from nearkin.collection import measuring
-from nearkin.collection.groups.current import stored_members
+from nearkin.collection.groups.current import make_principal, stored_members
 from nearkin.collection.stored import word_sets as word_sets_module
 from nearkin.collection.stored.segment_files import MANIFEST, Segment, load, save
 from nearkin.collection.tolerance import Tolerance
@@ -18,6 +18,7 @@ from nearkin.errors import CollectionBusyError, ParameterError, UnknownDocumentE
 from nearkin.kernels import choosing
 from nearkin.runs.progress import Silent
 from nearkin.stages.search.ranges.segment import RangeSegment
+from nearkin.workflows.collection import principal
 
 TEXT = "The tenant shall pay the rent of {} crowns on the first day of each month to the landlord of the house."
 LONG = TEXT + " The landlord shall keep the house in repair at all times."
@@ -145,6 +146,21 @@ def test_what_is_written_while_groups_are_worked_out_is_not_lost(place, is_remov
         now = collection.groups(gamma=0.2)
     assert [one.principal_chosen for one in now.changes] == ([] if is_removal else ["d0002"])
     assert now.groups[0].principal == ("d0000" if is_removal else "d0002")
+
+
+def test_what_is_added_while_a_principal_is_chosen_is_a_change(place, monkeypatch):
+    def choose(opened, doc_id, tolerance):
+        number = make_principal(opened, doc_id, tolerance)
+        with place.open(create=False) as other:
+            other.add([("late", TEXT.format("77"))])
+        return number
+
+    monkeypatch.setattr(principal, "make_principal", choose)
+    with place.open() as collection:
+        collection.add(texts(4))
+        collection.groups(gamma=0.2)
+        found, number = principal.groups_with_principal(collection, "d0002", Tolerance.of(gamma=0.2), threads=1)
+    assert (number, [one.new_documents for one in found.changes]) == (1, [("late",)])
 
 
 def test_a_new_version_of_a_principal_is_the_principal(place):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from sqlalchemy import Connection, select
@@ -63,6 +63,12 @@ class GroupChange:
     principal_was: str | None
     principal_again: str | None = None
     principal_chosen: str | None = None
+
+    @property
+    def is_choice_alone(self) -> bool:
+        """Whether the choice of its principal is all that changed."""
+        others = (getattr(self, one.name) for one in fields(self) if one.name not in ("number", "principal_chosen"))
+        return self.principal_chosen is not None and not any(others)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,7 +44,7 @@ def groups_with_principal(
 
 
 def _changes_of_both(before: CollectionGroups, now: CollectionGroups) -> CollectionGroups:
-    """Return the current groups, with the changes of the first of two calls; the second has the choice to report."""
+    """Return the current groups, with the changes of both calls, apart from the choice that was made between them."""
     told = before.members
     new = {doc_id for doc_id, is_new in zip(told["doc_id"].to_pylist(), told["is_new"].to_pylist()) if is_new}
     members = now.members
@@ -53,7 +53,7 @@ def _changes_of_both(before: CollectionGroups, now: CollectionGroups) -> Collect
     column = pa.array([is_new or doc_id in new for doc_id, is_new in zip(ids, are_new)], pa.bool_())
     return replace(
         now,
-        changes=(*before.changes, *(one for one in now.changes if one.principal_chosen is None)),
+        changes=(*before.changes, *(one for one in now.changes if not one.is_choice_alone)),
         is_first=before.is_first,
         new_waves=tuple(dict.fromkeys((*before.new_waves, *now.new_waves))),
         members=members.set_column(place, members.schema.field(place), column),
