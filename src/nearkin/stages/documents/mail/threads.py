@@ -103,10 +103,10 @@ def thread_mails(
     nodes = linked_by_headers(headers, order)
     link_by_subject(nodes, headers, order, window, quotations)
     children, roots = _sorted_trees(nodes, mails)
-    copies: dict[int, tuple[int, ...]] = {}
+    copies: dict[int, list[int]] = {}
     for mail in order:
         if nodes.mail_of[node := nodes.node_of[mail]] != mail:
-            copies[node] = (*copies.get(node, ()), mail)
+            copies.setdefault(node, []).append(mail)
     found: list[ThreadNode] = []
     for thread, root in enumerate(roots, 1):
         _add_tree(found, thread, root, nodes, children, copies)
@@ -138,7 +138,7 @@ def _sorted_trees(nodes: LinkedNodes, mails: Sequence[NamedMail]) -> tuple[list[
 
 def _add_tree(
     found: list[ThreadNode], thread: int, root: int, nodes: LinkedNodes,
-    children: Sequence[Sequence[int]], copies: Mapping[int, tuple[int, ...]],
+    children: Sequence[Sequence[int]], copies: Mapping[int, Sequence[int]],
 ) -> None:  # fmt: skip
     before = len(found)
     waiting: list[tuple[int, int, int | None]] = [(root, 0, None)]
@@ -152,7 +152,7 @@ def _add_tree(
                 position=position,
                 depth=depth,
                 mail=None if mail == NO_NODE else mail,
-                copies=copies.get(node, ()),
+                copies=tuple(copies.get(node, ())),
                 message_id=nodes.message_id[node],
                 parent=parent,
                 source=nodes.source[node],
