@@ -284,9 +284,10 @@ def test_a_document_that_takes_too_much_memory(tmp_path):
 @pytest.mark.parametrize("memory", [60, 200, 350])
 def test_whatever_fails_for_lack_of_memory_names_its_limit(tmp_path, memory):
     """Libraries that cannot be loaded, memory that they do not get, threads that do not start: none says it alike."""
+    long = "It was. " * (8 * MIB - 1) + "\N{CRESCENT MOON}"  # which makes Python take four bytes for each character
     files = {
         "a.docx": GOOD, "b.pdf": make.pdf(["It was."]), "c.xlsx": make.xlsx([["It was."]]),
-        "d.txt.gz": gzip.compress(b"It was. " * (8 * MIB)), "e.zip": make.zipped({"a.txt": "It was. " * (8 * MIB)}),
+        "d.txt.gz": gzip.compress(long.encode()), "e.zip": make.zipped({"a.txt": long}),
         "f.eml": make.mail({"Subject": "Night"}, "It was.", {"a.pdf": make.pdf(["It was."])}),
     }  # fmt: skip
     with ExtractionPool(1, ExtractionLimits(memory_bytes=memory * MIB)) as pool:
