@@ -22,6 +22,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from nearkin.decimals import share_text
 from nearkin.reports.comparison.terminal import pieces_to_terminal
 from nearkin.stages.differences.marking import mark_differences
 
@@ -72,14 +73,14 @@ def show(run: Path, console: Console, n_groups: int = N_GROUPS) -> None:
 
 
 def _table(group: dict[str, object], found: list[Member]) -> Table:
-    title = f"{group['size']} documents, the two least alike {group['lowest_similarity']:.2f}"
+    title = f"{group['size']} documents, the two least alike {share_text(group['lowest_similarity'])}"
     table = Table(title=title, title_justify="left", title_style="bold", expand=True)
     table.add_column("document", overflow="fold", ratio=1)
     table.add_column("similarity", justify="right")
     table.add_column("verdict", no_wrap=True)
     for member in found[:MEMBERS_SHOWN]:
         verdict = "[green]kept[/] (principal)" if member is found[0] else f"dropped: {member.reason}"
-        table.add_row(escape(_short(member.name)), f"{member.similarity:.3f}", verdict)
+        table.add_row(escape(_short(member.name)), share_text(member.similarity), verdict)
     if len(found) > MEMBERS_SHOWN:
         table.add_row(f"[dim]and {len(found) - MEMBERS_SHOWN} more[/]", "", "")
     return table
