@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import stat
 import struct
 import zlib
 from collections.abc import Mapping
@@ -19,6 +20,8 @@ from nearkin.errors import RunError
 
 _SEAL = struct.Struct("<8sQI")
 _MAGIC = b"nk-seal1"
+_NAMED = b"nk-seal2"
+"""Begins a seal whose checksum covers the name of the file, too."""
 _BLOCK_BYTES = 1 << 20
 _CHECKSUM = "checksum"
 
@@ -30,10 +33,13 @@ class Sealing:
     ----------
     file : binary file
         Open for writing, at its start.
+    name : str, optional
+        Name under which the file is read. The seal covers it, so that two files that were swapped are detected.
     """
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, name: str | None = None) -> None:
         self._file = file
+        self._name = name
         self._length = 0
         self._crc = 0
         self.closed = False
@@ -61,7 +67,7 @@ class Sealing:
 
     def seal(self) -> None:
         """Write the seal: nothing can be added."""
-        self._file.write(_SEAL.pack(_MAGIC, self._length, self._crc))
+        self._file.write(_seal(self._name, self._length, self._crc))
         self.closed = True
 
 
@@ -71,7 +77,15 @@ def seal_file(path: Path) -> None:
     with open(path, "rb+", buffering=0) as file:
         while block := file.read(_BLOCK_BYTES):
             crc = zlib.crc32(block, crc)
-        file.write(_SEAL.pack(_MAGIC, file.tell(), crc))
+        file.write(_seal(path.name, file.tell(), crc))
+
+
+def _seal(name: str | None, length: int, crc: int) -> bytes:
+    return _SEAL.pack(_MAGIC, length, crc) if name is None else _SEAL.pack(_NAMED, length, _with_name(crc, name))
+
+
+def _with_name(crc: int, name: str) -> int:
+    return zlib.crc32(os.fsencode(name), crc)
 
 
 def sealed_length(path: Path) -> int:
@@ -82,11 +96,14 @@ def sealed_length(path: Path) -> int:
     Raises
     ------
     RunError
-        The file is damaged.
-    FileNotFoundError
-        The file does not exist.
+        The file is damaged or missing, has another name than it was written under, or is not a regular file.
     """
-    found = os.stat(path)
+    try:
+        found = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise missing(path) from error
+    if not stat.S_ISREG(found.st_mode):
+        raise damaged(path)
     return _checked(str(path), found.st_ino, found.st_size, found.st_mtime_ns)
 
 
@@ -103,14 +120,22 @@ def _checked(path: str, inode: int, size: int, changed_ns: int) -> int:
             crc = zlib.crc32(block, crc)
             left -= len(block)
         seal = file.read(_SEAL.size)
-    if len(seal) < _SEAL.size or _SEAL.unpack(seal) != (_MAGIC, size - _SEAL.size, crc):
+    length = size - _SEAL.size
+    if seal not in (_seal(None, length, crc), _seal(os.path.basename(path), length, crc)):
         raise damaged(path)
-    return size - _SEAL.size
+    return length
 
 
 def damaged(path: str | Path) -> RunError:
     """Return the error for a damaged file of a run."""
     return RunError(f"{path} is damaged: it is not what the run wrote. Run the command again with --overwrite.")
+
+
+def missing(path: str | Path) -> RunError:
+    """Return the error for a file that a run wrote and that is no longer there."""
+    return RunError(
+        f"{path} is damaged: the run wrote this file, and it is missing. Run the command again with --overwrite."
+    )
 
 
 def with_checksum(value: Mapping[str, object]) -> dict[str, object]:

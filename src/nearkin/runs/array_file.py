@@ -66,6 +66,7 @@ def read_arrays(path: Path, kind: str) -> tuple[Mapping[str, Any], Mapping[str, 
         The file is damaged, holds something else, or was written by a newer version.
     FileNotFoundError
     """
+    os.stat(path)  # FileNotFoundError, which is no damage
     try:
         length = sealed_length(path)
     except RunError as error:

@@ -44,4 +44,7 @@ def batch_reader(path: Path) -> pa.RecordBatchFileReader:
 
 def mapped_batch(path: Path) -> pa.RecordBatch:
     """Return the batch that `save_batch` wrote; the errors are those of `batch_reader`."""
-    return batch_reader(path).get_batch(0)
+    reader = batch_reader(path)
+    if not reader.num_record_batches:
+        raise damaged(path)
+    return reader.get_batch(0)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nearkin.errors import OutputError, OutputExistsError, ResumeError, RunError
+from nearkin.formats.sealed import damaged, missing
 from nearkin.nouns import first_of
 from nearkin.paths import check_output
 from nearkin.runs.files import write_checked_json, write_json, writing
@@ -24,6 +25,7 @@ _CHECKED = ".parquet"
 _IDENTITY = "run.json"
 _MOVED = "kept.json"
 _REPLACES = "replaces-results"
+_OWN = (_IDENTITY, _REPLACES)
 RESUME_HINT = "Finished work is kept; run the same command with --resume to continue."
 """Note at the end of a run that was interrupted, or ran out of memory or disk, after finishing part of its work."""
 _OF_THE_MACHINE = (KeyboardInterrupt, MemoryError, OutputError)
@@ -101,6 +103,8 @@ class RunDirectory:
             The directory holds results or an unfinished run and neither option is set, or it holds other files.
         ResumeError
             The unfinished run has another identity.
+        RunError
+            Its identity is missing or damaged.
         """
         with writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
@@ -122,6 +126,7 @@ class RunDirectory:
             if (self.work / _IDENTITY).exists():
                 self._check_identity(wanted)
             else:  # the earlier run ended before it began
+                self._check_nothing_is_done()
                 write_json(self.work / _IDENTITY, wanted)
             return True
         if overwrite and self._written() is None:
@@ -171,9 +176,27 @@ class RunDirectory:
             with writing(self.work):
                 (self.work / _REPLACES).unlink()
 
+    def _check_nothing_is_done(self) -> None:
+        """Refuse work without the identity of its run: it may come from another input or other options.
+
+        Raises
+        ------
+        RunError
+        """
+        if not self.work.is_dir():
+            raise damaged(self.work)
+        if any(self._is_work(path) for path in self.work.rglob("*")):
+            raise missing(self.work / _IDENTITY)
+
+    def _is_work(self, path: Path) -> bool:
+        """Whether something below the work directory is more than a mark of this class, or a part of one."""
+        return not path.is_dir() and path.name not in _OWN and not path.match(f".{_IDENTITY}.*.part")
+
     def _check_identity(self, wanted: Mapping[str, object]) -> None:
         stored = json_in(self.work / _IDENTITY)
-        if different := differences(stored if isinstance(stored, dict) else {}, wanted):
+        if not isinstance(stored, dict):
+            raise damaged(self.work / _IDENTITY)
+        if different := differences(stored, wanted):
             raise ResumeError(
                 f"The unfinished run in {self.path} cannot be resumed with this command: {different}. "
                 "Run the original command on the original input, or start again with --overwrite instead of --resume."
@@ -239,8 +262,7 @@ class RunDirectory:
     def _forget_if_nothing_is_done(self) -> None:
         """Remove all traces of a run that failed before it wrote anything, so that the next run need not resume it."""
         with contextlib.suppress(OSError):  # the original error, such as too many open files, is the one to report
-            own = (_IDENTITY, _REPLACES)
-            if self.work.exists() and not any(p.is_file() and p.name not in own for p in self.work.rglob("*")):
+            if self.work.exists() and not any(self._is_work(path) for path in self.work.rglob("*")):
                 shutil.rmtree(self.work, ignore_errors=True)
 
     def finish(self, manifest: Mapping[str, object], *, kept: bool = False) -> None:

@@ -7,13 +7,15 @@ import errno
 import json
 import os
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from nearkin.errors import OutputError
-from nearkin.formats.sealed import Sealing, damaged, has_right_checksum, with_checksum
+from nearkin.formats.sealed import Sealing, damaged, has_right_checksum, missing, with_checksum
 from nearkin.paths import why
+
+_FILE = "file"
 
 
 @contextlib.contextmanager
@@ -58,7 +60,7 @@ def writing(path: Path) -> Iterator[None]:
 def sealed(path: Path) -> Iterator[Sealing]:
     """Publish a work file in which changed bits are detected; see `nearkin.formats.sealed`."""
     with published(path, durable=False) as aside, open(aside, "wb") as file:
-        sealing = Sealing(file)
+        sealing = Sealing(file, path.name)
         yield sealing
         sealing.seal()
 
@@ -98,6 +100,44 @@ def read_checked_json(path: Path) -> Mapping[str, Any]:
     if not isinstance(value, dict) or not has_right_checksum(value):
         raise damaged(path)
     return value
+
+
+def write_work_json(path: Path, value: Mapping[str, object]) -> None:
+    """Publish the JSON object of a work file in which changed bits, and another name of the file, are detected."""
+    write_checked_json(path, {**value, _FILE: path.name}, durable=False)
+
+
+def read_work_json(path: Path, names: Collection[str]) -> Mapping[str, Any]:
+    """Read an object that `write_work_json`, or an earlier version without the name of the file, wrote.
+
+    Raises
+    ------
+    RunError
+        The file was changed, renamed or removed, or lacks one of the ``names``.
+    """
+    try:
+        value = read_checked_json(path)
+    except FileNotFoundError as error:
+        raise (damaged(path) if path.exists() else missing(path)) from error
+    if value.get(_FILE, path.name) != path.name or not value.keys() >= set(names):
+        raise damaged(path)
+    return value
+
+
+def make_work_folder(path: Path) -> None:
+    """Create a folder for work files, unless it exists.
+
+    Raises
+    ------
+    RunError
+        Something else has its name.
+    OutputError
+        It cannot be created.
+    """
+    if path.exists() and not path.is_dir():
+        raise damaged(path)
+    with writing(path):
+        path.mkdir(exist_ok=True)
 
 
 def write_json(path: Path, value: object, *, durable: bool = True) -> None:

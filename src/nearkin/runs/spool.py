@@ -10,8 +10,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from nearkin.formats.sealed import damaged, missing
 from nearkin.records import I64
 from nearkin.runs.batches import mapped_batch, save_batch
+from nearkin.runs.files import writing
 
 SPOOL = "spool"
 """Name of the spool in the work directory."""
@@ -72,7 +74,34 @@ class Spool:
     def forget(self, part: int) -> None:
         """Remove the chunks of an input, and what is noted about them."""
         for path in self.path.glob(f"{part:09d}-*"):
-            path.unlink()
+            with writing(path):
+                path.unlink()
+
+    def check(self, part: int, n_chunks: int | None, n_documents: int) -> None:
+        """Check that the chunks of an input that was read completely are there.
+
+        Parameters
+        ----------
+        part : int
+        n_chunks : int or None
+            Number of its chunks; None if an earlier version read it, which did not note the number.
+        n_documents : int
+            Number of its documents.
+
+        Raises
+        ------
+        RunError
+            A chunk is missing or damaged, or there is one more.
+        """
+        there = set(self.path.glob(f"{part:09d}-*.arrow"))
+        wanted = [self.place(part, number) for number in range(len(there) if n_chunks is None else n_chunks)]
+        for path in wanted:
+            if path not in there:
+                raise missing(path)
+        if more := there.difference(wanted):
+            raise damaged(min(more))
+        if sum(mapped_batch(path).num_rows for path in wanted) != n_documents:
+            raise damaged(self.mark(part)) if n_chunks is not None else missing(self.place(part, len(wanted)))
 
     def remove(self) -> None:
         """Remove the spool."""

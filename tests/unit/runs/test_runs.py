@@ -169,11 +169,30 @@ def test_a_lock_that_is_a_link_is_not_followed(tmp_path):
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null"])
-def test_an_identity_that_cannot_be_read_is_another(tmp_path, content):
+def test_an_identity_that_cannot_be_read_is_damaged(tmp_path, content):
     begin(tmp_path)
     (tmp_path / ".work/run.json").write_text(content)
-    with pytest.raises(ResumeError):
+    with pytest.raises(RunError, match=r"run\.json is damaged: .*--overwrite"):
         begin(tmp_path, resume=True)
+
+
+def test_work_without_its_identity_is_not_adopted(tmp_path):
+    """It may be that of another input, or of other options."""
+    begin(tmp_path)
+    (tmp_path / ".work/run.json").unlink()
+    with pytest.raises(RunError, match=r"run\.json is damaged: the run wrote this file, and it is missing") as refused:
+        begin(tmp_path, resume=True)
+    assert refused.value.exit_code == 5
+    begin(tmp_path, overwrite=True)
+
+
+@pytest.mark.parametrize("left", [[], ["replaces-results"], [".run.json.71-0a1b.part", "replaces-results"]])
+def test_a_run_that_was_killed_before_its_identity_was_written_is_begun(tmp_path, left):
+    (tmp_path / ".work/spool").mkdir(parents=True)
+    for name in left:
+        (tmp_path / ".work" / name).touch()
+    begin(tmp_path, resume=True)
+    assert (tmp_path / ".work/run.json").exists()
 
 
 def test_a_run_that_did_nothing_leaves_nothing_to_resume(tmp_path):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -94,18 +95,25 @@ class BandSearch(Search):
                 os.pwrite(file.fileno(), keys[band].data, 8 * (band * self.corpus.n_nodes + int(nodes[0])))
 
     def _write_small(self, chunk: Chunk, nodes: U32, sets: ShingleSets) -> None:
-        path = self.work / f"small-{chunk.start:012d}.npz"
-        save_arrays(path, {"nodes": nodes, "hashes": sets.hashes, "offsets": sets.offsets})
+        save_arrays(self._small(chunk), {"nodes": nodes, "hashes": sets.hashes, "offsets": sets.offsets})
 
     def _write_prefixes(self, counts: U32) -> None:
         """Write the rarest elements of each small set, now that the counts are known."""
-        for path in sorted(self.work.glob("small-*.npz")):
+        for chunk, written in zip(self.corpus.chunks, self._entry_files, strict=True):
+            path = self._small(chunk)
             stored = load_arrays(path)
             nodes = stored["nodes"]
             sets = ShingleSets(stored["hashes"], stored["offsets"], np.zeros(len(nodes), np.int64), "")
             keys, set_of_key = self.keys.prefixes.keys(sets, counts)
-            save_entries(path.with_name(path.name.replace("small", "entries")), keys, nodes[set_of_key])
+            save_entries(written, keys, nodes[set_of_key])
             path.unlink()
+
+    @cached_property
+    def _entry_files(self) -> Sequence[Path]:
+        return [self.work / f"entries-{chunk.start:012d}.npz" for chunk in self.corpus.chunks]
+
+    def _small(self, chunk: Chunk) -> Path:
+        return self.work / f"small-{chunk.start:012d}.npz"
 
     def _parts(self, sizes: Sizes) -> list[KeyRange]:
         """Return the bands, each split into as many ranges of keys as memory requires, and the prefix entries."""

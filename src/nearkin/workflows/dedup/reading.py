@@ -12,7 +12,7 @@ import pyarrow as pa
 from nearkin.engines.local import map_ordered
 from nearkin.records import I64
 from nearkin.runs.batches import mapped_batch
-from nearkin.runs.files import read_checked_json, write_checked_json
+from nearkin.runs.files import make_work_folder, read_work_json, write_work_json
 from nearkin.runs.progress import Progress, Silent
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.ids import IdKind
@@ -23,6 +23,8 @@ from nearkin.workflows.reading.inputs import Input, LooseFilesInput
 from nearkin.workflows.reading.problems import stop_at_problem
 
 SOURCE_COLUMN = "source"
+_NOTED = ("id_kind", "said")
+"""Names in the note of a chunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +35,13 @@ class InputRead:
     ----------
     n_documents : int
     id_kind : IdKind
+    n_chunks : int or None
+        None if an earlier version read it, which did not note the number.
     """
 
     n_documents: int
     id_kind: IdKind
+    n_chunks: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +78,7 @@ class BeginningRead:
             return cls()
         notes: list[Mapping[str, Any]] = []
         while (note := spool.note(index, len(notes))).exists() and spool.place(index, len(notes)).exists():
-            notes.append(read_checked_json(note))
+            notes.append(read_work_json(note, _NOTED))
         sources = [mapped_batch(spool.place(index, number))[SOURCE_COLUMN].to_numpy() for number in range(len(notes))]
         if not sources:
             return cls()
@@ -116,13 +121,15 @@ def read_all(
         A document cannot be read, and the rules stop the run.
     TruncatedInputError
         A file is damaged, and the rules do not allow the part before the damage to be used.
+    RunError
+        Work of an interrupted run is damaged.
     """
-    spool.path.mkdir(exist_ok=True)
+    make_work_folder(spool.path)
     found, first_source = [], 0
     for index, one in enumerate(inputs):
-        found.append(
-            read_one(index, first_source, one, spool, options, rules=rules, threads=threads, progress=progress)
-        )
+        read = read_one(index, first_source, one, spool, options, rules=rules, threads=threads, progress=progress)
+        spool.check(index, read.n_chunks, read.n_documents)
+        found.append(read)
         first_source += len(one.names)
     return tuple(found)
 
@@ -153,10 +160,10 @@ def read_one(
     mark = spool.mark(index)
     if mark.exists():
         progress.advance(one.size_bytes)
-        stored = read_checked_json(mark)
+        stored = read_work_json(mark, ("n_documents", *_NOTED))
         for message in stored["said"]:
             progress.say(message)
-        return InputRead(stored["n_documents"], IdKind(stored["id_kind"]))
+        return InputRead(stored["n_documents"], IdKind(stored["id_kind"]), stored.get("n_chunks"))
 
     if not one.can_be_read_again:  # a pipe gives other data than the earlier run read from it
         spool.forget(index)
@@ -164,7 +171,7 @@ def read_one(
     def spool_batch(numbered: tuple[int, tuple[pa.RecordBatch, I64 | int, Mapping[str, object]]]) -> None:
         number, (batch, source, note) = numbered
         if isinstance(one, LooseFilesInput):
-            write_checked_json(spool.note(index, number), note, durable=False)
+            write_work_json(spool.note(index, number), note)
         if spool.place(index, number).exists():
             return
         prepared = prepare_to_choose(batch, options, source_name=one.names[0])
@@ -178,10 +185,11 @@ def read_one(
         heard.say(message)
     seen = _Seen(before, heard)
     batches = seen.through(before.rest_of(one).batches(heard))
+    n_chunks = before.n_chunks
     for _ in map_ordered(spool_batch, enumerate(batches, before.n_chunks), threads=threads):
-        pass
-    read = InputRead(seen.n_documents, seen.id_kind)
-    write_checked_json(mark, {**asdict(read), "said": heard.said}, durable=False)
+        n_chunks += 1
+    read = InputRead(seen.n_documents, seen.id_kind, n_chunks)
+    write_work_json(mark, {**asdict(read), "said": heard.said})
     return read
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -108,6 +108,17 @@ class SampleSearch(Search):
         own = [load_entries(self._entries_of(chunk, kind)) for kind in ("sampled", "leads")]
         keys, nodes = self.keys.following(nodes, sets, leads, own)
         save_entries(self._entries_of(chunk, "followers"), keys, nodes, np.ones(len(keys), np.bool_))
+
+    @cached_property
+    def _entry_files(self) -> Sequence[Path]:
+        """Return the files of all kinds; there are followers if any small text leads with a shingle."""
+        of_kind = {
+            kind: [self._entries_of(chunk, kind) for chunk in self.corpus.chunks]
+            for kind in ("sampled", "leads", "followers")
+        }
+        if not any(len(load_entries(path)[0]) for path in of_kind["leads"]):
+            del of_kind["followers"]
+        return [path for paths in of_kind.values() for path in paths]
 
     def _entries_of(self, chunk: Chunk, kind: str) -> Path:
         return self.work / f"entries-{kind}-{chunk.start:012d}.npz"

@@ -15,7 +15,7 @@ from nearkin.formats.sealed import Sealing
 from nearkin.records import U8, U32, U64, Bool, ShingleSets
 from nearkin.runs.arrays import mapped_array
 from nearkin.runs.checkpoint import kept_arrays, load_arrays, save_arrays
-from nearkin.runs.files import published, read_checked_json, sealed, write_checked_json, writing
+from nearkin.runs.files import make_work_folder, published, read_work_json, sealed, write_work_json, writing
 from nearkin.runs.meter import Meter
 from nearkin.runs.spool import Chunk
 from nearkin.stages.features.shingles import Shingling
@@ -132,7 +132,7 @@ class Search(ABC):
         self.options = options
         self.work = work / "search"
         self.resources = resources
-        self.work.mkdir(exist_ok=True)
+        make_work_folder(self.work)
 
     def shingle_all(self, meter: Meter) -> Sizes:
         """Shingle every distinct text and write its keys."""
@@ -186,8 +186,8 @@ class Search(ABC):
                         n_not_compared += n
                         progress.advance(1)
                 counted = {"lengths": lengths, "n_not_compared": n_not_compared}
-                write_checked_json(mark, counted, durable=False)
-        stored = read_checked_json(mark)
+                write_work_json(mark, counted)
+        stored = read_work_json(mark, ("lengths", "n_not_compared"))
         return Runs(path, tuple(stored["lengths"]), stored["n_not_compared"])
 
     def _max_pivots(self, parts: Sequence[KeyRange], sizes: Sizes, order: U32) -> dict[int | None, int]:
@@ -205,6 +205,11 @@ class Search(ABC):
     @abstractmethod
     def _write_keys(self, sizes: Sizes) -> Iterator[int]:
         """Write the keys of every distinct text and fill in its sizes; yield the number of texts of each chunk."""
+
+    @property
+    @abstractmethod
+    def _entry_files(self) -> Sequence[Path]:
+        """Return the files of the loose entries that `_write_keys` wrote."""
 
     def _over_chunks(
         self, write: Callable[[Chunk, U32, ShingleSets], Written], sizes: Sizes
@@ -227,7 +232,7 @@ class Search(ABC):
     def _parts(self, sizes: Sizes) -> list[KeyRange]:
         """Return the parts sorted one at a time: the loose entries, in as many key ranges as memory requires."""
         n_entries = 0
-        for path in self.work.glob("entries-*.npz"):
+        for path in self._entry_files:
             n_entries += len(load_arrays(path, ("nodes",))["nodes"])
         n_ranges = 1 + n_entries * BYTES_PER_ENTRY // self._room_bytes
         return [KeyRange(None, i, n_ranges) for i in range(n_ranges) if n_entries]
@@ -235,7 +240,7 @@ class Search(ABC):
     def _entries(self, part: KeyRange, sizes: Sizes, order: U32) -> Entries:
         """Return the loose entries of the range: leading ones first, then the most preferred text first."""
         found: list[tuple[U64, U32, Bool]] = []
-        for path in sorted(self.work.glob("entries-*.npz")):
+        for path in sorted(self._entry_files):
             stored = load_arrays(path)
             wanted = part.holds(stored["keys"])
             found.append((stored["keys"][wanted], stored["nodes"][wanted], stored["follows"][wanted]))

@@ -16,7 +16,7 @@ from nearkin.engines.local import map_ordered
 from nearkin.formats.sealed import sealed_length
 from nearkin.records import I64, U8, U32, U64, Candidates, Matches
 from nearkin.runs.checkpoint import kept_arrays
-from nearkin.runs.files import sealed
+from nearkin.runs.files import make_work_folder, sealed
 from nearkin.runs.meter import Meter
 from nearkin.stages.search.linking import merge_runs
 from nearkin.stages.verification.overlap import verify
@@ -97,7 +97,7 @@ def verify_all(
 ) -> tuple[VerifiedMatches, SetStore]:
     """Verify every candidate; the compared sets remain available."""
     folder = work / "verification"
-    folder.mkdir(exist_ok=True)
+    make_work_folder(folder)
     arrays = runs.arrays()
     mean_shingles = int(sizes.n_shingles.mean()) if corpus.n_nodes else 0
     block_pairs = min(_MAX_PAIRS, resources.memory_bytes // 8 // (16 * mean_shingles + _PAGES_OF_A_PAIR))

@@ -14,6 +14,7 @@ from nearkin.engines.spark.stages import Stages
 from nearkin.errors import EngineError
 from nearkin.nouns import counted
 from nearkin.runs.batches import mapped_batch
+from nearkin.runs.files import make_work_folder
 from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.rules import ReadingRules
@@ -35,7 +36,7 @@ def read_all(
     progress: Progress,
 ) -> list[Block]:
     """Read every input into the spool; the streams are `CHUNKS` and `INPUTS`."""
-    spool.path.mkdir(exist_ok=True)
+    make_work_folder(spool.path)
     first_sources = np.cumsum([0, *(len(one.names) for one in inputs)]).tolist()
     seen = [TaskInput.of(cast("Files", one)) for one in inputs]
     tasks = [Block("input", i, pickle.dumps((first_sources[i], one))) for i, one in enumerate(seen)]
