@@ -15,7 +15,7 @@ from nearkin.errors import OutputError, OutputExistsError, ResumeError, RunError
 from nearkin.formats.sealed import damaged, missing
 from nearkin.nouns import first_of
 from nearkin.paths import check_output
-from nearkin.runs.files import write_checked_json, write_json, writing
+from nearkin.runs.files import read_work_json, write_checked_json, write_json, write_work_json, writing
 from nearkin.runs.finished import MANIFEST, TABLES, WORK, digest_of, json_in, manifest_if_any
 from nearkin.runs.identity import differences
 
@@ -235,7 +235,8 @@ class RunDirectory:
 
     def _moved(self) -> tuple[str, ...]:
         """Return the kept files that an unfinished run was moving to their places."""
-        return self._inside(json_in(self.work / _MOVED))
+        stored = json_in(self.work / _MOVED)
+        return self._inside(stored.get("names") if isinstance(stored, dict) else stored)
 
     def _inside(self, names: object) -> tuple[str, ...]:
         """Filter a stored list, which may have been tampered with: keep names of files inside the directory."""
@@ -270,6 +271,8 @@ class RunDirectory:
 
         A kept corpus that an interrupted run had begun to move is complete, and belongs to the results.
         """
+        if (moved := self.work / _MOVED).exists() and not isinstance(json_in(moved), list):  # earlier: a mere list
+            read_work_json(moved, ("names",))
         files = [name for name in TABLES if (self.path / name).exists()] + self._overlays()
         if kept or self._moved():
             files += self._place_kept()
@@ -280,17 +283,24 @@ class RunDirectory:
         write_checked_json(self.manifest, {**manifest, "files": files, "digests": digests})
         shutil.rmtree(self.work, ignore_errors=True)
 
+    def begin_kept(self) -> Path:
+        """Return the path at which the kept corpus is written until it is complete, without files of a killed run."""
+        with writing(self._kept_aside):
+            if self._kept_aside.is_dir():
+                shutil.rmtree(self._kept_aside)
+            self._kept_aside.unlink(missing_ok=True)
+        return self._kept_aside
+
     @property
-    def kept_aside(self) -> Path:
-        """Path at which the kept corpus is written until it is complete."""
+    def _kept_aside(self) -> Path:
         return self.work / "kept"
 
     def _place_kept(self) -> list[str]:
         """Move the kept corpus out of the work directory; return the names of its files."""
-        names = sorted(str(p.relative_to(self.work)) for p in self.kept_aside.rglob("*") if p.is_file())
+        names = sorted(str(p.relative_to(self.work)) for p in self._kept_aside.rglob("*") if p.is_file())
         already = self._moved()  # by a run that was interrupted at this point
         names = sorted({*names, *already})
-        write_json(self.work / _MOVED, names)
+        write_work_json(self.work / _MOVED, {"names": names})
         for name in names:
             target = self.path / name
             with writing(target):

@@ -195,6 +195,36 @@ def test_a_run_that_was_killed_before_its_identity_was_written_is_begun(tmp_path
     assert (tmp_path / ".work/run.json").exists()
 
 
+@pytest.mark.parametrize("listed", ["", "{", "5", '{"names": ["kept/a"], "file": "other.json"}'])
+def test_a_damaged_list_of_kept_files_is_noticed(tmp_path, listed):
+    begin(tmp_path)
+    (tmp_path / ".work/kept.json").write_text(listed)
+    with pytest.raises(RunError, match=r"kept\.json is damaged"):
+        begin(tmp_path, resume=True, finish=True)
+
+
+def test_the_list_of_kept_files_of_an_earlier_version_is_read(tmp_path):
+    begin(tmp_path)
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept/a").touch()
+    (tmp_path / ".work/kept.json").write_text('["kept/a"]')
+    begin(tmp_path, resume=True, finish=True)
+    assert json.loads((tmp_path / "manifest.json").read_text())["files"] == ["kept/a"]
+
+
+def test_files_of_a_killed_run_are_not_among_the_kept_ones(tmp_path):
+    """A kept corpus is written again, from its beginning."""
+    directory = RunDirectory(tmp_path)
+    begin(tmp_path)
+    directory.begin_kept().mkdir()
+    (tmp_path / ".work/kept/.a.71-0a1b.part").write_text("half")
+    with directory.claimed(ME, resume=True, overwrite=False):
+        directory.begin_kept().mkdir()
+        (tmp_path / ".work/kept/a").write_text("whole")
+        directory.finish({"nearkin": "x", "command": "dedup"}, kept=True)
+    assert names(tmp_path / "kept") == {"a"}
+
+
 def test_a_run_that_did_nothing_leaves_nothing_to_resume(tmp_path):
     directory = RunDirectory(tmp_path)
     with pytest.raises(ZeroDivisionError), directory.claimed(ME, resume=False, overwrite=False):

@@ -301,7 +301,7 @@ class DedupEnding:
             found.sourced.sources,
             found.result.places,
             found.result.judged.outcome.keep,
-            found.directory.kept_aside,
+            found.directory.begin_kept(),
             saved_stdin=found.saved_stdin,
             encoding=found.sourced.asked.encoding,
             meter=found.meter,

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nearkin.errors import ResumeError
-from nearkin.formats.sealed import damaged
-from nearkin.runs.files import published, read_checked_json, write_checked_json
+from nearkin.formats.sealed import damaged, missing
+from nearkin.runs.files import published, read_work_json, write_work_json
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.sniffing import standard_input
@@ -41,7 +41,7 @@ def stdin_of_run(stdin: BinaryIO | None, work: Path, *, resume: bool) -> Iterato
     if not resume or not saved.exists():
         yield stdin
         return
-    if file_sha256(str(saved)) != read_checked_json(work / _SAVED_DIGEST)["sha256"]:
+    if not saved.is_file() or file_sha256(str(saved)) != read_work_json(work / _SAVED_DIGEST, ("sha256",))["sha256"]:
         raise damaged(saved)
     with open(saved, "rb") as file:
         yield file
@@ -54,6 +54,8 @@ def save_stdin(sources: Sequence[Source], stdin: BinaryIO | None, work: Path) ->
     ------
     ResumeError
         An interrupted run read it completely and did not save it.
+    RunError
+        What it saved is gone.
     """
     if not any(source.path == STDIN for source in sources):
         return None
@@ -62,6 +64,8 @@ def save_stdin(sources: Sequence[Source], stdin: BinaryIO | None, work: Path) ->
         inputs = file_inputs(sources, encoding="utf-8")
         spool = Spool(work / SPOOL)
         if any(one.names == (STDIN,) and spool.mark(i).exists() for i, one in enumerate(inputs)):
+            if (work / _SAVED_DIGEST).exists():
+                raise missing(path)
             raise ResumeError(
                 "--write-kept reads standard input twice, but the interrupted run, started without it, has already "
                 "read it completely. Omit --write-kept, or start over with --overwrite."
@@ -70,5 +74,5 @@ def save_stdin(sources: Sequence[Source], stdin: BinaryIO | None, work: Path) ->
             shutil.copyfileobj(standard_input(stdin), file, 1 << 20)
             file.flush()
             # written before the copy is renamed, so that it exists if the copy does
-            write_checked_json(work / _SAVED_DIGEST, {"sha256": file_sha256(str(aside))}, durable=False)
+            write_work_json(work / _SAVED_DIGEST, {"sha256": file_sha256(str(aside))})
     return path

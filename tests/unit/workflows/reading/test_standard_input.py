@@ -43,7 +43,8 @@ def test_what_was_read_to_its_end_and_not_saved_is_gone(tmp_path):
     (tmp_path / "spool").mkdir()
     (tmp_path / "spool/000000000.json").write_text("{}")  # of the file that is read before it
     assert save_stdin([FILE, PIPE], io.BytesIO(b"x"), tmp_path).exists()
-    (tmp_path / "stdin").unlink()
+    for name in ("stdin", "stdin.json"):
+        (tmp_path / name).unlink()
     (tmp_path / "spool/000000001.json").write_text("{}")
     with pytest.raises(ResumeError, match="Omit --write-kept"):
         save_stdin([FILE, PIPE], io.BytesIO(b"x"), tmp_path)
@@ -54,3 +55,30 @@ def test_a_copy_that_changed_is_not_gone_on_with(tmp_path):
     (tmp_path / "stdin").write_bytes(b"firsu")
     with pytest.raises(RunError, match="damaged"), stdin_of_run(None, tmp_path, resume=True):
         pass
+
+
+@pytest.mark.parametrize("name", ["stdin", "stdin.json"])
+def test_a_copy_whose_file_is_a_folder_is_damaged(tmp_path, name):
+    save_stdin([FILE, PIPE], io.BytesIO(b"first"), tmp_path)
+    (tmp_path / name).unlink()
+    (tmp_path / name).mkdir()
+    with pytest.raises(RunError, match=f"{name} is damaged"), stdin_of_run(None, tmp_path, resume=True):
+        pass
+
+
+def test_a_copy_without_its_digest_is_damaged(tmp_path):
+    save_stdin([FILE, PIPE], io.BytesIO(b"first"), tmp_path)
+    (tmp_path / "stdin.json").unlink()
+    with pytest.raises(RunError, match=r"stdin\.json is damaged"), stdin_of_run(None, tmp_path, resume=True):
+        pass
+
+
+def test_a_copy_that_is_gone_is_missed_once_its_documents_were_read(tmp_path):
+    save_stdin([FILE, PIPE], io.BytesIO(b"first"), tmp_path)
+    (tmp_path / "stdin").unlink()
+    assert save_stdin([FILE, PIPE], io.BytesIO(b"again"), tmp_path).read_bytes() == b"again"
+    (tmp_path / "stdin").unlink()
+    (tmp_path / "spool").mkdir()
+    (tmp_path / "spool/000000001.json").write_text("{}")
+    with pytest.raises(RunError, match="stdin is damaged: the run wrote this file, and it is missing"):
+        save_stdin([FILE, PIPE], io.BytesIO(b"x"), tmp_path)
