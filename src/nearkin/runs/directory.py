@@ -25,7 +25,9 @@ _CHECKED = ".parquet"
 _IDENTITY = "run.json"
 _MOVED = "kept.json"
 _REPLACES = "replaces-results"
-_OWN = (_IDENTITY, _REPLACES)
+_DIGESTS = "inputs.json"
+_OWN = (_IDENTITY, _REPLACES, _DIGESTS)
+"""Names of work files that are written before any work is done."""
 RESUME_HINT = "Finished work is kept; run the same command with --resume to continue."
 """Note at the end of a run that was interrupted, or ran out of memory or disk, after finishing part of its work."""
 _OF_THE_MACHINE = (KeyboardInterrupt, MemoryError, OutputError)
@@ -66,6 +68,11 @@ class RunDirectory:
     def manifest(self) -> Path:
         """Path of the manifest."""
         return self.path / MANIFEST
+
+    @property
+    def input_digests(self) -> Path:
+        """Path of the digests of the input, which a run may write before its first stage."""
+        return self.work / _DIGESTS
 
     @property
     def is_unfinished(self) -> bool:
@@ -187,20 +194,26 @@ class RunDirectory:
             raise damaged(self.work)
         if any(self._is_work(path) for path in self.work.rglob("*")):
             raise missing(self.work / _IDENTITY)
+        self.input_digests.unlink(missing_ok=True)  # of whatever run it was
 
     def _is_work(self, path: Path) -> bool:
-        """Whether something below the work directory is more than a mark of this class, or a part of one."""
-        return not path.is_dir() and path.name not in _OWN and not path.match(f".{_IDENTITY}.*.part")
+        """Whether something below the work directory was written by a stage."""
+        parts = [f".{name}.*.part" for name in _OWN]
+        return not path.is_dir() and path.name not in _OWN and not any(map(path.match, parts))
 
     def _check_identity(self, wanted: Mapping[str, object]) -> None:
         stored = json_in(self.work / _IDENTITY)
         if not isinstance(stored, dict):
             raise damaged(self.work / _IDENTITY)
         if different := differences(stored, wanted):
-            raise ResumeError(
-                f"The unfinished run in {self.path} cannot be resumed with this command: {different}. "
-                "Run the original command on the original input, or start again with --overwrite instead of --resume."
-            )
+            raise self.cannot_be_resumed(different)
+
+    def cannot_be_resumed(self, different: str) -> ResumeError:
+        """Return the error for an unfinished run of another command or input, from what is different."""
+        return ResumeError(
+            f"The unfinished run in {self.path} cannot be resumed with this command: {different}. "
+            "Run the original command on the original input, or start again with --overwrite instead of --resume."
+        )
 
     def _remove_results(self) -> None:
         """Remove only files that a run wrote.

@@ -18,6 +18,7 @@ from nearkin.stages.documents.load_files.vendors import vendor_of
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.by_column import check_by, values_of
 from nearkin.workflows.dedup.engines import DedupEngine, DedupFound, dedup_engine
+from nearkin.workflows.dedup.input_digests import DescribedInputs
 from nearkin.workflows.dedup.inputs import Sourced
 from nearkin.workflows.dedup.kept_corpus import check_can_be_written, write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions
@@ -25,7 +26,7 @@ from nearkin.workflows.dedup.overlays import check_controls, write_overlays
 from nearkin.workflows.dedup.resuming import resumed_in_words
 from nearkin.workflows.dedup.tables import write_exceptions_of
 from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
-from nearkin.workflows.reading.describing import describe, not_read_files
+from nearkin.workflows.reading.describing import not_read_files
 from nearkin.workflows.reading.inputs import Input, StoredSource, file_inputs
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.standard_input import save_stdin, stdin_of_run
@@ -170,6 +171,7 @@ def dedup_files(
         with directory.claimed(identity, resume=delivery.resume, overwrite=delivery.overwrite) as is_resumed:
             if delivery.resume:
                 progress.say(resumed_in_words(directory, _all_inputs(sourced), is_resumed=is_resumed))
+            described = DescribedInputs.of(sourced, directory, resources=resources, meter=meter)
             saved = save_stdin(sourced.sources, asked.stdin, directory.work) if ending.twice else None
             searched = _find(sourced, saved, directory, options, worker)
             result = _with_exceptions_beside(searched.result, sourced)
@@ -189,8 +191,9 @@ def dedup_files(
                     meter=meter,
                 )
                 more = ending.write(found)
-                record = _record(found, searched.engine, more, command=ending.command, preset=preset)
+                record = _record(found, described, searched.engine, more, command=ending.command, preset=preset)
                 sourced.check_unchanged()  # so the digests are those of the bytes that were searched
+                described.check_unchanged()
                 if delivery.report:
                     problem = ending.report(found, record)
                     record = replace(record, report_problem=problem, stages=tuple(meter.costs))
@@ -207,14 +210,17 @@ def _with_exceptions_beside(result: job.Result, sourced: Sourced) -> job.Result:
 
 
 def _record(
-    found: RunResult, engine: Mapping[str, object] | None, written: Written, *, command: str, preset: str | None
+    found: RunResult,
+    described: DescribedInputs,
+    engine: Mapping[str, object] | None,
+    written: Written,
+    *,
+    command: str,
+    preset: str | None,
 ) -> DedupManifest:
     """Write the exceptions with the digests of the files, and return the manifest without the report and the memory."""
     sourced, meter = found.sourced, found.meter
-    told, others = (
-        describe(sources, found.resources, meter, sourced.asked.encoding)
-        for sources in (sourced.sources, sourced.others)
-    )
+    told, others = described.inputs, described.others
     write_exceptions_of(found.directory.path, found.result.places, dict(enumerate([*told, *others])))
     record = manifest.build(found.result, found.options, told, others, meter.costs, preset=preset, command=command)
     return replace(

@@ -135,10 +135,11 @@ def _resolve(
 
 def _of_many_documents(sources: Sequence[Source]) -> list[Source]:
     """Return the sources that are not files of a single document."""
-    return [source for source in sources if _has_many_documents(source)]
+    return [source for source in sources if has_many_documents(source)]
 
 
-def _has_many_documents(source: Source) -> bool:
+def has_many_documents(source: Source) -> bool:
+    """Whether this is not a file of a single document."""
     return holding(source.format) != "one document"
 
 
@@ -151,7 +152,7 @@ def _listed(sources: Sequence[Source], before: Iterator[SourceSnapshot]) -> dict
     told = hashlib.sha256()
     files = {}
     for source in sources:
-        seen = next(before) if _has_many_documents(source) else None
+        seen = next(before) if has_many_documents(source) else None
         if isinstance(source, StoredSource):
             told.update(repr((source.path, source.format, source.documents.state())).encode())
             continue

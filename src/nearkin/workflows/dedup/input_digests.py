@@ -1,0 +1,108 @@
+"""Digests of the input, computed before it is read: bytes that changed behind an equal size and time are noticed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from nearkin.manifests.inputs import InputFile
+from nearkin.runs.directory import RunDirectory
+from nearkin.runs.files import read_work_json, write_work_json
+from nearkin.runs.meter import Meter
+from nearkin.stages.documents.digest import file_sha256
+from nearkin.stages.documents.sources import Source
+from nearkin.workflows.dedup.inputs import Sourced, has_many_documents
+from nearkin.workflows.reading.changed import changed_while_read
+from nearkin.workflows.reading.describing import describe
+from nearkin.workflows.reading.inputs import StoredSource
+from nearkin.workflows.resources import Resources
+
+_SIDES = {"inputs": "the input", "against": "against"}
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedInputs:
+    """Files of a run with the digests of their bytes.
+
+    Parameters
+    ----------
+    inputs, others : sequence of InputFile
+        Files of the input and of the other set, in the order of their sources.
+    watched : mapping of str to (int, str)
+        Files of many documents, each with the time at which the system last noted a change, before the digest was
+        computed, and the digest. Programs can set the time of modification, but not this one.
+    """
+
+    inputs: Sequence[InputFile]
+    others: Sequence[InputFile]
+    watched: Mapping[str, tuple[int, str]]
+
+    @classmethod
+    def of(cls, sourced: Sourced, directory: RunDirectory, *, resources: Resources, meter: Meter) -> DescribedInputs:
+        """Describe the files of a run, and check that an interrupted run, if it is resumed, read the same bytes.
+
+        Raises
+        ------
+        ResumeError
+            A file has other bytes than the interrupted run read.
+        RunError
+            The stored digests are damaged.
+        """
+        everything = sourced.sources + sourced.others
+        changed_ns = [_changed_ns(source.path) if _is_watched(source) else None for source in everything]
+        inputs, others = (
+            describe(sources, resources, meter, sourced.asked.encoding) for sources in (sourced.sources, sourced.others)
+        )
+        now = {"inputs": _digests(inputs), "against": _digests(others)}
+        if directory.input_digests.exists():
+            before = read_work_json(directory.input_digests, tuple(now))
+            for side, where in _SIDES.items():
+                for different in _differences(before[side], now[side], where):
+                    raise directory.cannot_be_resumed(different)
+        else:
+            write_work_json(directory.input_digests, now)
+        watched = {
+            source.path: (moment, one.sha256)
+            for source, one, moment in zip(everything, [*inputs, *others], changed_ns, strict=True)
+            if moment is not None and one.sha256 is not None
+        }
+        return cls(inputs, others, watched)
+
+    def check_unchanged(self) -> None:
+        """Refuse files of many documents that have other bytes now, even if their size and time are as before.
+
+        Raises
+        ------
+        SourceError
+        """
+        for path, (moment, sha256) in self.watched.items():
+            if _changed_ns(path) != moment and file_sha256(path) != sha256:
+                raise changed_while_read(path)
+
+
+def _is_watched(source: Source) -> bool:
+    return has_many_documents(source) and not isinstance(source, StoredSource)
+
+
+def _changed_ns(path: str) -> int | None:
+    try:
+        return os.stat(path).st_ctime_ns
+    except (OSError, ValueError):
+        return None
+
+
+def _digests(files: Sequence[InputFile]) -> dict[str, list[str | None]]:
+    return {one.path: [one.sha256, one.texts_sha256] for one in files}
+
+
+def _differences(
+    before: Mapping[str, Sequence[str | None]], now: Mapping[str, Sequence[str | None]], where: str
+) -> Iterator[str]:
+    """Say which files have other bytes; the digest None is that of a pipe, or of a file that could not be read."""
+    for path, (sha256, texts) in now.items():
+        was, texts_were = before.get(path, (None, None))
+        if None not in (was, sha256) and was != sha256:
+            yield f"{path} in {where} has changed: its bytes differ, although its size and modification time do not"
+        elif texts_were != texts:
+            yield f"{path} in {where} has changed: the text files that it names have other texts"
