@@ -44,8 +44,14 @@ def test_a_text_file_of_a_load_file_that_changed_is_noticed(production: Path, tm
     ended = dedup(production / "load.dat", tmp_path, "--resume")
     ended.assert_clean()
     assert (ended.code, ended.out) == (5, ""), ended.err
-    assert "load.dat in the input has changed: it was " in " ".join(ended.err.split())
-    assert "with 2 text files of 116 bytes in state " in ended.err
+    told = " ".join(ended.err.split())
+    differs = "the files that it names (2 text files of 116 bytes) have other names, sizes or modification times"
+    assert f"load.dat in the input has changed: {differs}" in told
+    (production / "2.txt").write_text("The tenant shall pay.")
+    told = " ".join(dedup(production / "load.dat", tmp_path, "--resume").err.split())
+    assert "with 2 text files of 116 bytes and is now" in told
+    assert "with 2 text files of 79 bytes" in told
+    assert "in state" not in told
     assert dedup(production / "load.dat", tmp_path, "--overwrite").code == 0
 
 

@@ -34,6 +34,9 @@ _UNITS = {"GiB": 1 << 30, "MiB": 1 << 20, "KiB": 1 << 10}
 _SIDE_FILE = re.compile(r"(\d+ bytes), (.*?), (?:(\d{1,20})|[0-9a-f]{64})(, .*)?", re.DOTALL)
 """State of a file as `nearkin pairs` stores it: its size, the column of its text, and its time or its digest."""
 
+_TEXT_FILES = re.compile(r"(\d[\d,]* text files? of \d[\d,]* bytes?) in state [0-9a-f]+")
+"""State of the text files that a load file names; the hexadecimal digits are that of their names, sizes and times."""
+
 
 def as_option(parameter: str) -> str:
     """Spell a parameter as on the command line.
@@ -99,7 +102,7 @@ def _of_inputs(where: str, was: Mapping[str, object], now: Mapping[str, object])
         elif path not in after:
             yield f"{path} was in {where} and no longer is"
         else:
-            yield f"{path} in {where} has changed: it was {_file(before[path])} and is now {_file(after[path])}"
+            yield f"{path} in {where} has changed: {_file_differs(_file(before[path]), _file(after[path]))}"
     if told:
         return
     if was.get("n_files") != now.get("n_files"):
@@ -145,6 +148,27 @@ def _file(state: object) -> str:
     if moment:
         parts.append(f"changed {datetime.fromtimestamp(int(moment) / 1e9, UTC).isoformat(sep=' ')}")
     return ", ".join(parts) + (texts or "")
+
+
+def _file_differs(before: str, after: str) -> str:
+    was, now = (_TEXT_FILES.sub(r"\1", one) for one in (before, after))
+    return text_files_differ(before, after) if was == now else f"it was {was} and is now {now}"
+
+
+def text_files_differ(before: str, after: str) -> str:
+    """Say how the text files that a load file names differ from those of another time.
+
+    Examples
+    --------
+    >>> text_files_differ("2 text files of 116 bytes in state a81f", "2 text files of 99 bytes in state 03b4")
+    'the files that it names were 2 text files of 116 bytes and are now 2 text files of 99 bytes'
+    >>> text_files_differ("2 text files of 116 bytes in state a81f", "2 text files of 116 bytes in state 03b4")
+    'the files that it names (2 text files of 116 bytes) have other names, sizes or modification times'
+    """
+    was, now = (found.group(1) if (found := _TEXT_FILES.search(one)) else "none" for one in (before, after))
+    if was == now:
+        return f"the files that it names ({was}) have other names, sizes or modification times"
+    return f"the files that it names were {was} and are now {now}"
 
 
 def _number(one: Mapping[str, object]) -> int:

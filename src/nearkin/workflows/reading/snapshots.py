@@ -10,6 +10,7 @@ from typing import Any
 
 from nearkin.manifests.inputs import InputFile
 from nearkin.paths import on_disk, printable
+from nearkin.runs.identity import text_files_differ
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.formats.load_file import LoadFile
 from nearkin.stages.documents.rules import ReadingRules
@@ -109,7 +110,7 @@ class SourceSnapshot:
             if (now.changed_ns, now.source.size_bytes) != (self.changed_ns, self.source.size_bytes):
                 raise changed(path, "its size or modification time differs")
             if self.text_files is not None and now.text_files != self.text_files:
-                raise changed(path, f"its text files differ: {self.text_files} before, now {now.text_files}")
+                raise changed(path, text_files_differ(self.text_files, now.text_files or ""))
             return source
         entry = InputFile(path=self.source.path, format=self.source.format, end_row=self.end_row)
         found = stored_source(entry, in_memory)
