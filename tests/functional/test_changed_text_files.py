@@ -45,7 +45,7 @@ def test_a_text_file_of_a_load_file_that_changed_is_noticed(production: Path, tm
     ended.assert_clean()
     assert (ended.code, ended.out) == (5, ""), ended.err
     told = " ".join(ended.err.split())
-    differs = "the files that it names (2 text files of 116 bytes) have other names, sizes or modification times"
+    differs = "the files that it names, 2 text files of 116 bytes, have other names, sizes or modification times"
     assert f"load.dat in the input has changed: {differs}" in told
     (production / "2.txt").write_text("The tenant shall pay.")
     told = " ".join(dedup(production / "load.dat", tmp_path, "--resume").err.split())

@@ -163,11 +163,11 @@ def text_files_differ(before: str, after: str) -> str:
     >>> text_files_differ("2 text files of 116 bytes in state a81f", "2 text files of 99 bytes in state 03b4")
     'the files that it names were 2 text files of 116 bytes and are now 2 text files of 99 bytes'
     >>> text_files_differ("2 text files of 116 bytes in state a81f", "2 text files of 116 bytes in state 03b4")
-    'the files that it names (2 text files of 116 bytes) have other names, sizes or modification times'
+    'the files that it names, 2 text files of 116 bytes, have other names, sizes or modification times'
     """
     was, now = (found.group(1) if (found := _TEXT_FILES.search(one)) else "none" for one in (before, after))
     if was == now:
-        return f"the files that it names ({was}) have other names, sizes or modification times"
+        return f"the files that it names, {was}, have other names, sizes or modification times"
     return f"the files that it names were {was} and are now {now}"
 
 
