@@ -71,13 +71,13 @@ class Sealing:
         self.closed = True
 
 
-def seal_file(path: Path) -> None:
-    """Append the seal to a complete file that was written by other means."""
+def seal_file(path: Path, name: str | None = None) -> None:
+    """Append the seal to a complete file that was written by other means; it covers ``name``, or the current name."""
     crc = 0
     with open(path, "rb+", buffering=0) as file:
         while block := file.read(_BLOCK_BYTES):
             crc = zlib.crc32(block, crc)
-        file.write(_seal(path.name, file.tell(), crc))
+        file.write(_seal(name or path.name, file.tell(), crc))
 
 
 def _seal(name: str | None, length: int, crc: int) -> bytes:
@@ -105,6 +105,13 @@ def sealed_length(path: Path) -> int:
     if not stat.S_ISREG(found.st_mode):
         raise damaged(path)
     return _checked(str(path), found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def has_seal(path: Path) -> bool:
+    """Whether a file ends with a seal that covers its name; whether the seal is right is for `sealed_length` to say."""
+    with open(path, "rb", buffering=0) as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - _SEAL.size))
+        return file.read(len(_NAMED)) == _NAMED
 
 
 @functools.lru_cache(maxsize=1 << 16)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import struct
 import zipfile
 import zlib
@@ -13,12 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin.formats.sealed import damaged, missing
+from nearkin.formats.sealed import damaged, has_seal, missing, seal_file, sealed_length
 from nearkin.runs.files import published
 
 Arrays = Mapping[str, NDArray[Any]]
-_FILE = "file name"
-"""Array with the name of the file, in files that `save_arrays` wrote; earlier versions left it out."""
 _DAMAGE = (
     OSError, ValueError, LookupError, EOFError, NotImplementedError, RuntimeError, TypeError, SyntaxError,
     zipfile.BadZipFile, zlib.error, struct.error,
@@ -45,9 +42,11 @@ def kept_arrays(path: Path, make: Callable[[], Arrays]) -> Arrays:
 
 
 def save_arrays(path: Path, arrays: Arrays) -> None:
-    """Publish named arrays in one file, with a checksum for each; the file cannot be swapped with another."""
-    with published(path, durable=False) as aside, open(aside, "wb") as file:
-        np.savez(file, allow_pickle=False, **{**arrays, _FILE: np.frombuffer(os.fsencode(path.name), np.uint8)})
+    """Publish named arrays in one file: a ZIP archive, with a seal behind it."""
+    with published(path, durable=False) as aside:
+        with open(aside, "wb") as file:
+            np.savez(file, allow_pickle=False, **arrays)
+        seal_file(aside, path.name)
 
 
 def load_arrays(path: Path, names: Collection[str] | None = None) -> dict[str, NDArray[Any]]:
@@ -60,11 +59,10 @@ def load_arrays(path: Path, names: Collection[str] | None = None) -> dict[str, N
     """
     if not path.is_file():
         raise damaged(path) if path.exists() else missing(path)
+    if has_seal(path):  # earlier versions wrote none
+        sealed_length(path)
     try:
         with np.load(path, allow_pickle=False) as stored:
-            if stored.get(_FILE, own := np.frombuffer(os.fsencode(path.name), np.uint8)).tobytes() != own.tobytes():
-                raise damaged(path)
-            wanted = [name for name in stored.files if name != _FILE] if names is None else names
-            return {name: stored[name] for name in wanted}
+            return {name: stored[name] for name in (stored.files if names is None else names)}
     except _DAMAGE as error:
         raise damaged(path) from error

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from nearkin.errors import OutputError, OutputExistsError, ResumeError, RunError
-from nearkin.runs.checkpoint import kept_arrays
+from nearkin.runs.checkpoint import kept_arrays, load_arrays, save_arrays
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.files import published, write_json, writing
 from nearkin.runs.meter import Meter
@@ -83,6 +83,34 @@ def test_arrays_are_made_once(tmp_path):
         assert arrays["a"].dtype == np.uint32
         assert len(arrays["empty"]) == 0
     assert made == [1]
+
+
+def test_a_changed_byte_of_kept_arrays_is_noticed(tmp_path):
+    """Wherever it is: in the ZIP archive, in the header of an array, or in its numbers."""
+    path = tmp_path / "x.npz"
+    arrays = {"a": np.arange(3, dtype=np.uint32), "b": np.zeros((2, 2))}
+    save_arrays(path, arrays)
+    data, n_noticed = path.read_bytes(), 0
+    for place in range(len(data)):
+        path.write_bytes(data[:place] + bytes([data[place] ^ 1 << place % 8]) + data[place + 1 :])
+        try:
+            found = load_arrays(path)
+        except RunError as refused:
+            n_noticed += "x.npz is damaged" in str(refused)
+        else:
+            assert found.keys() == arrays.keys()
+            assert all((found[name] == arrays[name]).all() for name in arrays)
+    assert n_noticed > len(data) // 2
+
+
+def test_kept_arrays_of_another_file_are_noticed(tmp_path):
+    for name in ("x", "y"):
+        save_arrays(tmp_path / f"{name}.npz", {"a": np.arange(3)})
+    (tmp_path / "x.npz").replace(tmp_path / "y.npz")
+    with pytest.raises(RunError, match=r"y\.npz is damaged: it is not what the run wrote"):
+        load_arrays(tmp_path / "y.npz")
+    with pytest.raises(RunError, match=r"x\.npz is damaged: the run wrote this file, and it is missing"):
+        load_arrays(tmp_path / "x.npz")
 
 
 # -- the directory ---------------------------------------------------------------------------------------------------

@@ -81,7 +81,9 @@ def test_the_text_files_of_a_load_file_belong_to_it(production, tmp_path, change
         return
     with pytest.raises(SourceError, match="changed while it was read"):
         check_unchanged([production], before)
-    differs = "names, 2 text files of 13 bytes, have other" if change == "same size" else "were 2 text files of 13 bytes"
+    differs = (
+        "names, 2 text files of 13 bytes, have other" if change == "same size" else "were 2 text files of 13 bytes"
+    )
     with pytest.raises(SourceError, match=differs):
         stored.reopened()
 
