@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from functional.conftest import write_jsonl
 from nearkin.errors import OutputExistsError, ResumeError
+from nearkin.runs.checkpoint import load_arrays
 from nearkin.runs.progress import Silent
 from nearkin.stages.search import stretches
 from nearkin.workflows.pairing import engines, job, kept_search, searching
@@ -44,9 +49,55 @@ def here(corpus, out, **options):
     given = PairInput(
         ReadingRequest(inputs=[str(corpus.left)]), ReadingRequest(inputs=[str(corpus.right)]), corpus.table
     )
-    return job.pair_files(
-        given, out, PairOptions(**options), report=False, resources=Resources(threads=1), **delivery
-    )  # fmt: skip
+    resources = Resources(threads=options.pop("threads", 1))
+    return job.pair_files(given, out, PairOptions(**options), report=False, resources=resources, **delivery)
+
+
+def interrupted(corpus, out, monkeypatch, **options) -> None:
+    """A search that is interrupted when it was saved once."""
+    save = kept_search.KeptSearch.save
+
+    def interrupting(self, *state: object) -> None:
+        save(self, *state)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(kept_search.KeptSearch, "save", interrupting)
+        with pytest.raises(KeyboardInterrupt):
+            here(corpus, out, **options)
+
+
+@pytest.mark.parametrize("method", ["vectors", "signatures"])
+def test_documents_that_changed_behind_an_equal_size_and_time(tmp_path, monkeypatch, method):
+    monkeypatch.setattr(kept_search, "_EVERY_S", 0.0)
+    monkeypatch.setattr(searching, "BLOCK", 9)
+    made, out, options = translated_corpus(tmp_path, n=40), tmp_path / "out", {"method": method, "threshold": 0.15}
+    rows = [{"id": str(i), "text": text} for i, text in enumerate(made.right_texts)]
+    corpus = replace(made, right=write_jsonl(tmp_path / "right.jsonl", rows))
+    interrupted(corpus, out, monkeypatch, **options)
+    before, stat = corpus.right.read_bytes(), corpus.right.stat()
+    word = made.right_texts[0].split()[1].encode()
+    for changed in (before.replace(word, word[::-1], 1), before):
+        corpus.right.write_bytes(changed)
+        os.utime(corpus.right, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        if changed != before:
+            with pytest.raises(ResumeError, match="the documents have changed since it began") as refused:
+                here(corpus, out, resume=True, **options)
+            assert refused.value.exit_code == 5
+    here(corpus, out, resume=True, threads=3, **options)
+
+
+def test_a_search_of_the_version_before_goes_on(corpus, tmp_path, monkeypatch):
+    """It saved nothing about the documents."""
+    monkeypatch.setattr(kept_search, "_EVERY_S", 0.0)
+    monkeypatch.setattr(searching, "BLOCK", 9)
+    options = {"method": "vectors", "threshold": 0.15}
+    interrupted(corpus, tmp_path / "out", monkeypatch, **options)
+    path = tmp_path / "out/.work/search.npz"
+    arrays = load_arrays(path)
+    del arrays["documents"]
+    np.savez(path, **arrays)
+    here(corpus, tmp_path / "out", resume=True, **options)
 
 
 def test_a_run_that_fails_early_leaves_nothing(corpus, tmp_path, monkeypatch):

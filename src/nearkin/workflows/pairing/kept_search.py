@@ -28,6 +28,7 @@ class KeptSearch:
         self._path = path
         self._last = time.monotonic()
         self._units = ""
+        self._documents: str | None = None
 
     def load(self, verifier: Verifier, units: str) -> tuple[int, int]:
         """Continue a saved search; return its numbers of finished units of work and of comparisons.
@@ -41,13 +42,20 @@ class KeptSearch:
         Raises
         ------
         ResumeError
-            The saved search was another one, or its work was divided differently by another version.
+            The saved search was another one, or its work was divided differently by another version; or the documents
+            have changed.
         """
         self._units = units
         if self._path is None or not self._path.exists():
             return 0, 0
         stored = load_arrays(self._path)
         check_same(self._path, str(stored["units"]), units)
+        if str(stored.get("documents", self._digest_of(verifier))) != self._digest_of(verifier):
+            raise ResumeError(
+                "The interrupted search cannot be resumed: the documents have changed since it began, although the "
+                "size and modification time of their files have not. Start again with --overwrite instead of --resume. "
+                f"See {self._path}."
+            )
         verifier.go_on(Verified(stored["keys"], stored["cosines"], int(stored["n_candidates"])))
         return int(stored["n_done"]), int(stored["n_comparisons"])
 
@@ -65,9 +73,16 @@ class KeptSearch:
             return
         verified = verifier.verified
         state = {"n_candidates": verified.n_candidates, "n_done": n_done, "n_comparisons": n_comparisons}
-        arrays = {name: np.array(one) for name, one in {**state, "units": self._units}.items()}
+        told = {"units": self._units, "documents": self._digest_of(verifier)}
+        arrays = {name: np.array(one) for name, one in {**state, **told}.items()}
         save_arrays(self._path, {"keys": verified.keys, "cosines": verified.cosines, **arrays})
         self._last = time.monotonic()
+
+    def _digest_of(self, verifier: Verifier) -> str:
+        """Return the digest of the searched vectors, computed only for a search that is long enough to be saved."""
+        if self._documents is None:
+            self._documents = verifier.vectors.sha256()
+        return self._documents
 
 
 def check_same(path: Path, was: str, units: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -55,6 +56,13 @@ class PairVectors:
     def n_terms(self) -> int:
         """Size of the vocabulary."""
         return len(self.words)
+
+    def sha256(self) -> str:
+        """Return the digest of the vectors of both, in hexadecimal."""
+        told = hashlib.sha256()
+        for array in (self.hashes, *self.left.sparse, *self.right.sparse):
+            told.update(np.ascontiguousarray(array).data)
+        return told.hexdigest()
 
     def signed(self, bits: int, seed: int, *, threads: int, meter: Meter) -> tuple[BitSignatures, BitSignatures]:
         """Return the signatures of both."""

@@ -90,6 +90,11 @@ class Verifier:
         self._cosines: F64 = np.zeros(0)
         self.n_candidates = 0
 
+    @property
+    def vectors(self) -> PairVectors:
+        """Vectors of which the candidates are pairs."""
+        return self._vectors
+
     def add(self, keys: U64) -> None:
         """Add candidates: the left row in the upper 32 bits of each, the right row in the lower."""
         self._waiting.append(keys)
