@@ -55,6 +55,22 @@ def test_a_text_file_of_a_load_file_that_changed_is_noticed(production: Path, tm
     assert dedup(production / "load.dat", tmp_path, "--overwrite").code == 0
 
 
+def test_a_text_file_that_was_edited_behind_an_equal_size_and_time(production: Path, tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(job, "write_tables", lambda *asked: 1 / 0)
+        with pytest.raises(ZeroDivisionError):  # interrupted
+            dedup(production / "load.dat", tmp_path)
+    text = production / "2.txt"
+    before = text.stat()
+    text.write_text(text.read_text().replace("rent", "loan"))
+    os.utime(text, ns=(before.st_atime_ns, before.st_mtime_ns))
+    ended = dedup(production / "load.dat", tmp_path, "--resume")
+    ended.assert_clean()
+    assert ended.code == 5
+    told = " ".join(ended.err.split())
+    assert "load.dat in the input has changed: the text files that it names have other texts" in told
+
+
 def test_pairs_are_those_of_the_text_files_of_a_load_file(production: Path) -> None:
     given = PairInput(*(ReadingRequest(inputs=[str(production / name)]) for name in ("load.dat", "other.dat")))
     before, again = (_identity(given, opened(given, None, Silent()), None, PairOptions()) for _ in range(2))
