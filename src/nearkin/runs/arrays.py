@@ -37,7 +37,7 @@ class GrowingArray:
         self._dtype = np.dtype(dtype)
         with writing(path):
             self._file = open(path, "wb", buffering=0)  # noqa: SIM115 (closed by `mapped`)
-        self._sealing = Sealing(self._file, path.name)
+        self._sealing = Sealing(self._file)  # without the name: a task maps it under one name, the driver under another
 
     def add(self, part: NDArray[np.generic]) -> None:
         """Append a part."""
