@@ -69,10 +69,7 @@ def test_families_of_a_collection_look_up_its_exceptions_once(matter, tmp_path, 
 
 def test_exceptions_of_a_collection_are_all_listed(matter, tmp_path) -> None:
     counts = []
-    said = (
-        "4 gave no text, 2 gave only a part of their text; of the other documents, 3 gave no text: 5 corrupt, 2 empty, "
-        "2 unreadable; see exceptions.csv"
-    )
+    said = "9 exceptions (7 without text, 2 partial): 5 corrupt, 2 empty, 2 unreadable; see exceptions.csv"
     for command in ("dedup", "families", "threads"):
         out = tmp_path / command
         ended = nearkin_here(command, matter, "--out", out, "--json")
@@ -110,6 +107,6 @@ def test_a_collection_of_records_has_exceptions_without_extraction(place, tmp_pa
     assert nearkin_here("add", place.address, tmp_path / "records.jsonl", "-q").code == 0
     for command in ("dedup", "families"):
         shown = nearkin_here(command, place.address, "--out", tmp_path / command).out
-        assert "1 document gave no text: 1 unreadable; see exceptions.csv" in " ".join(shown.split())
+        assert "1 exception (1 without text): 1 unreadable; see exceptions.csv" in " ".join(shown.split())
         assert listed(tmp_path / command / "exceptions.csv") == {"r-2": "unreadable"}
         assert "1 document gave no text." in (tmp_path / command / "report.html").read_text()

@@ -49,7 +49,7 @@ def matter(folder) -> Path:
     place = folder.parent / "matter"
     added = nearkin_here("add", place, folder, "--wave", "march")
     assert added.code == 0, added.err
-    said = "Of 8 documents, 3 gave no text (1 is stored as an empty document), 1 gave only a part of its text"
+    said = "8 found: 5 with text (1 partial), 1 stored as an empty document, 2 not stored"
     assert f"{said}: nearkin exceptions {place}" in " ".join(added.out.split())
     assert "march: 6 documents, 6 new" in added.out  # 8 - 3 + 1
     assert "could not be stored" not in added.out
@@ -62,7 +62,7 @@ def test_exceptions_of_a_collection(matter, tmp_path):
     said = " ".join(told.out.split())
     for words in ("1 0 image only march", "0 1 embedded objects lost march", "corrupt damaged.pdf",
                   "embedded objects lost (partial) table.rtf", "empty blank.txt no text was found in it",
-                  "4 exceptions: 3 gave no text, 1 gave only a part of its text"):  # fmt: skip
+                  "4 exceptions (3 without text, 1 partial)"):  # fmt: skip
         assert words in said, (words, said)
     found = json.loads(nearkin_here("exceptions", matter, "--json", "--limit", "1").out)
     assert (found["n_no_text"], found["n_partial"], found["is_truncated"]) == (3, 1, True)
@@ -83,7 +83,7 @@ def test_exceptions_of_a_collection(matter, tmp_path):
 def test_info_show_and_list_know_the_files(matter):
     info = nearkin_here("info", matter).out
     assert "4 documents extracted from files" in info
-    assert "3 gave no text, 1 gave only a part of its text: nearkin exceptions" in info
+    assert "4 exceptions (3 without text, 1 partial): nearkin exceptions" in info
     shown = " ".join(nearkin_here("show", matter, "table.rtf").out.split())
     assert "rtf, " in shown
     assert "extracted by xberg " in shown
@@ -143,19 +143,17 @@ def test_counts_of_threads_are_those_of_the_listed_exceptions(tmp_path):
     (tmp_path / "in").mkdir()
     for name, content in files.items():
         (tmp_path / "in" / name).write_bytes(content)
-    said = (
-        "Of 5 documents extracted from files, 3 gave no text, 2 gave only a part of their text; of the other "
-        "documents, 1 gave no text: 3 corrupt, 3 empty; see exceptions.csv"
-    )
+    said = "6 exceptions (4 without text, 2 partial): 3 corrupt, 3 empty; see exceptions.csv"
     for command in ("threads", "dedup"):
         ended = nearkin_here(command, tmp_path / "in", "--out", tmp_path / command)
         assert said in " ".join(ended.out.split()), ended.out
     rows = [listed(tmp_path / command / "exceptions.csv") for command in ("threads", "dedup")]
     assert [[row[0], *row[2:4]] for row in rows[0]] == [[row[0], *row[2:4]] for row in rows[1]]
     added = nearkin_here("add", tmp_path / "matter", tmp_path / "in")
-    assert "Of 6 documents, 4 gave no text (" in " ".join(added.out.split())
+    said = "6 found: 2 with text (2 partial), 4 stored as empty documents: nearkin exceptions"
+    assert said in " ".join(added.out.split())
     counted = nearkin_here("exceptions", tmp_path / "matter").out
-    assert "6 exceptions: 4 gave no text, 2 gave only a part of their text" in counted
+    assert "6 exceptions (4 without text, 2 partial)" in counted
 
 
 def test_a_newer_extractor_changes_nothing_until_it_is_asked_to(folder, tmp_path, monkeypatch):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.reports.sentences.damage import damage_sentences
-from nearkin.reports.sentences.exceptions import without_text
 from nearkin.reports.sentences.sentence import Sentence, contradiction_sentences
 
 if TYPE_CHECKING:
@@ -52,10 +51,7 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
             f"Kept {counted(n, 'stored text')} that another version of the extractor made; --re-extract replaces {them}"
         )
     if added.n_no_text or added.n_partial:
-        n_blank = added.n_no_text - (added.n_problems - added.n_erased)
-        said = without_text(added.n_no_text, added.n_partial, n_blank=n_blank)
-        all_documents = counted(added.n_documents + added.n_problems, "document")
-        yield Sentence(f"Of {all_documents}, {said}: nearkin exceptions COLLECTION", "warning")
+        yield Sentence(f"{_with_and_without_text(added)}: nearkin exceptions COLLECTION", "warning")
     if n := added.n_by_ocr:
         yield Sentence(f"{counted(n, 'text')} by OCR, in which words may be wrong", "warning")
     if n := added.n_erased:
@@ -65,6 +61,28 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
     yield from damage_sentences(damaged, "The wave has")
     if added.is_dry_run:
         yield Sentence("Nothing was stored, because of --dry-run.", "warning")
+
+
+def _with_and_without_text(added: Added) -> str:
+    """Count the documents that were found: with a text, stored as empty documents, and not stored.
+
+    Examples
+    --------
+    >>> from nearkin.collection.loads.adding import Added
+    >>> counts = {"n_new": 60, "n_new_versions": 0, "n_unchanged": 0, "n_contents": 60, "n_repeated": 0}
+    >>> _with_and_without_text(Added(wave="march", **counts, n_problems=5, n_no_text=7, n_partial=3))
+    '65 found: 58 with text (3 partial), 2 stored as empty documents, 5 not stored'
+    """
+    n_empty = added.n_no_text - (added.n_problems - added.n_erased)
+    n_with_text = added.n_documents - n_empty
+    partial = f" ({added.n_partial:,} partial)" if added.n_partial else ""
+    counts = (
+        (n_with_text, f"with text{partial}"),
+        (n_empty, agreeing(n_empty, "stored as an empty document", "stored as empty documents")),
+        (added.n_problems, "not stored"),
+    )
+    kinds = ", ".join(f"{n:,} {kind}" for n, kind in counts if n)
+    return f"{added.n_documents + added.n_problems:,} found: {kinds}"
 
 
 def _removed_sentences(added: Added) -> Iterator[Sentence]:

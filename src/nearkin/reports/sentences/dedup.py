@@ -10,7 +10,7 @@ from nearkin.reports.criterion import criterion_text
 from nearkin.reports.reasons import REASONS_IN_WORDS, reason_in_words
 from nearkin.reports.sentences.cost import memory_text, speed_text, total_s
 from nearkin.reports.sentences.damage import damage_sentences
-from nearkin.reports.sentences.exceptions import without_text
+from nearkin.reports.sentences.exceptions import exception_counts
 from nearkin.reports.sentences.sentence import Sentence
 from nearkin.stages.features.shingles import MAX_BYTES_PER_CHARACTER
 
@@ -81,27 +81,20 @@ def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[
 
 
 def extraction_sentence(told: ExtractionCounts) -> Sentence:
-    """Count the documents that were extracted from files, and name the file that lists all documents without a text.
+    """Count the exceptions and name the file that lists them; without any, count the documents that were extracted.
 
     Examples
     --------
     >>> extraction_sentence(ExtractionCounts(documents=9, unread=2, exceptions={"corrupt": 2})).text
-    'Of 9 documents extracted from files, 2 gave no text: 2 corrupt; see exceptions.csv'
-    >>> extraction_sentence(ExtractionCounts(exceptions={"unreadable": 2})).text
-    '2 documents gave no text: 2 unreadable; see exceptions.csv'
+    '2 exceptions (2 without text): 2 corrupt; see exceptions.csv'
+    >>> extraction_sentence(ExtractionCounts(documents=9)).text
+    '9 documents extracted from files, all of them completely'
     """
-    documents = counted(told.documents, "document")
-    extracted = f"{documents} extracted from files, all of them completely"
-    if told.in_part or told.unread:
-        extracted = f"Of {documents} extracted from files, {without_text(told.unread, told.in_part)}"
     if not told.exceptions:
-        return Sentence(extracted)
-    others = f"; of the other documents, {without_text(told.others, 0)}" if told.others else ""
-    if not told.documents:
-        extracted, others = f"{counted(told.others, 'document')} gave no text", ""
+        return Sentence(f"{counted(told.documents, 'document')} extracted from files, all of them completely")
+    kinds = ", ".join(f"{n:,} {kind}" for kind, n in told.exceptions.items())
     return Sentence(
-        f"{extracted}{others}: {', '.join(f'{n:,} {kind}' for kind, n in told.exceptions.items())}; see exceptions.csv",
-        "warning",
+        f"{exception_counts(told.unread + told.others, told.in_part)}: {kinds}; see exceptions.csv", "warning"
     )
 
 

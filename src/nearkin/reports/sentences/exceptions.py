@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from nearkin.nouns import agreeing, counted
+from nearkin.nouns import counted
 from nearkin.reports.sentences.sentence import Sentence
 
 if TYPE_CHECKING:
@@ -26,23 +26,17 @@ def exceptions_sentences(
         return
     missing = len(found.exceptions) - limit
     how = "--limit" if is_written else "--limit, --out"
-    yield Sentence(
-        f": {without_text(found.n_no_text, found.n_partial)}" + (f"; {missing:,} not shown: {how}" * (missing > 0)),
-        strong=counted(len(found.exceptions), "exception"),
-    )
+    said = exception_counts(found.n_no_text, found.n_partial)
+    yield Sentence(f"; {missing:,} not shown: {how}" * (missing > 0), strong=said)
 
 
-def without_text(n_no_text: int, n_partial: int, *, n_blank: int = 0) -> str:
-    """Count exceptions without a text and with a part of it; ``n_blank`` of those without a text are stored.
+def exception_counts(n_no_text: int, n_partial: int) -> str:
+    """Count exceptions: documents and files without a text, and those with a part of it.
 
     Examples
     --------
-    >>> without_text(3, 1), without_text(0, 2)
-    ('3 gave no text, 1 gave only a part of its text', '2 gave only a part of their text')
-    >>> without_text(6, 0, n_blank=1), without_text(2, 0, n_blank=2)
-    ('6 gave no text (1 is stored as an empty document)', '2 gave no text (2 are stored as empty documents)')
+    >>> exception_counts(19, 3), exception_counts(2, 0), exception_counts(0, 1)
+    ('22 exceptions (19 without text, 3 partial)', '2 exceptions (2 without text)', '1 exception (1 partial)')
     """
-    stored = agreeing(n_blank, "is stored as an empty document", "are stored as empty documents")
-    parts = [f"{n_no_text:,} gave no text" + f" ({n_blank:,} {stored})" * (n_blank > 0)] * (n_no_text > 0)
-    parts += [f"{n_partial:,} gave only a part of {agreeing(n_partial, 'its', 'their')} text"] * (n_partial > 0)
-    return ", ".join(parts)
+    kinds = [f"{n:,} {kind}" for n, kind in ((n_no_text, "without text"), (n_partial, "partial")) if n]
+    return f"{counted(n_no_text + n_partial, 'exception')} ({', '.join(kinds)})"

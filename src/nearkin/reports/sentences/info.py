@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
-from nearkin.reports.sentences.exceptions import without_text
+from nearkin.reports.sentences.exceptions import exception_counts
 from nearkin.reports.sentences.sentence import Sentence
 from nearkin.stages.documents.ignoring import Ignored
 
@@ -39,8 +39,8 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
         texts = counted(n, "text is", "texts are")
         yield Sentence(f"{texts} of another version of an extractor: nearkin add COLLECTION … --re-extract", "warning")
     if told.n_no_text or told.n_partial:
-        said = without_text(told.n_no_text, told.n_partial)
-        yield Sentence(f"Of files and documents, {said}: nearkin exceptions COLLECTION", "warning")
+        said = exception_counts(told.n_no_text, told.n_partial)
+        yield Sentence(f"{said}: nearkin exceptions COLLECTION", "warning")
     if n := told.n_uncounted:
         yield Sentence(f"{n:,} have too few letters for range search: nearkin info COLLECTION --uncounted", "warning")
     if n := told.n_problems:

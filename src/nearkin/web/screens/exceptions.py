@@ -12,7 +12,7 @@ from nearkin.collection.listing.exceptions import REASONS, StoredExceptions, Whi
 from nearkin.collection.stored.document_rows import current_ids
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
-from nearkin.reports.sentences.exceptions import without_text
+from nearkin.reports.sentences.exceptions import exception_counts
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.jobs import JobProgress
 from nearkin.web.read_again import ENCODINGS, MAX_FILES, SentAgain, read_again, store_read_again
@@ -49,7 +49,7 @@ def exceptions(service: ReviewService, asked: ExceptionsQuery) -> ScreenAnswer:
         "stored": stored if stored is not None and stored.kind == "storing" else None,
         "asked": asked,
         "found": found,
-        "without_text": without_text(found.n_no_text, found.n_partial),
+        "counts": exception_counts(found.n_no_text, found.n_partial) if found.exceptions else "0 exceptions",
         "rows": rows,
         "documents": documents,
         "waves": [one.name for one in service.info.get().info.waves],
