@@ -83,6 +83,11 @@ def name_of(first: int, end: int) -> str:
     return f"{first:012d}-{end:012d}"
 
 
+def part_of_index(name: str) -> str:
+    """Name a segment for people, by the name of its directory."""
+    return f"index part {name}"
+
+
 def save(segment: Segment, folder: Path, identity: Mapping[str, object]) -> None:
     """Write a segment and rename it into place; if another process was faster, its segment stays.
 
@@ -146,9 +151,9 @@ def load(folder: Path, first: int, end: int, identity: Mapping[str, object]) -> 
         vectors = RangeSegment(**{name: arrays[name] for name in RangeSegment.array_names()})
         segment = Segment(first, end, vectors, arrays["words"], arrays["has_features"])
     except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
-        raise DamagedSegmentError(f"{directory.name}: {error}") from error
+        raise DamagedSegmentError(f"{part_of_index(directory.name)}: {error}") from error
     if not (len(vectors) == len(segment.words) == len(segment.has_features) == end - first and vectors.is_consistent()):
-        raise DamagedSegmentError(f"{directory.name}: the lengths of its arrays do not match its name")
+        raise DamagedSegmentError(f"{part_of_index(directory.name)}: the lengths of its arrays do not match its name")
     return segment
 
 
@@ -169,22 +174,24 @@ def check(directory: Path, identity: Mapping[str, object], *, fully: bool) -> No
     """
     manifest = _read(directory / MANIFEST)
     if manifest.get("format") != FORMAT or manifest.get("made_from") != json.loads(json.dumps(dict(identity))):
-        raise DamagedSegmentError(f"{directory.name}: made from other data, or by another version")
+        raise DamagedSegmentError(
+            f"{part_of_index(directory.name)}: made for other texts, or by another version of Nearkin"
+        )
     files = manifest.get("files")
     if not isinstance(files, dict) or set(files) != _NAMES:
-        raise DamagedSegmentError(f"{directory.name}: its list of files is invalid")
+        raise DamagedSegmentError(f"{part_of_index(directory.name)}: its list of files is invalid")
     try:
         stamps = {name: _stamp(directory / name) for name in files}
         if {name: stamp[0] for name, stamp in stamps.items()} != {name: told["size"] for name, told in files.items()}:
-            raise DamagedSegmentError(f"{directory.name}: the size of a file was changed")
+            raise DamagedSegmentError(f"{part_of_index(directory.name)}: the size of a file was changed")
         n_bytes = sum(stamp[0] for stamp in stamps.values())
         if not fully and n_bytes > _ALWAYS_CHECKED and _read(directory / CHECKED) == stamps:
             return
         for name, told in files.items():
             if _checksum(directory / name) != told["sha256"]:
-                raise DamagedSegmentError(f"{directory.name}: the checksum of {name} does not match")
+                raise DamagedSegmentError(f"{part_of_index(directory.name)}: the checksum of {name} does not match")
     except (OSError, KeyError, TypeError) as error:
-        raise DamagedSegmentError(f"{directory.name}: {error}") from error
+        raise DamagedSegmentError(f"{part_of_index(directory.name)}: {error}") from error
     if n_bytes > _ALWAYS_CHECKED:
         # without write permission, the next reader checks again
         with contextlib.suppress(OutputError), published(directory / CHECKED, durable=False) as aside:

@@ -23,7 +23,15 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.counting import SIGNATURE, TextCounting
 from nearkin.collection.stored import segment_files
-from nearkin.collection.stored.segment_files import DamagedSegmentError, Segment, check, load, name_of, save
+from nearkin.collection.stored.segment_files import (
+    DamagedSegmentError,
+    Segment,
+    check,
+    load,
+    name_of,
+    part_of_index,
+    save,
+)
 from nearkin.errors import CollectionError, OutputError
 from nearkin.nouns import counted
 from nearkin.records import U64, Bool, LetterVectors
@@ -190,9 +198,9 @@ class Segments:
             return str(error)
         vectors, words, has_features = read_contents(connection, self._counting, span, Silent())
         if not segment.vectors.is_of(vectors):
-            return f"{name}: its letter counts differ from the store's"
+            return f"{part_of_index(name)}: its letter counts differ from the store's"
         if not (np.array_equal(segment.words, words) and np.array_equal(segment.has_features, has_features)):
-            return f"{name}: its signatures differ from the store's"
+            return f"{part_of_index(name)}: its signatures differ from the store's"
         return None
 
     def forget(self, name: str) -> None:

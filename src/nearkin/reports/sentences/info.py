@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from nearkin.nouns import counted
+from nearkin.nouns import agreeing, counted
 from nearkin.reports.sentences.exceptions import exception_counts
 from nearkin.reports.sentences.sentence import Sentence
 from nearkin.stages.documents.ignoring import Ignored
@@ -27,7 +27,7 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
     yield Sentence(f"{counted(n_replaced, 'older version')}, {told.n_removed:,} removed{erased}")
     parts = counted(told.n_segments, "part")
     yield Sentence(f"{told.place}: alphabet {told.alphabet}, schema {told.schema}, {parts} of the index")
-    yield Sentence(f"{counted(told.n_indexed, 'text')} with a similarity index, by {told.similarity_index}")
+    yield Sentence(f"Similarity index ({told.similarity_index}): {_indexed(told.n_indexed, told.n_texts)}")
     if told.ignored is not None:
         ignored = Ignored.restored(told.ignored)
         passages = [counted(len(ignored.passages), "passage")] if ignored.passages else []
@@ -44,7 +44,28 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
     if n := told.n_uncounted:
         yield Sentence(f"{n:,} have too few letters for range search: nearkin info COLLECTION --uncounted", "warning")
     if n := told.n_problems:
-        yield Sentence(f"{counted(n, 'row')} not stored as given: nearkin info COLLECTION --problems", "warning")
+        rows = counted(n, "row was not stored or repeats", "rows were not stored or repeat")
+        yield Sentence(f"{rows} an id: nearkin info COLLECTION --problems", "warning")
+
+
+def _indexed(n_indexed: int, n_texts: int) -> str:
+    """Count the texts with a similarity index, and say why others have none.
+
+    Examples
+    --------
+    >>> _indexed(160, 201)
+    '160 texts; the other 41 are too short, or the method selects none of their passages'
+    >>> _indexed(158, 158)
+    'all 158 texts'
+    """
+    n_others = n_texts - n_indexed
+    if n_others <= 0:
+        return f"all {counted(n_indexed, 'text')}"
+    if n_others == 1:
+        others = "other text is too short, or the method selects none of its passages"
+    else:
+        others = f"other {n_others:,} are too short, or the method selects none of their passages"
+    return f"{counted(n_indexed, 'text')}; the {others}"
 
 
 def fsck_sentences(found: IntegrityReport) -> Iterator[Sentence]:
@@ -58,21 +79,32 @@ def fsck_sentences(found: IntegrityReport) -> Iterator[Sentence]:
     if found.mended_texts:
         yield Sentence(f"repaired: counts, signatures or indexes of {counted(found.mended_texts, 'text')}", "warning")
     for fault in found.repairable:
-        yield Sentence(f"not repaired: {fault}", "warning")
+        yield Sentence(f"not repaired, because of --read-only: {fault}", "warning")
     if found.sealed_since is not None:
         since = found.sealed_since.replace("T", " ")[:16]
         yield Sentence(f"Rows that were changed or lost before {since} UTC cannot be detected", "quiet")
-    was_repaired = found.mended_rows or found.remade_segments or found.mended_texts
-    said = "is undamaged now" if was_repaired else "is undamaged"
-    if found.repairable and not (found.faults or found.damaged_documents):
-        said = "can be repaired: run nearkin fsck without --read-only"
+    yield _verdict(found)
+
+
+def _verdict(found: IntegrityReport) -> Sentence:
+    """Say what was checked, whether it is damaged, and what to do."""
+    damage = []
+    if n := len(found.damaged_documents):
+        texts, are = agreeing(n, "the text", "the texts"), agreeing(n, "is", "are")
+        damage.append(f"{texts} of {counted(n, 'document version')} {are} damaged")
+    if n := len(found.faults):
+        damage.append(f"{counted(n, 'other fault') if damage else counted(n, 'fault')} cannot be repaired")
+    what_to_do = ""
+    if damage and found.repairable:
+        what_to_do = ". Run nearkin fsck without --read-only to repair what it can; restore a backup for the rest"
+    elif damage:
+        what_to_do = ". Restore the database from a backup"
     elif found.repairable:
-        said = "is damaged: run nearkin fsck without --read-only to repair what it can; restore a backup for the rest"
-    elif not found.is_whole:
-        said = "is damaged: restore the database from a backup"
-        if found.damaged_documents:
-            said += ", or add the damaged documents again"
-    parts = counted(found.n_segments, "part")
-    yield Sentence(
-        f": {counted(found.n_texts, 'text')} and {parts} of the index checked", strong=f"The collection {said}"
-    )
+        damage.append("the collection is damaged")
+        what_to_do = ". Run nearkin fsck without --read-only to repair it"
+    if damage and found.damaged_documents and not found.repairable:
+        what_to_do += ", or add the damaged documents again"
+    was_repaired = found.mended_rows or found.remade_segments or found.mended_texts
+    said = " and ".join(damage) or f"the collection is undamaged{' now' if was_repaired else ''}"
+    checked = f"Checked {counted(found.n_texts, 'text')} and {counted(found.n_segments, 'part')} of the index"
+    return Sentence(what_to_do, strong=f"{checked}: {said}")
