@@ -90,7 +90,7 @@ def test_the_newest_version_that_is_not_later_is_in_force(place, collection) -> 
     assert collection.versions("form", version=1, threshold=0.3, at="2020-01-01").in_force.documents[0].version == 2
     ended = nearkin_here("versions", place.address, "form", "--threshold", "0.3", "--at", "2021-12-31")
     assert "signed  dated 2021-05-05, in force  edit" in ended.out
-    assert "signature or date filled in (in signed)" in ended.out
+    assert "signature or date filled in (signed fills in the blanks of form)" in ended.out
     assert "In force on 2021-12-31: signed, dated 2021-05-05" in ended.out
     assert "undated" in ended.out
 

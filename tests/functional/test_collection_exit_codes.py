@@ -112,7 +112,11 @@ def test_damage_is_exit_code_7(matter, tmp_path) -> None:
     for command, *arguments in (
         ["compare", "d0", "d1"], ["versions", "d0"], ["similar", "d0"], ["show", "d0"], ["fsck"],
     ):  # fmt: skip
-        assert run(matter, command, *arguments).code == 7, command
+        ended = run(matter, command, *arguments)
+        assert ended.code == 7, command
+        if command != "fsck":
+            assert "'d0': the stored text is damaged (" in " ".join(ended.err.split())
+            assert "of content" not in ended.err
     checked = run(matter, "check", tmp_path / "d0.txt", "--json")
     assert (checked.code, json.loads(checked.out)["documents"][0]["is_damaged"]) == (10, True)
     assert "stored text is damaged" in run(matter, "check", tmp_path / "d0.txt").out

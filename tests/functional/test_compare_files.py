@@ -185,3 +185,11 @@ def test_written_files_are_named(files, tmp_path) -> None:
     for silent in ("-q", "--json"):
         told = nearkin_here("compare", *files, "--html", page, "--docx", changes, "--overwrite", silent)
         assert (told.code, told.err) == (0, "")
+
+
+def test_an_unknown_kind_to_ignore_is_refused_with_the_known_ones(files) -> None:
+    assert nearkin_here("compare", *files, "--ignore", "case, numbers").code == 0
+    told = nearkin_here("compare", *files, "--ignore", "case,names")
+    assert (told.code, " ".join(told.err.split())) == (
+        2, "Error: --ignore takes case, punctuation, numbers, separated by commas. Got 'names'.",
+    )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -34,7 +34,7 @@ from nearkin.cli.options.collection import (
     VersionB,
 )
 from nearkin.cli.options.definitions import Encoding, OutFileIfAny, Overwrite, Quiet
-from nearkin.errors import ParameterError, UnknownDocumentError
+from nearkin.errors import ParameterError, UnknownDocumentError, quoted
 from nearkin.nouns import counted
 from nearkin.paths import check_input
 
@@ -116,7 +116,7 @@ def compare(
             check_free(out, overwrite=overwrite, inputs=inputs, option=option)
     if html is not None and html == docx:
         raise ParameterError(f"--html and --docx must be two files. Got {str(html)!r} for both.")
-    shown = _Shown(context, tuple(kind.strip() for one in ignore or () for kind in one.split(",")))
+    shown = _Shown(context, _ignored_kinds(ignore or ()))
     if file is not None:
         if len(documents) != 2 or version_b is not None:
             raise ParameterError("With --file, name a collection and one of its documents, and no --version-b.")
@@ -183,6 +183,17 @@ class _Answer:
     facts: list[tuple[str, str]]
     sentences: Iterator[Sentence]
     to_dict: Callable[[], dict[str, object]]
+
+
+def _ignored_kinds(ignore: Sequence[str]) -> tuple[str, ...]:
+    """Split the kinds of differences that --ignore names, and refuse unknown ones."""
+    from nearkin.stages.differences.ignoring import IGNORED
+
+    kinds = tuple(kind.strip() for one in ignore for kind in one.split(","))
+    for kind in kinds:
+        if kind not in IGNORED:
+            raise ParameterError(f"--ignore takes {', '.join(IGNORED)}, separated by commas. Got {quoted(kind)}.")
+    return kinds
 
 
 def _compared_files(file_a: str, file_b: str, encoding: str, shown: _Shown, *, has_versions: bool) -> _Answer:

@@ -29,7 +29,7 @@ from nearkin.workflows.resources import Resources
 try:
     from nearkin.collection.collection import Collection
     from nearkin.collection.tolerance import Method, Tolerance
-    from nearkin.workflows.auditing.audit import AUDITED
+    from nearkin.workflows.auditing.audit import AUDITED, is_collection
     from nearkin.workflows.auditing.audit import audit as measure
     from nearkin.workflows.auditing.audited import SAMPLE, AuditOptions
 except ImportError as error:
@@ -165,10 +165,9 @@ def audit(
         threads=Resources(threads).n_threads,
         is_read_only=isinstance(place, Collection) and place.opened.store.access.is_read_only,
     )
-    has_own = isinstance(place, Collection) or (isinstance(place, str) and "://" in place)
-    if has_own and (documents is not None or other is not None):  # before a message shows the password of a URL
-        raise ParameterError("'documents' and 'other' are for the directory of a run; a collection has its documents.")
     where = _place(place)
+    if (documents is not None or other is not None) and is_collection(where):  # before a message shows its password
+        raise ParameterError("Omit 'documents' and 'other': a collection has its documents.")
     audited = measure(where, options, listening, _given_again(where, (documents, other), listening))
     found = audited.estimate
     return AuditResult(
@@ -203,8 +202,12 @@ def _given_again(
             continue
         given = readable_twice(given, "audit", name)
         entry = next((one for one in entries if one["format"] == IN_MEMORY), None)
-        if entry is None or paths_of(given) is not None:
-            raise ParameterError.of(name, "audit", "documents in memory, as the run read them", type(given).__name__)
+        if entry is None:
+            raise ParameterError(
+                f"The run did not read '{name}' from memory. Omit '{name}'; audit reads files again by itself."
+            )
+        if paths_of(given) is not None:
+            raise ParameterError.of(name, "audit", "the documents that the run read from memory", given)
         columns = {"text": entry["text"], "id": entry["id"]}
         for source in inputs_of(given, "audit", name=entry["path"], progress=progress, **columns):
             if isinstance(source, StoredSource):

@@ -12,7 +12,7 @@ from nearkin.manifests.dedup import DedupManifest
 from nearkin.manifests.pairs import PairsManifest
 from nearkin.paths import printable
 from nearkin.runs.finished import MANIFEST, read_results
-from nearkin.workflows.auditing.audit import AUDITED
+from nearkin.workflows.auditing.audit import AUDITED, RUNS, what_holds
 from nearkin.workflows.pairing.pairs_of_run import PairsOfRun
 
 REPORT = "report.html"
@@ -53,8 +53,8 @@ class ServedRun:
         kind = AUDITED.get(str(stored.get("command")))
         if kind is None:
             raise RunError(
-                f"{folder} holds the results of nearkin {stored.get('command')}. --run takes those of "
-                f"{', '.join(sorted(AUDITED))}."
+                f"{folder} {what_holds(stored.get('command'))}. --run takes results of {RUNS}; groups of the "
+                "collection have their own screen."
             )
         try:
             manifest = kind.of(stored)

@@ -274,12 +274,12 @@ def test_documents_in_memory_are_given_again_to_an_audit(kind: str, texts: Path,
     assert of_memory.missed.equals(of_files.missed)
     changed = records_of(texts)
     changed[3]["text"] += " and more"
-    with pytest.raises(SourceError, match="has changed"):
+    with pytest.raises(SourceError, match="The given documents differ from those that the run read"):
         nearkin.audit(run, make(changed))
     for wrong in (texts, [texts], 5):
         with pytest.raises(ParameterError):
             nearkin.audit(run, wrong)
-    with pytest.raises(ParameterError, match="'other' parameter of audit"):
+    with pytest.raises(ParameterError, match="The run did not read 'other' from memory"):
         nearkin.audit(run, make(records_of(texts)), make(records_of(texts)))
     against = nearkin.dedup(make(RECORDS), against=make(RECORDS[:2]), out=tmp_path / "against")
     assert nearkin.audit(against, make(RECORDS), make(RECORDS[:2])).n_true == 2

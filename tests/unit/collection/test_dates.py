@@ -81,5 +81,9 @@ def test_a_relation_says_which_document_fills_in_blanks() -> None:
     told = {
         one: relation_text(version("copy", signed, filled_in=one), "lease") for one in ("version", "document", "both")
     }
-    assert told == {"version": f"{signed} (in copy)", "document": f"{signed} (in lease)", "both": f"{signed} (in both)"}
+    assert told == {
+        "version": f"{signed} (copy fills in the blanks of lease)",
+        "document": f"{signed} (lease fills in the blanks of copy)",
+        "both": f"{signed} (each fills in blanks of the other)",
+    }
     assert relation_text(version("copy"), "lease") == "revised"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from functional.conftest import nearkin_here
 from nearkin import dedup
 from nearkin import pairs as similar_pairs
 from nearkin.collection.collection import Collection
@@ -168,9 +169,14 @@ def test_a_run_that_is_made_again_is_not_mixed_up_with_its_former_decisions(
     assert visit.get("/pairs.json").json()["n_found"] == 2
 
 
-def test_results_that_are_not_whole_or_of_another_command_are_refused(runs: list[Path], tmp_path: Path) -> None:
+def test_results_that_are_not_whole_or_of_another_command_are_refused(
+    runs: list[Path], collection: Collection, tmp_path: Path
+) -> None:
     with pytest.raises(RunError, match="holds no finished run"):
         ServedRuns([tmp_path])
+    assert nearkin_here("families", collection.place.address, "--out", tmp_path / "forms").code == 0
+    with pytest.raises(RunError, match=r"forms holds the form groups of a collection\. --run takes results of"):
+        ServedRuns([tmp_path / "forms"])
     with open(runs[0] / "pairs.parquet", "ab") as file:
         file.write(b"x")
     with pytest.raises(RunError, match=r"pairs\.parquet was changed"):

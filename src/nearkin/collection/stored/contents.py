@@ -124,7 +124,7 @@ def stored_text(connection: Connection, number: int) -> str:
         raise _missing(number)
     text, reason = _text(row.text, row.digest)
     if text is None:
-        raise _damaged_text_of(connection, number, _damaged(number, reason))
+        raise _damaged_text_of(connection, number, reason)
     return text
 
 
@@ -155,7 +155,7 @@ def _with_texts(
         for row in connection.execute(select(*columns).where(contents.c.content.in_(some))):
             text, reason = _text(row.text, row.digest)
             if text is None:
-                raise _damaged_text_of(connection, row.content, _damaged(row.content, reason))
+                raise _damaged_text_of(connection, row.content, reason)
             found.add(row.content)
             yield row, text
     if missing := [number for number in numbers if number not in found]:
@@ -167,11 +167,11 @@ def _damaged_text_of(connection: Connection, number: int, reason: str) -> Collec
     names = connection.execute(select(documents.c.doc_id).where(has_it).limit(3)).scalars().all()
     if activity := purged_contents(connection, [number]).get(number):
         return UnknownDocumentError(f"The text of {', '.join(map(repr, names))} was purged (activity {activity}).")
-    return CollectionError(f"{reason} It is the text of {', '.join(map(repr, names))}.")
+    return CollectionError(_damaged(f"{', '.join(map(repr, names))}: the stored text", reason))
 
 
 def _missing(number: int) -> CollectionError:
-    return CollectionError(f"The text of content {number} is missing from the store. {FSCK}")
+    return CollectionError(f"The stored text number {number} is missing. {FSCK}")
 
 
 def stored_texts_of(connection: Connection, numbers: Sequence[int]) -> tuple[dict[int, StoredText], list[DamagedText]]:
@@ -196,7 +196,7 @@ def stored_texts_in(rows: Iterable[Any], numbers: Sequence[int]) -> tuple[dict[i
             found[row.content] = StoredText(row.content, row.digest, text)
             continue
         digests = tuple(one for one in (row.digest, digest_of(row.text)) if isinstance(one, bytes))
-        damaged.append(DamagedText(row.content, digests, _damaged(row.content, reason)))
+        damaged.append(DamagedText(row.content, digests, _damaged(_numbered(row.content), reason)))
     known = {one.number for one in damaged} | found.keys()
     missing = [number for number in numbers if number not in known]
     if missing:
@@ -206,7 +206,7 @@ def stored_texts_in(rows: Iterable[Any], numbers: Sequence[int]) -> tuple[dict[i
 
 def _content(row: Any, text: str) -> Content:
     if not _are_vectors(row.counts, row.n_letters, row.signature):
-        raise CollectionError(f"The letter counts or the signature of content {row.content} are damaged. {FSCK}")
+        raise CollectionError(f"The letter counts or the signature of text number {row.content} are damaged. {FSCK}")
     signature = None if row.signature is None else np.frombuffer(row.signature, np.uint8)
     counts = np.frombuffer(row.counts, "<u4")
     return Content(
@@ -262,7 +262,7 @@ def text_of(number: int, stored: object, digest: object) -> str:
     """
     text, reason = _text(stored, digest)
     if text is None:
-        raise CollectionError(_damaged(number, reason))
+        raise CollectionError(_damaged(_numbered(number), reason))
     return text
 
 
@@ -277,10 +277,14 @@ def _text(stored: object, digest: object) -> tuple[str | None, str]:
     return None, "its SHA-256 does not match"
 
 
-def _damaged(number: int, reason: str) -> str:
+def _numbered(number: int) -> str:
+    return f"The stored text number {number}"
+
+
+def _damaged(text: str, reason: str) -> str:
     return (
-        f"The text of content {number} is damaged in the store ({reason}). Run nearkin fsck COLLECTION to list all "
-        "damage. Add the document again to repair its text, or restore the database from a backup."
+        f"{text} is damaged ({reason}). Run nearkin fsck COLLECTION to list all damage. Add the document again to "
+        "repair its text, or restore the database from a backup."
     )
 
 

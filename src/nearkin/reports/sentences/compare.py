@@ -126,7 +126,7 @@ def change_text(one: Version) -> str:
 
 
 def relation_text(one: Version, document: object) -> str:
-    """Return the relation of a version to the document, and the text that fills in blanks.
+    """Return the relation of a version to the document, and say which of the two is filled in.
 
     Parameters
     ----------
@@ -134,8 +134,13 @@ def relation_text(one: Version, document: object) -> str:
     document : object
         The document, as it is shown.
     """
-    where = {"version": f" (in {one.similar.document})", "document": f" (in {document})", "both": " (in both)"}
-    return one.relation + where.get(one.filled_in, "")
+    version = one.similar.document
+    filled_in = {
+        "version": f" ({version} fills in the blanks of {document})",
+        "document": f" ({document} fills in the blanks of {version})",
+        "both": " (each fills in blanks of the other)",
+    }
+    return one.relation + filled_in.get(one.filled_in, "")
 
 
 def date_text(one: Version) -> str:

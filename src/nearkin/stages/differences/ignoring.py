@@ -11,6 +11,7 @@ from nearkin.errors import ParameterError
 from nearkin.stages.differences.changes import Change, Changes
 
 Ignored = Literal["case", "punctuation", "numbers"]
+IGNORED: tuple[Ignored, ...] = get_args(Ignored)
 _NUMBER = re.compile(r"\d(?:[\d.,:/]*\d)?")
 # signs that change an amount: inside a number, before it, after it
 _SIGN_OF_NUMBER = re.compile(r"(?<=\d)[^\w\s](?=\d)|[-+\u2212\u00b1<>=≤≥$€£¥§#](?=\d)|(?<=\d)[%‰°$€£¥]")
@@ -25,11 +26,10 @@ def check_ignored(ignore: Collection[str], *, owner: str) -> tuple[Ignored, ...]
     ParameterError
         A kind is unknown.
     """
-    known: tuple[Ignored, ...] = get_args(Ignored)
-    unknown = [ignore] if isinstance(ignore, str) else [kind for kind in ignore if kind not in known]
+    unknown = [ignore] if isinstance(ignore, str) else [kind for kind in ignore if kind not in IGNORED]
     if unknown:
-        raise ParameterError.of("ignore", owner, f"some of {', '.join(known)}", unknown[0])
-    return tuple(kind for kind in known if kind in ignore)
+        raise ParameterError.of("ignore", owner, f"a list of some of {', '.join(IGNORED)}", unknown[0])
+    return tuple(kind for kind in IGNORED if kind in ignore)
 
 
 def without_ignored(text_a: str, text_b: str, found: Changes, ignored: Collection[Ignored]) -> tuple[str, int]:

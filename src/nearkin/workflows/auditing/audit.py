@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from nearkin.errors import ParameterError, RunError
-from nearkin.manifests.dedup import DedupManifest
+from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest
 from nearkin.manifests.pairs import PairsManifest
 from nearkin.runs.finished import MANIFEST, WORK, read_results
 from nearkin.runs.progress import Progress, Silent
@@ -22,6 +22,8 @@ AUDITED: dict[str, type[Manifest]] = {
     command: kind for kind in (DedupManifest, PairsManifest) for command in kind.commands
 }
 """Manifests of runs that can be audited, by command."""
+RUNS = "nearkin dedup, regroup and pairs, and of nearkin families on files"
+"""The same runs, for people."""
 
 
 def audit(
@@ -53,19 +55,38 @@ def audit(
         The collection cannot be used.
     """
     options, progress = options or AuditOptions(), progress or Silent()
-    directory = Place.parse(place).directory
-    if directory is None or (directory / FILE).exists():
+    if is_collection(place):
         return audit_collection(place, options, progress)
+    directory = Path(place)
     manifest = _manifest(directory)
     if options.tolerance is not None:
         raise ParameterError(
-            f"{directory} is a run, which is audited at its own threshold: 'method', "
-            f"'{options.tolerance.parameter}' and similar options are for collections.",
+            f"The run in {directory} is audited at its own threshold. Only collections take 'method' and "
+            f"'{options.tolerance.parameter}'.",
             named=("method", options.tolerance.parameter),
         )
     if isinstance(manifest, PairsManifest):
         return audit_pairs(directory, manifest, options, progress, in_memory)
     return audit_run(directory, manifest, options, progress, in_memory)
+
+
+def is_collection(place: str | Path) -> bool:
+    """Whether a place is a collection, not the directory of a run."""
+    directory = Place.parse(place).directory
+    return directory is None or (directory / FILE).exists()
+
+
+def what_holds(command: object) -> str:
+    """Say which results a directory holds.
+
+    Examples
+    --------
+    >>> what_holds("sign"), what_holds("families COLLECTION")
+    ('holds the results of nearkin sign', 'holds the form groups of a collection')
+    """
+    if command == FAMILIES_OF_COLLECTION:
+        return "holds the form groups of a collection"
+    return f"holds the results of nearkin {command}"
 
 
 def _manifest(directory: Path) -> Manifest:
@@ -76,8 +97,7 @@ def _manifest(directory: Path) -> Manifest:
     command = stored.get("command")
     if not isinstance(command, str) or command not in AUDITED:
         raise RunError(
-            f"{directory} holds the results of nearkin {command}, which cannot be audited. Those of "
-            f"{', '.join(AUDITED)} can, and so can collections."
+            f"{directory} {what_holds(command)}, which cannot be audited. Audit a collection, or the results of {RUNS}."
         )
     try:
         return AUDITED[command].of(stored)

@@ -66,7 +66,7 @@ def audit_opened(collection: OpenedCollection, options: AuditOptions, progress: 
 def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progress, seen: Snapshot) -> Audited:
     tolerance = options.tolerance or Tolerance.of()
     if tolerance.method not in SIMILARITY:
-        raise ParameterError.of("measure", "audit", "words, letters, hamming or si", tolerance.method)
+        raise ParameterError.of("method", "audit", "'words', 'letters', 'hamming' or 'si'", tolerance.method)
     refuse_changed_documents(seen.connection)
     rows = seen.connection.execute(select(documents.c.content).where(documents.c.is_current)).scalars().all()
     current = np.unique(np.array(rows, np.int64))

@@ -97,7 +97,8 @@ def _table(told: TableRecord | None) -> TranslationTable | None:
         table = table.turned()
     if table.fingerprint != told.fingerprint:
         raise SourceError(
-            f"{told.path} is not the translation table of the run: {table.fingerprint} and {told.fingerprint}."
+            f"The translation table {told.path} has changed since the run read it. Restore it, or run nearkin pairs "
+            "again."
         )
     return table
 

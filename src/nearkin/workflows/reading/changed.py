@@ -40,6 +40,11 @@ def changed(name: str, how: str = "") -> SourceError:
     return SourceError(f"{printable(name)} has changed since it was read{differs}. Repeat the command that read it.")
 
 
+def changed_documents() -> SourceError:
+    """Return the error for documents in memory that are not those of the first reading."""
+    return SourceError("The given documents differ from those that the run read. Give the same documents again.")
+
+
 def changed_while_read(name: str) -> SourceError:
     """Return the error for an input that changed during the run."""
     return SourceError(

@@ -22,9 +22,10 @@ from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import StoredFormat, is_of_documents
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source, resolve_sources
-from nearkin.workflows.reading.changed import changed, check_comes_again
+from nearkin.workflows.reading.changed import changed, changed_documents, check_comes_again
 from nearkin.workflows.reading.describing import texts_sha256
 from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs
+from nearkin.workflows.reading.memory_documents import IN_MEMORY
 
 _SHOWN = 3
 
@@ -196,7 +197,7 @@ def _is_stored(one: InputFile) -> bool:
 def _stored_source(one: InputFile, stored: Callable[[InputFile], StoredSource]) -> Source:
     source = stored(one)
     if source.documents.digest != one.sha256:
-        raise changed(one.path)
+        raise changed_documents() if one.format == IN_MEMORY else changed(one.path)
     return source
 
 

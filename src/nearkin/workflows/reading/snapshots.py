@@ -15,7 +15,7 @@ from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.formats.load_file import LoadFile
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source
-from nearkin.workflows.reading.changed import changed, changed_while_read, check_comes_again
+from nearkin.workflows.reading.changed import changed, changed_documents, changed_while_read, check_comes_again
 from nearkin.workflows.reading.inputs import StoredSource, file_inputs
 from nearkin.workflows.reading.kept_documents import stored_source
 from nearkin.workflows.reading.memory_documents import IN_MEMORY, NONE_GIVEN, GivenAgain
@@ -115,7 +115,7 @@ class SourceSnapshot:
         entry = InputFile(path=self.source.path, format=self.source.format, end_row=self.end_row)
         found = stored_source(entry, in_memory)
         if found.documents.digest != self.sha256:
-            raise changed(self.source.path)
+            raise changed_documents() if self.source.format == IN_MEMORY else changed(self.source.path)
         return found
 
 
