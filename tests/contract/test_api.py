@@ -152,6 +152,33 @@ def test_what_is_refused_says_where_and_why(script: Script, method: str, path: s
     assert len(answer.json()["message"]) > 20
 
 
+@pytest.mark.parametrize(
+    ("path", "takes"),
+    [
+        ("/waves?user=ada", "takes no parameters"),
+        ("/documents/lease/similar?user=ada", "takes measure, value, version, limit"),
+        ("/check?user=ada", "takes "),
+    ],
+)
+def test_an_unknown_parameter_is_refused_with_those_that_the_address_takes(
+    script: Script, path: str, takes: str
+) -> None:
+    method = "POST" if path.startswith("/check") else "GET"
+    answer = script.call(method, path)
+    assert (answer.status_code, answer.json()["where"]) == (400, "query")
+    said = answer.json()["message"]
+    assert said.startswith(f"query: 'user' is not a parameter of this address, which {takes}"), said
+
+
+def test_a_missing_and_a_wrong_token_have_one_message(script: Script) -> None:
+    wrong = {"authorization": "Bearer wrong"}
+    answers = [script.send("GET", "/api/v1/waves", headers=headers) for headers in ({}, wrong)]
+    assert [one.status_code for one in answers] == [401, 401]
+    said = {one.json()["message"] for one in answers}
+    assert said == {"The token is missing or wrong. After several wrong tokens, wait a minute."}
+    assert all(one.headers["www-authenticate"] == "Bearer" for one in answers)
+
+
 def test_a_session_changes_nothing_and_nobody_read_only(script: Script, tmp_path: Path) -> None:
     script.sign_in()
     answer = script.send("PUT", "/api/v1/documents/x", content=b"x", headers={"origin": "http://127.0.0.1:8000"})

@@ -84,7 +84,7 @@ def test_a_document_is_stored_by_the_service(served: Served, tmp_path: Path, mon
 @pytest.mark.parametrize(
     ("more", "code", "said"),
     [
-        (("--token-file", "wrong"), 7, "The token is wrong"),
+        (("--token-file", "wrong"), 7, "The token is missing or wrong"),
         ((), 2, "NEARKIN_TOKEN"),
         (("--token-file", "right", "--store", "--id", " "), 2, "not blank"),
         (("--token-file", "right", "--encoding", "nonsense"), 2, "nonsense"),

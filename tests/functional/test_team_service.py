@@ -121,7 +121,7 @@ def test_a_script_checks_with_a_token_that_is_revoked_at_once(
     answer = nearkin_here(*check)
     assert (answer.code, "needs the role reviewer; yours is viewer" in answer.err) == (7, True), answer.err
     served.users("revoke", "ada", "--label", "look")
-    assert "The token is wrong" in nearkin_here(*check).err
+    assert "The token is missing or wrong" in nearkin_here(*check).err
     monkeypatch.delenv("SSL_CERT_FILE")
     answer = nearkin_here(*check)
     assert (answer.code, "is not secure: self-signed certificate" in answer.err) == (7, True), answer.err

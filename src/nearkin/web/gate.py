@@ -43,6 +43,7 @@ _METHODS = _SAFE | {"POST", "PUT", "DELETE"}
 _OWN_SITES = frozenset(("same-origin", "none"))
 
 
+_NO_VISITOR = "The token is missing or wrong. After several wrong tokens, wait a minute."
 _UNKNOWN_END = "A change that was begun may still be completed: check before you repeat it."
 
 
@@ -89,7 +90,10 @@ class Gate:
         if refusal is None and isinstance(found, RequestSource):
             refusal = await self._entered(scope, receive, found, visitor)
         if refusal is None and visitor is None:
-            refusal = self._entry.refusal(scope, headers, self._settings)
+            is_of_programs = _is_of_programs(scope)
+            refusal = (
+                refused(401, _NO_VISITOR) if is_of_programs else self._entry.refusal(scope, headers, self._settings)
+            )
             refusal.headers["www-authenticate"] = "Bearer"
         if refusal is not None:
             await _for_programs(scope, refusal)(scope, receive, guarded)
@@ -132,7 +136,7 @@ class Gate:
     def _refusal(self, scope: Scope, headers: Headers, visitor: Visitor | None) -> Response | None:
         """Return the refusal of a request that the visitor may not make; None if it is allowed."""
         if visitor is None and "authorization" in headers:
-            refusal = refused(401, "The token is wrong, or there were too many wrong ones in the last minute.")
+            refusal = refused(401, _NO_VISITOR)
             refusal.headers["www-authenticate"] = "Bearer"
             return refusal
         is_change, is_placed = scope["method"] not in _SAFE, "sec-fetch-site" in headers or "origin" in headers
@@ -228,9 +232,13 @@ def _too_large(limit: int) -> str:
     return f"The body of a request is limited to {size_text(limit)}."
 
 
+def _is_of_programs(scope: Scope) -> bool:
+    return str(scope["path"]).startswith("/api/")
+
+
 def _for_programs(scope: Scope, refusal: Response) -> Response:
     """Return a refusal, as JSON for a program."""
-    if not scope["path"].startswith("/api/"):
+    if not _is_of_programs(scope):
         return refusal
     told = {"error": "RefusedError", "message": bytes(refusal.body).decode().strip(), "where": None}
     headers = {name: value for name, value in refusal.headers.items() if name == "www-authenticate"}

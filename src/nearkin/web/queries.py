@@ -9,7 +9,7 @@ from typing import Literal, TypeVar, get_origin
 import msgspec
 
 from nearkin.collection.tolerance import CONTAINMENT, EDIT, GAMMA, THRESHOLD, Tolerance
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, quoted
 
 Asked = TypeVar("Asked", bound=msgspec.Struct)
 Measure = Literal["words", "letters", "containment", "edit"]
@@ -40,6 +40,8 @@ def parsed(
             listed.setdefault(name, []).append(value)
         elif value != "":
             values[name] = value
+    if kind.__struct_config__.forbid_unknown_fields:
+        _check_known([*values, *listed], fields_of(kind), place, in_path)
     try:
         return msgspec.convert({**values, **listed}, kind, strict=False)
     except msgspec.ValidationError as error:
@@ -47,6 +49,15 @@ def parsed(
         name = inside.rstrip("`")
         where = "path" if re.split(r"[.\[]", name.removeprefix("."))[0] in in_path else place
         raise ParameterError(f"{where}{name}: {what}.") from error
+
+
+def _check_known(given: Iterable[str], known: Collection[str], place: Place, in_path: Collection[str]) -> None:
+    """Refuse a parameter that an address does not take, and say which it takes."""
+    for name in given:
+        if name not in known:
+            names = ", ".join(one for one in known if one not in in_path)
+            takes = f"takes {names}" if names else "takes no parameters"
+            raise ParameterError(f"{place}: {quoted(name)} is not a parameter of this address, which {takes}.")
 
 
 def fields_of(kind: type[msgspec.Struct]) -> dict[str, bool]:
