@@ -35,6 +35,17 @@ def agreeing(n: int, one: str, many: str = "") -> str:
     return one if n == 1 else many or f"{one}s"
 
 
+def wave_text(name: object) -> str:
+    """Name a wave, without saying "wave" twice.
+
+    Examples
+    --------
+    >>> wave_text("march"), wave_text("Wave 2"), wave_text("wavelength")
+    ('wave march', 'Wave 2', 'wave wavelength')
+    """
+    return str(name) if str(name).lower().startswith("wave ") else f"wave {name}"
+
+
 def first_of(names: Sequence[str], n_shown: int, n: int | None = None) -> str:
     """List the first names and count the rest.
 

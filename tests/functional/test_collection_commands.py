@@ -252,9 +252,9 @@ def test_groups_keep_their_numbers_and_tell_what_changed(matter: str, tmp_path: 
     assert told("groups", matter)["changes"] == []
     assert told("groups", matter, "--make-principal", "copy")["groups"][0]["principal"] == "copy"
     again = run("groups", matter, "--make-principal", "copy")
-    assert "No other changes since the last call" in again.out
+    assert "No other group changed since the last call" in again.out
     assert "proposed" not in again.out  # a longer one, instead of the choice just made
-    assert "No changes since the last call" in run("groups", matter).out
+    assert "No group changed since the last call" in run("groups", matter).out
     run("remove", matter, "copy")
     (change,) = told("groups", matter)["changes"]
     assert (change["number"], change["principal_was"]) == (1, "copy")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.decimals import share_text
 from nearkin.hidden_characters import reveal
-from nearkin.nouns import counted
+from nearkin.nouns import counted, wave_text
 from nearkin.reports.quantities import percent_text, size_text
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def report_environment(*packages: str) -> jinja2.Environment:
     environment = page_environment(*packages)
     environment.filters |= {
         "name": _short_name, "beginning": _beginning, "share": share_text, "percent": percent_text, "size": size_text,
-        "counted": counted,
+        "counted": counted, "wave_text": wave_text,
     }  # fmt: skip
     return environment
 

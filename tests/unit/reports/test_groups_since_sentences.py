@@ -68,6 +68,12 @@ def test_groups_are_counted() -> None:
     assert second == "1 group at 2026-03-01 10:00 UTC, 7 at 2026-04-02 11:30 UTC"
 
 
+def test_a_wave_whose_name_says_so_is_not_called_a_wave_twice() -> None:
+    found = replace(FOUND, wave="wave 1")
+    assert " changes since wave 1 (" in str(next(groups_since_sentences(found, 2)))
+    assert repr(found).endswith(" since wave 1)")
+
+
 @pytest.mark.parametrize(
     ("late", "words"),
     [

@@ -20,7 +20,7 @@ from nearkin.collection.stored.group_history import PastGroups, grouped_loads, p
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionError, ParameterError
-from nearkin.nouns import counted, first_of
+from nearkin.nouns import counted, first_of, wave_text
 from nearkin.store.bulk import named
 from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import changes as changed_settings
@@ -132,7 +132,7 @@ class GroupsSince(Tabular):
     documents: pa.Table
 
     def __repr__(self) -> str:
-        return f"GroupsSince({counted(len(self.changes), 'changed group')} since wave {self.wave})"
+        return f"GroupsSince({counted(len(self.changes), 'changed group')} since {wave_text(self.wave)})"
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types, without the documents."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from nearkin.nouns import counted, first_of
+from nearkin.nouns import counted, first_of, wave_text
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def details_sentences(found: DocumentDetails, family: DocumentFamily) -> Iterato
     one = found.document
     yield Sentence(f", version {one.version}, {state_of(one, found.removed_at)}", strong=one.doc_id)
     line = "" if one.source.startswith("sent: ") else f":{one.line}"  # of a file that was sent alone
-    yield Sentence(f"added {minute(found.added_at)} UTC in wave {one.wave}, from {one.source}{line}")
+    yield Sentence(f"added {minute(found.added_at)} UTC in {wave_text(one.wave)}, from {one.source}{line}")
     few = "" if one.is_counted else "; too few letters for range search"
     yield Sentence(f"{counted(one.n_characters, 'character')}{few}")
     if found.origin is not None:

@@ -24,7 +24,7 @@ from nearkin.collection.decisions.records import (
     SettingChange,
 )
 from nearkin.collection.tolerance import described
-from nearkin.nouns import agreeing, counted, first_of
+from nearkin.nouns import agreeing, counted, first_of, wave_text
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 
 if TYPE_CHECKING:
@@ -123,12 +123,12 @@ def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingCha
     if kind == "untag":
         return f"remove the tag {data.get('field')}, {n}"
     if kind == REMOVE and GONE_IN in data:
-        return f"remove {n} that the files of wave {data[GONE_IN]} no longer contain"
+        return f"remove {n} that the files of {wave_text(data[GONE_IN])} no longer contain"
     if kind == REMOVE:
-        return f"remove {n}" + (f" of wave {data['wave']}" if "wave" in data else "")
+        return f"remove {n}" + (f" of {wave_text(data['wave'])}" if "wave" in data else "")
     if kind == STORE:
         what = f"{changes[0].subject}, {changes[0].now}" if len(changes) == 1 else n
-        return f"store {what} in wave {data.get('wave')}"
+        return f"store {what} in {wave_text(data.get('wave'))}"
     if kind == PURGE:
         n_unread = sum(one.now == NO_VERSION for one in changes)
         counts = {"text": int(str(data.get("n_texts", 0))), "version": len(changes) - n_unread, "file": n_unread}

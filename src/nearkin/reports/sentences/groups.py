@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.collection.matching.letters_only import LETTERS_ONLY
 from nearkin.collection.tolerance import THRESHOLD
-from nearkin.nouns import agreeing, counted, first_of
+from nearkin.nouns import agreeing, counted, first_of, wave_text
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 
 if TYPE_CHECKING:
@@ -103,9 +103,9 @@ def change_sentences(
     found: CollectionGroups, n_shown: int = _MAX_CHANGES, *, has_choice: bool = False
 ) -> Iterator[Sentence]:
     """Describe the changes since the groups were last updated, and list the first of them."""
-    since = f" (waves with new documents: {', '.join(found.new_waves)})" if found.new_waves else ""
+    since = f" (new documents: {', '.join(map(wave_text, found.new_waves))})" if found.new_waves else ""
     if not found.changes:
-        yield Sentence(f"No {'other ' * has_choice}changes since the last call{since}")
+        yield Sentence(f"No {'other ' * has_choice}group changed since the last call{since}")
         return
     n_new = sum(one.is_new for one in found.changes)
     yield Sentence(f"Since the last call{since}: {counted(n_new, 'new group')}, {len(found.changes) - n_new:,} changed")

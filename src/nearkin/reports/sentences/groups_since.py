@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from nearkin.nouns import agreeing, counted, first_of
+from nearkin.nouns import agreeing, counted, first_of, wave_text
 from nearkin.reports.sentences.browsing import minute
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 
@@ -21,7 +21,7 @@ def groups_since_sentences(found: GroupsSince, n_shown: int) -> Iterator[Sentenc
     n_dissolved = sum(one.is_dissolved for one in found.changes)
     more = len(found.changes) - n_shown
     yield Sentence(
-        f" since wave {found.wave} (texts {found.tolerance.in_words()}): {n_new:,} new, "
+        f" since {wave_text(found.wave)} (texts {found.tolerance.in_words()}): {n_new:,} new, "
         f"{len(found.changes) - n_new - n_dissolved:,} changed, {n_dissolved:,} dissolved"
         + f"; {not_shown(f'{more:,} more')}"
         * (more > 0),

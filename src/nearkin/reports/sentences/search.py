@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from nearkin.nouns import agreeing, counted
+from nearkin.nouns import agreeing, counted, wave_text
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ def search_sentences(found: SearchResult, wave: str | None, n_shown: int, *, is_
     """Count the documents, and the texts that were not searched."""
     missing = found.n_found - n_shown
     yield Sentence(
-        (f" of wave {wave}" if wave is not None else "")
+        (f" of {wave_text(wave)}" if wave is not None else "")
         + (f"; {not_shown(missing, has_out=not is_written)}" if missing else "")
         + f"; {1000 * found.elapsed_s:,.0f} ms",
         strong=f"{counted(found.n_found, 'document')} with {found.query}",
