@@ -30,6 +30,18 @@ def share_percent_text(value: float, digits: int = 2) -> str:
     return f"{exact.quantize(Decimal(1).scaleb(-digits), ROUND_FLOOR)}%"
 
 
+def nearest_percent_text(value: float, digits: int = 2) -> str:
+    """Write a share in per cent, rounded to the nearest; below 1 it is never 100 %.
+
+    Examples
+    --------
+    >>> nearest_percent_text(0.99999), nearest_percent_text(1), nearest_percent_text(0.98766), nearest_percent_text(0)
+    ('99.99%', '100.00%', '98.77%', '0.00%')
+    """
+    nearest = f"{value:.{digits}%}"
+    return share_percent_text(value, digits) if value < 1 and nearest.startswith("100") else nearest
+
+
 def percent_text(part: float, whole: float) -> str:
     """Write a share in per cent with one decimal; 0 of 0 is 0.
 

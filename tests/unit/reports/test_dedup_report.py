@@ -132,7 +132,7 @@ def test_a_group_shows_the_beginning_of_its_text() -> None:
 
 
 def test_the_run_has_its_date_and_duration() -> None:
-    assert "2026-01-02 03:04 UTC · 12.3\N{NO-BREAK SPACE}s without this report" in render(run=RUN)
+    assert "2026-01-02 03:04 UTC · took 12.3\N{NO-BREAK SPACE}s, plus the time to write this report" in render(run=RUN)
 
 
 def test_ids_are_unique_and_every_link_has_its_place() -> None:

@@ -232,7 +232,9 @@ def test_the_page_is_written(tmp_path: Path) -> None:
     reporting.write_report(tmp_path, PairsManifest.of(manifest()), 4.5, Silent())
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "75 more pairs, down to a cosine of" in html
-    assert re.search(r"</code> · \d{4}-\d\d-\d\d \d\d:\d\d UTC · 4\.50.s without this report</p>", html)
+    assert re.search(
+        r"</code> · \d{4}-\d\d-\d\d \d\d:\d\d UTC · took 4\.50.s, plus the time to write this report</p>", html
+    )
     assert '<a href="pairs.parquet">' in html
     assert "known.tsv" not in html  # the run had no known pairs
     assert "<bdi>in.csv:2</bdi>" in html

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from nearkin.collection.loads.adding import Added
@@ -49,6 +51,7 @@ NOTHING_AT_ALL = estimate(100, 100, 0, 0, 0, None, None, None)
     ("found", "recall", "why"),
     [
         (SOME, "95.00%", "95% interval 90.00% to 98.00%"),
+        (replace(SOME, low=0.99991, high=0.999999), "95.00%", "95% interval 99.99% to 99.99%"),
         (EXACT, "100.00%", "exact: every document was sampled"),
         (NOTHING, "–", "no sampled document has a true pair, so the recall is not known"),
         (NOTHING_AT_ALL, "–", "exact: every document was sampled, and none has a true pair"),

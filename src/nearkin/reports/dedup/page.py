@@ -171,7 +171,7 @@ class RunNote:
     @property
     def in_words(self) -> str:
         """Date, time and duration; the command takes longer, by the time for this page."""
-        return f"{self.ended} · {elapsed_text(self.elapsed_s)} without this report"
+        return f"{self.ended} · took {elapsed_text(self.elapsed_s)}, plus the time to write this report"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.reports.quantities import share_percent_text
+from nearkin.reports.quantities import nearest_percent_text, share_percent_text
 from nearkin.reports.sentences.rough_quantities import time_text
 from nearkin.reports.sentences.sentence import Sentence
 
@@ -22,7 +22,10 @@ def measured_recall(found: AuditEstimate) -> tuple[str, str]:
     recall = share_percent_text(found.recall)
     if found.is_exact:
         return recall, "exact: every document was sampled"
-    return recall, f"{found.confidence:.0%} interval {found.low:.2%} to {found.high:.2%}"
+    return (
+        recall,
+        f"{found.confidence:.0%} interval {nearest_percent_text(found.low)} to {nearest_percent_text(found.high)}",
+    )
 
 
 def prediction_sentence(found: AuditEstimate, predicted: float | None, *, claims_all: bool) -> Sentence:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted, first_of
+from nearkin.reports.quantities import nearest_percent_text
 from nearkin.reports.sentences.sentence import Sentence, contradiction_sentences, missing_sentences, not_shown
 
 if TYPE_CHECKING:
@@ -117,7 +118,9 @@ def _on_limits(found: Checked) -> Iterator[Sentence]:
         )
     elif found.expected_recall is not None and found.verdict in ("new", "contained", "contains"):
         part, threshold = found.expected_recall, found.options.threshold
-        yield Sentence(f"Expected recall: {part:.1%} at Jaccard {threshold:g}, higher above", "quiet")
+        yield Sentence(
+            f"Expected recall: {nearest_percent_text(part, 1)} at Jaccard {threshold:g}, higher above", "quiet"
+        )
     if found.n_hot_keys and found.verdict != "exact":
         n = found.n_hot_keys
         yield Sentence(

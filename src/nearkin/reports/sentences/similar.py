@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.collection.tolerance import THRESHOLD
 from nearkin.nouns import agreeing, counted
+from nearkin.reports.quantities import nearest_percent_text
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
         yield Sentence(said, "warning")
     elif found.tolerance.recall is not None and found.tolerance.recall < 1:
         recall, threshold = found.tolerance.recall, found.tolerance.value
-        yield Sentence(f"Expected recall: {recall:.1%} at Jaccard {threshold:g}, higher above")
+        yield Sentence(f"Expected recall: {nearest_percent_text(recall, 1)} at Jaccard {threshold:g}, higher above")
     if found.tolerance.method in ("containment", "edit") and found.is_answered:
         names = {"containment": "the keys of check-ins", "edit": "words and letters"}[found.tolerance.method]
         yield Sentence(

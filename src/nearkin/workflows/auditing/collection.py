@@ -22,6 +22,7 @@ from nearkin.nouns import agreeing, counted
 from nearkin.planning.audit import estimate_recall
 from nearkin.planning.audit_sample import in_proportion, propose_samples
 from nearkin.records import I64, U64
+from nearkin.reports.quantities import nearest_percent_text
 from nearkin.runs.progress import Progress
 from nearkin.store.bulk import named
 from nearkin.store.schema import contents, documents, profiles
@@ -128,8 +129,9 @@ def _by_wording(collection: OpenedCollection, seen: Snapshot, sample: I64, curre
     n_alike = int(np.count_nonzero(sets.jaccards(left[some], right[some]) >= THRESHOLD))
     of_all = "" if n == len(some) else f" of {n:,}"
     compared = f"{len(some):,}{of_all} {agreeing(len(some), 'match', 'matches')}"
+    share = nearest_percent_text(n_alike / len(some))
     return (
-        f"{compared} found: {n_alike:,} ({n_alike / len(some):.2%}) are matches by wording too, with a Jaccard "
+        f"{compared} found: {n_alike:,} ({share}) are matches by wording too, with a Jaccard "
         f"similarity of at least {THRESHOLD:g}",
     )
 
