@@ -26,7 +26,7 @@ PAGES = {
 SHOWN = ROOT / "docs/images/shown.txt"
 N_SHOWN = 900
 """Characters of a page that its picture has to show as they are."""
-WHEN = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC · [\d.,]+ \w+")
+WHEN = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC · took [\d.,]+ \w+")
 """Date and duration of a run: all that differs between two runs."""
 CHAINS = (
     ("dedup collection/contracts.jsonl collection/oddities.jsonl --out clean --threshold 0.8 -q",),

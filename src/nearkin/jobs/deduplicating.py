@@ -10,11 +10,20 @@ from typing import Any, ClassVar, Unpack
 import pyarrow as pa
 
 from nearkin.errors import ParameterError
-from nearkin.jobs.documents import Documents, Inputs, check_have_effect, inputs_of, only, paths_of, readable_twice
+from nearkin.jobs.documents import (
+    Documents,
+    Inputs,
+    check_have_effect,
+    given_about_files,
+    inputs_of,
+    only,
+    paths_of,
+    readable_twice,
+)
 from nearkin.jobs.listening import Listener, progress_of
 from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, path_of, table_in
 from nearkin.keywords import taking
-from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, OnError, ReadingRules
+from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.tabular.page import Histogram
 from nearkin.tabular.tabular import Tabular, histogram
 from nearkin.workflows.dedup.files import Delivery, dedup_files
@@ -217,11 +226,10 @@ def dedup(
     check_have_effect(
         *sets,
         of_columns={"text": text, "id": id},
-        of_files={
-            "file_format": file_format is not None, "encoding": encoding != "utf-8", "text_root": text_root is not None,
-            "max_document_size": rules.max_document_bytes != MAX_DOCUMENT_BYTES,
-            "extraction_limits": extraction_limits is not None, "ocr": ocr is not None,
-        },
+        of_files=given_about_files(
+            rules, file_format=file_format, encoding=encoding, text_root=text_root, extraction_limits=extraction_limits,
+            ocr=ocr,
+        ),
     )  # fmt: skip
     in_memory = None if paths_of(documents) is not None else documents
     asked = ReadingRequest(

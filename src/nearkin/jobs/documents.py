@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import ParameterError, SourceError
+from nearkin.errors import ParameterError, SourceError, quoted
 from nearkin.hidden_characters import reveal_line
 from nearkin.nouns import counted
 from nearkin.records import Bool
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.columns import WITHOUT_VIEWS
+from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, ReadingRules
 from nearkin.stages.documents.sources import STDIN
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.memory_documents import IN_MEMORY, memory_source
@@ -84,6 +85,7 @@ def paths_of(documents: Documents) -> list[str] | None:
         A list holds paths and something else.
     """
     if isinstance(documents, str | os.PathLike):
+        _check_paths([documents])
         if isinstance(documents, str):
             _check_path(documents)
         return [os.fsdecode(documents)]
@@ -94,8 +96,16 @@ def paths_of(documents: Documents) -> list[str] | None:
             raise ParameterError(
                 f"A list with a path in it must hold only paths. Got {type(wrong[0]).__name__} as well."
             )
+        _check_paths(documents)
         return [os.fsdecode(one) for one in documents]
     return None
+
+
+def _check_paths(paths: Iterable[str | os.PathLike[str]]) -> None:
+    """Refuse a path that no file system can have."""
+    for path in paths:
+        if "\0" in os.fsdecode(path):
+            raise SourceError(f"{quoted(os.fsdecode(path))}: a path cannot contain the character U+0000.")
 
 
 def _check_path(path: str) -> None:
@@ -156,6 +166,26 @@ def check_have_effect(*sets: Documents, of_columns: Mapping[str, object], of_fil
         raise ParameterError(
             f"{named[0]!r} names a column, and texts and (id, text) pairs have none: omit it.", named=named[:1]
         )
+
+
+def given_about_files(
+    rules: ReadingRules,
+    *,
+    file_format: str | None = None,
+    encoding: str = "utf-8",
+    text_root: object = None,
+    extraction_limits: object = None,
+    ocr: str | None = None,
+) -> dict[str, bool]:
+    """Return, for each parameter about files, whether it was given; see `check_have_effect`."""
+    return {
+        "file_format": file_format is not None,
+        "encoding": encoding != "utf-8",
+        "text_root": text_root is not None,
+        "max_document_size": rules.max_document_bytes != MAX_DOCUMENT_BYTES,
+        "extraction_limits": extraction_limits is not None,
+        "ocr": ocr is not None,
+    }
 
 
 def _has_columns(documents: Documents) -> bool:

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from nearkin.jobs.documents import Documents
+from nearkin.jobs.documents import Documents, given_about_files
 from nearkin.jobs.listening import Listener, progress_of
 from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, path_of, table_in
-from nearkin.jobs.sides import SideReading, check_two_sides
+from nearkin.jobs.sides import SideReading, check_two_sides, readable_sides
 from nearkin.nouns import counted
 from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.tabular.page import Histogram
@@ -196,6 +196,16 @@ def pairs(
     )  # fmt: skip
     check_needs_out(out, report=report, overwrite=overwrite)
     rules = ReadingRules.of(on_error, max_unreadable, max_document_size, extraction_limits=extraction_limits, ocr=ocr)
+    left, right = readable_sides(
+        left, right, "pairs", translated=left_translated,
+        columns={
+            "text": text, "id": id, "left_text": left_text, "right_text": right_text, "left_id": left_id,
+            "right_id": right_id,
+        },
+        of_files=given_about_files(
+            rules, file_format=file_format, encoding=encoding, extraction_limits=extraction_limits, ocr=ocr
+        ),
+    )  # fmt: skip
     side = SideReading(file_format, encoding, rules, listening, "pairs")
     given = PairInput(
         side.request(left, "left", left_text or text, left_id or id),

@@ -73,7 +73,10 @@ def path_of(given: object, parameter: str, owner: str) -> Path:
     """
     if not isinstance(given, str | os.PathLike) or not os.fspath(given):
         raise ParameterError.of(parameter, owner, "a path", given)
-    return Path(os.fsdecode(given))
+    path = os.fsdecode(given)
+    if "\0" in path:
+        raise ParameterError.of(parameter, owner, "a path, which cannot contain the character U+0000", path)
+    return Path(path)
 
 
 def table_in(directory: Path, name: str) -> pa.Table:

@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Literal, overload
 import pyarrow as pa
 
 from nearkin.errors import ParameterError, is_int, is_number
-from nearkin.jobs.documents import Documents, inputs_of
+from nearkin.jobs.documents import Documents, check_have_effect, given_about_files, inputs_of, readable_twice
 from nearkin.jobs.listening import Listener, progress_of
 from nearkin.jobs.places import Where, path_of
-from nearkin.jobs.sides import SideReading, check_two_sides
+from nearkin.jobs.sides import SideReading, check_two_sides, readable_sides
 from nearkin.nouns import counted
 from nearkin.planning.pairs.costs import FEW_TERMS, Costs
 from nearkin.runs.progress import Progress
@@ -218,6 +218,8 @@ def plan(
         options = DedupOptions().replaced(threshold=threshold, recall=recall, **chosen)
         if is_int(documents):
             raise ParameterError.of("documents", "plan", "a sample of the corpus unless there is 'other'", documents)
+        documents = readable_twice(documents, "plan")
+        check_have_effect(documents, of_columns={"text": text, "id": id}, of_files=given_about_files(rules))
         inputs = inputs_of(documents, "plan", text=text, id=id, progress=listening)
         asked = ReadingRequest(inputs=inputs, text=text, doc_id=id, rules=rules)
         return _corpus_plan(asked, options, n_documents, resources, listening)
@@ -297,6 +299,10 @@ def _pairs_plan(
     if chosen.get("terms") is not None:
         raise ParameterError("'terms' is measured on the samples: omit it.", named=("terms",))
     text, id = columns
+    sides = readable_sides(
+        *sides, "plan", names=("documents", "other"), of_files=given_about_files(side.rules),
+        columns={"text": text, "id": id, "left_text": chosen.get("left_text"), "right_text": chosen.get("right_text")},
+    )  # fmt: skip
     given = PairInput(
         side.request(sides[0], "left", chosen.get("left_text") or text, id),
         side.request(sides[1], "right", chosen.get("right_text") or text, id),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nearkin.errors import ParameterError, SourceError
-from nearkin.jobs.documents import Documents, inputs_of
+from nearkin.jobs.documents import Documents, check_have_effect, inputs_of, readable_twice
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.pairing.inputs import PairInput
@@ -31,6 +32,47 @@ class SideReading:
         return ReadingRequest(
             inputs=inputs, file_format=self.file_format, text=text, doc_id=id, encoding=self.encoding, rules=self.rules
         )
+
+
+def readable_sides(
+    left: Documents,
+    right: Documents,
+    owner: str,
+    *,
+    names: tuple[str, str] = ("left", "right"),
+    columns: Mapping[str, object],
+    of_files: Mapping[str, bool],
+    translated: Documents = None,
+) -> tuple[Documents, Documents]:
+    """Return the documents of both sides, which can be read twice; refuse parameters without an effect.
+
+    Parameters
+    ----------
+    left, right : Documents
+    owner : str
+    names : tuple of str
+        Parameters of the two sides, for messages.
+    columns : mapping
+        Names of columns by parameter; those of one side begin with ``left_`` or ``right_``.
+    of_files : mapping of str to bool
+        As for `check_have_effect`.
+    translated : Documents, optional
+        Documents of the left side in the language of the right one, which may be files.
+
+    Raises
+    ------
+    ParameterError
+    """
+    is_one = right is left  # an iterator is read once, for both
+    left = readable_twice(left, owner, names[0])
+    right = left if is_one else readable_twice(right, owner, names[1])
+    own = [{name: one for name, one in columns.items() if name.startswith(side)} for side in ("left_", "right_")]
+    check_have_effect(left, of_columns=own[0], of_files={})
+    check_have_effect(right, of_columns=own[1], of_files={})
+    both = {name: one for name, one in columns.items() if name not in own[0] | own[1]}
+    sets = [left, right] if translated is None else [left, right, translated]
+    check_have_effect(*sets, of_columns=both, of_files=of_files)
+    return left, right
 
 
 def check_two_sides(left: Documents, right: Documents, given: PairInput, owner: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from nearkin.jobs.documents import Documents, inputs_of
+from nearkin.jobs.documents import Documents, check_have_effect, given_about_files, inputs_of, readable_twice
 from nearkin.jobs.listening import Listener, progress_of
 from nearkin.jobs.places import Where, file_for, path_of
 from nearkin.nouns import counted
@@ -196,6 +196,14 @@ def sign(
     weighted_by = None if statistics is None else path_of(statistics, "statistics", "sign")
     rules = ReadingRules.of(on_error, max_unreadable, max_document_size, extraction_limits=extraction_limits, ocr=ocr)
     resources = Resources(threads)
+    documents = readable_twice(documents, "sign")
+    check_have_effect(
+        documents,
+        of_columns={"text": text, "id": id},
+        of_files=given_about_files(
+            rules, file_format=file_format, encoding=encoding, extraction_limits=extraction_limits, ocr=ocr
+        ),
+    )
     with file_for(out, "sign", overwrite=overwrite) as path:
         reading = ReadingRequest(
             inputs=inputs_of(documents, "sign", text=text, id=id, progress=listening),

@@ -66,6 +66,9 @@ class Place:
             directory = Path(path_or_url)
             if is_like_a_server(str(path_or_url)):  # a directory would be made, with the password in its name
                 raise ParameterError.of("collection", "nearkin", _RULE, without_password(str(path_or_url)))
+            if "\0" in str(path_or_url):
+                rule = "a path, which cannot contain the character U+0000"
+                raise ParameterError.of("collection", "nearkin", rule, str(path_or_url))
             return cls(directory, URL.create("sqlite", database=str(directory / FILE)), None)
         from nearkin.store.server_settings import SSL_MODES  # a directory has no settings
 

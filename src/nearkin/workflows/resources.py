@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from nearkin.errors import ParameterError, is_number
+from nearkin.errors import ParameterError, is_int, is_number
 from nearkin.stages.documents.sizes import in_unit_of, parse_size
 
 MIN_MEMORY = 256 << 20
@@ -31,10 +31,10 @@ class Resources:
     memory_bytes: int = 2 << 30
 
     def __post_init__(self) -> None:
-        if not isinstance(self.threads, int) or not 0 <= self.threads <= MAX_THREADS:
+        if not is_int(self.threads) or not 0 <= self.threads <= MAX_THREADS:
             rule = f"an int from 1 to {MAX_THREADS:,}, or 0 for one per CPU core"
             raise ParameterError.of("threads", "dedup", rule, self.threads)
-        if not isinstance(self.memory_bytes, int) or self.memory_bytes < MIN_MEMORY:
+        if not is_int(self.memory_bytes) or self.memory_bytes < MIN_MEMORY:
             raise ParameterError.of("memory", "dedup", _at_least("0"), self.memory_bytes)
 
     @classmethod

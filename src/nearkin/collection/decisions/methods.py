@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.tolerance import Tolerance
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, is_int
 
 if TYPE_CHECKING:
     from nearkin.collection.decisions.purging import Purged
@@ -317,6 +317,6 @@ def checked_max(parameter: str, owner: str, value: object) -> int | None:
     ParameterError
         The maximum is neither None nor an int of at least 0.
     """
-    if value is None or (isinstance(value, int) and value >= 0):
+    if value is None or (is_int(value) and value >= 0):
         return value
     raise ParameterError.of(parameter, owner, "an int >= 0, or None", value)

@@ -136,7 +136,8 @@ def _on_search(told: DedupManifest, *, has_compiled: bool) -> Iterator[Sentence]
         at = "the threshold" if "min_shared" not in told.parameters else "one shared shingle"
         recall = nearest_percent_text(told.plan_numbers["recall_at_threshold"])
         yield Sentence(
-            f"Predicted recall at {at}{of_search}: {recall}; estimated missed pairs: {told.estimated_missed_pairs or 0.0:,.1f}"
+            f"Predicted recall at {at}{of_search}: {recall}; estimated missed pairs: "
+            f"{told.estimated_missed_pairs or 0.0:,.1f}"
         )
     speed = speed_text(total_s(told.stages), told.count("documents"), has_compiled=has_compiled)
     yield Sentence(f"{speed}, {memory_text(told.stages)}{_beyond_the_limit(told.memory)}")

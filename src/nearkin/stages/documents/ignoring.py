@@ -231,6 +231,8 @@ def _check(passage: str, number: int) -> None:
 
 def _content(path: Path) -> str:
     """Read a file of passages."""
+    if "\0" in str(path):
+        raise ParameterError(f"The passages to ignore (--ignore): {str(path)!r} contains the character U+0000.")
     try:
         with path.open("rb") as file:
             data = file.read(_MAX_FILE_BYTES + 1)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from nearkin.errors import DocumentError, ParameterError, SourceError, is_number
+from nearkin.errors import DocumentError, ParameterError, SourceError, is_int, is_number
 from nearkin.nouns import agreeing, counted
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
 from nearkin.stages.documents.sizes import SIZE_RULE, parse_size
@@ -58,7 +58,7 @@ class ReadingRules:
             raise ParameterError.of("on_error", "reading", "skip-documents, skip or stop", self.on_error)
         if not isinstance(self.max_unreadable, int | float) or not 0 <= self.max_unreadable <= 1:
             raise _bad_share(self.max_unreadable)
-        if not isinstance(self.max_document_bytes, int) or self.max_document_bytes < 1:
+        if not is_int(self.max_document_bytes) or self.max_document_bytes < 1:
             raise ParameterError.of("max_document_size", "reading", SIZE_RULE, self.max_document_bytes)
 
     @classmethod

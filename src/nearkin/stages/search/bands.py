@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, is_int
 from nearkin.kernels.chances import found_by_bands
 from nearkin.kernels.sketch import band_keys
 from nearkin.records import F64, U64, Signatures
@@ -34,7 +34,7 @@ class Bands:
     def __post_init__(self) -> None:
         for name in ("bands", "rows"):
             value = getattr(self, name)
-            if not isinstance(value, int) or value < 1:
+            if not is_int(value) or value < 1:
                 raise ParameterError.of(name, "Bands", "an int >= 1", value)
 
     @property

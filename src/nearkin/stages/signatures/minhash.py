@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin.errors import FingerprintError, ParameterError
+from nearkin.errors import FingerprintError, ParameterError, is_int
 from nearkin.kernels.sketch import sketch
 from nearkin.records import F64, Bool, ShingleSets, Signatures
 
@@ -43,9 +43,9 @@ class MinHash:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.size, int) or not 1 <= self.size <= 65536:
+        if not is_int(self.size) or not 1 <= self.size <= 65536:
             raise ParameterError.of("size", "MinHash", "an int from 1 to 65536", self.size)
-        if not isinstance(self.seed, int) or not 0 <= self.seed < 2**64:
+        if not is_int(self.seed) or not 0 <= self.seed < 2**64:
             raise ParameterError.of("seed", "MinHash", "an int from 0 to 2**64 - 1", self.seed)
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, is_int
 from nearkin.kernels.model_1 import entries
 from nearkin.records import F64, I32, I64, Bool
 from nearkin.stages.translation.model_1 import Learned
@@ -36,7 +36,7 @@ class Pruning:
     def __post_init__(self) -> None:
         if not 0 <= self.min_probability <= 1:
             raise ParameterError.of("min_probability", "Pruning", "from 0 to 1", self.min_probability)
-        if not isinstance(self.max_translations, int) or self.max_translations < 1:
+        if not is_int(self.max_translations) or self.max_translations < 1:
             raise ParameterError.of("max_translations", "Pruning", "an int >= 1", self.max_translations)
 
     def keeps(self, given: I32, other: I32, probabilities: F64) -> Bool:

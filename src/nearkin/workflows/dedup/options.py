@@ -9,7 +9,7 @@ from typing import Literal, Never, TypedDict, cast, get_args
 
 import numpy as np
 
-from nearkin.errors import ParameterError, check_int, is_number
+from nearkin.errors import ParameterError, check_int, is_int, is_number
 from nearkin.nouns import one_of
 from nearkin.planning.search import check_reachable
 from nearkin.records import Bool, Matches
@@ -125,7 +125,7 @@ class DedupOptions:
         ):
             if not isinstance(getattr(self, name), kind):
                 raise ParameterError.of(name, "dedup", words, getattr(self, name))
-        if not isinstance(self.seed, int) or not 0 <= self.seed < 2**64:
+        if not is_int(self.seed) or not 0 <= self.seed < 2**64:
             raise ParameterError.of("seed", "dedup", "an int from 0 to 2**64 - 1", self.seed)
         self._check_across()
         if self.measure.search == "bands":

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, is_int
 from nearkin.records import F64, I64, U32, LetterVectors
 from nearkin.stages.search.ranges.directions import squared_lengths
 from nearkin.stages.search.ranges.matches import Found, Gamma, RangeMatches, RangeQueries
@@ -59,9 +59,9 @@ class RandomProjections:
     def __post_init__(self) -> None:
         if self.kind not in ("gaussian", "rademacher"):
             raise ParameterError.of("kind", "RandomProjections", "'gaussian' or 'rademacher'", self.kind)
-        if not isinstance(self.n_directions, int) or not 0 <= self.n_directions <= 256:
+        if not is_int(self.n_directions) or not 0 <= self.n_directions <= 256:
             raise ParameterError.of("n_directions", "RandomProjections", "an int from 0 to 256", self.n_directions)
-        if not isinstance(self.seed, int) or not 0 <= self.seed < 2**64:
+        if not is_int(self.seed) or not 0 <= self.seed < 2**64:
             raise ParameterError.of("seed", "RandomProjections", "an int from 0 to 2**64 - 1", self.seed)
 
     @property
