@@ -367,7 +367,10 @@ def test_plain_sql_compares_rows_without_the_lock_of_writers(place) -> None:
 def test_a_missing_row_of_a_document_is_reported_by_queries_for_its_text(place) -> None:
     filled(place)
     sql(place, f"DELETE FROM documents WHERE doc_id = '{CHANGED}'")
-    with place.open(create=False) as collection, pytest.raises(CollectionError, match="row of a document is missing"):
+    with (
+        place.open(create=False) as collection,
+        pytest.raises(CollectionError, match="documents of wave 'first': 1 of 6 rows missing"),
+    ):
         collection.similar("form", threshold=0.5)
 
 

@@ -12,9 +12,9 @@ from nearkin.collection.listing.problems import is_open
 from nearkin.collection.matching.by_index import n_indexed
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
+from nearkin.collection.stored.document_rows import refuse_omitted_documents
 from nearkin.collection.stored.documents import is_removed, stored_documents, with_documents
 from nearkin.stages.documents.extraction.versions import is_ocr, is_older
-from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import contents, documents, loads, origins, problems, purges, waves
 
 
@@ -184,9 +184,9 @@ def waves_of(connection: Connection) -> tuple[Wave, ...]:
     Raises
     ------
     CollectionError
-        A row of a wave or a load was changed.
+        A row of a wave or a load was changed; or a row of a document is missing, or is wrongly not current.
     """
-    refuse_changed(connection, waves, loads)
+    refuse_omitted_documents(connection)
     of_loads = (
         select(
             waves.c.wave, waves.c.name, func.min(loads.c.added_at), func.max(loads.c.added_at),

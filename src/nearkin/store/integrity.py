@@ -15,7 +15,7 @@ from nearkin.nouns import counted
 from nearkin.store import schema
 from nearkin.store.bulk import is_storable, named
 from nearkin.store.checksums import CHECKED, JudgedRow, checksum, covered, judged, key_bits, key_place, wrapped
-from nearkin.store.seals import PARTS, Seal, documents_of
+from nearkin.store.seals import PARTS, Seal, difference_in_number, documents_of, read_seals
 
 _MAX_NAMED = 20
 """Maximum number of rows of a table that are listed, and recovered from their checksums."""
@@ -124,7 +124,7 @@ class _Doubtful:
 
 
 @dataclass(slots=True)
-class _Part:
+class Part:
     """Number of rows of a part, and the sum of their checksums."""
 
     n_rows: int = 0
@@ -137,7 +137,7 @@ class _Part:
 
 def check(connection: Connection) -> Findings:
     """Compare every row with its checksum and every part with its seal, in one snapshot."""
-    found, parts = Findings(), {table.name: _Part() for table in CHECKED if table is not schema.documents}
+    found, parts = Findings(), {table.name: Part() for table in CHECKED if table is not schema.documents}
     waves, wave_of, doubtful = dict[int, str](), dict[int, int](), _Doubtful()
     with any_bytes(connection):
         for table in CHECKED:
@@ -145,7 +145,7 @@ def check(connection: Connection) -> Findings:
                 if table is schema.documents:
                     wave = wave_of.get(values[_LOAD])  # loads were read before; a row without one is reported below
                     if wave is not None:
-                        parts.setdefault(documents_of(wave), _Part()).take(own)
+                        parts.setdefault(documents_of(wave), Part()).take(own)
                     continue
                 parts[table.name].take(own)
                 if table is schema.waves:
@@ -164,23 +164,50 @@ def check(connection: Connection) -> Findings:
 
 
 def refuse_changed(connection: Connection, *tables: Table) -> None:
-    """Refuse to read small tables if a row was changed.
+    """Refuse to read small tables if a row was changed, or is missing.
 
     Raises
     ------
     CollectionError
     """
+    parts = dict[str, Part]()
     for table in tables:
         names, place = covered(table), key_place(table)
         with any_bytes(connection):
             rows = list(_read(connection, table, names))
+        part = parts[table.name] = Part()
         for *values, stored in rows:
             if checksum(values, values[place]) != stored:
-                name = _name_of(table, dict(zip(names, values)))
-                raise CollectionError(
-                    f"The collection is damaged: {name} was changed. Run nearkin fsck COLLECTION, which repairs what "
-                    "it can and lists the rest."
-                )
+                raise damaged(f"{_name_of(table, dict(zip(names, values)))} was changed")
+            part.take(stored)
+    refuse_unlike_seals(connection, parts, {})
+
+
+def refuse_unlike_seals(connection: Connection, parts: Mapping[str, Part], names: Mapping[str, str]) -> None:
+    """Refuse to read parts whose rows do not match their seals; ``names`` are theirs in sentences, if not their own.
+
+    Raises
+    ------
+    CollectionError
+    """
+    seals = read_seals(connection, parts)
+    for part, here in parts.items():
+        fault = _difference(names.get(part, part), here, seals.get(part))
+        if fault is not None:
+            raise damaged(fault)
+
+
+def fault_of(connection: Connection, part: str, here: Part) -> str | None:
+    """Return how the rows of a part differ from its seal, or None."""
+    return _difference(part, here, read_seals(connection, [part]).get(part))
+
+
+def damaged(fault: str) -> CollectionError:
+    """Return the error for a damaged collection."""
+    return CollectionError(
+        f"The collection is damaged: {fault}. Run nearkin fsck COLLECTION, which repairs what it can and lists the "
+        "rest."
+    )
 
 
 def _wrong_current() -> Select[Any]:
@@ -318,10 +345,10 @@ def _name_of(table: Table, row: Mapping[str, Any]) -> str:
 
 
 def _unlike_their_seals(
-    connection: Connection, parts: Mapping[str, _Part], waves: Mapping[int, str], found: Findings
+    connection: Connection, parts: Mapping[str, Part], waves: Mapping[int, str], found: Findings
 ) -> Iterator[tuple[str, str]]:
     """Yield the parts whose rows do not match their seals, and the difference."""
-    names = {documents_of(wave): f"documents of wave {name!r}" for wave, name in waves.items()}
+    names = {documents_of(wave): documents_name(name) for wave, name in waves.items()}
     seals = dict[str, Seal]()
     for *values, stored in connection.execute(select(schema.seals)).all():
         row = judged(values, 0, stored)
@@ -333,15 +360,23 @@ def _unlike_their_seals(
         if part != schema.groupings.name:  # `nearkin.collection.stored.group_state` knows more about it
             seals[part] = Seal(n_rows, total, row.is_known)
     for part in sorted({*parts, *seals, *names}):
-        name, here, seal = names.get(part, part), parts.get(part, _Part()), seals.get(part)
-        if seal is None or not seal.is_whole:
-            yield part, f"the seal of the {name} is {'missing' if seal is None else 'damaged'}: rows may be missing"
-        elif here.n_rows < seal.n_rows:
-            yield part, f"{name}: {seal.n_rows - here.n_rows:,} of {counted(seal.n_rows, 'row')} missing"
-        elif here.n_rows > seal.n_rows:
-            yield part, f"{name}: {counted(here.n_rows - seal.n_rows, 'more row')} than stored"
-        elif wrapped(here.total) != seal.total:
-            yield part, f"{name}: rows differ from those stored"
+        name, here, seal = names.get(part, part), parts.get(part, Part()), seals.get(part)
+        fault = _difference(name, here, seal)
+        if fault is not None:
+            yield part, fault
+
+
+def documents_name(wave: str) -> str:
+    """Return the name, in a sentence, of the part with the documents of a wave."""
+    return f"documents of wave {wave!r}"
+
+
+def _difference(name: str, here: Part, seal: Seal | None) -> str | None:
+    """Return how the rows of a part differ from its seal, or None."""
+    of_number = difference_in_number(name, here.n_rows, seal)
+    if of_number is not None or seal is None or wrapped(here.total) == seal.total:
+        return of_number
+    return f"{name}: rows differ from those stored"
 
 
 def dangling(connection: Connection) -> Iterator[str]:

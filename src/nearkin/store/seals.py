@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
+from nearkin.nouns import counted
 from nearkin.store import schema
 from nearkin.store.bulk import insert_rows
 from nearkin.store.checksums import CHECKED, checksum, wrapped
@@ -40,6 +41,17 @@ class Seal:
     n_rows: int
     total: int
     is_whole: bool
+
+
+def difference_in_number(name: str, n_rows: int, seal: Seal | None) -> str | None:
+    """Return how the number of rows of a part differs from its seal, or None; ``name`` is its name in a sentence."""
+    if seal is None or not seal.is_whole:
+        return f"the seal of the {name} is {'missing' if seal is None else 'damaged'}: rows may be missing"
+    if n_rows < seal.n_rows:
+        return f"{name}: {seal.n_rows - n_rows:,} of {counted(seal.n_rows, 'row')} missing"
+    if n_rows > seal.n_rows:
+        return f"{name}: {counted(n_rows - seal.n_rows, 'more row')} than stored"
+    return None
 
 
 class Seals:

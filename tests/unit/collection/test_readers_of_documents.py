@@ -14,7 +14,7 @@ IN_SQL = re.compile(r"\b(?:FROM|JOIN|UPDATE) documents\b")
 COMPARES = {
     "contents_of_current", "current_contents_among_known", "current_documents", "current_ids",
     "current_ids_among_known", "current_rows", "document_rows", "refuse_changed_documents", "refuse_hidden",
-    "rows_where", "with_documents",
+    "refuse_omitted_documents", "rows_where", "with_documents",
 }  # fmt: skip
 WITHOUT = {
     "makes conditions or columns of queries whose rows are compared, or whose numbers only fsck checks": {
@@ -23,7 +23,7 @@ WITHOUT = {
         "collection/listing/conditions.py": "_has_tag _is_copy condition _is_in_group",
         "collection/listing/lists.py": "_with_groups _with_copies _sorted",
         "collection/listing/problems.py": "is_open",
-        "collection/stored/document_rows.py": "_hidden _rows",
+        "collection/stored/document_rows.py": "_hidden _is_hidden _rows",
         "collection/stored/documents.py": "is_newest with_documents",
         "collection/word_search/searching.py": "_of_wave",
     },
@@ -45,8 +45,10 @@ WITHOUT = {
     },
     "compares, repairs or sets aside the rows itself": {
         "collection/loads/loading.py": "begin _write _remove_gone _record_stored",
-        "collection/stored/document_rows.py": "refuse_changed_documents refuse_hidden rows_where",
-        "collection/stored/documents.py": "refuse_changed",
+        "collection/stored/document_rows.py": (
+            "refuse_changed_documents refuse_hidden refuse_omitted_documents rows_where"
+        ),
+        "collection/stored/documents.py": "refuse_changed refuse_missing_documents",
         "collection/stored/newest.py": "newest_of _set_current",
         "collection/stored/removed_rows.py": "remove_current",
         "store/integrity.py": "check _wrong_current mend_current mend_document _rows dangling _without_text",
@@ -56,7 +58,7 @@ WITHOUT = {
     "counts rows, or finds the last one": {
         "collection/groups/listed.py": "_n_not_grouped _count",
         "collection/groups/since.py": "_n_not_grouped",
-        "collection/info.py": "_counted documents_by_extractor waves_of",
+        "collection/info.py": "_counted documents_by_extractor",
         "collection/listing/lists.py": "n_listed n_not_grouped",
         "collection/stored/group_history.py": "last_load_before",
         "store/store.py": "_is_empty",

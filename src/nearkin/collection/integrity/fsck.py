@@ -95,7 +95,7 @@ def fsck(collection: OpenedCollection, *, threads: int = 1) -> IntegrityReport:
     with store.reading() as connection:
         sealed_since = store.fact(connection, "sealed_since")
         loads, changed = believable_loads(connection, store)
-        # a changed load has been reported already; which texts should exist is then unknown
+        # a changed or missing load has been reported already; which texts should exist is then unknown
         of_loads = [] if changed else faults_of_loads(connection, loads)
     if of_loads:
         with store.writing() as connection:

@@ -14,14 +14,14 @@ from nearkin.collection.decisions.activity import verified
 from nearkin.collection.decisions.shown_principals import shown_principals
 from nearkin.collection.decisions.tags import checked_field
 from nearkin.collection.listing.conditions import DocumentFilter
+from nearkin.collection.stored.document_rows import refuse_omitted_documents
 from nearkin.collection.stored.documents import refuse_changed_row, with_documents
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored.origins import OriginValues, origins_of, value_of
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
-from nearkin.store.integrity import refuse_changed
 from nearkin.store.ordering import by_bytes
-from nearkin.store.schema import contents, documents, loads, members, origins, tags, waves
+from nearkin.store.schema import contents, documents, loads, members, origins, tags
 from nearkin.tabular.tabular import Tabular
 
 Sort = Literal["id", "added", "length", "wave", "date"]
@@ -146,7 +146,7 @@ def listed_batches(
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
         raise ParameterError.of("limit", "documents", "an int >= 1", limit)
     date_tag = checked_field(date_tag)
-    refuse_changed(connection, waves, loads)
+    refuse_omitted_documents(connection)
     if sort == "date":
         refuse_wrong_dates(connection, date_tag)
     groups = wanted.groups_asked(connection)

@@ -14,15 +14,17 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, exists, select, true
 
-from nearkin.collection.stored.documents import FSCK, damaged_row, is_newest
+from nearkin.collection.stored.documents import FSCK, damaged_row, is_newest, refuse_missing_documents
 from nearkin.errors import CollectionError
+from nearkin.store import integrity
 from nearkin.store.bulk import is_storable, named
 from nearkin.store.checksums import checksum, covered
-from nearkin.store.schema import contents, documents
+from nearkin.store.schema import contents, documents, loads, waves
+from nearkin.store.seals import documents_of
 
 _CHECKED = covered(documents)
 _N_CHECKED = len(_CHECKED)
-_DOC_ID, _VERSION, _REMOVED_AT = (_CHECKED.index(name) for name in ("doc_id", "version", "removed_at"))
+_DOC_ID, _VERSION, _LOAD, _REMOVED_AT = (_CHECKED.index(name) for name in ("doc_id", "version", "load", "removed_at"))
 _ROWS_AT_A_TIME = 1 << 14
 
 
@@ -41,18 +43,43 @@ class DocumentRow(NamedTuple):
 
 
 def refuse_changed_documents(connection: Connection) -> None:
-    """Compare every row of documents with its checksum.
+    """Compare every row of documents with its checksum, and the rows of every wave with its seal.
 
     Raises
     ------
     CollectionError
-        A row was changed.
+        A row was changed, or is missing; or one of waves or loads.
     """
+    integrity.refuse_changed(connection, waves, loads)
+    names: dict[int, str] = dict(connection.execute(select(waves.c.wave, waves.c.name)).all())
+    parts = {wave: integrity.Part() for wave in names}
+    part_of = {load: parts[wave] for load, wave in connection.execute(select(loads.c.load, loads.c.wave))}
     query, last = _rows().order_by(documents.c.row).limit(_ROWS_AT_A_TIME), None
     while rows := connection.execute(query if last is None else query.where(documents.c.row > last)).all():
         for row in rows:
             _refuse_changed(row)
+            part_of[row[_LOAD]].take(row[_N_CHECKED])
         last = rows[-1][0]
+    integrity.refuse_unlike_seals(
+        connection,
+        {documents_of(wave): part for wave, part in parts.items()},
+        {documents_of(wave): integrity.documents_name(name) for wave, name in names.items()},
+    )
+
+
+def refuse_omitted_documents(connection: Connection) -> None:
+    """Refuse to list or count documents if rows are missing, or a current document is not marked as current.
+
+    The rows are counted and not compared, so that a list of a few of many documents stays fast.
+
+    Raises
+    ------
+    CollectionError
+    """
+    refuse_missing_documents(connection)
+    found = connection.execute(select(documents.c.doc_id, documents.c.version).where(_is_hidden()).limit(1)).first()
+    if found is not None:
+        raise damaged_row(found.doc_id, found.version)
 
 
 def document_rows(connection: Connection, column: ColumnElement[Any], values: Iterable[Any]) -> list[DocumentRow]:
@@ -172,9 +199,13 @@ def refuse_hidden(connection: Connection, numbers: Sequence[int]) -> None:
 @functools.cache
 def _hidden() -> Select[Any]:
     """Return the query for hidden documents: to make it takes longer than to answer it."""
-    is_hidden = ~documents.c.is_current & documents.c.removed_at.is_(None) & is_newest()
     has_no_text = documents.c.is_current & ~exists().where(contents.c.content == documents.c.content)
-    return select(documents.c.doc_id, documents.c.version, documents.c.is_current).where(is_hidden | has_no_text)
+    return select(documents.c.doc_id, documents.c.version, documents.c.is_current).where(_is_hidden() | has_no_text)
+
+
+def _is_hidden() -> ColumnElement[bool]:
+    """Return the condition for the newest versions that are neither current nor removed."""
+    return ~documents.c.is_current & documents.c.removed_at.is_(None) & is_newest()
 
 
 def _rows() -> Select[Any]:

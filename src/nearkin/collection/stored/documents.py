@@ -10,9 +10,11 @@ from sqlalchemy import ColumnElement, Connection, Select, exists, func, literal_
 from nearkin.collection.results import StoredDocument
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
 from nearkin.nouns import counted
+from nearkin.store import integrity
 from nearkin.store.bulk import is_storable, named
 from nearkin.store.checksums import checksum, covered, key_bits
 from nearkin.store.schema import contents, documents, loads, waves
+from nearkin.store.seals import difference_in_number, documents_of, read_seals
 
 _MAX_OF_A_NAME = 200
 _MAX_OF_A_HINT = 200
@@ -128,6 +130,7 @@ def document(connection: Connection, doc_id: str, version: int | None = None) ->
     if row is not None:
         return _stored_document(row)
     _refuse_damaged(connection, doc_id, version)
+    refuse_missing_documents(connection)
     raise UnknownDocumentError(_unknown(connection, doc_id, version))
 
 
@@ -157,6 +160,30 @@ def _refuse_damaged(connection: Connection, doc_id: str, version: int | None) ->
                 f"The id of document {doc_id!r} (version {row['version']}) was changed in the store to "
                 f"{row['doc_id']!r}. {FSCK}"
             )
+
+
+def refuse_missing_documents(connection: Connection) -> None:
+    """Refuse to omit documents if fewer rows exist, or more, than were stored; the rows are counted, not compared.
+
+    Raises
+    ------
+    CollectionError
+    """
+    integrity.refuse_changed(connection, waves, loads)
+    names: dict[int, str] = dict(connection.execute(select(waves.c.wave, waves.c.name)).all())
+    seals = read_seals(connection, [documents_of(wave) for wave in names])
+    n_rows = connection.execute(select(func.count()).select_from(documents)).scalar_one()
+    if len(seals) == len(names) and n_rows == sum(seal.n_rows for seal in seals.values()):
+        return
+    query = select(loads.c.wave, func.count()).select_from(documents.join(loads)).group_by(loads.c.wave)
+    of_waves: dict[int, int] = dict(connection.execute(query).all())
+    for wave, name in names.items():
+        fault = difference_in_number(
+            integrity.documents_name(name), of_waves.get(wave, 0), seals.get(documents_of(wave))
+        )
+        if fault is not None:
+            raise integrity.damaged(fault)
+    raise integrity.damaged(f"{counted(n_rows - sum(of_waves.values()), 'document')} without a load")
 
 
 def is_removed() -> ColumnElement[bool]:

@@ -39,6 +39,7 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.search.ranges.segment import RangeSegment
 from nearkin.store import schema
 from nearkin.store.checksums import checksum, covered
+from nearkin.store.integrity import Part, fault_of
 from nearkin.store.store import Store
 
 _AT_A_TIME = 1 << 14
@@ -67,28 +68,30 @@ def loads_of(connection: Connection, store: Store) -> tuple[LoadSpan, ...]:
     Raises
     ------
     CollectionError
-        A row of a load was changed, so data derived from it would be wrong.
+        A row of a load was changed or is missing, so data derived from it would be wrong.
     """
-    loads, changed = believable_loads(connection, store)
-    if changed:
+    loads, fault = believable_loads(connection, store)
+    if fault is not None:
         raise CollectionError(
-            f"{store.place} is damaged: the row of load {changed[0]} was changed. Run "
-            "nearkin fsck COLLECTION, which repairs what it can and lists the rest."
+            f"{store.place} is damaged: {fault}. Run nearkin fsck COLLECTION, which repairs what it can and lists the "
+            "rest."
         )
     return loads
 
 
-def believable_loads(connection: Connection, store: Store) -> tuple[tuple[LoadSpan, ...], list[object]]:
-    """Return the unchanged loads that added contents, in order, and the numbers of the changed ones."""
-    generation = store.generation(connection)
-    spans, changed = list[LoadSpan](), list[object]()
+def believable_loads(connection: Connection, store: Store) -> tuple[tuple[LoadSpan, ...], str | None]:
+    """Return the unchanged loads that added contents, in order, and how the rows of loads were changed, or None."""
+    generation, part = store.generation(connection), Part()
+    spans, fault = list[LoadSpan](), None
     for *values, stored in connection.execute(select(schema.loads).order_by(schema.loads.c.load)):
         if checksum(values, values[0]) != stored:
-            changed.append(values[0])
+            fault = fault or f"the row of load {values[0]} was changed"
             continue
+        part.take(stored)
         load = dict(zip(_OF_LOADS, values))
         spans.append(LoadSpan(load["first_content"], load["end_content"], bytes(load["digest"]), generation))
-    return tuple(span for span in spans if span.end > span.first), changed
+    believable = tuple(span for span in spans if span.end > span.first)
+    return believable, fault or fault_of(connection, schema.loads.name, part)
 
 
 def wanted_spans(loads: Sequence[LoadSpan]) -> tuple[Span, ...]:

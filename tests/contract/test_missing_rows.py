@@ -1,0 +1,86 @@
+"""Rows that somebody deleted in the database, or that a list omits: the commands that would use them say so."""
+
+from __future__ import annotations
+
+import pytest
+
+from contract.damaged_collections import sql
+from contract.test_changed_rows import ABOUT_ALL, CHANGED, filled, run
+from functional.conftest import Ended
+from places import SomePlace
+
+LISTS = {
+    "list": ["list", "COLLECTION"],
+    "list of a wave": ["list", "COLLECTION", "--wave", "later"],
+    "info": ["info", "COLLECTION"],
+    "waves": ["waves", "COLLECTION"],
+}
+OF_THE_DOCUMENT = {
+    "show": ["show", "COLLECTION", CHANGED],
+    "tag": ["tag", "COLLECTION", "hot", CHANGED, "--yes"],
+    "remove": ["remove", "COLLECTION", CHANGED, "--yes"],
+    "similar": ["similar", "COLLECTION", CHANGED],
+}
+OTHERS = {
+    "tag": ["tag", "COLLECTION", "hot", "memo", "--yes"],
+    "untag": ["untag", "COLLECTION", "responsive", "form", "--yes"],
+    "remove": ["remove", "COLLECTION", "memo", "--yes"],
+    "note": ["decide", "COLLECTION", "--note", "memo", "read it"],
+    "undo": ["undo", "COLLECTION", "1", "--yes"],
+}
+"""Commands that write about documents whose rows are undamaged."""
+DELETED = {
+    "a document": (
+        f"DELETE FROM documents WHERE doc_id = '{CHANGED}'",
+        "documents of wave 'first': 1 of 6 rows missing",
+    ),
+    "all documents": ("DELETE FROM documents", "documents of wave 'first': 6 of 6 rows missing"),
+    "a load": ("DELETE FROM loads WHERE load = 1", "loads: 1 of 2 rows missing"),
+    "the last load": ("DELETE FROM loads WHERE load = 2", "loads: 1 of 2 rows missing"),
+    "a wave": ("DELETE FROM waves WHERE wave = 1", "waves: 1 of 2 rows missing"),
+}
+
+
+def words(ended: Ended) -> str:
+    return " ".join(ended.err.split())
+
+
+@pytest.mark.parametrize("what", DELETED)
+def test_commands_about_all_documents_say_which_rows_are_missing(place: SomePlace, tmp_path, what) -> None:
+    filled(place)
+    statement, sentence = DELETED[what]
+    sql(place, statement)
+    before = place.sql("SELECT count(*) FROM activity")
+    for name, arguments in {**ABOUT_ALL, **LISTS}.items():
+        ended = run(place, arguments, tmp_path / "out")
+        assert ended.code == 7, (name, ended)
+        assert f"is damaged: {sentence}. Run nearkin fsck" in words(ended), (name, ended)
+    assert place.sql("SELECT count(*) FROM activity") == before
+
+
+@pytest.mark.parametrize("name", OF_THE_DOCUMENT)
+def test_a_document_whose_row_is_missing_is_not_called_unknown(place: SomePlace, tmp_path, name) -> None:
+    filled(place)
+    sql(place, DELETED["a document"][0])
+    ended = run(place, OF_THE_DOCUMENT[name], tmp_path / "out")
+    assert ended.code == 7, ended
+    assert DELETED["a document"][1] in words(ended)
+
+
+def test_a_list_does_not_omit_a_document_that_is_not_marked_as_current(place: SomePlace, tmp_path) -> None:
+    filled(place)
+    sql(place, f"UPDATE documents SET is_current = (1 = 0) WHERE doc_id = '{CHANGED}'")
+    for name, arguments in LISTS.items():
+        ended = run(place, arguments, tmp_path / "out")
+        assert ended.code == 7, (name, ended)
+        assert f"The row of document '{CHANGED}' (version 1) was changed" in words(ended), name
+    with place.open(create=False) as collection:
+        assert collection.fsck().mended_rows == (f"current version of document '{CHANGED}'",)
+    assert run(place, LISTS["list"], tmp_path / "out").code == 0
+
+
+@pytest.mark.parametrize("arguments", [*LISTS.values(), *OF_THE_DOCUMENT.values(), *OTHERS.values()], ids=" ".join)
+def test_the_commands_run_on_all_rows(tmp_path, arguments) -> None:
+    place = SomePlace.new(tmp_path, None)
+    filled(place)
+    assert run(place, arguments, tmp_path / "out").code == 0
