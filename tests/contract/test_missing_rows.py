@@ -79,6 +79,21 @@ def test_a_list_does_not_omit_a_document_that_is_not_marked_as_current(place: So
     assert run(place, LISTS["list"], tmp_path / "out").code == 0
 
 
+@pytest.mark.parametrize("statement", ["UPDATE loads SET n_new = 77 WHERE load = 1", DELETED["a load"][0]])
+def test_nothing_is_written_if_a_load_is_damaged(place: SomePlace, tmp_path, statement) -> None:
+    filled(place)
+    sql(place, statement)
+    tables = "activity", "documents", "contents"
+    before = [place.sql(f"SELECT count(*) FROM {table}") for table in tables]
+    (tmp_path / "new.txt").write_text("a text that nobody has stored")
+    adding = {"add": ["add", "COLLECTION", str(tmp_path / "new.txt"), "--wave", "third"]}
+    for name, arguments in {**OTHERS, **adding}.items():
+        ended = run(place, arguments, tmp_path / "out")
+        assert ended.code == 7, (name, ended)
+        assert ("row of load 1 was changed" if "UPDATE" in statement else DELETED["a load"][1]) in words(ended), name
+    assert [place.sql(f"SELECT count(*) FROM {table}") for table in tables] == before
+
+
 @pytest.mark.parametrize("arguments", [*LISTS.values(), *OF_THE_DOCUMENT.values(), *OTHERS.values()], ids=" ".join)
 def test_the_commands_run_on_all_rows(tmp_path, arguments) -> None:
     place = SomePlace.new(tmp_path, None)

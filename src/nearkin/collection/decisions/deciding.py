@@ -21,7 +21,7 @@ from nearkin.collection.decisions.records import (
 )
 from nearkin.collection.decisions.tags import members_of
 from nearkin.collection.stored.document_rows import refuse_changed_documents
-from nearkin.collection.stored.documents import document
+from nearkin.collection.stored.documents import document, refuse_damaged_loads
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError
 from nearkin.store.bulk import is_storable
@@ -60,6 +60,7 @@ def decide(
         raise ParameterError(_RULE, named=[kind.replace("-", "_") for kind in given])
     kind, who, data = kinds[0], checked_by(by), dict[str, object]()
     with store.reading() if dry_run else store.writing() as connection:
+        refuse_damaged_loads(connection)
         if kind in (NEVER_GROUP, SPLIT_OFF, SAME_GROUP):
             wanted = _of_pair(connection, kind, given[kind])
             kind = wanted.kind

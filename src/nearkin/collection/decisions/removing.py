@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, select
 from nearkin.collection.decisions.activity import checked_by, record
 from nearkin.collection.decisions.records import NO_VERSION, REMOVE, SettingChange
 from nearkin.collection.stored.document_rows import current_ids, refuse_changed_documents, rows_where
-from nearkin.collection.stored.documents import checked_ids, document, number_of_wave
+from nearkin.collection.stored.documents import checked_ids, document, number_of_wave, refuse_damaged_loads
 from nearkin.collection.stored.origin_rows import remove_unread
 from nearkin.collection.stored.origins import IS_UNREAD
 from nearkin.collection.stored.problem_rows import IS_ABOUT_NO_TEXT, forget_problems
@@ -88,6 +88,7 @@ def remove(
     if bool(wanted) == (wave is not None):
         raise ParameterError("Give either a list of documents to remove or a wave.")
     with store.reading() if dry_run else store.writing() as connection:
+        refuse_damaged_loads(connection)
         if wave is not None:
             refuse_changed_documents(connection)  # a changed row may not be of the wave any more
             of_wave = select(loads.c.load).where(loads.c.wave == number_of_wave(connection, wave))

@@ -17,7 +17,7 @@ from nearkin.collection.stored.document_rows import (
     current_rows,
     refuse_changed_documents,
 )
-from nearkin.collection.stored.documents import checked_ids, document
+from nearkin.collection.stored.documents import checked_ids, document, refuse_damaged_loads
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance, described
 from nearkin.errors import ParameterError, UnknownDocumentError, quoted
@@ -103,6 +103,7 @@ def tag(
     if value is not None:
         data["value"] = value
     with store.reading() if dry_run else store.writing() as connection:
+        refuse_damaged_loads(connection)
         if group is not None:
             data |= {"group": group, "tolerance": str(tolerance)}
             refuse_changed_documents(connection)  # a changed row may be that of a member
@@ -124,6 +125,7 @@ def tag_values(
     wanted = checked_ids(list(checked), "tag_values")
     data: dict[str, object] = {"field": field, "n_values": len(set(checked.values()))}
     with store.reading() if dry_run else store.writing() as connection:
+        refuse_damaged_loads(connection)
         _refuse_unknown(connection, wanted, None)
         return _set(connection, "tag", field, checked, data=data, by=who, dry_run=dry_run, max_changes=max_changes)
 

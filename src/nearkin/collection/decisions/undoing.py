@@ -12,6 +12,7 @@ from nearkin.collection.decisions.contradictions import refuse_contradicting
 from nearkin.collection.decisions.log import changes_of, undone
 from nearkin.collection.decisions.principals import propose_anew, restore_principals
 from nearkin.collection.decisions.records import PURGE, REMOVE, STORE, ActivityResult, SettingChange
+from nearkin.collection.stored.documents import refuse_damaged_loads
 from nearkin.errors import ParameterError
 from nearkin.store import schema
 from nearkin.store.bulk import named
@@ -24,6 +25,7 @@ def undo(store: Store, number: int, *, by: str | None, dry_run: bool, max_change
     if not isinstance(number, int) or isinstance(number, bool) or not 0 < number < 2**63:
         raise ParameterError.of("number", "undo", "the number of an activity", number)
     with store.reading() if dry_run else store.writing() as connection:
+        refuse_damaged_loads(connection)
         found = verified(table, connection.execute(select(table).where(table.c.number == number)))
         if not found:
             last = connection.execute(select(func.max(table.c.number))).scalar() or 0

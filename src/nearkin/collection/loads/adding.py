@@ -17,7 +17,7 @@ from nearkin.collection.loads.incoming import Examined, Incoming, examine
 from nearkin.collection.loads.known_texts import KnownTexts, known_texts
 from nearkin.collection.loads.loading import Load
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.stored.documents import checked_wave
+from nearkin.collection.stored.documents import checked_wave, refuse_damaged_loads
 from nearkin.collection.stored.purged import PURGED
 from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError, NearkinError, ParameterError
@@ -194,6 +194,7 @@ def add(
             return known_texts(own, digests)
 
     with _rolled_back() if dry_run else nullcontext(), store.writing() as connection:
+        refuse_damaged_loads(connection)  # all of them; a check-in reads the last one
         load = Load.begin(connection, store, counting, wave)
         add_indexes(connection)  # not in every check-in
         load.files = AddedFiles() if are_files else None

@@ -162,6 +162,16 @@ def _refuse_damaged(connection: Connection, doc_id: str, version: int | None) ->
             )
 
 
+def refuse_damaged_loads(connection: Connection) -> None:
+    """Refuse to write about documents if a row of a wave or a load was changed or is missing.
+
+    Raises
+    ------
+    CollectionError
+    """
+    integrity.refuse_changed(connection, waves, loads)
+
+
 def refuse_missing_documents(connection: Connection) -> None:
     """Refuse to omit documents if fewer rows exist, or more, than were stored; the rows are counted, not compared.
 
@@ -169,7 +179,7 @@ def refuse_missing_documents(connection: Connection) -> None:
     ------
     CollectionError
     """
-    integrity.refuse_changed(connection, waves, loads)
+    refuse_damaged_loads(connection)
     names: dict[int, str] = dict(connection.execute(select(waves.c.wave, waves.c.name)).all())
     seals = read_seals(connection, [documents_of(wave) for wave in names])
     n_rows = connection.execute(select(func.count()).select_from(documents)).scalar_one()
