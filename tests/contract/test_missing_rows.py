@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from contract.damaged_collections import sql
-from contract.test_changed_rows import ABOUT_ALL, CHANGED, filled, run
+from contract.test_changed_rows import ABOUT_ALL, CHANGED, LETTER, filled, run
 from functional.conftest import Ended
+from nearkin.errors import CollectionError
 from places import SomePlace
 
 LISTS = {
@@ -92,6 +93,26 @@ def test_nothing_is_written_if_a_load_is_damaged(place: SomePlace, tmp_path, sta
         assert ended.code == 7, (name, ended)
         assert ("row of load 1 was changed" if "UPDATE" in statement else DELETED["a load"][1]) in words(ended), name
     assert [place.sql(f"SELECT count(*) FROM {table}") for table in tables] == before
+
+
+@pytest.mark.parametrize("value", ["NULL", "9", "'x'"])
+def test_a_changed_similarity_index_is_reported_and_repaired(place: SomePlace, value) -> None:
+    text = " ".join(f"{word} {word}" for word in LETTER.split())
+    with place.open(similarity_index="1B:k=3") as collection:
+        collection.add([("one", text), ("other", f"{text} again")])
+        before = collection.similar("one", tolerance=0.9)
+    if place.server is not None and value == "'x'":
+        return  # PostgreSQL refuses it
+    sql(place, f"UPDATE profiles SET similarity_index = {value}, length = NULL WHERE content = 0")
+    with place.open(create=False) as collection:
+        with pytest.raises(CollectionError, match=r"similarity index of text 0 was changed.*nearkin fsck"):
+            collection.similar("one", tolerance=0.9)
+        if value == "'x'":
+            with pytest.raises(CollectionError, match=r"similarity index of text 0 was changed.*nearkin fsck"):
+                collection.similar("other", threshold=0.5)
+        assert collection.fsck().mended_texts == 1
+        after = collection.similar("one", tolerance=0.9)
+    assert (after.documents, after.similarity_index) == (before.documents, before.similarity_index)
 
 
 @pytest.mark.parametrize("arguments", [*LISTS.values(), *OF_THE_DOCUMENT.values(), *OTHERS.values()], ids=" ".join)

@@ -13,6 +13,8 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.stored.contents import Content
+from nearkin.collection.stored.documents import FSCK
+from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
 from nearkin.kernels.letters import LATIN, N_LATIN
 from nearkin.kernels.plain.mixing import mix
@@ -76,17 +78,37 @@ def whole_roots(squares: I64) -> I64:
 
 
 def similarity_indexes(connection: Connection, numbers: Sequence[int]) -> dict[int, int | None]:
-    """Return the similarity indexes of stored contents, by number."""
+    """Return the similarity indexes of stored contents, by number.
+
+    Raises
+    ------
+    CollectionError
+        One is no integer: SQLite stores any type in any column.
+    """
     profiles, found = schema.profiles.c, dict[int, int | None]()
     for some in named(numbers):
         query = select(profiles.content, profiles.similarity_index).where(profiles.content.in_(some))
         found |= {row.content: row.similarity_index for row in connection.execute(query)}
+    wrong = [number for number, index in found.items() if not isinstance(index, int | None)]
+    if wrong:
+        raise _changed(wrong[0])
     return found
 
 
 def similarity_index_of(connection: Connection, counting: TextCounting, query: Content) -> int | None:
-    """Return the similarity index of a text, stored or not."""
-    if query.number >= 0:
-        return similarity_indexes(connection, [query.number]).get(query.number)
+    """Return the similarity index of a text, stored or not.
+
+    Raises
+    ------
+    CollectionError
+        Another one is stored.
+    """
     made = counting.index(strings([query.text]))
-    return int(made.values[0]) if made.has_value[0] else None
+    own = int(made.values[0]) if made.has_value[0] else None
+    if query.number >= 0 and similarity_indexes(connection, [query.number]).get(query.number) != own:
+        raise _changed(query.number)
+    return own
+
+
+def _changed(number: int) -> CollectionError:
+    return CollectionError(f"The stored similarity index of text {number} was changed. {FSCK}")
