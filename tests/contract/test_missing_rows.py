@@ -115,6 +115,20 @@ def test_a_changed_similarity_index_is_reported_and_repaired(place: SomePlace, v
     assert (after.documents, after.similarity_index) == (before.documents, before.similarity_index)
 
 
+@pytest.mark.parametrize("name", ["documents", "facts", "contents", "seals", "profiles"])
+def test_a_table_that_was_dropped_is_named(place: SomePlace, tmp_path, name) -> None:
+    filled(place)
+    if name == "profiles" and place.server is None:
+        sql(place, "DROP VIEW indexed_documents")  # SQLite drops nothing with it
+    sql(place, f"DROP TABLE {name}{' CASCADE' if place.server else ''}")
+    for arguments in (LISTS["list"], ABOUT_ALL["groups"], ["fsck", "COLLECTION"]):
+        ended = run(place, arguments, tmp_path / "out")
+        if name == "profiles" and arguments[0] != "fsck":
+            continue  # not used
+        assert ended.code == 7, (arguments, ended)
+        assert f"is damaged: its table {name} is missing. Restore it from a backup." in words(ended), arguments
+
+
 @pytest.mark.parametrize("arguments", [*LISTS.values(), *OF_THE_DOCUMENT.values(), *OTHERS.values()], ids=" ".join)
 def test_the_commands_run_on_all_rows(tmp_path, arguments) -> None:
     place = SomePlace.new(tmp_path, None)

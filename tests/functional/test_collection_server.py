@@ -6,6 +6,7 @@ import getpass
 import os
 import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import threading
@@ -277,10 +278,28 @@ def test_a_limit_of_the_server_that_ends_the_connection_is_named(tmp_path, serve
         finally:
             server.sql("ALTER ROLE nearkin RESET idle_in_transaction_session_timeout")
         said = str(caught.value)
-        assert "ended the connection" in said
+        assert "closed the connection" in said
         assert "idle_in_transaction_session_timeout" in said
         assert "does not answer" not in said
         assert "Nothing of this command was stored; the collection is unchanged." in said  # its first transaction
+
+
+def test_a_server_that_is_stopped_at_once_is_not_taken_for_a_limit_alone(tmp_path, server):
+    with postgresql.running() as own:
+        place = SomePlace.new(tmp_path, own)
+        with place.open() as collection:
+            collection.add(FIRST)
+
+        def documents():
+            yield from SECOND[:3]
+            os.kill(own.pid, signal.SIGQUIT)  # pg_ctl stop -m immediate
+            time.sleep(0.5)
+
+        with place.open() as again, pytest.raises(CollectionError) as caught:
+            again.add(documents())
+    said = str(caught.value)
+    assert "closed the connection" in said
+    assert "Either the server was stopped, or it ended the session because of a limit such as idle" in said
 
 
 def test_a_user_who_may_only_read_can_ask(tmp_path, server):

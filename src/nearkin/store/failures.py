@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import re
 import sqlite3
 import tempfile
 from collections.abc import Iterator
@@ -36,6 +37,10 @@ _PERMISSIONS_TO_WRITE = {
     "": "for commands that write, its owner grants more: docs/guides/keeping.md lists what each needs",
 }
 """Advice where something was to be written, which a command that only reads may do, too."""
+_MISSING_IN_SQLITE = re.compile(r"no such (table|column): (?:main\.)?([^ ]+)")
+_MISSING_IN_POSTGRESQL = re.compile(r'(?:relation|column) "?(?P<name>[^" ]+)"? ')
+_LOST = "network error"
+"""Message of the driver if an established connection ends."""
 _READ_ONLY = "the file system is read-only"
 _BUSY_IN_POSTGRESQL = {"40001", "40P01", "55P03"}
 """Serialization failure, deadlock, lock not available: another process was faster, and nothing is damaged."""
@@ -113,7 +118,18 @@ def _of_sqlite(place: Place, error: sqlite3.Error) -> NearkinError:
         return damaged(place, f"SQLite reports: {error}")
     if "decode to UTF-8" in str(error):  # the driver has no error code for it
         return damaged(place, f"{error}. nearkin fsck finds the row and repairs it if possible")
-    return CollectionError(f"{place}: {error}.")
+    missing = _MISSING_IN_SQLITE.search(str(error))
+    return _missing(place, *missing.groups()) if missing else CollectionError(f"{place}: {error}.")
+
+
+def missing_table(place: Place, name: str) -> CollectionError:
+    """Return the error for a table that somebody dropped."""
+    return _missing(place, "table", name)
+
+
+def _missing(place: Place, kind: str, name: str) -> CollectionError:
+    """Return the error for a table or a column that somebody dropped."""
+    return CollectionError(f"{place} is damaged: its {kind} {name} is missing. Restore it from a backup.")
 
 
 def _reason(place: Place, otherwise: int | None) -> str | None:
@@ -157,12 +173,15 @@ def _of_postgresql(
     kind = OutputError if code == "53100" else CollectionError
     if reason is not None:
         return kind(f"{place}: {reason} ({message}).")
-    if not code and not is_connected:
+    missing = _MISSING_IN_POSTGRESQL.search(message) if code in ("42P01", "42703") else None
+    if missing:
+        return _missing(place, "table" if code == "42P01" else "column", missing["name"])
+    if not code and not is_connected and message != _LOST:
         cause = error.__cause__ if error is not None else None  # the driver's message has its arguments
         return CollectionError(f"{place} does not answer: {why(cause) if isinstance(cause, OSError) else message}.")
     if not code:
         return CollectionError(
-            f"{place} ended the connection ({message.rstrip('.')}). The server's log says why; one cause is "
-            "idle_in_transaction_session_timeout."
+            f"{place} closed the connection ({message.rstrip('.')}). Either the server was stopped, or it ended the "
+            "session because of a limit such as idle_in_transaction_session_timeout; the server's log says which."
         )
     return CollectionError(f"{place}: {message} ({code}).")

@@ -21,7 +21,7 @@ from nearkin.store import connections, schema
 from nearkin.store.connections import engine_of, lock, transaction
 from nearkin.store.erasing import erase_freed
 from nearkin.store.facts import read_facts, say, unsay
-from nearkin.store.failures import told
+from nearkin.store.failures import missing_table, told
 from nearkin.store.migrations import migrate, version_of
 from nearkin.store.place import FILE, Place
 from nearkin.store.read_only import ReadOnlyFile, refused
@@ -342,4 +342,9 @@ def _commit(connection: Connection, place: Place) -> None:
 
 
 def _has_tables(connection: Connection, place: Place) -> bool:
-    return bool(inspect(connection).has_table("facts", schema=place.schema))
+    tables = inspect(connection)
+    if tables.has_table(schema.facts.name, schema=place.schema):
+        return True
+    if tables.has_table(schema.documents.name, schema=place.schema):
+        raise missing_table(place, schema.facts.name)
+    return False
