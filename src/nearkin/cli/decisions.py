@@ -20,6 +20,7 @@ from nearkin.cli.options.decisions import (
     GroupThreshold,
     IdsColumn,
     IdsFile,
+    InDamage,
     NeverGroup,
     Note,
     OfGroup,
@@ -239,6 +240,7 @@ def purge(
     from_file: IdsFile = None,
     id: IdsColumn = None,
     copies: Copies = False,
+    damaged: InDamage = False,
     cache: Cache = None,
     by: By = None,
     dry_run: DryRun = False,
@@ -257,7 +259,7 @@ def purge(
     if not wanted:
         raise ParameterError("Name the documents to erase: DOC_ID... or --from FILE.")
     with Collection.open(collection, cache=cache, wait=wait) as opened:
-        found = opened.purge(wanted, copies=copies, by=by, dry_run=dry_run or not yes)
+        found = opened.purge(wanted, copies=copies, by=by, dry_run=dry_run or not yes, damaged=damaged)
     tell(
         found.to_dict,
         lambda console: say(console, purged_sentences(found, is_asked_dry=dry_run)),

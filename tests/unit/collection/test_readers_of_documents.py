@@ -44,6 +44,8 @@ WITHOUT = {
         "workflows/reading/collection_documents.py": "_unread _current",
     },
     "compares, repairs or sets aside the rows itself": {
+        "collection/decisions/purging.py": "_planned_in_damage",
+        "collection/decisions/purging_damaged.py": "_changed_rows _without_document end_changed_rows raw_rows",
         "collection/loads/loading.py": "begin _write _remove_gone _record_stored",
         "collection/stored/document_rows.py": (
             "refuse_changed_documents refuse_hidden refuse_omitted_documents rows_where"
@@ -61,7 +63,7 @@ WITHOUT = {
         "collection/info.py": "_counted documents_by_extractor",
         "collection/listing/lists.py": "n_listed n_not_grouped",
         "collection/stored/group_history.py": "last_load_before",
-        "store/store.py": "_is_empty",
+        "store/store.py": "_has_tables _is_empty",
         "web/current_info.py": "_counted",
         "web/mail_threads.py": "stored",
         "workflows/families/of_collection.py": "_n_documents",

@@ -52,6 +52,14 @@ PurgedIds = Annotated[
 Copies = Annotated[
     bool, _documents("--copies", help="Also remove and erase other documents that have one of these texts.")
 ]
+InDamage = Annotated[
+    bool,
+    _documents(
+        "--damaged",
+        help="Erase although rows of the collection are damaged: also changed rows that may be those of these "
+        "documents, and texts without a document.",
+    ),
+]
 By = Annotated[
     str | None,
     _change(help="Name that the activity log records. [dim]default: your user name[/]", show_default=False),

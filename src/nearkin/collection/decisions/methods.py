@@ -270,7 +270,13 @@ class DecisionMethods:
             return activities(connection, since=since, of=of)
 
     def purge(
-        self, doc_ids: Sequence[str], *, copies: bool = False, by: str | None = None, dry_run: bool = False
+        self,
+        doc_ids: Sequence[str],
+        *,
+        copies: bool = False,
+        by: str | None = None,
+        dry_run: bool = False,
+        damaged: bool = False,
     ) -> Purged:
         """Remove documents, and erase the texts of all of their versions from the files of the collection.
 
@@ -287,10 +293,15 @@ class DecisionMethods:
             Who decides; by default the name of the system's user.
         dry_run : bool
             Erase nothing; return what would be erased.
+        damaged : bool
+            Whether to erase although rows of the collection are damaged or missing: then also changed rows that may be
+            those of these documents, and all texts that no document has.
 
         Raises
         ------
         UnknownDocumentError
+        CollectionError
+            A row is damaged or missing, and ``damaged`` is False; or `fsck` can repair it.
         ParameterError
             Another current document has one of the texts, and ``copies`` is False. Nothing is erased.
         CollectionBusyError
@@ -299,7 +310,7 @@ class DecisionMethods:
         """
         from nearkin.collection.decisions.purging import purge
 
-        return purge(self.opened, doc_ids, copies=copies, by=by, dry_run=dry_run)
+        return purge(self.opened, doc_ids, copies=copies, by=by, dry_run=dry_run, damaged=damaged)
 
 
 def _tolerance_of(name: str, group: object, threshold: float | None, gamma: float | None) -> Tolerance:

@@ -79,6 +79,8 @@ def purged_sentences(found: Purged, n_shown: int = 5, *, is_asked_dry: bool) -> 
         yield Sentence(
             f"{counted(len(found.copies), 'other document')} with the same text {removed}: {listed}", "warning"
         )
+    if found.damage:
+        yield Sentence(_in_damage(found, n_shown), "warning")
     if is_asked_dry:
         yield _DRY
     elif not found.is_dry_run:
@@ -87,6 +89,17 @@ def purged_sentences(found: Purged, n_shown: int = 5, *, is_asked_dry: bool) -> 
             "have the texts.",
             "warning",
         )
+
+
+def _in_damage(found: Purged, n_shown: int) -> str:
+    told = f"The collection is damaged: {first_of(list(found.damage), n_shown)}."
+    if n := found.n_without_document:
+        done = "would be" if found.is_dry_run else agreeing(n, "was", "were")
+        told += f" {counted(n, 'text')} without a document {done} erased."
+    return (
+        f"{told} If a damaged or missing row of the named documents had a text that an undamaged document has, too, "
+        "this text is still stored."
+    )
 
 
 def activity_in_words(one: Activity) -> str:
