@@ -70,7 +70,11 @@ PairThreshold = Annotated[
 ]
 WantedRecall = Annotated[
     float,
-    _similar("--recall", help="Minimum share of these pairs to find, above 0 and up to 1. 1 compares all pairs."),
+    _similar(
+        "--recall",
+        help="Minimum share of these pairs to find, as predicted from a sample, above 0 and up to 1. 1 compares all "
+        "pairs.",
+    ),
 ]
 Top = Annotated[
     int | None,

@@ -91,7 +91,7 @@ def _compared(name_a: str, name_b: str, compared: Comparison, facts: list[tuple[
         said = (
             "The texts differ only in what is ignored"
             if compared.n_ignored
-            else "The texts are identical except for white space"
+            else f"The texts are identical except for {compared.not_compared}"
         )
     else:
         said = (

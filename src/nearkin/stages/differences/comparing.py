@@ -7,6 +7,7 @@ character. The lines shown are those of A wherever both texts have the words.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Collection
 
 from nearkin.errors import check_int
@@ -109,7 +110,24 @@ def compare_texts(
         is_whole=found.is_whole,
         n_ignored=n_ignored,
         ignored=ignored,
+        not_compared="white space" if differences else _not_compared(text_a, text_b),
     )
+
+
+def _not_compared(text_a: str, text_b: str) -> str:
+    r"""Name what differs between two texts with the same words.
+
+    Examples
+    --------
+    >>> _not_compared("in 30 days", "in 30  days"), _not_compared("é", "e\u0301")
+    ('white space', 'the Unicode form of characters')
+    >>> _not_compared(" é", "e\u0301")
+    'white space and the Unicode form of characters'
+    """
+    form = "the Unicode form of characters"
+    if unicodedata.normalize("NFC", text_a) == unicodedata.normalize("NFC", text_b):
+        return form
+    return "white space" if "".join(text_a.split()) == "".join(text_b.split()) else f"white space and {form}"
 
 
 def _has_same_counting(text_a: str, text_b: str, ignored: Collection[Ignored]) -> bool:

@@ -103,6 +103,8 @@ class Comparison:
         Differences that were ignored on request.
     ignored : tuple of str
         Kinds of difference that were ignored.
+    not_compared : str
+        What differs between texts without differences: white space, the Unicode form of characters, or both.
     """
 
     hunks: tuple[Hunk, ...]
@@ -113,6 +115,7 @@ class Comparison:
     is_whole: bool
     n_ignored: int = 0
     ignored: tuple[str, ...] = ()
+    not_compared: str = "white space"
 
     @property
     def n_hunks(self) -> int:
@@ -191,7 +194,7 @@ class Comparison:
         if not self.differences:
             if self.n_ignored:
                 return f"The two documents differ only in what is ignored: {counted(self.n_ignored, 'difference')}"
-            return "The two documents are identical except for white space"
+            return f"The two documents are identical except for {self.not_compared}"
         if self.has_same_words:
             places = counted(self.n_differences, "place")
             return f"The two documents have the same words, written differently in {places}"

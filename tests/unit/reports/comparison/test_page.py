@@ -57,6 +57,7 @@ def test_names_and_facts_are_shown_and_escaped() -> None:
     [
         ("a b", "a b", "The two documents are the same, character for character"),
         ("a b", "a\nb", "The two documents are identical except for white space"),
+        ("é b", "e\u0301 b", "The two documents are identical except for the Unicode form of characters"),
         ("a, b", "A b", "The two documents have the same words, written differently in 1 place"),
         ("a b", "a c d", "1 difference: 1 word only in A, 2 words only in B"),
     ],
