@@ -116,7 +116,7 @@ def test_a_server_that_hangs_up(tmp_path):
         thread = threading.Thread(target=hang_up, daemon=True)
         thread.start()
         port = listener.getsockname()[1]
-        assert "does not answer" in unreachable(f"postgresql://ada:s3cret@127.0.0.1:{port}/matters", tmp_path)
+        assert "closed the connection" in unreachable(f"postgresql://ada:s3cret@127.0.0.1:{port}/matters", tmp_path)
         listener.shutdown(socket.SHUT_RDWR)
         thread.join(10)
 

@@ -234,7 +234,7 @@ def test_progress_is_told():
 
     nearkin.dedup([FAST, FAST + " again", "x"], progress=Watcher())
     stages = [one for one in told if isinstance(one, tuple)]
-    assert [stage for stage, _, _ in stages][:3] == ["read", "exact copies", "plan"]
+    assert [stage for stage, _, _ in stages][:3] == ["digest inputs", "read", "exact copies"]
     assert {"sketch", "link", "verify", "group", "write"} <= {stage for stage, _, _ in stages}
     assert told.count("done") == len(stages)
     assert any("bands" in one for one in told if isinstance(one, str))
