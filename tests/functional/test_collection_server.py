@@ -116,7 +116,9 @@ def test_a_server_that_hangs_up(tmp_path):
         thread = threading.Thread(target=hang_up, daemon=True)
         thread.start()
         port = listener.getsockname()[1]
-        assert "closed the connection" in unreachable(f"postgresql://ada:s3cret@127.0.0.1:{port}/matters", tmp_path)
+        said = unreachable(f"postgresql://ada:s3cret@127.0.0.1:{port}/matters", tmp_path)
+        # it depends on whether the server hung up before or after the request was sent
+        assert "closed the connection" in said or "does not answer" in said
         listener.shutdown(socket.SHUT_RDWR)
         thread.join(10)
 
