@@ -9,6 +9,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from rapidfuzz.distance import Levenshtein
 
 from functional.conftest import nearkin_here
 from made_up_prose import Prose
@@ -91,6 +92,28 @@ def test_what_is_true_is_what_the_definitions_say(filled):
     assert of_letters.n_true == true_pairs(texts, lambda a, b: is_near(a, b, 0.2))
 
 
+def test_containment_and_edit_similarity_are_measured(filled):
+    place, documents = filled
+    texts = set(documents.values()) - {"!?"}
+    grams = {text: shingles(normalised(text), "words", 5) for text in texts}
+
+    def contains(a: str, b: str) -> bool:
+        n_both = len(grams[a] & grams[b])
+        return n_both >= 8 and n_both >= 0.7 * min(len(grams[a]), len(grams[b]))
+
+    for tolerance, is_alike in (
+        (Tolerance.of("containment", threshold=0.7), contains),
+        (Tolerance.of("edit", threshold=0.7), lambda a, b: Levenshtein.normalized_similarity(a, b) >= 0.7),
+    ):
+        audited = audited_of(place, tolerance)
+        assert audited.estimate.n_true == true_pairs(texts, is_alike) > 20
+        n_missed = audited.estimate.n_true - audited.estimate.n_found
+        assert len(audited.missed) <= n_missed <= 2 * len(audited.missed)
+        assert (audited.predicted_recall, audited.claims_all) == (None, False)
+        assert audited.notes[0].startswith(f"A true pair is two texts {tolerance.in_words()}")
+        assert not any("by wording" in note for note in audited.notes)
+
+
 def test_matches_by_letters_are_compared_by_wording(filled):
     place, documents = filled
     texts = set(documents.values()) - {"!?"}
@@ -101,17 +124,20 @@ def test_matches_by_letters_are_compared_by_wording(filled):
     assert note.startswith(f"{len(near)} matches found: {n_alike} ({n_alike / len(near):.2%}) are matches by wording")
 
 
-@pytest.mark.parametrize("tolerance", METHODS, ids=str)
+@pytest.mark.parametrize(
+    "tolerance", [*METHODS, Tolerance.of("containment", threshold=0.7), Tolerance.of("edit", threshold=0.7)], ids=str
+)
 def test_what_a_search_misses_is_seen(filled, tolerance, monkeypatch):
     place, documents = filled
     whole = audited_of(place, tolerance).estimate
-    asked = auditing.near_contents
+    asked = auditing.asked_near
 
-    def forgetful(*arguments: object) -> Near:
-        near = asked(*arguments)
-        return Near(contents=near.contents[near.contents % 3 > 0], stages=near.stages, is_answered=near.is_answered)
+    def forgetful(*arguments: object) -> tuple[Near, int | None]:
+        near, own = asked(*arguments)
+        kept = near.contents[near.contents % 3 > 0]
+        return Near(contents=kept, stages=near.stages, is_answered=near.is_answered), own
 
-    monkeypatch.setattr(auditing, "near_contents", forgetful)
+    monkeypatch.setattr(auditing, "asked_near", forgetful)
     audited = audited_of(place, tolerance)
     assert audited.estimate.n_true == whole.n_true
     assert 0.3 < audited.estimate.recall < 0.9
@@ -149,7 +175,9 @@ def test_command(filled):
 def test_a_search_that_breaks_its_claim_is_told(filled, monkeypatch):
     place, _ = filled
     monkeypatch.setattr(
-        auditing, "near_contents", lambda *arguments: Near(contents=np.zeros(0, np.int64), stages=(), is_answered=True)
+        auditing,
+        "asked_near",
+        lambda *arguments: (Near(contents=np.zeros(0, np.int64), stages=(), is_answered=True), None),
     )
     ended = nearkin_here("audit", place.address, "--cache", place.cache, "--gamma", "0.2")
     assert ended.code == 0

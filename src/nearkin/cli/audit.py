@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nearkin.cli.options.audit import AuditedPlace, AuditSeed, Gamma, Json, MissedFile, ReplaceMissed, Sample
-from nearkin.cli.options.collection import AuditedMethod, Cache, Distance, ReadOnly, Threshold, Tolerance
+from nearkin.cli.options.collection import Cache, Distance, Method, ReadOnly, Threshold, Tolerance
 from nearkin.cli.options.definitions import Quiet, Threads
 from nearkin.nouns import counted
 
@@ -40,7 +40,7 @@ def audit(
     place: AuditedPlace,
     sample: Sample = 500,
     seed: AuditSeed = 0,
-    method: AuditedMethod = None,
+    method: Method = None,
     gamma: Gamma = None,
     threshold: Threshold = None,
     distance: Distance = None,

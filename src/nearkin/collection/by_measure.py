@@ -30,7 +30,8 @@ MAX_EDITED = 1_000
 """Maximum number of candidates found by words, and of candidates found by letters; the nearest first."""
 CANDIDATE_THRESHOLD, CANDIDATE_GAMMA = 0.35, 0.1
 """Jaccard similarity and letter distance up to which texts are candidates for edit similarity."""
-_MAX_WORK = 500_000_000
+MAX_EDIT_WORK = 500_000_000
+"""Maximum product of the lengths of two texts whose edit similarity is always computed; see `edit_similarity`."""
 _NEAR_THRESHOLD = 0.5
 
 
@@ -99,7 +100,7 @@ def near_by_edit(
             longer, shorter = sorted((len(one.text), len(query.text)), reverse=True)
             if longer and shorter / longer < minimum:
                 continue  # every additional character is an edit
-            similarity = edit_similarity(query.text, one.text, max_work=_MAX_WORK).similarity
+            similarity = edit_similarity(query.text, one.text, max_work=MAX_EDIT_WORK).similarity
             n_left += similarity is None
             if similarity is not None and similarity >= minimum:
                 found[one.number] = similarity

@@ -131,16 +131,6 @@ Method = Annotated[
         "[dim]default: words[/]",
     ),
 ]
-AuditedMethod = Annotated[
-    str | None,
-    _alike(
-        "--measure",
-        "--method",
-        help="words: shared word 5-grams, by --threshold. letters: letter counts, by --gamma. hamming: bits "
-        "of signatures, by --distance. si: one number per text, by --tolerance. containment and edit cannot be "
-        "audited. [dim]default: words[/]",
-    ),
-]
 PairsMethod = Annotated[
     str | None,
     _alike(

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 from sqlalchemy import Connection, select
 
+from nearkin.collection.check_in.results import MIN_COMMON
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.similar import near_contents
+from nearkin.collection.similar import asked_near, prepare
 from nearkin.collection.stored.contents import contents_of
 from nearkin.collection.stored.document_rows import refuse_changed_documents
 from nearkin.collection.stored.profiles import similarity_indexes
 from nearkin.collection.stored.word_sets import WordSets
 from nearkin.collection.tolerance import THRESHOLD, Method, Tolerance
-from nearkin.errors import ParameterError
 from nearkin.nouns import agreeing, counted
 from nearkin.planning.audit import estimate_recall
 from nearkin.planning.audit_sample import in_proportion, propose_samples
@@ -39,7 +39,11 @@ _LACKING: dict[Method, str] = {
     "minhash": "no words",
     "hamming": "no words",
     "si": "no similarity index, or 0",
+    "containment": "no words",
+    "edit": "no words, and too few letters",
 }
+_BY_WORDING = ("minhash", "containment", "edit")
+"""Methods whose true pairs share wording."""
 
 
 def audit_collection(place: str | Path, options: AuditOptions, progress: Progress) -> Audited:
@@ -58,6 +62,7 @@ def audit_collection(place: str | Path, options: AuditOptions, progress: Progres
 def audit_opened(collection: OpenedCollection, options: AuditOptions, progress: Progress) -> Audited:
     """Audit a collection that is open; see `audit_collection`."""
     started = time.perf_counter()
+    prepare(collection, options.tolerance or Tolerance.of())
     audited = collection.answered(partial(_audit, collection, options, progress))
     elapsed_s = time.perf_counter() - started
     proposed = propose_samples(audited.estimate, in_proportion(audited.estimate.n_sampled, elapsed_s))
@@ -66,8 +71,6 @@ def audit_opened(collection: OpenedCollection, options: AuditOptions, progress: 
 
 def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progress, seen: Snapshot) -> Audited:
     tolerance = options.tolerance or Tolerance.of()
-    if tolerance.method not in SIMILARITY:
-        raise ParameterError.of("method", "audit", "'words', 'letters', 'hamming' or 'si'", tolerance.method)
     refuse_changed_documents(seen.connection)
     rows = seen.connection.execute(select(documents.c.content).where(documents.c.is_current)).scalars().all()
     current = np.unique(np.array(rows, np.int64))
@@ -88,7 +91,7 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
             lost = is_other & ~was_found
             if lost.any():
                 missed.take(_named(seen.connection, sample[place[lost]], content[lost], similarity[lost].tolist()))
-        if tolerance.method != "minhash":
+        if tolerance.method not in _BY_WORDING:
             by_wording = _by_wording(collection, seen, sample, current, found)
     return Audited(
         what=f"nearkin similar {tolerance.in_options()}, {collection.place}",
@@ -109,6 +112,10 @@ def _measured(tolerance: Tolerance) -> str:
     """Return the definition of a true pair: two versions of a document need not be such a pair."""
     if tolerance.method == "minhash":
         return f"A true pair is two texts {tolerance.in_words()}: versions that share fewer words are not counted"
+    if tolerance.method == "containment":
+        return f"A true pair is two texts {tolerance.in_words()} and at least {MIN_COMMON} word 5-grams in common"
+    if tolerance.method == "edit":
+        return f"A true pair is two texts {tolerance.in_words()}, without normalisation"
     by = {"range": "letter counts", "hamming": "signatures", "si": "similarity indexes"}[tolerance.method]
     return (
         f"A true pair is two texts {tolerance.in_words()}, by {by}: versions of a document can lie outside and are not "
@@ -153,7 +160,8 @@ def _answered(connection: Connection, method: Method, current: I64) -> I64:
             index = profiles.c.similarity_index
             query = select(profiles.c.content).where(profiles.c.content.in_(some), index.is_not(None), index != 0)
         else:
-            has_it = contents.c.is_counted if method == "range" else contents.c.signature.is_not(None)
+            has_words = contents.c.signature.is_not(None)
+            has_it = {"range": contents.c.is_counted, "edit": contents.c.is_counted | has_words}.get(method, has_words)
             query = select(contents.c.content).where(contents.c.content.in_(some), has_it)
         able += connection.execute(query).scalars()
     return np.sort(np.array(able, np.int64))
@@ -171,13 +179,14 @@ def _ask(
         held = contents_of(seen.connection, some)
         indexes = similarity_indexes(seen.connection, some)
         for place, number in enumerate(some, start):
-            near = near_contents(
-                seen.connection, collection.counting, seen.segments, held[number], tolerance, indexes.get(number)
+            near, _ = asked_near(
+                seen.connection, collection.counting, seen.segments, held[number], tolerance, collection.store
             )
             keys.append(keys_of(np.full(len(near.contents), place), near.contents))
             progress.advance(1)
         ordered = [held[number] for number in some]
-        parts.append(Asked.of(collection.counting, ordered, [indexes.get(number) for number in some]))
+        own = [indexes.get(number) for number in some]
+        parts.append(Asked.of(collection.counting, ordered, own, with_texts=tolerance.method == "edit"))
     progress.finish()
     return Asked.joined(parts), np.concatenate(keys)
 

@@ -13,6 +13,8 @@ from functools import partial
 import numpy as np
 from sqlalchemy import Connection
 
+from nearkin.collection.by_measure import MAX_EDIT_WORK
+from nearkin.collection.check_in.results import MIN_COMMON
 from nearkin.collection.counting import SIGNATURE, TextCounting
 from nearkin.collection.stored.contents import Content, contents_of
 from nearkin.collection.stored.segments import read_contents
@@ -25,12 +27,15 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.search.inverted import InvertedSets
 from nearkin.stages.search.ranges.matches import RangeQueries
 from nearkin.stages.signatures.similarity_index import interval
+from nearkin.stages.verification.edit import edit_similarity
 
 SIMILARITY: dict[Method, str] = {
     "range": "1 - distance / length",
     "minhash": "jaccard",
     "hamming": "share of equal bits",
     "si": "1 - difference / similarity index",
+    "containment": "containment",
+    "edit": "edit similarity",
 }
 """Measure of the similarity of a pair, by method."""
 _CONTENTS_AT_A_TIME = 1 << 13
@@ -38,13 +43,15 @@ TrueOnes = tuple[I64, I64, F64]
 """Places in the sample, contents, similarities."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """Sampled contents, without their texts.
+    """Sampled contents.
 
     Parameters
     ----------
     numbers : int64 array, shape (n_sampled,)
+    texts : sequence of str
+        Unchanged texts for "edit", else none.
     counts : uint32 array, shape (n_sampled, n_dimensions)
     signatures : uint64 array, shape (n_sampled, n_words)
     sets : ShingleSets
@@ -53,22 +60,26 @@ class Asked:
     """
 
     numbers: I64
+    texts: Sequence[str]
     counts: U32
     signatures: U64
     sets: ShingleSets
     indexes: Sequence[int | None]
 
     @classmethod
-    def of(cls, counting: TextCounting, found: Sequence[Content], indexes: Sequence[int | None]) -> Asked:
+    def of(
+        cls, counting: TextCounting, found: Sequence[Content], indexes: Sequence[int | None], *, with_texts: bool
+    ) -> Asked:
         """Make it from contents in the store."""
         nothing = np.zeros(SIGNATURE.bits // 8, np.uint8)
         signatures = [nothing if one.signature is None else one.signature for one in found]
         return cls(
-            np.array([one.number for one in found], np.int64),
-            np.array([one.counts for one in found], np.uint32).reshape(len(found), -1),
-            np.array(signatures, np.uint8).reshape(len(found), len(nothing)).view(np.uint64),
-            counting.shingles(strings([one.text for one in found])),
-            indexes,
+            numbers=np.array([one.number for one in found], np.int64),
+            texts=[one.text for one in found] if with_texts else (),
+            counts=np.array([one.counts for one in found], np.uint32).reshape(len(found), -1),
+            signatures=np.array(signatures, np.uint8).reshape(len(found), len(nothing)).view(np.uint64),
+            sets=counting.shingles(strings([one.text for one in found])),
+            indexes=indexes,
         )
 
     @classmethod
@@ -82,11 +93,12 @@ class Asked:
             parts[0].sets.fingerprint,
         )
         return cls(
-            np.concatenate([part.numbers for part in parts]),
-            np.concatenate([part.counts for part in parts]),
-            np.concatenate([part.signatures for part in parts]),
-            sets,
-            [index for part in parts for index in part.indexes],
+            numbers=np.concatenate([part.numbers for part in parts]),
+            texts=[text for part in parts for text in part.texts],
+            counts=np.concatenate([part.counts for part in parts]),
+            signatures=np.concatenate([part.signatures for part in parts]),
+            sets=sets,
+            indexes=[index for part in parts for index in part.indexes],
         )
 
 
@@ -114,7 +126,7 @@ def compare_with_all(
     progress : Progress
     """
     progress.start("compare", len(current), "documents")
-    if tolerance.method in ("minhash", "si"):
+    if tolerance.method in ("minhash", "si", "containment", "edit"):
         yield from _by_texts(connection, counting, asked, current, tolerance, progress)
     else:
         yield from _by_columns(connection, counting, asked, current, tolerance, threads, progress)
@@ -169,15 +181,36 @@ def _by_texts(
     for some in some_at_a_time(connection, current.tolist()):
         found = list(contents_of(connection, some).values())
         numbers = np.array([one.number for one in found], np.int64)
+        if tolerance.method == "edit":
+            yield from _near_texts(asked.texts, found, tolerance.value)
+            progress.advance(len(some))
+            continue
         texts = strings([one.text for one in found])
         if tolerance.method == "minhash":
             shared = index.shared(counting.shingles(texts))
             alike = shared.where(shared.jaccard >= tolerance.value)
             yield alike.left.astype(np.int64), numbers[alike.right], alike.jaccard
+        elif tolerance.method == "containment":
+            shared = index.shared(counting.shingles(texts))
+            alike = shared.where((shared.containment >= tolerance.value) & (shared.n_common >= MIN_COMMON))
+            yield alike.left.astype(np.int64), numbers[alike.right], alike.containment
         else:
             made = counting.index(texts)
             yield from _near_indexes(asked.indexes, numbers[made.has_value], made.values[made.has_value], tolerance)
         progress.advance(len(some))
+
+
+def _near_texts(own: Sequence[str], others: Sequence[Content], minimum: float) -> Iterator[TrueOnes]:
+    """Compare every two texts whose lengths allow the similarity; every additional character is an edit."""
+    lengths = np.array([len(one.text) for one in others], np.int64)
+    for place, text in enumerate(own):
+        longer, shorter = np.maximum(lengths, len(text)), np.minimum(lengths, len(text))
+        alike = dict[int, float]()
+        for row in np.flatnonzero(shorter >= minimum * longer).tolist():
+            similarity = edit_similarity(text, others[row].text, max_work=MAX_EDIT_WORK).similarity
+            if similarity is not None and similarity >= minimum:
+                alike[others[row].number] = similarity
+        yield np.full(len(alike), place), np.array(list(alike), np.int64), np.array(list(alike.values()), np.float64)
 
 
 def _near_indexes(own: Sequence[int | None], numbers: I64, values: I64, tolerance: Tolerance) -> Iterator[TrueOnes]:
