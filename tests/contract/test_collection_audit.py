@@ -114,6 +114,18 @@ def test_containment_and_edit_similarity_are_measured(filled):
         assert not any("by wording" in note for note in audited.notes)
 
 
+def test_pairs_of_texts_that_are_too_long_to_compare_are_counted_apart(filled, monkeypatch):
+    place, _ = filled
+    tolerance = Tolerance.of("edit", threshold=0.7)
+    whole = audited_of(place, tolerance)
+    assert not any("not compared" in note for note in whole.notes)
+    monkeypatch.setattr("nearkin.workflows.auditing.definitions.MAX_EDIT_WORK", 0)
+    audited = audited_of(place, tolerance)
+    (note,) = (note for note in audited.notes if "of long texts not compared" in note)
+    n_unknown = int(note.split()[0].replace(",", ""))
+    assert audited.estimate.n_true < whole.estimate.n_true <= audited.estimate.n_true + n_unknown
+
+
 def test_matches_by_letters_are_compared_by_wording(filled):
     place, documents = filled
     texts = set(documents.values()) - {"!?"}

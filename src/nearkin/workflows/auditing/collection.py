@@ -77,14 +77,16 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
     population = _answered(seen.connection, tolerance.method, current)
     sample = options.drawn(population)
     missed, n_true, n_found = MissedPairs(), np.zeros(len(sample), np.int64), np.zeros(len(sample), np.int64)
-    by_wording = tuple[str, ...]()
+    by_wording, n_unknown = tuple[str, ...](), 0
     if len(sample):
         asked, found = _ask(collection, seen, sample, tolerance, progress)
         everything = compare_with_all(
             seen.connection, collection.counting, asked, current, tolerance, threads=options.threads, progress=progress
         )
         for place, content, similarity in everything:
-            is_other = sample[place] != content
+            is_unknown = np.isnan(similarity)
+            n_unknown += int(np.count_nonzero(is_unknown & (sample[place] != content)))
+            is_other = (sample[place] != content) & ~is_unknown
             was_found = np.isin(keys_of(place, content), found)
             n_true += np.bincount(place[is_other], minlength=len(sample))
             n_found += np.bincount(place[is_other & was_found], minlength=len(sample))
@@ -104,7 +106,12 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
         predicted_recall=tolerance.recall,
         claims_all=tolerance.recall == 1,
         is_truncated=missed.is_truncated,
-        notes=(_measured(tolerance), *by_wording, *_notes(len(rows), len(current), len(population), tolerance.method)),
+        notes=(
+            _measured(tolerance),
+            *by_wording,
+            *_too_long(n_unknown),
+            *_notes(len(rows), len(current), len(population), tolerance.method),
+        ),
     )
 
 
@@ -140,6 +147,14 @@ def _by_wording(collection: OpenedCollection, seen: Snapshot, sample: I64, curre
     return (
         f"{compared} found: {n_alike:,} ({share}) are matches by wording too, with a Jaccard "
         f"similarity of at least {THRESHOLD:g}",
+    )
+
+
+def _too_long(n_unknown: int) -> tuple[str, ...]:
+    """Report pairs whose similarity was not computed."""
+    pairs = counted(n_unknown, "pair")
+    return (f"{pairs} of long texts not compared: {agreeing(n_unknown, 'it is', 'they are')} not counted",) * (
+        n_unknown > 0
     )
 
 

@@ -40,7 +40,7 @@ SIMILARITY: dict[Method, str] = {
 """Measure of the similarity of a pair, by method."""
 _CONTENTS_AT_A_TIME = 1 << 13
 TrueOnes = tuple[I64, I64, F64]
-"""Places in the sample, contents, similarities."""
+"""Places in the sample, contents, similarities; NaN: the texts are too long for an edit similarity."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,15 +201,16 @@ def _by_texts(
 
 
 def _near_texts(own: Sequence[str], others: Sequence[Content], minimum: float) -> Iterator[TrueOnes]:
-    """Compare every two texts whose lengths allow the similarity; every additional character is an edit."""
+    """Compare every two texts whose lengths allow the similarity: every additional character is an edit."""
     lengths = np.array([len(one.text) for one in others], np.int64)
     for place, text in enumerate(own):
         longer, shorter = np.maximum(lengths, len(text)), np.minimum(lengths, len(text))
         alike = dict[int, float]()
-        for row in np.flatnonzero(shorter >= minimum * longer).tolist():
+        # one character more than the lengths allow, so that rounding excludes nothing
+        for row in np.flatnonzero(shorter + 1 >= minimum * longer).tolist():
             similarity = edit_similarity(text, others[row].text, max_work=MAX_EDIT_WORK).similarity
-            if similarity is not None and similarity >= minimum:
-                alike[others[row].number] = similarity
+            if similarity is None or similarity >= minimum:
+                alike[others[row].number] = np.nan if similarity is None else similarity
         yield np.full(len(alike), place), np.array(list(alike), np.int64), np.array(list(alike.values()), np.float64)
 
 
