@@ -473,8 +473,7 @@ def test_standard_input_that_cannot_be_read(tmp_path, how, words):
 
 def test_standard_input(tmp_path):
     data = b"".join(json.dumps(record).encode() + b"\n" for record in TWINS)
-    out = tmp_path / "out"
-    ended = nearkin_here("dedup", "-", "--out", out, "--no-report", "-q", stdin=data)
+    ended = nearkin_here("dedup", "-", "--out", tmp_path / "out", "--no-report", "-q", stdin=data)
     assert (ended.code, ended.err) == (0, "")
     assert sorted(verdicts(tmp_path).values()) == ["near-duplicate", "unique"]
     assert_refused(nearkin_here("dedup", "-", "--out", tmp_path / "b", "-q", "--against", "-", stdin=data), 2, "once")
