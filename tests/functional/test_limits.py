@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import random
 import resource
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,19 +21,26 @@ from commands import quick_python
 from functional.conftest import CHOSEN, listing, results, run_here, write_jsonl
 from nearkin.errors import OutputError
 from nearkin.runs import files
+from nearkin.runs.directory import RESUME_HINT
 from nearkin.runs.progress import Silent
 from nearkin.workflows.dedup.files import Delivery
 
 
-@pytest.fixture
-def few_open_files():
+@contextlib.contextmanager
+def few_more_open_files(n_more: int) -> Iterator[None]:
+    """Let the process open a few files beside those that tests before this one hold open, such as servers."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(100, hard), hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    already = [int(number) for number in os.listdir("/proc/self/fd")]
+    free = itertools.filterfalse(set(already).__contains__, itertools.count())
+    highest = next(itertools.islice(free, n_more - 1, None))  # the system gives the lowest free number
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(highest + 1, hard), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def test_more_runs_than_open_files(few_open_files):
+def test_more_runs_than_open_files():
     """Long texts at a low threshold: hundreds of bands, and candidates in most of them."""
     chance = random.Random(1)
     texts = [" ".join(f"w{chance.randrange(10**6)}" for _ in range(1600)) for _ in range(60)]
@@ -43,10 +53,28 @@ def test_more_runs_than_open_files(few_open_files):
             words[at] = f"x{chance.randrange(10**9)}"
         planted.append((row, len(texts)))
         texts.append(" ".join(words))
-    result = package.dedup(list(enumerate(texts)), threshold=0.5, shingle="words:3")
+    with few_more_open_files(60):
+        result = package.dedup(list(enumerate(texts)), threshold=0.5, shingle="words:3")
     assert result.manifest["plan"]["bands"] > 120
     found = set(zip(result.pairs["id_a"].to_pylist(), result.pairs["id_b"].to_pylist(), strict=True))
     assert set(planted) <= found
+
+
+def test_no_resume_is_offered_where_nothing_is_kept(tmp_path):
+    """A run without a directory removes its work; one with a directory keeps it, and says so."""
+
+    class Interrupting(Silent):
+        def start(self, stage, total, unit):
+            if stage == "verify":
+                raise KeyboardInterrupt
+
+    texts = [" ".join(f"w{at}" for at in range(row, row + 40)) for row in range(60)]
+    notes = []
+    for out in (None, tmp_path / "out"):
+        with pytest.raises(KeyboardInterrupt) as caught:
+            package.dedup(texts, out=out, progress=Interrupting())
+        notes.append(getattr(caught.value, "__notes__", []))
+    assert notes == [[], [RESUME_HINT]]
 
 
 # -- a full disk ------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import pyarrow as pa
 from nearkin.errors import OutputExistsError, ParameterError, RunError
 from nearkin.formats import parquet
 from nearkin.paths import check_output
+from nearkin.runs.directory import RESUME_HINT
 from nearkin.runs.finished import read_results
 
 Where = str | os.PathLike[str]
@@ -38,7 +39,12 @@ def directory_for(out: Where | None, owner: str) -> Iterator[Path]:
         yield path_of(out, "out", owner)
         return
     with tempfile.TemporaryDirectory(prefix="nearkin-") as folder:
-        yield Path(folder) / owner
+        try:
+            yield Path(folder) / owner
+        except BaseException as error:  # its work is removed with it: nothing can be resumed
+            if RESUME_HINT in (notes := getattr(error, "__notes__", [])):
+                notes.remove(RESUME_HINT)
+            raise
 
 
 @contextlib.contextmanager
