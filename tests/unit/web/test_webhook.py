@@ -160,7 +160,7 @@ def test_a_name_that_is_not_found_in_time_is_a_failure(monkeypatch: pytest.Monke
     for _ in range(_MAX_AT_ONCE + 1):
         webhook("https://example.org/", said, "open", timeout_s=0.02).ask(EVENT)
     assert said == ["The webhook failed: the address of example.org was not found in time."] * (_MAX_AT_ONCE + 1)
-    assert time.monotonic() - began < 5.0
+    assert time.monotonic() - began < 15, "they waited for the resolver"
     over.set()
     for _ in range(_MAX_AT_ONCE):
         assert ended.acquire(timeout=20)
@@ -175,13 +175,13 @@ def test_the_time_of_the_look_up_is_part_of_the_limit(hook: Hook, monkeypatch: p
 
     def look_up(host: str, *others: Any, **more: Any) -> Any:
         if host == "hook.example":
-            time.sleep(0.4)
+            time.sleep(1.5)
         return found("127.0.0.1", *others, **more)
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
     began = time.monotonic()
-    webhook(hook.url.replace("127.0.0.1", "hook.example"), said, "open", timeout_s=0.5).ask(EVENT)
-    assert (0.5 <= time.monotonic() - began < 0.8, len(said), len(hook.told)) == (True, 1, 1)
+    webhook(hook.url.replace("127.0.0.1", "hook.example"), said, "open", timeout_s=1.6).ask(EVENT)
+    assert (time.monotonic() - began < 1.5 + 1.6 - 0.2, len(said), len(hook.told)) == (True, 1, 1)
 
 
 def test_a_certificate_is_verified(hook: Hook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,7 +78,7 @@ def test_nobody_answers(closed_port):
     start = time.monotonic()
     with pytest.raises(EngineError) as caught:
         check_answers(f"spark://127.0.0.1:{closed_port}")
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 30
     assert f"127.0.0.1:{closed_port}: Connection refused" in str(caught.value)
     assert "org.apache.spark.deploy.master.Master" in str(caught.value)
     assert "local[*]" in str(caught.value)
