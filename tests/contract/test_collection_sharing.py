@@ -68,7 +68,7 @@ def test_a_reader_that_began_before_a_commit_sees_the_old_state(place):
 
 def test_threads_ask_while_one_adds(place):
     """Each answer is that of some moment: all of the waves up to one, and nothing else."""
-    n_waves, waves, wrong = 12, 5, []
+    n_waves, waves, wrong = 8, 5, []
     is_done = threading.Event()
     with place.open() as collection:
         collection.add(some(0, waves))
@@ -83,8 +83,8 @@ def test_threads_ask_while_one_adds(place):
                 last = len(found)
             return n_asked
 
-        with ThreadPoolExecutor(8) as pool:
-            asked = [pool.submit(ask) for _ in range(8)]
+        with ThreadPoolExecutor(4) as pool:
+            asked = [pool.submit(ask) for _ in range(4)]
             try:
                 for wave in range(1, n_waves):
                     collection.add(some(wave * waves, waves), threads=2)
@@ -92,7 +92,7 @@ def test_threads_ask_while_one_adds(place):
                 is_done.set()
             n_asked = sum(one.result(60) for one in asked)
         assert not wrong
-        assert n_asked >= 8
+        assert n_asked >= 4
         assert ids_like(collection) == names(1, n_waves * waves)
 
 
