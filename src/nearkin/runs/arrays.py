@@ -20,6 +20,8 @@ class GrowingArray:
     path : Path
         Its file; an existing file is replaced.
     dtype : dtype
+    name : str, optional
+        Name under which the file is read later; default: that of ``path``.
 
     Examples
     --------
@@ -32,12 +34,12 @@ class GrowingArray:
     [1, 2, 3]
     """
 
-    def __init__(self, path: Path, dtype: DTypeLike) -> None:
+    def __init__(self, path: Path, dtype: DTypeLike, *, name: str | None = None) -> None:
         self._path = path
         self._dtype = np.dtype(dtype)
         with writing(path):
             self._file = open(path, "wb", buffering=0)  # noqa: SIM115 (closed by `mapped`)
-        self._sealing = Sealing(self._file)  # without the name: a task maps it under one name, the driver under another
+        self._sealing = Sealing(self._file, name or path.name)
 
     def add(self, part: NDArray[np.generic]) -> None:
         """Append a part."""
@@ -49,7 +51,7 @@ class GrowingArray:
         with writing(self._path):
             self._sealing.seal()
         self._file.close()
-        return mapped_array(self._path, self._dtype)
+        return _mapped(self._path, self._dtype, self._sealing.tell())  # not checked: it may be renamed
 
 
 def mapped_array(path: Path, dtype: DTypeLike) -> NDArray[np.generic]:
@@ -60,7 +62,11 @@ def mapped_array(path: Path, dtype: DTypeLike) -> NDArray[np.generic]:
     RunError
         The file was changed.
     """
-    n = sealed_length(path) // np.dtype(dtype).itemsize
+    return _mapped(path, np.dtype(dtype), sealed_length(path))
+
+
+def _mapped(path: Path, dtype: np.dtype[Any], n_bytes: int) -> NDArray[np.generic]:
+    n = n_bytes // dtype.itemsize
     return np.asarray(np.memmap(path, dtype, "r", shape=(n,))) if n else np.zeros(0, dtype)
 
 

@@ -127,7 +127,7 @@ def collect(texts: Texts, split: Splitting, side: str, *, work: Path, threads: i
     """
     inputs = snapshots_of(texts.sources, texts.encoding)
     with meter.stage(f"read {side}", texts.size_bytes, "bytes") as progress:
-        counted = count_texts(texts, split, count_places(work, side), threads=threads, progress=progress)
+        counted = count_texts(texts, split, growing(count_places(work, side)), threads=threads, progress=progress)
     return collected(counted, texts, inputs, side)
 
 
@@ -136,12 +136,19 @@ def count_places(work: Path, side: str) -> tuple[Path, Path]:
     return work / f"{side}-terms", work / f"{side}-counts"
 
 
+def growing(
+    places: tuple[Path, Path], names: tuple[str | None, str | None] = (None, None)
+) -> tuple[GrowingArray, GrowingArray]:
+    """Begin the files of terms and counts, with the names under which they are read later, if others."""
+    return GrowingArray(places[0], np.int32, name=names[0]), GrowingArray(places[1], np.float32, name=names[1])
+
+
 def count_texts(
-    texts: Texts, split: Splitting, places: tuple[Path, Path], *, threads: int, progress: Progress
+    texts: Texts, split: Splitting, arrays: tuple[GrowingArray, GrowingArray], *, threads: int, progress: Progress
 ) -> CountedTexts:
-    """Read texts once; write terms and counts to two files, and map them."""
+    """Read texts once; write terms and counts to two files that were begun with `growing`, and map them."""
     names, vocabulary = pa.array(texts.names, pa.large_string()), Vocabulary()
-    terms, counts = GrowingArray(places[0], np.int32), GrowingArray(places[1], np.float32)
+    terms, counts = arrays
     sizes, documents = [np.zeros(1, np.int64)], []
 
     def read(raw: RawBatch) -> tuple[pa.RecordBatch, TextWords]:
@@ -166,8 +173,8 @@ def collected(counted: CountedTexts, texts: Texts, inputs: Snapshots, side: str)
 
     Raises
     ------
-    There are no documents or no words, or a file has changed.
-        It has no documents or no words, or a file has changed.
+    SourceError
+        There are no documents or no words, or a file has changed.
     """
     name = ", ".join(texts.names[:3]) + (", …" if len(texts.names) > 3 else "")
     check_unchanged(texts.sources, inputs)

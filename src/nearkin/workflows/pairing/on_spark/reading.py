@@ -12,7 +12,7 @@ import pyarrow as pa
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import TermCounts
-from nearkin.runs.arrays import GrowingArray, mapped_array
+from nearkin.runs.arrays import mapped_array
 from nearkin.runs.files import published
 from nearkin.runs.part_files import PartFiles
 from nearkin.runs.progress import Progress
@@ -27,6 +27,7 @@ from nearkin.workflows.pairing.collecting import (
     collected,
     count_places,
     count_texts,
+    growing,
 )
 from nearkin.workflows.pairing.on_spark.streams import READ
 from nearkin.workflows.reading.on_spark.notes import Notes, exception_blocks, take_exceptions, tell
@@ -91,7 +92,7 @@ def collect_all(
 def joined(parts: Iterable[CountedPart], places: tuple[Path, Path], *, id_kind: IdKind) -> CountedTexts:
     """Join parts in the order of the inputs, with one vocabulary, whose words are numbered by first occurrence."""
     vocabulary = Vocabulary()
-    terms, counts = GrowingArray(places[0], np.int32), GrowingArray(places[1], np.float32)
+    terms, counts = growing(places)
     sizes, documents = [np.zeros(1, np.int64)], [DOCUMENTS_SCHEMA.empty_table()]
     for part in parts:
         numbers = vocabulary.add(part.words)
@@ -116,9 +117,10 @@ class CountedPart:
 
 def count_part(files: PartFiles, number: int, texts: Texts, split: Splitting, progress: Progress) -> CountedTexts:
     """Read texts and write their counts; a file that is written twice is complete at any time."""
-    terms, counts = (published(files.place(number, name), durable=False) for name in ("-terms", "-counts"))
-    with terms as terms_aside, counts as counts_aside:
-        found = count_texts(texts, split, (terms_aside, counts_aside), threads=1, progress=progress)
+    terms, counts = (files.place(number, name) for name in ("-terms", "-counts"))
+    with published(terms, durable=False) as terms_aside, published(counts, durable=False) as counts_aside:
+        arrays = growing((terms_aside, counts_aside), (terms.name, counts.name))
+        found = count_texts(texts, split, arrays, threads=1, progress=progress)
     files.save(number, "-offsets", found.counts.offsets)
     files.save_table(number, "-documents", found.documents)
     files.save_table(number, "-words", pa.table([found.vocabulary.words], _WORDS))
