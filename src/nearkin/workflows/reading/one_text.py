@@ -87,20 +87,23 @@ def read_one_document(
     texts = reading.opened(Silent())
     doc_id, others, n_others = printable(str(path)), list[str](), 0
     found: OneDocument | None = None
-    inside: list[str] = []
+    inside, problem = list[str](), ""
     for raw in texts.raw_batches(Silent()):
         prepared = texts.prepare(raw._replace(number=None), AS_IT_CAME).prepared  # no list of exceptions is wanted
         ids = prepared["doc_id"].to_pylist()  # Arrow's index would import pyarrow.compute
+        told = prepared["problem"].to_pylist()
         inside += (one for one in ids if str(one).startswith(f"{doc_id}{BETWEEN}"))
         if found is None and doc_id in ids:
             at = ids.index(doc_id)
-            if prepared["problem"][at].is_valid:
-                raise SourceError(f"{path}: {prepared['problem'][at]}")
+            if told[at] is not None:
+                raise SourceError(f"{path}: {told[at]}")
             found = _document_at(prepared, at, texts.names[0])
             if not with_inside:
                 return found
-        others += ids[:_SHOWN]
-        n_others += len(prepared)
+        problem = problem or next((f"{one}: {why}" for one, why in zip(ids, told) if why is not None), "")
+        readable = [one for one, why in zip(ids, told) if why is None]
+        others += readable[:_SHOWN]
+        n_others += len(readable)
     if found is not None:
         return replace(found, inside=tuple(inside))
     if len(texts.names) == 1 and others and file == str(path):
@@ -112,6 +115,8 @@ def read_one_document(
         raise SourceError(
             f"{path}: there is no such document in {file}. It contains {first_of(others, _SHOWN, n_others)}."
         )
+    if len(texts.names) == 1 and problem:
+        raise SourceError(f"{path} has no readable document. {problem}.")
     raise SourceError(f"{path} is not a single file. Name one file.")
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import tarfile
 import threading
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -46,3 +48,24 @@ def test_a_pipe_with_the_name_of_a_document_is_refused_before_it_is_opened(tmp_p
     os.mkfifo(tmp_path / name)
     with pytest.raises(SourceError, match="is a pipe, of which Nearkin reads only text"):
         read_one_document(tmp_path / name)
+
+
+def test_of_several_documents_only_readable_ones_are_offered(tmp_path):
+    """An archive that was cut has no list of files, or names an exception after them."""
+    packed = tmp_path / "whole.zip"
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("a.txt", TEXT)
+    (tmp_path / "cut.zip").write_bytes(packed.read_bytes()[:-40])
+    with pytest.raises(
+        SourceError, match=r"cut\.zip has no readable document\. .*cut\.zip!#1: the ZIP archive is damaged"
+    ):
+        read_one_document(tmp_path / "cut.zip")
+    with tarfile.open(tmp_path / "whole.tar", "w") as tar:
+        for name in ("a.txt", "b.txt", "c.txt"):
+            (tmp_path / name).write_text(TEXT)
+            tar.add(tmp_path / name, name)
+    with tarfile.open(tmp_path / "whole.tar") as tar:
+        last = tar.getmember("c.txt").offset
+    (tmp_path / "cut.tar").write_bytes((tmp_path / "whole.tar").read_bytes()[:last])
+    with pytest.raises(SourceError, match=r"Name one inside it: \S*cut\.tar!a\.txt, \S*cut\.tar!b\.txt\.$"):
+        read_one_document(tmp_path / "cut.tar")

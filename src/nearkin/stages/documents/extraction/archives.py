@@ -36,6 +36,7 @@ _OF_THE_SYSTEM = "__MACOSX/"
 _FAULTS = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, struct.error, ValueError, IndexError, KeyError,
 )  # fmt: skip
+_NO_DIRECTORY = "the list of its files, at its end, is missing, as in a file that was cut"
 
 
 class _Archive(Container):
@@ -74,7 +75,8 @@ class ZipArchive(_Archive):
             try:
                 archive = zipfile.ZipFile(raw)
             except _FAULTS as error:
-                raise ExtractionError("corrupt", f"the ZIP archive is damaged: {_why(error)}") from error
+                why = _NO_DIRECTORY if str(error) == "File is not a zip file" else _why(error)
+                raise ExtractionError("corrupt", f"the ZIP archive is damaged: {why}") from error
             except NotImplementedError as error:
                 raise ExtractionError("unsupported", f"the ZIP archive cannot be read: {error}") from error
             with archive:
