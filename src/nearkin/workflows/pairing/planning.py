@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from nearkin.manifests.pairs import PairPlanRecord, WayRecord
 from nearkin.nouns import counted
+from nearkin.planning.pairs.assurance import assured
 from nearkin.planning.pairs.calibration import Prefix, calibrated
 from nearkin.planning.pairs.costs import Costs
 from nearkin.planning.pairs.measuring import machine_costs
@@ -22,6 +23,7 @@ from nearkin.reports.quantities import elapsed_text, nearest_percent_text
 from nearkin.runs.meter import Meter
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import rows_of
+from nearkin.workflows.pairing.measured_sample import MAX_ORDERS, MeasuredSample
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.sampling import Sampled, sample
 from nearkin.workflows.pairing.vectors import PairVectors
@@ -31,6 +33,8 @@ from nearkin.workflows.resources import Resources
 _PROBES = 12
 MIN_PAIRS = 30
 _MAX_PAIRS = 4_000
+_MAX_TRIES = 24
+_MAX_TARGET = 1 - 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +133,7 @@ class Answer:
     question : Question
         With the spread of the sample's cosines, and its clustering if measured; with the default costs.
     plan : Plan
+        Its prediction has the recall measured on the sample; see `planning.pairs.assurance`.
     sampled : Sampled
     clustering : Clustering or None
         None: no window is a candidate, or there are too few pairs.
@@ -145,6 +150,10 @@ class Answer:
         ``is_capped`` limits the recall of windows to what the sample of these collections supports.
         """
         plan = self.plan.told(replace(self.question, costs=costs))
+        measured = self.plan.prediction
+        names = ("recall_low", "recall", "recall_high", "n_pairs")
+        prediction = replace(plan.prediction, **{name: getattr(measured, name) for name in names})
+        plan = replace(plan, prediction=prediction)
         if not is_capped:
             return plan
         alternatives = tuple((way, _capped(way, told, self.clustering)) for way, told in plan.alternatives)
@@ -169,14 +178,27 @@ def answer_by_sample(
     resources : Resources
     meter : Meter
     """
-    sampled = sample(vectors, options.threshold, resources=resources, meter=meter)
+    sampled = sample(vectors, options.threshold, seed=options.seed, resources=resources, meter=meter)
     question = replace(question, spread=sampled.spread, costs=Costs.default())
     clustering: Clustering | None = None
-    plan = _choose(question, options)
-    if plan.search.method == "window" and len(sampled.keys) >= MIN_PAIRS:
-        clustering = calibrate(vectors, sampled, plan.search.bits, options.seed, resources=resources, meter=meter)
-        question = replace(question, prefix=clustering.prefix)
-        plan = _choose(question, options)
+    measured = MeasuredSample(vectors, sampled, options.seed, resources=resources, meter=meter)
+    target = options.recall
+    for _ in range(_MAX_TRIES):
+        plan = _choose(replace(question, recall=target), options)
+        search = plan.search
+        if search.method == "window" and clustering is None and len(sampled.keys) >= MIN_PAIRS:
+            clustering = calibrate(measured.signed(search.bits), sampled, options.seed, meter=meter)
+            question = replace(question, prefix=clustering.prefix)
+            plan = _choose(replace(question, recall=target), options)
+            search = plan.search
+        if search.method == "vectors" or not len(sampled.keys):
+            break
+        plan = replace(plan, prediction=assured(search, plan.prediction, question, measured.pairs(search)))
+        low = plan.prediction.recall_low
+        if low >= options.recall or target >= _MAX_TARGET:
+            break
+        target = min(_MAX_TARGET, 1 - (1 - target) * max(0.5, 0.99 * (1 - options.recall) / (1 - low)))
+    plan = replace(plan, reaches=plan.prediction.recall_low >= options.recall)
     return Answer(question, plan, sampled, clustering)
 
 
@@ -213,10 +235,9 @@ class Clustering:
 
 
 def calibrate(
-    vectors: PairVectors, sampled: Sampled, bits: int, seed: int, *, resources: Resources, meter: Meter
+    signatures: tuple[BitSignatures, BitSignatures], sampled: Sampled, seed: int, *, meter: Meter
 ) -> Clustering:
-    """Measure how close the pairs of the sample are in sorted orders."""
-    signatures = vectors.signed(bits, seed, threads=resources.n_threads, meter=meter)
+    """Measure how close the pairs of the sample are in sorted orders that the search does not use."""
     n_documents = sum(int(one.has_features.sum()) for one in signatures)
     step = -(-len(sampled.keys) // _MAX_PAIRS)
     left, right = rows_of(sampled.keys[::step])
@@ -229,8 +250,8 @@ def calibrate(
 
 
 def _capped(way: PairSearch, told: Prediction, clustering: Clustering | None) -> Prediction:
-    """Limit the prediction to what the sample supports: the model does not cover equal documents."""
-    if way.method != "window" or clustering is None:
+    """Limit the prediction by the model to what the sample supports: the model does not cover equal documents."""
+    if clustering is None or way.permutations <= MAX_ORDERS:  # vectors and signatures; orders that were measured
         return told
     most = clustering.max_found(way)
     names = ("recall_low", "recall", "recall_high")

@@ -18,10 +18,11 @@ from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import cosines_of, reaches
 from nearkin.workflows.resources import Resources
 
-_SAMPLE = 400
+_SAMPLE = 2000
 _MAX_SAMPLE_PAIRS = 400_000_000
 _BINS = 100
 _TIMED = 20_000
+_DRAWS = 400  # keeps the draw apart from other uses of the seed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,20 +50,22 @@ class Sampled:
     candidate_ns: float
 
 
-def sample(vectors: PairVectors, threshold: float, *, resources: Resources, meter: Meter) -> Sampled:
-    """Compare evenly spaced documents on the left with all on the right.
+def sample(vectors: PairVectors, threshold: float, *, seed: int = 0, resources: Resources, meter: Meter) -> Sampled:
+    """Compare random documents on the left with all on the right.
 
     Parameters
     ----------
     vectors : PairVectors
     threshold : float
+    seed : int
+        A different seed draws other documents.
     resources : Resources
     meter : Meter
     """
     right = vectors.right
     rows = np.flatnonzero(vectors.left.sizes)
     n = min(_SAMPLE, len(rows), max(50, _MAX_SAMPLE_PAIRS // max(1, len(right))))
-    rows = rows[np.linspace(0, len(rows) - 1, n).astype(np.int64)]
+    rows = rows[np.sort(np.random.default_rng([seed, _DRAWS]).choice(len(rows), n, replace=False))]
     own, firsts = some_vectors(vectors.left, rows), range(0, len(right), BLOCK)
     counts, found = np.zeros(_BINS, np.int64), [np.zeros(0, np.uint64)]
     with meter.stage("sample", n * len(right), "pairs") as progress:
