@@ -100,6 +100,38 @@ def test_a_search_of_the_version_before_goes_on(corpus, tmp_path, monkeypatch):
     here(corpus, tmp_path / "out", resume=True, **options)
 
 
+@pytest.mark.parametrize(
+    "planned",
+    [
+        {"method": "signatures", "bits": 512, "distance": 200},
+        {"method": "window", "bits": 256, "distance": 115, "permutations": 4, "window": 20},
+        {"method": "vectors"},
+    ],
+    ids=lambda planned: planned["method"],
+)
+def test_a_search_that_another_version_planned_goes_on_with_its_plan(corpus, tmp_path, monkeypatch, planned):
+    monkeypatch.setattr(kept_search, "_EVERY_S", 0.0)
+    monkeypatch.setattr(searching, "BLOCK", 9)
+    monkeypatch.setattr(stretches, "_CHUNK", 12)
+    options = {"method": "auto", "threshold": 0.15, "recall": 0.8} | ({"bits": 256} if "bits" in planned else {})
+    plan_search = job.plan_search
+
+    def of_before(vectors, chosen, **kinds):
+        return plan_search(vectors, replace(chosen, **planned), **kinds)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(job, "plan_search", of_before)
+        interrupted(corpus, tmp_path / "out", monkeypatch, **options)
+    here(corpus, tmp_path / "whole", **{**options, **planned})
+    told = here(corpus, tmp_path / "out", resume=True, **options)
+    search = told.plan.search
+    assert {name: getattr(search, name) for name in planned} == planned
+    if planned["method"] != "vectors":  # which this version chooses, too
+        assert told.plan.why == "the plan of the interrupted run"
+    for name in ("pairs.tsv", "pairs.parquet"):
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
 def test_a_run_that_fails_early_leaves_nothing(corpus, tmp_path, monkeypatch):
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt

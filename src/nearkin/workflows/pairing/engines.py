@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from nearkin.engines.spark.session import Cluster
 
 
+SEARCH_FILE = "search.txt"
+"""File in which a cluster keeps the method of a search."""
+
+
 class PairEngine(Protocol):
     """Engine for the long work of a run."""
 
@@ -124,6 +128,13 @@ def resumed_in_words(directory: RunDirectory, *, is_resumed: bool) -> str:
     if done := KeptSearch(_kept(directory)).in_words():
         return f"--resume: found an interrupted search ({done}); reading the documents again, then continuing"
     return "--resume: found an interrupted run without saved results, so this run starts from the beginning"
+
+
+def kept_way(directory: RunDirectory) -> PairSearch | None:
+    """Return the method of an interrupted search, which an earlier version may have planned."""
+    if (told := _of_cluster(directory) / SEARCH_FILE).exists():
+        return PairSearch.of_description(told.read_text(encoding="utf-8"))
+    return KeptSearch(_kept(directory)).way()
 
 
 def _kept(directory: RunDirectory) -> Path:

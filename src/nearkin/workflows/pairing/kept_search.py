@@ -9,10 +9,13 @@ import numpy as np
 
 from nearkin.errors import ResumeError
 from nearkin.nouns import counted
+from nearkin.planning.pairs.prediction import PairSearch
 from nearkin.runs.checkpoint import load_arrays, save_arrays
 from nearkin.workflows.pairing.verifying import Verified, Verifier
 
 _EVERY_S = 60.0
+OF_VECTORS = "vectors, by documents on the right"
+"""Units of a search by vectors, as `KeptSearch.load` takes them."""
 
 
 class KeptSearch:
@@ -66,6 +69,13 @@ class KeptSearch:
         stored = load_arrays(self._path)
         found, done = len(stored["keys"]), int(stored["n_comparisons"])
         return f"{counted(done, 'comparison')} made, {counted(found, 'pair')} found"
+
+    def way(self) -> PairSearch | None:
+        """Return the method of an interrupted search; None if there is none."""
+        if self._path is None or not self._path.exists():
+            return None
+        units = str(load_arrays(self._path)["units"])
+        return PairSearch("vectors") if units == OF_VECTORS else PairSearch.of_description(units)
 
     def save(self, n_done: int, n_comparisons: int, verifier: Verifier) -> None:
         """Save the state if it is time."""

@@ -30,6 +30,7 @@ from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import MAX_PAIRS
 from nearkin.workflows.resources import Resources
 
+BEGUN = "the plan of the interrupted run"
 _PROBES = 12
 MIN_PAIRS = 30
 _MAX_PAIRS = 4_000
@@ -83,7 +84,9 @@ class Planned:
         )
 
 
-def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resources, meter: Meter) -> Planned:
+def plan_search(
+    vectors: PairVectors, options: PairOptions, *, resources: Resources, meter: Meter, begun: PairSearch | None = None
+) -> Planned:
     """Choose the search method.
 
     Parameters
@@ -93,7 +96,20 @@ def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resour
         Options that they set are not chosen.
     resources : Resources
     meter : Meter
+    begun : PairSearch, optional
+        Interrupted search, which continues as it was planned, by an earlier version perhaps.
     """
+    planned = _planned(vectors, options, resources, meter)
+    if begun is not None and planned.search != begun:
+        own = {name: getattr(begun, name) or None for name in ("bits", "permutations", "window")}
+        distance = None if begun.method == "vectors" else begun.distance
+        continued = replace(options, method=begun.method, distance=distance, **own)
+        planned = replace(_planned(vectors, continued, resources, meter), why=BEGUN)
+    return _told(planned, options, meter)
+
+
+def _planned(vectors: PairVectors, options: PairOptions, resources: Resources, meter: Meter) -> Planned:
+    """Choose the search method, without a message."""
     question = _question(vectors, options, resources)
     is_open = options.method == "auto" and not options.fixed
     is_asked = options.method == "vectors" or (is_open and options.recall >= 1)
@@ -104,7 +120,7 @@ def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resour
             why = "--method was given" if options.method == "vectors" else "--recall 1 compares all pairs"
         else:
             why = f"exact search, estimated {elapsed_text(exact.elapsed_s)}"
-        return _told(Planned(search=every, prediction=exact, alternatives=(), why=why), options, meter)
+        return Planned(search=every, prediction=exact, alternatives=(), why=why)
     answer = answer_by_sample(vectors, question, options, resources=resources, meter=meter)
     is_given = options.method != "auto"
     why = (
@@ -112,7 +128,7 @@ def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resour
     )
     with meter.stage("plan", 0, "steps"):
         plan = answer.told(costs_here(answer.sampled))
-    planned = Planned(
+    return Planned(
         search=plan.search,
         prediction=plan.prediction,
         alternatives=plan.alternatives,
@@ -121,7 +137,6 @@ def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resour
         n_sample_pairs=len(answer.sampled.keys),
         wanted=options.recall,
     )
-    return _told(planned, options, meter)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

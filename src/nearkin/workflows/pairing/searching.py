@@ -17,7 +17,7 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.stages.search.sliding_window import SignatureScan, SlidingWindow
 from nearkin.stages.search.stretches import Stretches, keys_of, n_pieces_of, rows_of
-from nearkin.workflows.pairing.kept_search import KeptSearch
+from nearkin.workflows.pairing.kept_search import OF_VECTORS, KeptSearch
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import FoundPairs, Verifier
 
@@ -140,7 +140,7 @@ def _by_vectors(
 ) -> FoundPairs:
     rows = np.flatnonzero(vectors.left.sizes)
     with meter.stage("search", len(rows) * len(vectors.right), "pairs") as progress:
-        n_done, _ = kept.load(verifier, "vectors, by documents on the right")
+        n_done, _ = kept.load(verifier, OF_VECTORS)
         progress.advance(n_done * len(rows))
 
         def done(n: int) -> None:

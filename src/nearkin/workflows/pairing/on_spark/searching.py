@@ -18,6 +18,7 @@ from nearkin.runs.part_files import PartFiles
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import rows_of
 from nearkin.stages.signatures.random_projection import RandomProjection
+from nearkin.workflows.pairing.engines import SEARCH_FILE
 from nearkin.workflows.pairing.kept_search import check_same
 from nearkin.workflows.pairing.on_spark.comparing import CompareChunkTask
 from nearkin.workflows.pairing.on_spark.meeting import LeftMeetings, VerifyCandidatesTask
@@ -73,7 +74,7 @@ def search_all(
     files = VectorFiles.of(vectors, arrays, PART)
     meetings = LeftMeetings(len(vectors.left), _ROWS_A_MEETING)
     rounds = _rounds(stages, files, way, threshold, top, seed, meetings, work)
-    _remember(work / "search.txt", f"{way.describe()}, on a cluster, in {counted(len(rounds), 'round')}")
+    _remember(work / SEARCH_FILE, f"{way.describe()}, on a cluster, in {counted(len(rounds), 'round')}")
     verifying = VerifyCandidatesTask(files, threshold, top)
     found: Blocks | None = None
     for number, begin in enumerate(rounds):
