@@ -17,7 +17,7 @@ from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.workflows.pairing.collecting import Collected, Splitting, collect
 from nearkin.workflows.pairing.inputs import PairInput
-from nearkin.workflows.pairing.kept_search import KeptSearch
+from nearkin.workflows.pairing.kept_search import SEARCH_FILE, KeptSearch
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import search
 from nearkin.workflows.pairing.vectors import PairVectors
@@ -28,10 +28,6 @@ from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
     from nearkin.engines.spark.session import Cluster
-
-
-SEARCH_FILE = "search.txt"
-"""File in which a cluster keeps the method of a search."""
 
 
 class PairEngine(Protocol):

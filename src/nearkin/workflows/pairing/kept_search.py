@@ -14,6 +14,8 @@ from nearkin.runs.checkpoint import load_arrays, save_arrays
 from nearkin.workflows.pairing.verifying import Verified, Verifier
 
 _EVERY_S = 60.0
+SEARCH_FILE = "search.txt"
+"""File in which a cluster keeps the method of a search."""
 OF_VECTORS = "vectors, by documents on the right"
 """Units of a search by vectors, as `KeptSearch.load` takes them."""
 

@@ -101,9 +101,15 @@ def plan_search(
     """
     planned = _planned(vectors, options, resources, meter)
     if begun is not None and planned.search != begun:
-        own = {name: getattr(begun, name) or None for name in ("bits", "permutations", "window")}
-        distance = None if begun.method == "vectors" else begun.distance
-        continued = replace(options, method=begun.method, distance=distance, **own)
+        is_exact = begun.method == "vectors"
+        continued = replace(
+            options,
+            method=begun.method,
+            bits=begun.bits or None,
+            distance=None if is_exact else begun.distance,
+            permutations=begun.permutations or None,
+            window=begun.window or None,
+        )
         planned = replace(_planned(vectors, continued, resources, meter), why=BEGUN)
     return _told(planned, options, meter)
 

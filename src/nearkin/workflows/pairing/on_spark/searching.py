@@ -18,8 +18,7 @@ from nearkin.runs.part_files import PartFiles
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import rows_of
 from nearkin.stages.signatures.random_projection import RandomProjection
-from nearkin.workflows.pairing.engines import SEARCH_FILE
-from nearkin.workflows.pairing.kept_search import check_same
+from nearkin.workflows.pairing.kept_search import SEARCH_FILE, check_same
 from nearkin.workflows.pairing.on_spark.comparing import CompareChunkTask
 from nearkin.workflows.pairing.on_spark.meeting import LeftMeetings, VerifyCandidatesTask
 from nearkin.workflows.pairing.on_spark.signing import SignatureFiles, sign_all
