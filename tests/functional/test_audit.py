@@ -113,6 +113,10 @@ def test_something_is_missed_and_predicted(lossy):
     assert 0.3 < audited.estimate.recall < 0.95
     assert audited.predicted_recall == json.loads((lossy / "manifest.json").read_text())["estimated_recall"]
     assert audited.predicted_recall == pytest.approx(audited.estimate.recall, abs=0.15)
+    higher = replace(audited, predicted_recall=audited.estimate.recall + 0.01)
+    assert higher.to_dict()["below_predicted"] == pytest.approx(0.01)
+    assert higher.below_text.startswith("The recall is 1.00 points below the estimated ")
+    assert replace(audited, predicted_recall=audited.estimate.recall).below_text == ""
     similarities = audited.missed["similarity"].to_pylist()
     assert similarities == sorted(similarities, reverse=True)
     assert min(similarities) >= 0.6

@@ -423,7 +423,10 @@ def test_the_audit_tells_the_recall_that_was_reached(corpus, tmp_path):
     assert told["n_true"] == every["counts"]["pairs"]
     assert told["n_found"] == few_told["counts"]["pairs"] < told["n_true"]
     assert told["missed_pairs"] == told["n_true"] - told["n_found"]
-    assert told["predicted_recall"] == few_told["plan"]["predicted"]["recall"]
+    promised = told["predicted_recall"]
+    assert promised == few_told["plan"]["predicted"]["recall_low"]
+    assert told["below_predicted"] == max(0.0, promised - told["recall"])
+    assert (told["below_predicted_in_words"] or "found") in nearkin("audit", out, "--sample", 80)[0]
     part = json.loads(nearkin("audit", out, "--sample", 20, "--seed", 3, "--json")[0])
     assert part["low"] <= told["recall"] <= part["high"]
 

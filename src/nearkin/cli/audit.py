@@ -103,6 +103,8 @@ def _show(console: Console, audited: Audited, missed: Path | None) -> None:
     rows.add_row(audited.expected_by, "–" if predicted is None else nearest_percent_text(predicted), coloured(held))
     say(console, [Sentence("", strong=audited.what)])
     console.print(rows)
+    if audited.below_text:
+        say(console, [Sentence(audited.below_text, "warning")])
     _show_missed(console, audited, missed)
     say(console, map(proposal_sentence, audited.proposed))
     say(console, [Sentence(note, "quiet") for note in audited.notes])

@@ -53,8 +53,8 @@ class AuditResult(Tabular):
     n_sampled, n_true, n_found : int
         Number of sampled documents; of their true pairs; of true pairs that were found.
     predicted_recall : float or None
-        Recall that the search predicted; for a run of `nearkin.dedup`, the recall that it estimated from the pairs
-        found.
+        Recall that the search predicted, or the lower end of its range; for a run of `nearkin.dedup`, the recall that
+        it estimated from the pairs found. ``manifest["below_predicted"]`` says by how much ``recall`` is below it.
     missed : pyarrow.Table
         True pairs that were not found, the most similar first: id_a, id_b, similarity.
     definition : str

@@ -12,7 +12,7 @@ from nearkin.manifests.inputs import DamagedFile
 from nearkin.planning.audit import AuditEstimate
 from nearkin.planning.audit_sample import ProposedSample
 from nearkin.reports.sentences.add import add_sentences
-from nearkin.reports.sentences.audit import measured_recall, prediction_sentence, proposal_sentence
+from nearkin.reports.sentences.audit import below_text, measured_recall, prediction_sentence, proposal_sentence
 from nearkin.reports.sentences.damage import damage_sentences
 from nearkin.reports.sentences.dedup import extraction_sentence
 
@@ -65,7 +65,8 @@ def test_a_measured_recall_and_how_sure_it_is(found: AuditEstimate, recall: str,
     ("found", "predicted", "claims_all", "said", "tone"),
     [
         (SOME, None, False, "not known", "plain"),
-        (SOME, 0.97, False, "inside the interval", "plain"),
+        (SOME, 0.94, False, "inside the interval", "plain"),
+        (SOME, 0.97, False, "above the measured recall, inside the interval", "plain"),
         (SOME, 0.99, False, "outside the interval", "warning"),
         (SOME, 1.0, True, "inconsistent: pairs were missed", "damage"),
         (EXACT, 1.0, True, "consistent: none of these pairs was missed", "plain"),
@@ -79,6 +80,37 @@ def test_whether_a_prediction_held(
     sentence = prediction_sentence(found, predicted, claims_all=claims_all)
 
     assert (str(sentence), sentence.tone) == (said, tone)
+
+
+@pytest.mark.parametrize(
+    ("found", "predicted", "said"),
+    [
+        (SOME, 0.95, ""),
+        (SOME, 0.950049, ""),
+        (SOME, None, ""),
+        (NOTHING, 0.9, ""),
+        (
+            SOME,
+            0.97,
+            "The measured recall is 2.00 points below the predicted 97.00%; the interval does not exclude that recall.",
+        ),
+        (
+            SOME,
+            0.99,
+            "The measured recall is 4.00 points below the predicted 99.00%, and its whole interval is at least 1.00 "
+            "points below it.",
+        ),
+        (
+            replace(EXACT, recall=0.8174, low=0.8174, high=0.8174),
+            0.9014,
+            "The recall is 8.40 points below the predicted 90.14%.",
+        ),
+    ],
+)
+def test_by_how_much_a_recall_is_below_the_predicted_one(
+    found: AuditEstimate, predicted: float | None, said: str
+) -> None:
+    assert below_text(found, predicted) == said
 
 
 def test_what_another_sample_would_tell() -> None:

@@ -11,6 +11,7 @@ import threading
 import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -271,6 +272,16 @@ def test_audits_are_made_by_a_job_and_are_part_of_the_digest(visit: Visit) -> No
     page = words_of(visit.get("/defensibility").text)
     assert after["sha256"] in page
     assert "100.00% , exact: every document was sampled" in page
+    made = visit.service.audits.made
+    assert made is not None
+    missing = replace(made.audits[1].estimate, n_found=1, recall=0.5, low=0.5, high=0.5)
+    with visit.service.audits._lock:
+        by_wording = replace(made.audits[1], estimate=missing, predicted_recall=0.9)
+        visit.service.audits._made = replace(made, audits=[made.audits[0], by_wording])
+    below = "The recall is 40.00 points below the predicted 90.00%."
+    assert below in words_of(visit.get("/defensibility").text)
+    told = visit.get("/defensibility.json").json()["data"]["audits"]["audits"]
+    assert [one["below_predicted_in_words"] for one in told] == [None, below]
     (job,) = visit.service.jobs.listed()
     assert (job.kind, job.message.startswith("recall by letters: ")) == ("audit", True)
     visit.service.collection.add([("new", "Some words of a new document.")], wave="april")

@@ -40,9 +40,38 @@ def prediction_sentence(found: AuditEstimate, predicted: float | None, *, claims
         return Sentence("consistent: none of these pairs was missed")
     if found.is_exact:
         return Sentence("")
+    if found.recall < predicted <= found.high and below_text(found, predicted):
+        return Sentence("above the measured recall, inside the interval")
     if found.low <= predicted <= found.high:
         return Sentence("inside the interval")
     return Sentence("outside the interval", "warning")
+
+
+def below_text(found: AuditEstimate, predicted: float | None, expected_by: str = "predicted") -> str:
+    """Say by how much the measured recall is below the predicted one; "" if it is not, to 0.01 points.
+
+    Examples
+    --------
+    >>> from nearkin.planning.audit import estimate_recall
+    >>> below_text(estimate_recall([10, 10], [9, 8], n_population=2), 0.9)
+    'The recall is 5.00 points below the predicted 90.00%.'
+    """
+    if predicted is None or found.recall is None or found.high is None:
+        return ""
+    points = _points_text(predicted - found.recall)
+    if not points:
+        return ""
+    than = f"below the {expected_by} {nearest_percent_text(predicted)}"
+    if found.is_exact:
+        return f"The recall is {points} {than}."
+    if of_interval := _points_text(predicted - found.high):
+        return f"The measured recall is {points} {than}, and its whole interval is at least {of_interval} below it."
+    return f"The measured recall is {points} {than}; the interval does not exclude that recall."
+
+
+def _points_text(difference: float) -> str:
+    points = round(100 * difference, 2)
+    return f"{points:.2f} points" if points > 0 else ""
 
 
 def proposal_sentence(proposed: ProposedSample) -> Sentence:

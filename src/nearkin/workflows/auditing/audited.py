@@ -14,6 +14,7 @@ from nearkin.errors import check_int
 from nearkin.planning.audit import AuditEstimate
 from nearkin.planning.audit_sample import ProposedSample
 from nearkin.records import I64
+from nearkin.reports.sentences.audit import below_text
 
 SAMPLE = 500
 MAX_MISSED = 1_000_000
@@ -86,7 +87,7 @@ class Audited:
         Pairs that exist and were not found, each once, the most similar first; with columns `MISSED_SCHEMA`.
     elapsed_s : float
     predicted_recall : float or None
-        Recall that the run or the search expected; None if it expected none.
+        Recall that the run or the search expected, or the lower end of its range; None if it expected none.
     expected_by : {"predicted", "estimated"}
         Whether that was predicted before the search, or estimated from the pairs that it found.
     drawn : str
@@ -116,6 +117,18 @@ class Audited:
     notes: tuple[str, ...] = field(default=())
     proposed: tuple[ProposedSample, ...] = field(default=())
 
+    @property
+    def below_predicted(self) -> float | None:
+        """Points by which the recall is below the predicted one, as a share; 0 if it is not, None if one is unknown."""
+        if self.predicted_recall is None or self.estimate.recall is None:
+            return None
+        return max(0.0, self.predicted_recall - self.estimate.recall)
+
+    @property
+    def below_text(self) -> str:
+        """Sentence on a recall below the predicted one; "" if there is none to report."""
+        return below_text(self.estimate, self.predicted_recall, self.expected_by)
+
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types, with only the number of missed pairs."""
         return {
@@ -127,6 +140,8 @@ class Audited:
             "n_missed": self.estimate.n_missed,
             "is_exact": self.estimate.is_exact,
             "predicted_recall": self.predicted_recall,
+            "below_predicted": self.below_predicted,
+            "below_predicted_in_words": self.below_text or None,
             "claims_all": self.claims_all,
             "missed_pairs": len(self.missed),
             "missed_pairs_are_truncated": self.is_truncated,

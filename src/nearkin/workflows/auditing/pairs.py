@@ -78,7 +78,7 @@ def audit_pairs(
         estimate=estimate,
         missed=missed.table(),
         elapsed_s=round(elapsed_s, 3),
-        predicted_recall=told.plan.predicted.recall,
+        predicted_recall=told.plan.predicted.recall_low,
         claims_all=told.plan.predicted.recall_low >= 1,
         is_truncated=missed.is_truncated,
         proposed=propose_samples(estimate, in_proportion(len(sample), elapsed_s)),
