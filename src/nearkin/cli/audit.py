@@ -85,7 +85,7 @@ def audit(
 
 def _show(console: Console, audited: Audited, missed: Path | None) -> None:
     from nearkin.cli.printing import coloured, say, shown, table
-    from nearkin.reports.quantities import nearest_percent_text
+    from nearkin.reports.quantities import share_percent_text
     from nearkin.reports.sentences.audit import measured_recall, prediction_sentence, proposal_sentence
     from nearkin.reports.sentences.sentence import Sentence
 
@@ -100,7 +100,7 @@ def _show(console: Console, audited: Audited, missed: Path | None) -> None:
     rows.add_row("found", f"{found.n_found:,}", audited.counting)
     rows.add_row("recall", *measured_recall(found))
     held = prediction_sentence(found, predicted, claims_all=audited.claims_all)
-    rows.add_row(audited.expected_by, "–" if predicted is None else nearest_percent_text(predicted), coloured(held))
+    rows.add_row(audited.expected_by, "–" if predicted is None else share_percent_text(predicted), coloured(held))
     say(console, [Sentence("", strong=audited.what)])
     console.print(rows)
     if audited.below_text:

@@ -296,6 +296,6 @@ def stage_rows(told: PairsManifest) -> tuple[StageRow, ...]:
 
 
 def band_text(predicted: Prediction) -> str:
-    """Write a predicted recall, with its range if there is one."""
-    low, middle, high = map(recall_text, (predicted.recall_low, predicted.recall, predicted.recall_high))
-    return middle if low == high else f"{middle} ({low.removesuffix('%')}{NBSP}to{NBSP}{high})"
+    """Write the range of a predicted recall, or the recall if there is no range."""
+    low, high = map(recall_text, (predicted.recall_low, predicted.recall_high))
+    return low if low == high else f"{low.removesuffix('%')}{NBSP}to{NBSP}{high}"

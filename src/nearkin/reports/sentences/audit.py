@@ -61,7 +61,7 @@ def below_text(found: AuditEstimate, predicted: float | None, expected_by: str =
     points = _points_text(predicted - found.recall)
     if not points:
         return ""
-    than = f"below the {expected_by} {nearest_percent_text(predicted)}"
+    than = f"below the {expected_by} {share_percent_text(predicted)}"
     if found.is_exact:
         return f"The recall is {points} {than}."
     if of_interval := _points_text(predicted - found.high):

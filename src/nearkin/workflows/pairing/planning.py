@@ -19,7 +19,7 @@ from nearkin.planning.pairs.costs import Costs
 from nearkin.planning.pairs.measuring import machine_costs
 from nearkin.planning.pairs.search import PairSearch, Plan, Prediction, Question, choose, exact_is_quick, predict
 from nearkin.records import I64, BitSignatures
-from nearkin.reports.quantities import elapsed_text, nearest_percent_text
+from nearkin.reports.quantities import elapsed_text, share_percent_text
 from nearkin.runs.meter import Meter
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import rows_of
@@ -304,9 +304,9 @@ def _choose(question: Question, options: PairOptions) -> Plan:
 
 def _told(planned: Planned, options: PairOptions, meter: Meter) -> Planned:
     prediction, say = planned.prediction, meter.progress.say
-    band = nearest_percent_text(prediction.recall_low, 1)
+    band = share_percent_text(prediction.recall_low, 1)
     if prediction.recall_high - prediction.recall_low > 0.0005:
-        band = f"{band} to {nearest_percent_text(prediction.recall_high, 1)}"
+        band = f"{band} to {share_percent_text(prediction.recall_high, 1)}"
     say(f"search: {planned.search.describe()} ({planned.why}); predicted recall {band}")
     if not planned.reaches:
         say(f"requested recall {options.recall:.1%}: not reachable with the given options")
