@@ -119,10 +119,10 @@ class Audited:
 
     @property
     def below_predicted(self) -> float | None:
-        """Points by which the recall is below the predicted one, as a share; 0 if it is not, None if one is unknown."""
+        """Predicted recall minus the recall, to five decimals; 0 if it is not below, None if one of them is unknown."""
         if self.predicted_recall is None or self.estimate.recall is None:
             return None
-        return max(0.0, self.predicted_recall - self.estimate.recall)
+        return max(0.0, round(self.predicted_recall - self.estimate.recall, 5))
 
     @property
     def below_text(self) -> str:
