@@ -95,7 +95,7 @@ def test_the_printed_recall_is_reached(tmp_path, make: Callable[[], Corpora], me
     )
     given = PairInput(ReadingRequest(inputs=[str(left)]), ReadingRequest(inputs=[str(right)]), None)
     n_below = 0
-    for seed in range(5):
+    for seed in range(2):
         options = PairOptions(
             threshold=THRESHOLD, method=method, recall=0.9, seed=seed, min_occurrences=1, min_terms=1, n_terms=0
         )
@@ -107,4 +107,4 @@ def test_the_printed_recall_is_reached(tmp_path, make: Callable[[], Corpora], me
         assert told.plan.sampled_documents < len(corpora.left)
         assert told.plan.predicted.recall_low >= 0.9
         n_below += len(true & found) / len(true) < told.plan.predicted.recall_low
-    assert n_below <= 1  # the interval is one of 99 % on either side, for the most favourable of several plans
+    assert not n_below
