@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import islice
 
+from nearkin.stages.differences.unicode_forms import is_other_form_of
 from nearkin.stages.differences.wording import Word, Wording
 
 MAX_WORDS = 400_000
@@ -129,7 +130,12 @@ def _compare_lines(a: Wording, b: Wording, block: _Block, work: _Work) -> Iterat
     words_a, words_b = _some_words(a, a_start, a_end, 0, work), _some_words(b, b_start, b_end, 1, work)
     numbers: dict[str, int] = {}
     codes_a, codes_b = ([numbers.setdefault(w.core, len(numbers)) for w in words] for words in (words_a, words_b))
-    for a_from, a_to, b_from, b_to in _joined(list(_unequal(codes_a, codes_b, 0, work)), words_a):
+    blocks = [
+        (a_from, a_to, b_from, b_to)
+        for a_from, a_to, b_from, b_to in _unequal(codes_a, codes_b, 0, work)
+        if not is_other_form_of(words_a[a_from:a_to], words_b[b_from:b_to], a.text, b.text)
+    ]
+    for a_from, a_to, b_from, b_to in _joined(blocks, words_a):
         yield WordDifference(
             tuple(words_a[a_from:a_to]),
             tuple(words_b[b_from:b_to]),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from nearkin.stages.differences.aligning import align
 from nearkin.stages.differences.spelling import CHUNK, Span, is_same, shared_beginning, written_differently
+from nearkin.stages.differences.unicode_forms import is_other_form
 from nearkin.stages.differences.wording import Wording
 from nearkin.stages.differences.words import count_words
 
@@ -30,7 +31,8 @@ class Change:
     start_a, end_a, start_b, end_b : int
         An empty side is at the end of what precedes it.
     n_words_a, n_words_b : int
-        Words found only on this side; both 0 if only the spelling differs: case, punctuation, invisible characters.
+        Words found only on this side; both 0 if only the spelling differs: case, punctuation, Unicode form,
+        invisible characters.
     """
 
     start_a: int
@@ -142,6 +144,8 @@ def count_change(a: Wording, b: Wording, span: Span) -> Change:
     """Count the differing words of a change; words at its ends may differ only in spelling."""
     if max(span[1] - span[0], span[3] - span[2]) > _MAX_COUNTED:
         return _change(span, count_words(a.text[span[0] : span[1]]), count_words(b.text[span[2] : span[3]]))
+    if is_other_form(a.text[span[0] : span[1]], b.text[span[2] : span[3]]):
+        return _change(span, 0, 0)
     cores_a, cores_b = _words(a, *span[:2]), _words(b, *span[2:])
     head = sum(1 for _ in _while_same(cores_a, cores_b))
     cores_a, cores_b = cores_a[head:][::-1], cores_b[head:][::-1]

@@ -60,9 +60,9 @@ class Difference:
     """A place where the texts differ: its number, counted from 1, and the lines where it begins.
 
     ``n_words_a`` and ``n_words_b`` are the words found only in A or only in B there; if both are 0, the words are the
-    same and differ in capitals, punctuation or invisible characters. ``counterpart`` is the number of the difference
-    where a moved passage is in the other text; 0 if the passage was not moved. ``kinds`` says what differs: numbers,
-    dates, names, negations, other wording, or only the formatting; "moves" for a moved passage.
+    same and differ in capitals, punctuation, Unicode form or invisible characters. ``counterpart`` is the number of the
+    difference where a moved passage is in the other text; 0 if the passage was not moved. ``kinds`` says what differs:
+    numbers, dates, names, negations, other wording, or only the formatting; "moves" for a moved passage.
     """
 
     number: int

@@ -2,7 +2,8 @@
 
 The rules use two texts and English words, and nothing learned:
 
-- formatting: the words are the same, and capitals, punctuation or invisible characters differ;
+- formatting: the words are the same, and capitals, punctuation, invisible characters or the Unicode form of characters
+  differ: ½ and 1⁄2, m² and m2, but not 10⁵ and 105;
 - dates: months, weekdays, and all numbers of a date: ``3 March 2027``, ``March 3, 2027``, ``3rd day of March``,
   ``2027-03-03``, ``3.3.2027``;
 - numbers: other words with a digit, number words, and signs that change an amount: 1.5 and 15, -500 and 500;
@@ -26,6 +27,7 @@ from nearkin.stages.differences.changes import Change
 from nearkin.stages.differences.comparison import KINDS, DifferenceKind
 from nearkin.stages.differences.ignoring import what_counts
 from nearkin.stages.differences.particulars import DATES, JOINING, NUMBERS, PARTIES, Original
+from nearkin.stages.differences.unicode_forms import is_other_form
 from nearkin.stages.differences.wording import Word
 
 NEGATIONS = frozenset(
@@ -100,6 +102,8 @@ def _more_often(
 def _has_other_amount(text_a: str, text_b: str, change: Change) -> bool:
     """Whether a difference in punctuation changes an amount: 1.5 and 15, -500 and 500, 5 % and 5."""
     sides = (text_a, change.start_a, change.end_a), (text_b, change.start_b, change.end_b)
+    if is_other_form(*(text[start:end] for text, start, end in sides)):
+        return False
     if len({tuple(text[start:end].count(unit) for unit in _UNITS) for text, start, end in sides}) > 1:
         return True
     has_digit = any(one.isdigit() for text, start, end in sides for one in text[max(0, start - 1) : end + 1])

@@ -109,15 +109,16 @@ def _plain_words(text: str, start: int, end: int) -> Iterator[Word]:
 @lru_cache(maxsize=1 << 17)
 def _known(token: str) -> tuple[str, bool]:
     """Return the compared form of a token, and whether it is a word; cached, because texts repeat few tokens."""
-    return as_compared(_folded(token)), is_word(token)
+    return as_compared(folded(token)), is_word(token)
 
 
 def _compared_line(line: str) -> str:
     plain = _DRAWN.sub(lambda drawn: BLANK if drawn["blank"] is not None else " ", line)
-    return " ".join(as_compared(_folded(plain)).split())
+    return " ".join(as_compared(folded(plain)).split())
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """Return a text after NFKC and in lower case."""
     if text.isascii():
         return text.lower()
     # Python makes i and a combining dot of the capital, normalisation of texts an i

@@ -115,6 +115,13 @@ def test_the_kinds_are_those_of_a_plain_classification(a: list[str], b: list[str
         ("soft\u00adhyphen", "softhyphen", {"formatting"}),
         ("a b", "b a", {"wording"}),
         ("12345-01-02 x", "12345-01-03 x", {"numbers"}),
+        ("add ½ cup of it", "add 1⁄2 cup of it", {"formatting"}),
+        ("an area of 12 m² of land", "an area of 12 m2 of land", {"formatting"}),
+        ("see № 5 of it", "see No 5 of it", {"formatting"}),
+        ("at 5％ a year", "at 5% a year", {"formatting"}),
+        ("add ½ cup of it", "add 1/2 cup of it", {"numbers"}),
+        ("some 10⁵ items", "some 105 items", {"numbers"}),
+        ("some 2½ cups", "some 21⁄2 cups", {"numbers"}),
     ],
 )
 def test_kinds_in_contracts(a: str, b: str, kinds: set[str]) -> None:
@@ -122,6 +129,12 @@ def test_kinds_in_contracts(a: str, b: str, kinds: set[str]) -> None:
         found = compare_texts(one, other)
         assert {kind for difference in found.differences for kind in difference.kinds} == kinds
         assert set(found.n_of_kind) == kinds
+
+
+def test_words_in_another_unicode_form_are_the_same_words() -> None:
+    found = compare_texts("Add ½ cup to 12 m² of it.", "Add 1⁄2 cup to 12 m2 of it.")
+    assert (found.n_words_only_a, found.n_words_only_b, found.has_same_words) == (0, 0, True)
+    assert compare_texts("a ½ b", "a 1/2 b").n_words_only_b == 2
 
 
 def test_moved_passages_have_a_kind_of_their_own() -> None:

@@ -148,3 +148,10 @@ def test_planted_versions_have_the_relation_of_their_edit(collection: Path) -> N
     others = found["other parties"]
     assert set(others) <= {"same form, other parties", "revised"}  # one is about other things too: they are no names
     assert others["same form, other parties"] > 0.8 * others.total()
+
+
+def test_another_unicode_form_of_a_number_is_no_difference() -> None:
+    one, other = (FORM + f"\nThe clerk has {half} day a week off.\n" for half in ("½", "1⁄2"))
+    found = judged(one, other)
+    assert (found.judgement.relation, found.judgement.measured.n_differences, found.first) == ("exact copy", 0, None)
+    assert relation(one, one.replace("½", "1/4")) == "other numbers or dates"
