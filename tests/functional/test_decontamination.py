@@ -5,13 +5,16 @@ from __future__ import annotations
 import functools
 import json
 import random
+import re
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
+import nearkin
 from functional.conftest import nearkin_here, write_jsonl
 from made_up_prose import Prose
+from nearkin.errors import ParameterError
 from nearkin.workflows.auditing.audit import audit
 from nearkin.workflows.auditing.audited import AuditOptions
 
@@ -169,20 +172,32 @@ def test_rules_about_another_set_need_one(files, tmp_path, arguments, named):
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "told"),
     [
-        ["--drop", "containing", "--measure", "jaccard"],
-        ["--drop", "contained", "--measure", "jaccard"],
-        ["--drop", "something"],
-        ["--min-shared", "1", "--threshold", "0.5"],
-        ["--min-shared", "1", "--measure", "jaccard"],
-        ["--min-shared", "1", "--drop", "containing"],
-        ["--min-shared", "0"],
+        (["--drop", "containing", "--measure", "jaccard"], "--drop needs --measure containment. Got jaccard instead."),
+        (["--drop", "contained", "--measure", "jaccard"], "--drop needs --measure containment. Got jaccard instead."),
+        (["--drop", "something"], "--drop must be contained, containing or either. Got 'something' instead."),
+        (["--min-shared", "1", "--threshold", "0.5"], "--min-shared drops every document that shares enough shingles"),
+        (["--min-shared", "1", "--threshold", "0.5"], "whatever its similarity. Omit --threshold."),
+        (["--min-shared", "1", "--measure", "jaccard"], "whatever its similarity. Omit --measure."),
+        (["--min-shared", "1", "--drop", "containing"], "whatever its similarity. Omit --drop."),
+        (["--min-shared", "1", "--drop", "either", "--threshold", "0.5"], "Omit --threshold and --drop."),
+        (["--min-shared", "0"], "--min-shared must be an int >= 1. Got 0 instead."),
     ],
 )
-def test_rules_that_contradict_one_another(files, tmp_path, arguments):
-    assert dedup(files, tmp_path / "out", *arguments).code == 2
+def test_rules_that_contradict_one_another(files, tmp_path, arguments, told):
+    ended = dedup(files, tmp_path / "out", *arguments)
+    assert ended.code == 2
+    assert told in " ".join(ended.err.split())
+    assert not re.search(r"[a-z]_[a-z]", ended.err), "a keyword of Python instead of an option"
     assert not (tmp_path / "out").exists()
+
+
+def test_from_python_the_same_errors_name_keywords() -> None:
+    with pytest.raises(ParameterError, match=r"^'min_shared' drops .* Omit 'threshold'\.$"):
+        nearkin.dedup(["a b c"], against=["a b c"], min_shared=1, threshold=0.5)
+    with pytest.raises(ParameterError, match=r"^'drop' needs 'measure' containment\. Got jaccard"):
+        nearkin.dedup(["a b c"], against=["a b c"], drop="either", measure="jaccard")
 
 
 @pytest.mark.parametrize("n_items", [1, 14])

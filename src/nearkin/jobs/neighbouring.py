@@ -126,7 +126,7 @@ def neighbours(
     with file_for(out, "neighbours", overwrite=overwrite) as path:
         for one in (mine, theirs):
             if one is not None and one.out is not None and path.exists() and one.out.samefile(path):
-                raise ParameterError(f"'out' {path} is a file of these signatures. Choose another file.")
+                raise ParameterError(f"'out' {path} is a file of these signatures. Choose another file.", named=["out"])
         found = find_neighbours(
             mine.file, None if theirs is None else theirs.file, path, distance, verification=verification, equal=equal,
             resources=resources, progress=listening,

@@ -43,8 +43,8 @@ def test_the_last_of_two_settings_counts():
     ("arguments", "rule"),
     [
         (("sparc", None, None), r"'engine' .* must be local or spark\. Got 'sparc'"),
-        (("local", "local[*]", None), r"'master' .* omitted without --engine spark\. Got 'local\[\*\]'"),
-        (("local", None, ["a=b"]), r"'conf' .* omitted without --engine spark"),
+        (("local", "local[*]", None), r"--master needs --engine spark\. Got 'local\[\*\]'"),
+        (("local", None, ["a=b"]), r"--conf needs --engine spark"),
         (("spark", None, ["spark.executor.memory"]), r"'conf' .* must be KEY=VALUE\. Got 'spark\.executor\.memory'"),
         (("spark", None, ["=4g"]), r"'conf' .* must be KEY=VALUE\. Got '=4g'"),
         (("spark", "one:7077", None), r"'master' parameter of Spark must be local\[\*\], .*Got 'one:7077'"),

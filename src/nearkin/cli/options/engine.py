@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nearkin.cli.options.groups import OptionGroup
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, quoted
 
 if TYPE_CHECKING:
     from nearkin.engines.choice import Engine
@@ -87,7 +87,7 @@ def engine_of(engine: str, master: str | None, conf: Iterable[str] | None) -> En
     if engine == "local":
         for option, given in (("master", master), ("conf", "=".join(pairs[0][::2]) if pairs else None)):
             if given is not None:
-                raise ParameterError.of(option, "nearkin", "omitted without --engine spark", given)
+                raise ParameterError(f"--{option} needs --engine spark. Got {quoted(given)} alone.")
         from nearkin.engines.choice import LOCAL
 
         return LOCAL

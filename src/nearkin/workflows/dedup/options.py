@@ -136,14 +136,23 @@ class DedupOptions:
         if self.drop is not None and self.drop not in get_args(Drop):
             raise ParameterError.of("drop", "dedup", one_of(get_args(Drop)), self.drop)
         if self.drop is not None and not self.measure.is_directed:
-            raise ParameterError.of("drop", "dedup", "omitted unless the measure is containment", self.drop)
+            raise ParameterError(
+                f"'drop' needs 'measure' containment. Got {self.measure.name} instead.", named=("drop", "measure")
+            )
         if self.min_shared is None:
             return
         check_int("min_shared", "dedup", self.min_shared, 1)
-        if not self.measure.is_directed or self.threshold != ANY_SHARE or self.drop is not None:
+        clashes = {
+            "threshold": self.threshold != ANY_SHARE,
+            "measure": not self.measure.is_directed,
+            "drop": self.drop is not None,
+        }
+        if others := [name for name, is_clash in clashes.items() if is_clash]:
             raise ParameterError(
-                "The 'min_shared' parameter of dedup excludes 'threshold' and 'drop', and its measure is containment: "
-                "it drops documents that share enough shingles, at any similarity. Omit the others."
+                "'min_shared' drops every document that shares enough shingles, whatever its similarity. Omit "
+                + " and ".join(f"'{name}'" for name in others)
+                + ".",
+                named=("min_shared", *others),
             )
 
     @classmethod
