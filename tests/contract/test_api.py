@@ -209,3 +209,17 @@ def test_a_put_lists_the_attachments_that_it_does_not_store(script: Script) -> N
     answer = script.call("PUT", "/documents/y%2Fmail", params={"name": "t1.eml"}, content=content)
     assert (answer.status_code, answer.json()["not_stored"], answer.json()["missing"]) == (201, ["t1.eml!a.txt"], None)
     assert script.put("plain", "Some words.").json()["not_stored"] == []
+
+
+def test_a_body_that_breaks_its_rules_is_refused_with_the_field_and_those_allowed(script: Script) -> None:
+    for body, said in (
+        ({"field": "x", "idz": ["lease"]}, "body: there is no field 'idz'. The fields are: "),
+        ({"ids": ["lease"]}, "body: the field 'field' is missing."),
+        ({"field": "x", "ids": "lease"}, "body.ids: Expected `array`, got `str`."),
+    ):
+        answer = script.call("POST", "/tags", json=body)
+        assert answer.status_code == 400
+        assert said in str(answer.json()), answer.text
+    answer = script.call("POST", "/tags", json={"unknown": 1})
+    assert "tag_value" in answer.text
+    assert "value_of_tag" not in answer.text

@@ -79,8 +79,8 @@ def test_nothing_is_missed_that_is_claimed(filled, tolerance):
     assert ("versions of a document can lie outside" in measured) == (tolerance.method != "minhash")
     assert "exact cop" in copies
     of_letters = tolerance.method in ("range", "si")
-    assert unasked.endswith("cannot be queried: no words") is not of_letters
-    assert audited.counting == "each pair of two sampled documents is counted from both sides"
+    assert unasked.endswith("not part of the recall, because they cannot be queried: no words") is not of_letters
+    assert audited.counting == "a pair of two sampled documents counts twice, once from each"
 
 
 def test_what_is_true_is_what_the_definitions_say(filled):

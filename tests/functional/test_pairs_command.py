@@ -461,3 +461,11 @@ def test_articles_and_the_links_between_editions(corpus, tmp_path):
     told = json.loads(nearkin("pairs", *given, "--json", "--out", tmp_path / "out")[0])
     assert told["known"]["n_known"] == 80
     assert told["known"]["n_first"] == 78
+
+
+@pytest.mark.parametrize("arguments", [["mine.jsonl"], ["--right", "mine.jsonl"], ["--left", "mine.jsonl"]])
+def test_a_missing_corpus_names_the_command_for_one(tmp_path, arguments):
+    ended = nearkin_here("pairs", *arguments, "--out", tmp_path / "out")
+    assert ended.code == 2
+    assert "two corpora: --left INPUT --right INPUT. For one corpus use nearkin dedup" in " ".join(ended.err.split())
+    assert "one corpus" not in nearkin_here("pairs", "--left", "a", "--right", "b").err

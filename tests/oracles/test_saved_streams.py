@@ -97,12 +97,14 @@ def test_what_cannot_be_saved_or_opened(tmp_path):
     data = (tmp_path / "stream").read_bytes()
     for place in range(0, len(data), 7):
         (tmp_path / "changed").write_bytes(data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :])
-        with pytest.raises(RunError, match="is damaged"):
+        with pytest.raises(RunError, match=r"is damaged: its content|it is another file, or it is damaged"):
             StreamDeduplicator.open(tmp_path / "changed")
         (tmp_path / "changed").unlink()
-    for part in (b"", data[:20], data[:-1], b"not a stream at all, and longer than the seal is"):
+    ours, other = "part is damaged: its content does not match", "part does not begin as a file written by Nearkin"
+    others = b"not a stream at all, and longer than the seal is"
+    for part, told in ((b"", other), (data[:20], ours), (data[:-1], ours), (others, other)):
         (tmp_path / "part").write_bytes(part)
-        with pytest.raises(RunError, match="is damaged"):
+        with pytest.raises(RunError, match=told):
             StreamDeduplicator.open(tmp_path / "part")
         (tmp_path / "part").unlink()
 

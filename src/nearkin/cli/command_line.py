@@ -30,6 +30,8 @@ _HANDLER = "nearkin-plain"
 _PROPOSED = re.compile(r"(\bnearkin (?:[a-z]+ )+)COLLECTION\b")
 _PASSWORD = re.compile(r"(://[^:@/?]*):.*@", re.DOTALL)
 """Password of a URL, up to the last @: one that is not escaped may be in the password."""
+_SIDES = {"left", "right"}
+_TWO_CORPORA = "This command compares two corpora: --left INPUT --right INPUT. For one corpus use nearkin dedup"
 _COLLECTION: ContextVar[object] = ContextVar("collection", default=None)
 """Collection that the running command was given."""
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -60,6 +62,9 @@ class Command(TyperCommand):
             return super().parse_args(ctx, args)
         except Exception as error:
             takes_arguments = any(one.param_type_name == "argument" for one in self.params)
+            missing = getattr(getattr(error, "param", None), "name", None)
+            if missing in _SIDES and {one.name for one in self.params} >= _SIDES:
+                error.message = _TWO_CORPORA  # type: ignore[attr-defined]
             if takes_arguments and not getattr(error, "possibilities", True):
                 error.message += ". Write -- before an argument that begins with a dash."  # type: ignore[attr-defined]
             raise

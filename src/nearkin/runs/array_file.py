@@ -87,4 +87,13 @@ def read_arrays(path: Path, kind: str) -> tuple[Mapping[str, Any], Mapping[str, 
 
 
 def _damaged(path: Path) -> RunError:
-    return RunError(f"{os.fspath(path)} is damaged, or Nearkin did not write it. Restore it from a backup.")
+    """Say whether the file begins as those that Nearkin writes do."""
+    with open(path, "rb") as file:
+        is_ours = file.read(len(_MAGIC)) == _MAGIC
+    name = os.fspath(path)
+    if is_ours:
+        return RunError(f"{name} is damaged: its content does not match its checksum. Restore it from a backup.")
+    return RunError(
+        f"{name} does not begin as a file written by Nearkin: it is another file, or it is damaged. Check the path; "
+        "if it is right, restore the file from a backup."
+    )

@@ -104,7 +104,7 @@ class Containment(Measure):
 
     name = "containment"
     title = "containment"
-    summary = "shared shingles / shingles of the shorter text"
+    summary = "share of one text's shingles that occur in the other, the larger of the two directions"
     meaning = "the share of one document's shingles that occur in the other, the larger of the two directions"
     columns = ("containment_a_in_b", "containment_b_in_a")
     search = "sampling"

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from nearkin.errors import ParameterError, RefusedError
+from nearkin.web.api.json_faults import json_fault
 from nearkin.web.api.openapi import openapi
 from nearkin.web.api.operation import ROOT, Operation, OperationAnswer, RequestBody
 from nearkin.web.api.operations import OPERATIONS
@@ -140,4 +141,4 @@ async def _body(operation: Operation, request: Request) -> Any:
     try:
         return msgspec.json.decode(content, type=operation.body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ParameterError(f"body: {error}.") from error
+        raise ParameterError(json_fault(error, operation.body)) from error

@@ -98,7 +98,7 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
     return Audited(
         what=f"nearkin similar {tolerance.in_options()}, {collection.place}",
         pairs=f"different texts {tolerance.in_words()}",
-        counting="each pair of two sampled documents is counted from both sides",
+        counting="a pair of two sampled documents counts twice, once from each",
         similarity=SIMILARITY[tolerance.method],
         estimate=estimate_recall(n_true, n_found, n_population=len(population)),
         missed=missed.table(),
@@ -163,7 +163,10 @@ def _notes(n_documents: int, n_texts: int, n_answered: int, method: Method) -> t
     if n_documents > n_texts:
         notes.append(f"{counted(n_documents - n_texts, 'exact copy', 'exact copies')}: not counted beside the original")
     if n_texts > n_answered:
-        notes.append(f"{counted(n_texts - n_answered, 'text')} cannot be queried: {_LACKING[method]}")
+        notes.append(
+            f"{counted(n_texts - n_answered, 'text')} not sampled and not part of the recall, because they cannot be "
+            f"queried: {_LACKING[method]}"
+        )
     return tuple(notes)
 
 

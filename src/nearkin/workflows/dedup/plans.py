@@ -52,10 +52,10 @@ def describe_plan(plan: Plan, options: DedupOptions, *, share_by_bands: float = 
     few = counted(plan.exact_below, "shingle")
     if isinstance(plan, BandPlan) and not share_by_bands:
         return (
-            f"search: rare shingles only. All texts of the sample have fewer than {few} and "
-            "are searched exhaustively, except those that share a rare shingle with very many others"
+            f"search: rare shingles only. All texts of the sample have fewer than {few}, so every match is found, "
+            "except where very many texts share a rare shingle"
         )
-    n_unrelated = round(plan.expected_candidates)
+    n_unrelated, by = round(plan.expected_candidates), "bands" if isinstance(plan, BandPlan) else "sampled shingles"
     search = (
         f"{counted(plan.bands, 'band')} of {counted(plan.rows, 'row')}"
         if isinstance(plan, BandPlan)
@@ -64,9 +64,9 @@ def describe_plan(plan: Plan, options: DedupOptions, *, share_by_bands: float = 
     return (
         f"search: {search}; predicted recall {nearest_percent_text(plan.recall_at_threshold)} at "
         f"{measure_name(str(options.measure))} {parameter_text(options.threshold)}; "
-        f"about {many_text(n_unrelated)} unrelated {agreeing(n_unrelated, 'pair', 'pairs')} if all texts were searched "
-        f"this way; texts under {few} are searched exhaustively, unless very many share a rare "
-        "shingle"
+        f"about {many_text(n_unrelated)} unrelated {agreeing(n_unrelated, 'pair', 'pairs')} to check, estimated as if "
+        f"every text were searched by {by}; every match of a text with fewer than {few} is found, except where very "
+        "many texts share a rare shingle"
     )
 
 

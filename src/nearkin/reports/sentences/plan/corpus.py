@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from nearkin.nouns import agreeing, counted
+from nearkin.nouns import counted
 from nearkin.planning.search import BandPlan
 from nearkin.reports.sentences.rough_quantities import many_text, rough_share_text
 from nearkin.reports.sentences.sentence import Sentence
@@ -21,8 +21,8 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
     """Describe the sample, the plan (given in words), its certainty, and its limits."""
     n_compared, each = len(told.sample.sizes), told.plan.expected_candidates / told.n_documents
     yield Sentence(
-        f" like the {told.n_sampled:,} of the sample, of which {n_compared:,} were compared with one another; "
-        f"{counted(round(told.sample.mean_size), 'shingle')} per document",
+        f" like the {told.n_sampled:,} of the sample, which have {counted(round(told.sample.mean_size), 'shingle')} "
+        "on average",
         strong=counted(told.n_documents, "document"),
     )
     yield Sentence(f"{planned}.")
@@ -30,8 +30,8 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
         by_bands, n_keys = told.share_by_bands, told.n_other_keys / (1 - told.share_by_bands)
         if by_bands:
             yield Sentence(
-                f"{rough_share_text(by_bands)} of the texts are long enough for bands. The others are searched by "
-                f"their rare shingles, {n_keys:,.1f} per text."
+                f"{rough_share_text(by_bands)} of the texts have at least {told.plan.exact_below:,} shingles and are "
+                f"searched by bands. The others are searched by their rare shingles, {n_keys:,.1f} on average."
             )
         else:
             yield Sentence(
@@ -40,11 +40,10 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
             )
     if told.is_sampling or told.share_by_bands:
         n_unrelated, by = told.plan.expected_candidates, "sampled shingles" if told.is_sampling else "bands"
-        pairs = agreeing(round(n_unrelated), "pair", "pairs")
         yield Sentence(
-            f"Predicted if all texts were searched by {by}: {many_text(n_unrelated)} unrelated {pairs} ({each:,.1f} "
-            f"per document), from {counted(n_compared, 'sampled text')} compared with one another; the number grows "
-            "with the square of the documents.",
+            f"Unrelated pairs predicted if every text were searched by {by}: {many_text(n_unrelated)} ({each:,.1f} per "
+            f"document). The basis is {counted(n_compared, 'sampled text')}, compared with one another. The number "
+            "grows with the square of the number of documents.",
             "quiet",
         )
     yield Sentence("The number of near-duplicates is not predicted.", "quiet")

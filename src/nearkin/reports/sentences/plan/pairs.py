@@ -86,12 +86,13 @@ def _told_by(question: Question, sampled: PairForecast | None, min_pairs: int) -
             "Without documents, the distribution of cosines is assumed, and signatures are assumed to be spread "
             "uniformly; real signatures cluster, so windows find fewer pairs than predicted."
         )
-    clustering = "The clustering of signatures is measured too."
+    clustering = "How much signatures cluster was measured too."
     if not question.prefix.is_measured:
         clustering = (
-            "They are too few to measure the clustering of signatures; none is assumed."
+            "These pairs are too few to measure how much signatures cluster, so no clustering is assumed."
             if sampled.n_pairs < min_pairs
-            else "The clustering of signatures is not measured: even without any, a window is not the quickest."
+            else "How much signatures cluster was not measured: clustering only makes the window method slower, and it "
+            "is not the fastest even without clustering."
         )
     grows = ""
     if question.n_left > sampled.n_left or question.n_right > sampled.n_right:
@@ -129,7 +130,7 @@ def _why(question: Question, planned: Plan, *, is_fixed: bool) -> str:
         )
     part = _costliest(chosen)
     said = "; ".join(beside)
-    return f"{said[0].upper()}{said[1:]}. Most of its time is {part}."
+    return f"{said[0].upper()}{said[1:]}. {part}."
 
 
 def _times(times: float) -> str:
@@ -138,10 +139,10 @@ def _times(times: float) -> str:
 
 def _costliest(told: Prediction) -> str:
     parts = {
-        "signing": told.signing_s,
-        "sorting": told.sorting_s,
+        "making signatures": told.signing_s,
+        "sorting signatures": told.sorting_s,
         "comparing": told.comparing_s,
-        "the cosines of candidates": told.checking_s,
+        "computing the cosines of candidates": told.checking_s,
     }
     name = max(parts, key=lambda part: parts[part])
-    return f"{name} ({100 * parts[name] / max(told.core_s, 1e-12):.0f}%)"
+    return f"The chosen method spends {100 * parts[name] / max(told.core_s, 1e-12):.0f}% of its time {name}"

@@ -1,0 +1,40 @@
+"""Sentences for a JSON body that breaks its rules: which field, what is wrong, what is allowed."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from nearkin.errors import quoted
+from nearkin.web.queries import fields_of
+
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`\Z", re.DOTALL)
+_MISSING = re.compile(r"Object missing required field `(.*)`\Z", re.DOTALL)
+
+
+def json_fault(error: Exception, kind: type[msgspec.Struct]) -> str:
+    """Describe why a body is not of its kind.
+
+    Examples
+    --------
+    >>> class Example(msgspec.Struct, forbid_unknown_fields=True):
+    ...     limit: int
+    >>> def fault(body):
+    ...     try:
+    ...         msgspec.json.decode(body, type=Example)
+    ...     except msgspec.DecodeError as error:
+    ...         return json_fault(error, Example)
+    >>> fault('{"top": 3}'), fault('{}')
+    ("body: there is no field 'top'. The fields are: limit.", "body: the field 'limit' is missing.")
+    >>> fault('{"limit": "3"}')
+    'body.limit: Expected `int`, got `str`.'
+    """
+    what, _, inside = str(error).partition(" - at `$")
+    where = inside.removesuffix("`")
+    if found := _UNKNOWN.match(what):
+        known = "" if where else f" The fields are: {', '.join(fields_of(kind))}."
+        return f"body{where}: there is no field {quoted(found[1])}.{known}"
+    if found := _MISSING.match(what):
+        return f"body{where}: the field {quoted(found[1])} is missing."
+    return f"body{where}: {what}."
