@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from example_counts import examples
 from nearkin import Normalisation, StreamDeduplicator
 from nearkin.errors import ParameterError
-from oracles.brute_force import Collection
+from oracles.brute_force import Collection, shingles
 from oracles.texts import families, named
 
 CERTAIN = 0.999_999_99
@@ -223,3 +223,19 @@ def test_a_batch_whose_texts_could_not_be_fetched_can_be_added_again():
     assert "b" not in stream
     assert [match.doc_id for match in stream.add("b", "to be or not to be that is")] == ["a"]
     assert "b" in stream
+
+
+def test_texts_that_share_boilerplate_have_false_matches_without_fetch_and_none_with_it() -> None:
+    chance = random.Random(3)
+    shared = [f"w{chance.randrange(4_000)}" for _ in range(200)]
+    texts = {i: " ".join(shared + [f"w{chance.randrange(4_000)}" for _ in range(45)]) for i in range(60)}
+    sets = {i: shingles(text, "words", 5) for i, text in texts.items()}
+    n_false = dict[bool, int]()
+    for has_fetch in (False, True):
+        stream = StreamDeduplicator(threshold=0.7, fetch=texts.__getitem__ if has_fetch else None)
+        found = [(i, one) for i, matches in enumerate(stream.add_many(texts.items())) for one in matches]
+        assert all(one.is_verified is has_fetch for _, one in found)
+        pairs = [(sets[i], sets[int(str(one.doc_id))]) for i, one in found]
+        n_false[has_fetch] = sum(len(a & b) < 0.7 * len(a | b) for a, b in pairs)
+    assert n_false[True] == 0
+    assert n_false[False] > 100
