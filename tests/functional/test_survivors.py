@@ -94,6 +94,23 @@ def test_white_space_has_no_length(tmp_path, keep, expected):
     assert pq.read_table(again / "documents.parquet")["group"].to_pylist() == [expected] * 3
 
 
+@pytest.mark.parametrize("keep", ["longest", "shortest", "max:score", "min:score"])
+@pytest.mark.parametrize("group", ["principal", "component"])
+def test_of_documents_equal_by_the_rule_the_first_by_path_and_line_is_kept(tmp_path, monkeypatch, keep, group):
+    monkeypatch.chdir(tmp_path)
+    for name in ("b", "a"):  # equally long, and with the same score
+        rows = [{"id": f"{name}{i}", "text": f"{FAST} {name}{i}", "score": 7} for i in (2, 1)]
+        write_jsonl(tmp_path / f"{name}.jsonl", rows)
+    for inputs in (["b.jsonl", "a.jsonl"], ["a.jsonl", "b.jsonl"]):
+        run_here(inputs, Path("out"), keep=keep, group=group, threshold=0.5)
+        assert set(pq.read_table("out/documents.parquet")["group"].to_pylist()) == {"a2"}
+        for path in Path("out").iterdir():
+            path.unlink()
+    rows = [(f"b{i}", f"{FAST} b{i}") for i in (2, 1)]
+    if not keep.endswith(":score"):  # documents in memory have an order of their own
+        assert nearkin.dedup(rows, keep=keep, group=group, threshold=0.5).kept == rows[:1]
+
+
 def by_both_engines(folder: Path, files: list[str], options: DedupOptions) -> None:
     """Write the results of one machine and of Spark's steps, which must have the same bytes."""
     sources = resolve_sources(files, in_order=options.keep.rule == "first").sources

@@ -133,7 +133,7 @@ OPTIONS = {
     ),
     "keep": DedupOption(
         help="Order in which principals are chosen: longest or shortest (without white space), first (on the command "
-        "line), max:COLUMN or min:COLUMN (numbers, dates or times). Of equal documents the first that was read.",
+        "line), max:COLUMN or min:COLUMN (numbers, dates or times). Of equal documents: the first by path and line.",
         default="longest",
         panel=_KEPT,
         meaning=_of_keep,

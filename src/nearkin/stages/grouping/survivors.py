@@ -24,8 +24,8 @@ class Keep:
 
     The longest, the shortest, the first, or the document with the maximum or minimum value in a column comes first.
     With groups around principals, a document joins its most similar principal, which can come after it. Lengths are
-    compared without white space, equal ones with it. Ties are decided by the order of reading; for the first, sources
-    are read in the order in which they were named.
+    compared without white space, equal ones with it. Of equal documents the first that was read is preferred. For the
+    rule "first", sources are read in the order in which they were named, otherwise by path.
 
     Examples
     --------
