@@ -126,7 +126,9 @@ def test_a_table_that_was_dropped_is_named(place: SomePlace, tmp_path, name) -> 
         if name == "profiles" and arguments[0] != "fsck":
             continue  # not used
         assert ended.code == 7, (arguments, ended)
-        assert f"is damaged: its table {name} is missing. Restore it from a backup." in words(ended), arguments
+        assert f"is damaged: its table {name} is missing. Restore the database from a backup." in words(ended), (
+            arguments
+        )
 
 
 @pytest.mark.parametrize("arguments", [*LISTS.values(), *OF_THE_DOCUMENT.values(), *OTHERS.values()], ids=" ".join)

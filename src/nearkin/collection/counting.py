@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import CollectionError, FingerprintError, ParameterError
+from nearkin.errors import FingerprintError, ParameterError
 from nearkin.records import U32, BitSignatures, Bool, LetterVectors, ShingleSets
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.documents.normalisation import Normalisation
@@ -17,6 +17,7 @@ from nearkin.stages.features.letters import Alphabet, LetterCounts
 from nearkin.stages.features.shingles import Words
 from nearkin.stages.signatures.bit_minhash import BitMinHash
 from nearkin.stages.signatures.similarity_index import SimilarityIndex, SimilarityIndexes
+from nearkin.store.damage import BACKUP, unrepairable
 
 DEFAULT_ALPHABET: Alphabet = "universal"
 SHINGLES = Words(5)
@@ -80,9 +81,7 @@ class TextCounting:
             The facts are missing: the store is damaged.
         """
         if missing := [name for name in cls(LetterCounts()).facts() if name not in facts]:
-            raise CollectionError(
-                f"The collection is damaged: its {', '.join(missing)} is missing. Restore the database from a backup."
-            )
+            raise unrepairable(f"its {', '.join(missing)} is missing")
         if facts["alphabet"] not in ("latin", "universal"):
             raise FingerprintError(
                 f"The alphabet of the collection must be 'latin' or 'universal'. Got {facts['alphabet']!r} instead."
@@ -91,7 +90,7 @@ class TextCounting:
             index = SimilarityIndex.parse(facts.get("index", ""))
         except ParameterError as error:
             raise FingerprintError(
-                f"The collection is damaged: the method of its similarity indexes is {facts.get('index')!r}."
+                f"The collection is damaged: the method of its similarity indexes is {facts.get('index')!r}. {BACKUP}"
             ) from error
         ignored = Ignored.restored(facts.get("ignored", ""))
         counting = cls(LetterCounts(facts["alphabet"]), index, ignored)  # type: ignore[arg-type]  # it was checked

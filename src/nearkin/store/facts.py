@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from nearkin.errors import CollectionError
 from nearkin.store.bulk import insert_rows
 from nearkin.store.checksums import checksum, judged
+from nearkin.store.damage import unrepairable
 from nearkin.store.schema import facts
 from nearkin.store.seals import Seals
 
@@ -67,7 +67,5 @@ def believed(rows: Iterable[Any], place: object) -> dict[str, str]:
             told[row.values[0]] = row.values[1]
         elif name not in DERIVED:
             what = _IN_WORDS.get(name, name)
-            raise CollectionError(
-                f"{place} is damaged: it has {value!r} as its {what}. Restore the database from a backup."
-            )
+            raise unrepairable(f"it has {value!r} as its {what}", place)
     return told

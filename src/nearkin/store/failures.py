@@ -13,6 +13,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from nearkin.errors import CollectionBusyError, CollectionError, MissingExtraError, NearkinError, OutputError
 from nearkin.paths import has_limit_on_files, why
+from nearkin.store.damage import unrepairable
 from nearkin.store.place import Place
 
 _NOTHING_STORED = "Nothing of this command was stored; the collection is unchanged."
@@ -129,7 +130,7 @@ def missing_table(place: Place, name: str) -> CollectionError:
 
 def _missing(place: Place, kind: str, name: str) -> CollectionError:
     """Return the error for a table or a column that somebody dropped."""
-    return CollectionError(f"{place} is damaged: its {kind} {name} is missing. Restore it from a backup.")
+    return unrepairable(f"its {kind} {name} is missing", place)
 
 
 def _reason(place: Place, otherwise: int | None) -> str | None:

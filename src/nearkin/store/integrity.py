@@ -10,11 +10,11 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, LargeBinary, Select, Table, cast, exists, func, select, update
 from sqlalchemy.exc import IntegrityError
 
-from nearkin.errors import CollectionError
 from nearkin.nouns import counted
 from nearkin.store import schema
 from nearkin.store.bulk import is_storable, named
 from nearkin.store.checksums import CHECKED, JudgedRow, checksum, covered, judged, key_bits, key_place, wrapped
+from nearkin.store.damage import damaged
 from nearkin.store.seals import PARTS, Seal, difference_in_number, documents_of, read_seals
 
 _MAX_NAMED = 20
@@ -200,14 +200,6 @@ def refuse_unlike_seals(connection: Connection, parts: Mapping[str, Part], names
 def fault_of(connection: Connection, part: str, here: Part) -> str | None:
     """Return how the rows of a part differ from its seal, or None."""
     return _difference(part, here, read_seals(connection, [part]).get(part))
-
-
-def damaged(fault: str) -> CollectionError:
-    """Return the error for a damaged collection."""
-    return CollectionError(
-        f"The collection is damaged: {fault}. Run nearkin fsck COLLECTION, which repairs what it can and lists the "
-        "rest."
-    )
 
 
 def _wrong_current() -> Select[Any]:

@@ -14,6 +14,7 @@ from nearkin.errors import CollectionError
 from nearkin.store import schema
 from nearkin.store.bulk import insert_rows
 from nearkin.store.checksums import CHECKED, judged
+from nearkin.store.damage import unrepairable
 from nearkin.store.facts import say
 from nearkin.store.place import Place
 from nearkin.store.seals import Seal, write_seals
@@ -36,7 +37,7 @@ def version_of(connection: Connection, place: Place) -> int:
         own = connection.execute(select(facts.c.checksum).where(is_schema)).scalar()
         stored = judged(("schema", stored), 0, own).values[1]
     if not isinstance(stored, str) or not stored.isdecimal() or int(stored) < 1:
-        raise CollectionError(f"{place} is damaged: its schema version is {stored!r}. Restore it from a backup.")
+        raise unrepairable(f"its schema version is {stored!r}", place)
     if int(stored) > schema.VERSION:
         raise CollectionError(
             f"{place} was made by a newer Nearkin: its schema has version {stored}, and this Nearkin supports versions "

@@ -19,6 +19,7 @@ from nearkin.nouns import first_of
 from nearkin.paths import why
 from nearkin.store import connections, schema
 from nearkin.store.connections import engine_of, lock, transaction
+from nearkin.store.damage import unrepairable
 from nearkin.store.erasing import erase_freed
 from nearkin.store.facts import read_facts, say, unsay
 from nearkin.store.failures import missing_table, told
@@ -250,16 +251,16 @@ def _opened(
     with transaction(engine, is_writing=False) as connection:
         facts = read_facts(connection, place)
     if missing := _FACTS - set(facts):
-        raise CollectionError(f"{place} is damaged: it has no {', '.join(sorted(missing))}. Restore it from a backup.")
+        raise unrepairable(f"it has no {', '.join(sorted(missing))}", place)
     if not _OWN_ID.fullmatch(facts["collection"]):  # it becomes the name of a folder
-        raise CollectionError(f"{place} is damaged: its id is {facts['collection'][:50]!r}. Restore it from a backup.")
+        raise unrepairable(f"its id is {facts['collection'][:50]!r}", place)
     _generation(facts["generation"], place)
     return facts, is_new
 
 
 def _generation(found: str | None, place: Place) -> int:
     if found is None or not found.isdecimal():
-        raise CollectionError(f"{place} is damaged: its generation is {found!r}. Restore it from a backup.")
+        raise unrepairable(f"its generation is {found!r}", place)
     return int(found)
 
 

@@ -24,7 +24,7 @@ from nearkin.collection.check_in.shared_keys import Searched
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.contents import DamagedText, StoredText
-from nearkin.collection.stored.documents import FSCK, current_documents
+from nearkin.collection.stored.documents import current_documents
 from nearkin.collection.stored.keys import BANDS
 from nearkin.collection.stored.keys_state import KeysState
 from nearkin.collection.stored.word_sets import word_sets
@@ -35,6 +35,7 @@ from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store import schema
 from nearkin.store.bulk import is_storable
+from nearkin.store.damage import FSCK
 from nearkin.store.store import Store
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from typing import Any
 from sqlalchemy import Connection, Table, func, select
 
 from nearkin.collection.decisions.records import OF_DOCUMENTS, TAG, SettingChange, SettingKey
-from nearkin.collection.stored.documents import FSCK
 from nearkin.errors import CollectionError, ParameterError
 from nearkin.store import schema
 from nearkin.store.bulk import insert_rows, is_storable, named
 from nearkin.store.checksums import checksum, covered, key_place
+from nearkin.store.damage import FSCK
 from nearkin.store.ordering import by_bytes
 from nearkin.store.seals import Seals
 from nearkin.store.system_user import system_user

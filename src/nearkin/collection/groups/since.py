@@ -15,13 +15,14 @@ from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.document_rows import current_ids
-from nearkin.collection.stored.documents import FSCK, stored_documents, with_documents
+from nearkin.collection.stored.documents import stored_documents, with_documents
 from nearkin.collection.stored.group_history import PastGroups, grouped_loads, past_groups
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionError, ParameterError
 from nearkin.nouns import counted, first_of, wave_text
 from nearkin.store.bulk import named
+from nearkin.store.damage import FSCK
 from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import changes as changed_settings
 from nearkin.store.schema import documents, loads, waves

@@ -26,10 +26,10 @@ from nearkin.collection.stored.newest import Newest, newest_of
 from nearkin.collection.stored.origins import OriginValues
 from nearkin.collection.stored.purged import PURGED
 from nearkin.collection.stored.segments import believable_loads, loads_of
-from nearkin.errors import CollectionError
 from nearkin.store import schema
 from nearkin.store.bulk import insert_rows, named
 from nearkin.store.checksums import checksum, covered
+from nearkin.store.damage import damaged
 from nearkin.store.seals import Seals, documents_of
 from nearkin.store.store import Store
 
@@ -445,10 +445,7 @@ def _next_content(connection: Connection, store: Store) -> int:
     end = _end_of_loads(connection, store)
     last = connection.execute(select(func.max(schema.contents.c.content))).scalar()
     if last is not None and last >= end:
-        raise CollectionError(
-            f"{store.place} is damaged: it has a text with the number {last}, but only {end:,} were added. Run "
-            "nearkin fsck COLLECTION, which repairs what it can and lists the rest."
-        )
+        raise damaged(f"it has a text with the number {last}, but only {end:,} were added", store.place)
     return end
 
 

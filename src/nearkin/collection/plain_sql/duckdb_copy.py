@@ -15,13 +15,13 @@ from sqlalchemy import BigInteger, Boolean, Connection, Integer, LargeBinary, Ta
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.plain_sql.ddl import index_statements, table_statements
 from nearkin.collection.stored.contents import digest_of
-from nearkin.collection.stored.documents import FSCK
 from nearkin.collection.stored.purged import purged_contents
 from nearkin.collection.stored.shingle_table import SHINGLES_TABLE, are_kept
 from nearkin.collection.stored_texts import documents_with
 from nearkin.errors import CollectionError, MissingExtraError, OutputError
 from nearkin.runs.files import published
 from nearkin.store import integrity, schema
+from nearkin.store.damage import FSCK
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -13,13 +13,13 @@ import zstandard
 from sqlalchemy import ColumnElement, Connection, select
 
 from nearkin.collection.counting import SIGNATURE, TextCounting
-from nearkin.collection.stored.documents import FSCK
 from nearkin.collection.stored.purged import purged_contents
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
 from nearkin.kernels.buffers import strings
 from nearkin.nouns import counted
 from nearkin.records import U8, U32
 from nearkin.store.bulk import named
+from nearkin.store.damage import FSCK
 from nearkin.store.schema import contents, documents
 
 _NOT_STORED = -1

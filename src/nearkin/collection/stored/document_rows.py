@@ -14,17 +14,12 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, exists, select, true
 
-from nearkin.collection.stored.documents import (
-    FSCK,
-    damaged_row,
-    is_newest,
-    refuse_damaged_loads,
-    refuse_missing_documents,
-)
+from nearkin.collection.stored.documents import damaged_row, is_newest, refuse_damaged_loads, refuse_missing_documents
 from nearkin.errors import CollectionError
 from nearkin.store import integrity
 from nearkin.store.bulk import is_storable, named
 from nearkin.store.checksums import checksum, covered
+from nearkin.store.damage import FSCK
 from nearkin.store.schema import contents, documents, loads, waves
 from nearkin.store.seals import documents_of
 

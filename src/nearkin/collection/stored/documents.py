@@ -13,6 +13,7 @@ from nearkin.nouns import counted
 from nearkin.store import integrity
 from nearkin.store.bulk import is_storable, named
 from nearkin.store.checksums import checksum, covered, key_bits
+from nearkin.store.damage import FSCK, damaged
 from nearkin.store.schema import contents, documents, loads, waves
 from nearkin.store.seals import difference_in_number, documents_of, read_seals
 
@@ -21,8 +22,6 @@ _MAX_OF_A_HINT = 200
 _CHECKED = covered(documents)
 _N_CHECKED = len(_CHECKED)
 _DOC_ID, _VERSION, _REMOVED_AT = (_CHECKED.index(name) for name in ("doc_id", "version", "removed_at"))
-FSCK = "Run nearkin fsck COLLECTION, which repairs what it can and lists the rest."
-"""Last sentence of messages about damage."""
 
 
 def with_documents() -> Select[Any]:
@@ -192,8 +191,8 @@ def refuse_missing_documents(connection: Connection) -> None:
             integrity.documents_name(name), of_waves.get(wave, 0), seals.get(documents_of(wave))
         )
         if fault is not None:
-            raise integrity.damaged(fault)
-    raise integrity.damaged(f"{counted(n_rows - sum(of_waves.values()), 'document')} without a load")
+            raise damaged(fault)
+    raise damaged(f"{counted(n_rows - sum(of_waves.values()), 'document')} without a load")
 
 
 def is_removed() -> ColumnElement[bool]:

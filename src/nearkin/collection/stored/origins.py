@@ -11,12 +11,12 @@ import numpy as np
 import pyarrow as pa
 from sqlalchemy import Connection, Select, select
 
-from nearkin.collection.stored.documents import FSCK
 from nearkin.errors import CollectionError
 from nearkin.stages.documents.origin import Origin
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
 from nearkin.store.bulk import named
 from nearkin.store.checksums import checksum, covered, key_place
+from nearkin.store.damage import FSCK
 from nearkin.store.schema import origins
 
 COLUMNS = covered(origins)

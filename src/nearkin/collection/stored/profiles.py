@@ -13,7 +13,6 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.stored.contents import Content
-from nearkin.collection.stored.documents import FSCK
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
 from nearkin.kernels.letters import LATIN, N_LATIN
@@ -21,6 +20,7 @@ from nearkin.kernels.plain.mixing import mix
 from nearkin.records import I64, U32, Bool
 from nearkin.store import schema
 from nearkin.store.bulk import named
+from nearkin.store.damage import FSCK
 
 COLUMNS = tuple(column.name for column in schema.profiles.columns)[1:]
 """Row of a profile, without the number of its content."""

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, select
 
-from nearkin.collection.stored.documents import FSCK
 from nearkin.errors import CollectionError
 from nearkin.store.bulk import named
 from nearkin.store.checksums import checksum
+from nearkin.store.damage import FSCK
 from nearkin.store.schema import contents, documents, profiles, purges
 
 PURGED = "its text was purged"

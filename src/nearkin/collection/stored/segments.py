@@ -32,13 +32,14 @@ from nearkin.collection.stored.segment_files import (
     part_of_index,
     save,
 )
-from nearkin.errors import CollectionError, OutputError
+from nearkin.errors import OutputError
 from nearkin.nouns import counted
 from nearkin.records import U64, Bool, LetterVectors
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.search.ranges.segment import RangeSegment
 from nearkin.store import schema
 from nearkin.store.checksums import checksum, covered
+from nearkin.store.damage import damaged
 from nearkin.store.integrity import Part, fault_of
 from nearkin.store.store import Store
 
@@ -72,10 +73,7 @@ def loads_of(connection: Connection, store: Store) -> tuple[LoadSpan, ...]:
     """
     loads, fault = believable_loads(connection, store)
     if fault is not None:
-        raise CollectionError(
-            f"{store.place} is damaged: {fault}. Run nearkin fsck COLLECTION, which repairs what it can and lists the "
-            "rest."
-        )
+        raise damaged(fault, store.place)
     return loads
 
 
