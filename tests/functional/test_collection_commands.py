@@ -104,6 +104,7 @@ def test_a_document_with_few_letters_is_told_apart(matter: str) -> None:
     assert "Too few letters" in ended.out
     assert [one["doc_id"] for one in told("info", matter, "--uncounted")] == ["tiny"]
     assert "tiny" in run("info", matter, "--uncounted").out
+    assert "1 document has too few letters for range search: nearkin info" in " ".join(run("info", matter).out.split())
 
 
 def test_a_limit_of_groups_is_one_of_changes_too(tmp_path: Path) -> None:

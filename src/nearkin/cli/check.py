@@ -115,8 +115,8 @@ KeptFile = Annotated[
     _stream(
         "--kept",
         metavar="FILE",
-        help="With --jsonl: write the lines of documents that --only-new stores, or that were stored under their ids "
-        "before, to this file. - prints them instead of the answers.",
+        help="With --jsonl: write to this file the lines of the documents that --only-new stores, and of those already "
+        "stored under their ids. A dash (-) prints these lines instead of the answers.",
     ),
 ]
 StreamOnError = Annotated[

@@ -75,7 +75,7 @@ other texts stored under its id, and all other documents within the tolerance.
 
 The relations are those of nearkin families. A document that was found by its letters, and whose wording does not \
 match, is marked and has no relation. If documents have a tag with their date, such as date=2024-03-01, --at marks the \
-version in force on a day: the newest that is dated on it or before. --out writes all versions to a .csv, .tsv, \
+version in force on a day: the newest with that date or an earlier one. --out writes all versions to a .csv, .tsv, \
 .jsonl or .parquet file.
 
 [bold]Examples[/]

@@ -132,7 +132,7 @@ def pairs(
     threshold : float
         Minimum cosine of a pair, in (0, 1]. Translations usually reach 0.3 to 0.6.
     recall : float
-        Minimum share of these pairs to find, as predicted from a sample, in (0, 1]; 1 compares all pairs.
+        Minimum share of these pairs that the search finds, as predicted from a sample, in (0, 1]; 1 compares all pairs.
     top : int, optional
         Maximum number of pairs of each left document, the most similar first; by default all.
     n_terms : int

@@ -188,7 +188,7 @@ At = Annotated[
     _versions(
         "--at",
         metavar="YYYY-MM-DD",
-        help="Mark the version in force on this date: the newest that is dated on it or before.",
+        help="Mark the version in force on this date: the newest with this date or an earlier one.",
     ),
 ]
 DateTag = Annotated[

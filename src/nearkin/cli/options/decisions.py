@@ -56,8 +56,8 @@ InDamage = Annotated[
     bool,
     _documents(
         "--damaged",
-        help="Erase although rows of the collection are damaged: also changed rows that may be those of these "
-        "documents, and texts without a document.",
+        help="Erase even if rows of the collection are damaged. Changed rows that may belong to these documents, and "
+        "texts that belong to no document, are erased too.",
     ),
 ]
 By = Annotated[

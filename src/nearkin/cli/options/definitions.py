@@ -196,8 +196,8 @@ Online = Annotated[
     bool,
     _signature(
         "--online",
-        help="Sign each document with the counts of the documents up to it; report how many bits "
-        "the final counts would change.",
+        help="Sign each document with the counts of this document and all before it; report how many bits the final "
+        "counts would change.",
     ),
 ]
 SignatureFile = Annotated[

@@ -72,8 +72,8 @@ WantedRecall = Annotated[
     float,
     _similar(
         "--recall",
-        help="Minimum share of these pairs to find, as predicted from a sample, above 0 and up to 1. 1 compares all "
-        "pairs.",
+        help="Minimum share of these pairs that the search finds, as predicted from a sample, above 0 and up to 1. 1 "
+        "compares all pairs.",
     ),
 ]
 Top = Annotated[

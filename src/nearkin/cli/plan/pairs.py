@@ -36,7 +36,11 @@ MinCosine = Annotated[
 ]
 WantedRecall = Annotated[
     float,
-    _sought("--recall", help="Minimum share of the pairs at or above the threshold to find.", show_default=True),
+    _sought(
+        "--recall",
+        help="Minimum share of the pairs at or above the threshold that the search finds.",
+        show_default=True,
+    ),
 ]
 Terms = Annotated[
     str | None,

@@ -42,7 +42,8 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
         said = exception_counts(told.n_no_text, told.n_partial)
         yield Sentence(f"{said}: nearkin exceptions COLLECTION", "warning")
     if n := told.n_uncounted:
-        yield Sentence(f"{n:,} have too few letters for range search: nearkin info COLLECTION --uncounted", "warning")
+        few = counted(n, "document has", "documents have")
+        yield Sentence(f"{few} too few letters for range search: nearkin info COLLECTION --uncounted", "warning")
     if n := told.n_problems:
         rows = counted(n, "row was not stored or repeats", "rows were not stored or repeat")
         yield Sentence(f"{rows} an id: nearkin info COLLECTION --problems", "warning")

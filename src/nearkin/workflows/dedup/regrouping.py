@@ -203,7 +203,9 @@ def load(directory: Path) -> FinishedRun:
         raise RunError(
             f"The run in {directory} is damaged ({type(error).__name__}: {error}). Run nearkin dedup again."
         ) from error
-    raise RunError(f"{directory} has no groups to change: it is not a run of nearkin dedup, or used --against.")
+    if stored.get("against"):
+        raise RunError(f"{directory} has no groups: nearkin dedup --against compares two sets and makes none.")
+    raise RunError(f"{directory} has no groups: it is a run of nearkin {manifest.command}, not of nearkin dedup.")
 
 
 def _understood(manifest: DedupManifest, documents: pa.Table, pairs: pa.Table) -> FinishedRun:
