@@ -14,7 +14,9 @@ from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.document_rows import refuse_omitted_documents
 from nearkin.collection.stored.documents import is_removed, stored_documents, with_documents
+from nearkin.nouns import counted
 from nearkin.stages.documents.extraction.versions import is_ocr, is_older
+from nearkin.store.integrity import damaged, refuse_changed
 from nearkin.store.schema import contents, documents, loads, origins, problems, purges, waves
 
 
@@ -115,12 +117,19 @@ class Info:
 
 
 def info(collection: OpenedCollection) -> Info:
-    """Count everything."""
+    """Count everything.
+
+    Raises
+    ------
+    CollectionError
+        Rows were changed or are missing.
+    """
     with collection.store.reading() as connection:
         return _counted(connection, str(collection.place), collection.store.facts, len(collection.index.listed()))
 
 
 def _counted(connection: Connection, place: str, facts: dict[str, str], n_segments: int) -> Info:
+    found_waves = waves_of(connection)  # first, because it refuses loads and documents that are damaged
 
     def count(condition: Any = None) -> int:
         query = select(func.count()).select_from(documents)
@@ -134,6 +143,10 @@ def _counted(connection: Connection, place: str, facts: dict[str, str], n_segmen
     n_texts, size_bytes = connection.execute(
         select(func.count(), func.sum(contents.c.n_bytes)).select_from(contents)
     ).one()
+    n_added = int(connection.execute(select(func.coalesce(func.max(loads.c.end_content), 0))).scalar_one())
+    if n_texts != n_added:
+        raise damaged(f"texts: {n_texts:,} of {counted(n_added, 'text')} exist")
+    refuse_changed(connection, purges)
     n_erased = int(connection.execute(select(func.count()).select_from(purges)).scalar_one())
     n_problems = connection.execute(select(func.count()).select_from(problems).where(is_open())).scalar_one()
     return Info(
@@ -148,7 +161,7 @@ def _counted(connection: Connection, place: str, facts: dict[str, str], n_segmen
         n_uncounted=int(connection.execute(uncounted).scalar_one()),
         n_problems=n_problems,
         size_bytes=int(size_bytes or 0),
-        waves=waves_of(connection),
+        waves=found_waves,
         n_segments=n_segments,
         similarity_index=facts["index"],
         n_indexed=n_indexed(connection),
@@ -187,6 +200,7 @@ def waves_of(connection: Connection) -> tuple[Wave, ...]:
         A row of a wave or a load was changed; or a row of a document is missing, or is wrongly not current.
     """
     refuse_omitted_documents(connection)
+    refuse_changed(connection, problems)
     of_loads = (
         select(
             waves.c.wave, waves.c.name, func.min(loads.c.added_at), func.max(loads.c.added_at),

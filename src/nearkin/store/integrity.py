@@ -183,6 +183,21 @@ def refuse_changed(connection: Connection, *tables: Table) -> None:
     refuse_unlike_seals(connection, parts, {})
 
 
+def refuse_missing_rows(connection: Connection, *tables: Table) -> None:
+    """Refuse to use tables with fewer rows, or more, than were stored; the rows are counted and not compared.
+
+    Raises
+    ------
+    CollectionError
+    """
+    seals = read_seals(connection, [table.name for table in tables])
+    for table in tables:
+        n_rows = connection.execute(select(func.count()).select_from(table)).scalar_one()
+        fault = difference_in_number(table.name, n_rows, seals.get(table.name))
+        if fault is not None:
+            raise damaged(fault)
+
+
 def refuse_unlike_seals(connection: Connection, parts: Mapping[str, Part], names: Mapping[str, str]) -> None:
     """Refuse to read parts whose rows do not match their seals; ``names`` are theirs in sentences, if not their own.
 

@@ -6,6 +6,7 @@ import numpy as np
 from sqlalchemy import Connection, func, select
 
 from nearkin.collection.dates import DATE_TAG
+from nearkin.collection.decisions.activity import current_tags
 from nearkin.collection.decisions.document_state import StoredState
 from nearkin.collection.groups.grouping import NO_GROUP, Membership
 from nearkin.collection.groups.listed import sizes_of_groups
@@ -40,9 +41,9 @@ def conflicting_groups(connection: Connection, tolerance: Tolerance) -> dict[str
 
 
 def _count(connection: Connection, state: GroupState) -> dict[str, int]:
-    tagged = connection.execute(select(tags.c.doc_id, tags.c.field, tags.c.value).where(tags.c.field != DATE_TAG)).all()
-    content_of = current_contents_among_known(connection, [doc_id for doc_id, _, _ in tagged])
-    rows = [(field, value, content_of[doc_id]) for doc_id, field, value in tagged if doc_id in content_of]
+    tagged = list(current_tags(connection, tags.c.field != DATE_TAG))
+    content_of = current_contents_among_known(connection, [doc_id for doc_id, _, _, _ in tagged])
+    rows = [(field, value, content_of[doc_id]) for doc_id, field, value, _ in tagged if doc_id in content_of]
     contents = np.array([content for _, _, content in rows], np.int64)
     groups = Membership(state.member_contents, state.member_groups).group_of(contents).tolist()
     values, valued = dict[str, dict[int, list[str]]](), {field for field, value, _ in rows if value}

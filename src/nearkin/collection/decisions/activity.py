@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, Table, func, select
+from sqlalchemy import Connection, Select, Table, func, select
 
 from nearkin.collection.decisions.records import OF_DOCUMENTS, TAG, SettingChange, SettingKey
 from nearkin.errors import CollectionError, ParameterError
@@ -16,6 +16,7 @@ from nearkin.store import schema
 from nearkin.store.bulk import insert_rows, is_storable, named
 from nearkin.store.checksums import checksum, covered, key_place
 from nearkin.store.damage import FSCK
+from nearkin.store.integrity import refuse_missing_rows
 from nearkin.store.ordering import by_bytes
 from nearkin.store.seals import Seals
 from nearkin.store.system_user import system_user
@@ -123,8 +124,13 @@ def current_tags(connection: Connection, condition: Any = None) -> Iterator[Row]
     Raises
     ------
     CollectionError
-        A row was changed.
+        A row was changed, or one of the table is missing.
     """
+    refuse_missing_rows(connection, schema.tags)
+    yield from _tags(connection, condition)
+
+
+def _tags(connection: Connection, condition: Any) -> Iterator[Row]:
     tags = schema.tags
     query = select(tags).order_by(*(by_bytes(connection, one) for one in (tags.c.field, tags.c.value, tags.c.doc_id)))
     for row in connection.execute(query if condition is None else query.where(condition)):
@@ -137,8 +143,13 @@ def current_decisions(connection: Connection, condition: Any = None) -> Iterator
     Raises
     ------
     CollectionError
-        A row was changed.
+        A row was changed, or one of the table is missing.
     """
+    refuse_missing_rows(connection, schema.decisions)
+    yield from _decisions(connection, condition)
+
+
+def _decisions(connection: Connection, condition: Any) -> Iterator[tuple[SettingKey, str, int]]:
     table = schema.decisions
     query = select(table).order_by(table.c.activity, table.c.number)
     for row in connection.execute(query if condition is None else query.where(condition)):
@@ -165,8 +176,27 @@ def verified(table: Table, rows: Iterable[Any]) -> list[Row]:
     return [_as_written(table, row) for row in rows]
 
 
+def whole_log(connection: Connection, table: Table, query: Select[Any]) -> list[Row]:
+    """Return rows of ``activity`` or ``changes``, without their checksums, that a query for all columns finds.
+
+    Raises
+    ------
+    CollectionError
+        A row was changed, or one of the table is missing.
+    """
+    refuse_missing_rows(connection, table)
+    return verified(table, connection.execute(query))
+
+
 def values_of(connection: Connection, keys: Sequence[SettingKey]) -> dict[SettingKey, str]:
-    """Return the current values of some keys; keys that are not set are omitted."""
+    """Return the current values of some keys; keys that are not set are omitted.
+
+    Raises
+    ------
+    CollectionError
+        A row was changed, or one of the table is missing.
+    """
+    refuse_missing_rows(connection, *{schema.tags if kind == TAG else schema.decisions for kind, _, _ in keys})
     tags, decisions, found = schema.tags.c, schema.decisions.c, dict[SettingKey, str]()
     subjects = dict[tuple[str, str], list[str]]()
     for kind, subject, other in keys:
@@ -174,9 +204,9 @@ def values_of(connection: Connection, keys: Sequence[SettingKey]) -> dict[Settin
     for (kind, other), some in subjects.items():
         for part in named([subject for subject in some if is_storable(subject)]):
             if kind == TAG:
-                rows = current_tags(connection, (tags.field == other) & tags.doc_id.in_(part))
+                rows = _tags(connection, (tags.field == other) & tags.doc_id.in_(part))
                 found |= {(TAG, doc_id, field): value for doc_id, field, value, _ in rows}
             else:
                 is_it = (decisions.kind == kind) & (decisions.other == other) & decisions.subject.in_(part)
-                found |= {key: value for key, value, _ in current_decisions(connection, is_it)}
+                found |= {key: value for key, value, _ in _decisions(connection, is_it)}
     return found

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy import Connection, select
 
+from nearkin.collection.decisions.activity import whole_log
 from nearkin.collection.decisions.contradictions import DocumentPair, PairDecisions
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP
 from nearkin.collection.matching.constraints import Similarity, constrained
@@ -141,10 +142,9 @@ def _as_array(pairs: set[ContentPair]) -> I64:
 
 def _decided_since(connection: Connection, seen: int) -> I64:
     """Return the contents of current documents that decisions on groups after an activity are about."""
-    changes, documents = schema.changes.c, schema.documents.c
-    is_later = changes.kind.in_((SAME_GROUP, NEVER_GROUP)) & (changes.activity > seen)
-    found, contents = connection.execute(select(changes.subject, changes.other).where(is_later)).all(), set[int]()
-    for some in named(sorted({doc_id for pair in found for doc_id in pair})):
+    documents, contents = schema.documents.c, set[int]()
+    found = {doc_id for _, subject, other, _ in _changes_since(connection, seen) for doc_id in (subject, other)}
+    for some in named(sorted(found)):
         is_current = documents.doc_id.in_(some) & documents.is_current
         contents |= {*connection.execute(select(documents.content).where(is_current)).scalars()}
     return np.array(sorted(contents), np.int64)
@@ -157,12 +157,9 @@ def _former(
 
     A document that is removed is taken as one that was current then: nothing says which happened first.
     """
-    changes, documents = schema.changes.c, schema.documents.c
+    documents = schema.documents.c
     kinds = {SAME_GROUP: set(pairs.same), NEVER_GROUP: set(pairs.never)}
-    columns = changes.kind, changes.subject, changes.other, changes.was
-    is_later = changes.kind.in_(list(kinds)) & (changes.activity > seen)
-    latest_first = changes.activity.desc(), changes.number.desc()
-    for kind, subject, other, was in connection.execute(select(*columns).where(is_later).order_by(*latest_first)):
+    for kind, subject, other, was in _changes_since(connection, seen):
         (kinds[kind].discard if was is None else kinds[kind].add)((subject, other))
     content_of = dict[str, int]()
     for some in named(sorted({doc_id for kept in kinds.values() for pair in kept for doc_id in pair})):
@@ -170,6 +167,20 @@ def _former(
         query = select(documents.doc_id, documents.content).where(is_grouped).order_by(documents.row)
         content_of |= dict(connection.execute(query).all())  # of several versions the last one
     return _contents(kinds[SAME_GROUP], content_of), _contents(kinds[NEVER_GROUP], content_of)
+
+
+def _changes_since(connection: Connection, seen: int) -> list[tuple[str, str, str, str | None]]:
+    """Return kind, subject, other and former value of the decisions on pairs after an activity, the latest first.
+
+    Raises
+    ------
+    CollectionError
+        A row of the log was changed, or is missing.
+    """
+    table = schema.changes
+    query = select(table).where(table.c.kind.in_((SAME_GROUP, NEVER_GROUP)) & (table.c.activity > seen))
+    rows = whole_log(connection, table, query.order_by(table.c.activity.desc(), table.c.number.desc()))
+    return [(kind, subject, other, was) for _, _, kind, subject, other, was, _ in rows]
 
 
 def similarity_by(measures: PairMeasures, tolerance: Tolerance) -> Similarity:

@@ -10,11 +10,12 @@ from typing import Any
 import pyarrow as pa
 from sqlalchemy import Connection, select
 
-from nearkin.collection.decisions.activity import Row, verified
+from nearkin.collection.decisions.activity import Row, verified, whole_log
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP, Activity, SettingChange
 from nearkin.errors import ParameterError
 from nearkin.store import schema
 from nearkin.store.bulk import is_storable, named
+from nearkin.store.integrity import refuse_missing_rows
 
 LOG_SCHEMA = pa.schema(
     [
@@ -46,12 +47,12 @@ def activities(
     Raises
     ------
     CollectionError
-        A row of the log was changed.
+        A row of the log was changed, or is missing.
     ParameterError
         ``since`` is not a date or a time.
     """
     table, start = schema.activity, "" if since is None else checked_since(since)
-    rows = verified(table, connection.execute(select(table).order_by(table.c.number)))
+    rows = whole_log(connection, table, select(table).order_by(table.c.number))
     wanted = [row for row in rows if row[1] >= start and by in (None, row[2]) and kind in (None, row[3])]
     if of is not None:
         if not isinstance(of, str):
@@ -86,11 +87,11 @@ def activity_of(connection: Connection, number: int) -> Activity | None:
     Raises
     ------
     CollectionError
-        A row of the log was changed.
+        A row of the log was changed, or is missing.
     """
     table = schema.activity
     is_told = (table.c.number == number) | table.c.undoes.is_not(None)
-    rows = verified(table, connection.execute(select(table).where(is_told)))
+    rows = whole_log(connection, table, select(table).where(is_told))
     found = [row for row in rows if row[0] == number]
     return next(iter(_activities(connection, found, rows)), None)
 
@@ -136,9 +137,10 @@ def changes_of(connection: Connection, numbers: Sequence[int]) -> dict[int, list
     Raises
     ------
     CollectionError
-        A row was changed.
+        A row was changed, or is missing.
     """
     table, found = schema.changes, dict[int, list[SettingChange]]()
+    refuse_missing_rows(connection, table)
     for some in named(numbers):
         query = select(table).where(table.c.activity.in_(some)).order_by(table.c.activity, table.c.number)
         for activity, _, *values in verified(table, connection.execute(query)):

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 import pyarrow as pa
 from sqlalchemy import Connection, select
 
-from nearkin.collection.decisions.activity import checked_by, current_tags, record, values_of, verified
+from nearkin.collection.decisions.activity import checked_by, current_tags, record, values_of, whole_log
 from nearkin.collection.decisions.records import TAG, ActivityResult, SettingChange
 from nearkin.collection.stored.document_rows import (
     current_ids,
@@ -165,7 +165,7 @@ def tags(store: Store) -> Tags:
         rows = list(current_tags(connection))
         current = current_ids_among_known(connection, [doc_id for doc_id, _, _, _ in rows])
         table = schema.activity
-        acted = {row[0]: row for row in verified(table, connection.execute(select(table)))}
+        acted = {row[0]: row for row in whole_log(connection, table, select(table))}
     here, removed = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for doc_id, field, value, _ in rows:
         (here if doc_id in current else removed)[field, value] += 1

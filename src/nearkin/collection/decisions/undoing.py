@@ -16,6 +16,7 @@ from nearkin.collection.stored.documents import refuse_damaged_loads
 from nearkin.errors import ParameterError
 from nearkin.store import schema
 from nearkin.store.bulk import named
+from nearkin.store.integrity import refuse_missing_rows
 from nearkin.store.store import Store
 
 
@@ -26,6 +27,7 @@ def undo(store: Store, number: int, *, by: str | None, dry_run: bool, max_change
         raise ParameterError.of("number", "undo", "the number of an activity", number)
     with store.reading() if dry_run else store.writing() as connection:
         refuse_damaged_loads(connection)
+        refuse_missing_rows(connection, table, schema.changes)
         found = verified(table, connection.execute(select(table).where(table.c.number == number)))
         if not found:
             last = connection.execute(select(func.max(table.c.number))).scalar() or 0
@@ -64,12 +66,12 @@ def _refuse_changed(connection: Connection, number: int, made: Sequence[SettingC
     ------
     ParameterError
     """
-    table, keys, undoes = schema.changes.c, {one.key for one in made}, _undos(connection)
-    by = undone(undoes)
+    changes, keys, undoes = schema.changes, {one.key for one in made}, _undos(connection)
+    table, by = changes.c, undone(undoes)
     for some in named(sorted({one.subject for one in made})):
         is_later = table.subject.in_(some) & (table.activity > number)
-        query = select(table.activity, table.kind, table.subject, table.other).where(is_later)
-        for later, *key in connection.execute(query.order_by(table.activity)):
+        query = select(changes).where(is_later).order_by(table.activity)
+        for later, _, *key, _, _ in verified(changes, connection.execute(query)):
             if tuple(key) not in keys or later in by or undoes.get(later, 0) > number:
                 continue
             if undoes.get(later) == number:
@@ -84,5 +86,6 @@ def _refuse_changed(connection: Connection, number: int, made: Sequence[SettingC
 
 def _undos(connection: Connection) -> dict[int, int]:
     """Return the activities that are undos, with the activity that each undid."""
-    table = schema.activity.c
-    return dict(connection.execute(select(table.number, table.undoes).where(table.undoes.is_not(None))).all())
+    table = schema.activity
+    rows = verified(table, connection.execute(select(table).where(table.c.undoes.is_not(None))))
+    return {number: undoes for number, *_, undoes in rows}

@@ -18,7 +18,7 @@ from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored.origins import origin_of
 from nearkin.collection.tolerance import described
 from nearkin.stages.documents.origin import Origin
-from nearkin.store.integrity import refuse_changed
+from nearkin.store.integrity import refuse_changed, refuse_missing_rows
 from nearkin.store.schema import documents, groupings, loads, members, tags, waves
 
 MAX_COPIES = 1_000
@@ -149,11 +149,14 @@ def details(connection: Connection, doc_id: str, version: int | None) -> Documen
 
 def _groups_of(connection: Connection, content: int) -> tuple[GroupOfDocument, ...]:
     """Return the stored groups with a text."""
-    stored = select(groupings.c.tolerance).join_from(groupings, members).where(members.c.content == content)
+    refuse_missing_rows(connection, groupings)
     found = list[GroupOfDocument]()
-    for tolerance in sorted(connection.execute(stored).scalars()):
-        state = GroupState.known(connection, tolerance)
-        number = int(state.member_groups[state.member_contents == content][0])
+    for tolerance in sorted(connection.execute(select(groupings.c.tolerance)).scalars().all()):
+        state = GroupState.known(connection, tolerance)  # a row of members that is missing would hide a group
+        numbers = state.member_groups[state.member_contents == content].tolist()
+        if not numbers:
+            continue
+        number = numbers[0]
         in_group = select(members.c.content).where(
             (members.c.grouping == state.number) & (members.c.group_number == number)
         )

@@ -20,6 +20,7 @@ from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored.origins import OriginValues, origins_of, value_of
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
+from nearkin.store.integrity import refuse_missing_rows
 from nearkin.store.ordering import by_bytes
 from nearkin.store.schema import contents, documents, loads, members, origins, tags
 from nearkin.tabular.tabular import Tabular
@@ -147,6 +148,7 @@ def listed_batches(
         raise ParameterError.of("limit", "documents", "an int >= 1", limit)
     date_tag = checked_field(date_tag)
     refuse_omitted_documents(connection)
+    refuse_missing_rows(connection, tags, origins)
     if sort == "date":
         refuse_wrong_dates(connection, date_tag)
     groups = wanted.groups_asked(connection)

@@ -16,6 +16,7 @@ from nearkin.records import I64, Bool
 from nearkin.store.bulk import insert_rows
 from nearkin.store.checksums import wrapped
 from nearkin.store.facts import read_facts, say
+from nearkin.store.integrity import refuse_missing_rows
 from nearkin.store.kept import KeptValues
 from nearkin.store.schema import documents, groupings, groups, members
 from nearkin.store.sealing import grouping_checksum, of_grouping
@@ -57,12 +58,13 @@ class GroupState:
         Raises
         ------
         CollectionError
-            The grouping was changed.
+            The grouping was changed, or is missing.
         """
         found = connection.execute(select(groupings).where(groupings.c.tolerance == tolerance)).first()
         if found is None:
             if names := damaged_groupings(connection):  # this one may be among them
                 raise _damaged(names)
+            refuse_missing_rows(connection, groupings)
             nothing = np.zeros(0, np.int64)
             return cls(
                 tolerance=tolerance,

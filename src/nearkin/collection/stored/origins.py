@@ -17,6 +17,7 @@ from nearkin.stages.documents.preparing import ORIGIN, PARENT
 from nearkin.store.bulk import named
 from nearkin.store.checksums import checksum, covered, key_place
 from nearkin.store.damage import FSCK
+from nearkin.store.integrity import refuse_missing_rows
 from nearkin.store.schema import origins
 
 COLUMNS = covered(origins)
@@ -122,7 +123,7 @@ def origins_of(connection: Connection, rows: Sequence[int]) -> dict[int, OriginV
     Raises
     ------
     CollectionError
-        A row was changed.
+        A row was changed. `refuse_missing_rows` notices missing ones.
     """
     found = dict[int, OriginValues]()
     for some in named(rows):
@@ -133,6 +134,7 @@ def origins_of(connection: Connection, rows: Sequence[int]) -> dict[int, OriginV
 
 def origin_of(connection: Connection, row: int) -> tuple[str | None, Origin | None]:
     """Return the parent of one stored version, and its origin; None if it was not extracted from a file."""
+    refuse_missing_rows(connection, origins)
     values = origins_of(connection, [row]).get(row)
     parent, told = (None, None) if values is None else as_arrow(values)
     if told is None:

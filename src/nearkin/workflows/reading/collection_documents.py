@@ -31,6 +31,7 @@ from nearkin.nouns import agreeing, counted
 from nearkin.records import DOCUMENTS_SCHEMA, I64, ORIGIN_TYPE
 from nearkin.runs.progress import Progress
 from nearkin.store.bulk import MAX_NAMED, named
+from nearkin.store.integrity import refuse_missing_rows
 from nearkin.store.place import FILE, Place
 from nearkin.store.schema import contents, documents, origins
 from nearkin.store.store import Access, Store
@@ -75,10 +76,11 @@ class CollectionDocuments:
         Raises
         ------
         CollectionError
-            There is no collection, or it cannot be read, or the row of a document was changed.
+            There is no collection, or it cannot be read, or the row of a document was changed, or an origin is missing.
         """
         with _opened(place, is_read_only) as store, store.reading() as connection:
             refuse_changed_documents(connection)
+            refuse_missing_rows(connection, origins)
             rows, numbers, sizes = _current(connection, end_row)
             return cls(
                 place=place,
