@@ -78,6 +78,75 @@ def test_commands_that_use_the_rows_say_which_are_missing(place: SomePlace, tmp_
     assert [place.sql(count) for count in counts] == before
 
 
+@pytest.mark.parametrize("number", ["1006", "'zz'"])
+def test_nothing_is_decided_after_an_activity_whose_number_was_changed(place: SomePlace, tmp_path, number) -> None:
+    copy_filled(place, fill)
+    if place.server is not None and number == "'zz'":
+        return  # PostgreSQL refuses it
+    sql(place, f"UPDATE activity SET number = {number} WHERE number = 5")
+    tagging, purging = OF_TAGS["tag"], ["purge", "COLLECTION", "d", "--yes"]
+    for arguments in (tagging, OF_DECISIONS["note"], purging, ["remove", "COLLECTION", "d", "--yes"]):
+        ended = run(place, arguments, tmp_path / "out")
+        assert ended.code == 7, (arguments, ended)
+        assert "A row of activity was changed in the store" in words(ended)
+    assert place.sql("SELECT count(*) FROM activity") == "8"
+
+
+def test_the_log_does_not_omit_a_value_of_another_activity(place: SomePlace, tmp_path) -> None:
+    copy_filled(place, fill)
+    sql(place, "UPDATE changes SET activity = 1003 WHERE activity = 3 AND number = 1")
+    assert "damaged: changes: rows of no activity" in words(run(place, OF_LOG["log"], tmp_path))
+    undone = run(place, OF_LOG["undo"], tmp_path)
+    assert (undone.code, place.sql("SELECT count(*) FROM tags")) == (7, "2")
+    assert "change 1 of activity 1003 was changed" in words(undone)
+
+
+@pytest.mark.parametrize("column", ["is_current = 2", "load = 77"])
+def test_a_document_is_not_omitted_because_of_a_value_that_nothing_has(place: SomePlace, tmp_path, column) -> None:
+    copy_filled(place, fill)
+    if place.server is not None and "is_current" in column:
+        return  # PostgreSQL refuses it
+    sql(place, f"UPDATE documents SET {column} WHERE doc_id = 'd'")
+    of_wave, waves = ["list", "COLLECTION", "--wave", "first"], ["waves", "COLLECTION"]
+    for arguments in (SOME["list"], of_wave, SOME["info"], waves, OF_DECISIONS["groups"]):
+        ended = run(place, arguments, tmp_path / "out")
+        assert ended.code == 7, (arguments, ended)
+        assert "nearkin fsck" in words(ended), (arguments, ended)
+
+
+@pytest.mark.parametrize("table", ["facts", "waves", "loads", "documents", "problems", "tags", "origins", "changes"])
+def test_fsck_reports_a_checksum_that_is_no_number(tmp_path, table) -> None:
+    place = SomePlace.new(tmp_path, None)  # PostgreSQL refuses it
+    copy_filled(place, fill)
+    some = {"facts": "name = 'check_keys_end'", "documents": "doc_id = 'd'"}.get(table, "1 = 1")
+    sql(place, f"UPDATE {table} SET checksum = 'zz' WHERE {some}")
+    ended = run(place, ["fsck", "COLLECTION"], tmp_path / "out")
+    assert ended.code == (0 if table == "tags" else 7), ended
+    told = "the current tags and decisions, from the activity log" if table == "tags" else "was changed"
+    assert told in " ".join((ended.out + ended.err).split()), ended
+
+
+def test_an_origin_that_names_a_missing_document_is_reported(place: SomePlace, tmp_path) -> None:
+    copy_filled(place, fill)
+    sql(place, "UPDATE origins SET row = 1003 WHERE doc_id = 'd'")
+    for name in ("exceptions", "list", "info", "dedup"):
+        ended = run(place, OF_ORIGINS[name], tmp_path / "out")
+        assert ended.code == 7, (name, ended)
+        assert "row of the origin of document 'd' was changed" in words(ended), (name, ended)
+
+
+@pytest.mark.parametrize(("table", "column"), [("documents", "row"), ("origins", "number")])
+def test_nothing_is_added_after_a_row_whose_number_is_none(tmp_path, table, column) -> None:
+    place = SomePlace.new(tmp_path, None)  # PostgreSQL refuses it
+    copy_filled(place, fill)
+    sql(place, f"UPDATE {table} SET {column} = 'zz' WHERE doc_id = 'd'")
+    mail = tmp_path / "new.eml"
+    mail.write_text("From: ada@example.org\nSubject: new\n\na text that nobody has stored")
+    ended = run(place, ["add", "COLLECTION", str(mail), "--wave", "third"], tmp_path / "out")
+    assert ended.code == 7, ended
+    assert f"is damaged: {table}: a row with 'zz' as its {column}." in words(ended)
+
+
 def test_groups_do_not_follow_a_decision_that_was_changed_in_the_log(place: SomePlace, tmp_path) -> None:
     copy_filled(place, fill)
     sql(place, "UPDATE changes SET other = 'b' WHERE activity = 4")

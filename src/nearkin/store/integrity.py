@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, LargeBinary, Select, Table, cast, exists, func, select, update
+from sqlalchemy import Column, ColumnElement, Connection, LargeBinary, Select, Table, cast, exists, func, select, update
 from sqlalchemy.exc import IntegrityError
 
 from nearkin.nouns import counted
@@ -217,6 +217,20 @@ def fault_of(connection: Connection, part: str, here: Part) -> str | None:
     return _difference(part, here, read_seals(connection, [part]).get(part))
 
 
+def number_after_last(connection: Connection, column: Column[int]) -> int:
+    """Return one more than the highest number in a column; 0 if the table is empty.
+
+    Raises
+    ------
+    CollectionError
+        It is no number: SQLite stores any type in any column.
+    """
+    last = connection.execute(select(func.max(column))).scalar()
+    if last is not None and not isinstance(last, int):
+        raise damaged(f"{column.table.name}: a row with {last!r} as its {column.name}")
+    return 0 if last is None else last + 1
+
+
 def _wrong_current() -> Select[Any]:
     """Select rows and ids of documents with a wrong ``is_current``: only the newest, unless removed, is current."""
     documents, others = schema.documents, schema.documents.alias("others")
@@ -322,7 +336,7 @@ def _rows(
         if table is schema.documents and not row.is_as_stored:
             doubtful.take(values[place], stored)
         # the seal covers the checksums that were stored
-        yield row.values, row.checksum if row.is_known else stored or 0
+        yield row.values, row.checksum if row.is_known else stored if isinstance(stored, int) else 0
     if n_unknown > _MAX_NAMED:
         found.faults.append(f"{counted(n_unknown - _MAX_NAMED, 'more row')} of {table.name} changed")
 

@@ -75,7 +75,8 @@ class Seals:
 
     def take(self, part: str, checksums: Iterable[int | None]) -> None:
         """Remove rows of a part; a row without a checksum was not in the seal's sum."""
-        self._change(part, -1, [one for one in checksums if one is not None])
+        # SQLite stores any type in any column
+        self._change(part, -1, [one for one in checksums if isinstance(one, int)])
 
     def of(self, part: str) -> tuple[int, int]:
         """Return the changes in the number of rows and in the sum."""

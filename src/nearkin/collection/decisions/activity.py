@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, Select, Table, func, select
+from sqlalchemy import Connection, Select, Table, select
 
 from nearkin.collection.decisions.records import OF_DOCUMENTS, TAG, SettingChange, SettingKey
 from nearkin.errors import CollectionError, ParameterError
@@ -66,8 +66,16 @@ def record(
 
 
 def next_number(connection: Connection) -> int:
-    """Return the number of the next activity."""
-    return 1 + int(connection.execute(select(func.coalesce(func.max(schema.activity.c.number), 0))).scalar_one())
+    """Return the number of the next activity.
+
+    Raises
+    ------
+    CollectionError
+        The row of the last activity was changed.
+    """
+    table = schema.activity
+    last = verified(table, connection.execute(select(table).order_by(table.c.number.desc()).limit(1)))
+    return last[0][0] + 1 if last else 1
 
 
 def current_rows(number: int, changes: Sequence[SettingChange]) -> tuple[list[Row], list[Row]]:

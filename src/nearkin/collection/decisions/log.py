@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from nearkin.collection.decisions.activity import Row, verified, whole_log
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP, Activity, SettingChange
 from nearkin.errors import ParameterError
 from nearkin.store import schema
 from nearkin.store.bulk import is_storable, named
-from nearkin.store.integrity import refuse_missing_rows
+from nearkin.store.integrity import damaged, refuse_missing_rows
 
 LOG_SCHEMA = pa.schema(
     [
@@ -66,6 +66,10 @@ def _activities(connection: Connection, wanted: Sequence[Row], rows: Sequence[Ro
     """Return activities with their changes; ``rows`` has at least all undos."""
     undone_by = undone({number: undoes for number, *_, undoes in rows if undoes is not None})
     of_activity = changes_of(connection, [row[0] for row in wanted])
+    if len(wanted) == len(rows):
+        n_changes = connection.execute(select(func.count()).select_from(schema.changes)).scalar_one()
+        if n_changes != sum(map(len, of_activity.values())):
+            raise damaged("changes: rows of no activity")
     return [
         Activity(
             number=number,

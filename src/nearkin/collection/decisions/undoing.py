@@ -16,7 +16,7 @@ from nearkin.collection.stored.documents import refuse_damaged_loads
 from nearkin.errors import ParameterError
 from nearkin.store import schema
 from nearkin.store.bulk import named
-from nearkin.store.integrity import refuse_missing_rows
+from nearkin.store.integrity import refuse_changed
 from nearkin.store.store import Store
 
 
@@ -27,7 +27,7 @@ def undo(store: Store, number: int, *, by: str | None, dry_run: bool, max_change
         raise ParameterError.of("number", "undo", "the number of an activity", number)
     with store.reading() if dry_run else store.writing() as connection:
         refuse_damaged_loads(connection)
-        refuse_missing_rows(connection, table, schema.changes)
+        refuse_changed(connection, table, schema.changes)  # all rows: one may name another activity now
         found = verified(table, connection.execute(select(table).where(table.c.number == number)))
         if not found:
             last = connection.execute(select(func.max(table.c.number))).scalar() or 0

@@ -16,13 +16,20 @@ from sqlalchemy import Connection, exists, or_, select
 from nearkin.collection.listing.problems import problems_of
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.documents import number_of_wave, stored_documents, with_documents
-from nearkin.collection.stored.origins import COLUMNS, IS_PLAIN_FILE, IS_UNREAD, whole_rows, with_origins
+from nearkin.collection.stored.origins import (
+    COLUMNS,
+    IS_PLAIN_FILE,
+    IS_UNREAD,
+    refuse_missing_origins,
+    whole_rows,
+    with_origins,
+)
 from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import strings
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.origin import EXCEPTIONS, NO_TEXT
-from nearkin.store.integrity import refuse_changed, refuse_missing_rows
+from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import contents, documents, loads, origins, waves
 
 WhichExceptions = Literal["all", "no text", "partial"]
@@ -198,7 +205,7 @@ def exceptions_without_document(connection: Connection) -> tuple[StoredException
 
 def _all(connection: Connection) -> Iterable[ListedException]:
     """Return the exceptions, one per id: that of a file without a text before that of an older text with its id."""
-    refuse_missing_rows(connection, origins)
+    refuse_missing_origins(connection)
     blank = blank_documents(connection)
     found = dict[str, ListedException]()
     for one in sorted(_of_origins(connection, {document.doc_id for document in blank}), key=lambda one: one.is_current):

@@ -30,6 +30,7 @@ from nearkin.store import schema
 from nearkin.store.bulk import insert_rows, named
 from nearkin.store.checksums import checksum, covered
 from nearkin.store.damage import damaged
+from nearkin.store.integrity import number_after_last
 from nearkin.store.seals import Seals, documents_of
 from nearkin.store.store import Store
 
@@ -147,8 +148,7 @@ class Load:
         added_at = datetime.now(UTC).isoformat(timespec="seconds")
         bounds = {"first_content": next_content, "end_content": next_content, "digest": b""}
         connection.execute(insert(loads).values(load=number, wave=wave, added_at=added_at, **bounds, **figures))
-        last = connection.execute(select(func.max(schema.documents.c.row))).scalar()
-        next_row = 0 if last is None else int(last) + 1
+        next_row = number_after_last(connection, schema.documents.c.row)
         return cls(
             connection=connection,
             collection_store=store,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
 from nearkin.collection.stored.origin_rows import forget_rows, remove_unread
 from nearkin.collection.stored.origins import (
@@ -21,6 +21,7 @@ from nearkin.collection.stored.origins import (
 from nearkin.stages.documents.extraction.versions import is_ocr
 from nearkin.store.bulk import insert_rows, is_storable, named
 from nearkin.store.checksums import checksum
+from nearkin.store.integrity import number_after_last
 from nearkin.store.schema import origins
 from nearkin.store.seals import Seals
 
@@ -209,8 +210,7 @@ class LoadOrigins:
         self._read_since = []
         if not self._new:
             return
-        last = self.connection.execute(select(func.max(origins.c.number))).scalar()
-        first = 0 if last is None else int(last) + 1
+        first = number_after_last(self.connection, origins.c.number)
         rows = [(first + i, self.load, *one, None) for i, one in enumerate(self._new)]
         own = [checksum(row, row[KEY]) for row in rows]
         insert_rows(self.connection, origins, list(zip(*((*row, one) for row, one in zip(rows, own)), strict=True)))

@@ -27,6 +27,8 @@ _CHECKED = covered(documents)
 _N_CHECKED = len(_CHECKED)
 _DOC_ID, _VERSION, _LOAD, _REMOVED_AT = (_CHECKED.index(name) for name in ("doc_id", "version", "load", "removed_at"))
 _ROWS_AT_A_TIME = 1 << 14
+IS_CURRENT = documents.c.is_current.is_(true()).label("is_current")
+"""Whether a condition takes a row as current: SQLite stores any integer, and only 1 does."""
 
 
 class DocumentRow(NamedTuple):
@@ -206,11 +208,12 @@ def _hidden() -> Select[Any]:
 
 def _is_hidden() -> ColumnElement[bool]:
     """Return the condition for the newest versions that are neither current nor removed."""
-    return ~documents.c.is_current & documents.c.removed_at.is_(None) & is_newest()
+    # SQLite stores any integer, and only 1 is current in a condition
+    return documents.c.is_current.is_not(true()) & documents.c.removed_at.is_(None) & is_newest()
 
 
 def _rows() -> Select[Any]:
-    return select(*(documents.c[name] for name in _CHECKED), documents.c.checksum, documents.c.is_current, is_newest())
+    return select(*(documents.c[name] for name in _CHECKED), documents.c.checksum, IS_CURRENT, is_newest())
 
 
 def _refuse_changed(row: Sequence[Any]) -> None:

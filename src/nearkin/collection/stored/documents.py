@@ -182,7 +182,8 @@ def refuse_missing_documents(connection: Connection) -> None:
     names: dict[int, str] = dict(connection.execute(select(waves.c.wave, waves.c.name)).all())
     seals = read_seals(connection, [documents_of(wave) for wave in names])
     n_rows = connection.execute(select(func.count()).select_from(documents)).scalar_one()
-    if len(seals) == len(names) and n_rows == sum(seal.n_rows for seal in seals.values()):
+    n_of_loads = connection.execute(select(func.count()).select_from(documents.join(loads))).scalar_one()
+    if len(seals) == len(names) and n_rows == n_of_loads == sum(seal.n_rows for seal in seals.values()):
         return
     query = select(loads.c.wave, func.count()).select_from(documents.join(loads)).group_by(loads.c.wave)
     of_waves: dict[int, int] = dict(connection.execute(query).all())

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from sqlalchemy import Connection, Select, select
+from sqlalchemy import Connection, Select, exists, select
 
 from nearkin.errors import CollectionError
 from nearkin.stages.documents.origin import Origin
@@ -18,7 +18,7 @@ from nearkin.store.bulk import named
 from nearkin.store.checksums import checksum, covered, key_place
 from nearkin.store.damage import FSCK
 from nearkin.store.integrity import refuse_missing_rows
-from nearkin.store.schema import origins
+from nearkin.store.schema import documents, origins
 
 COLUMNS = covered(origins)
 KEY = key_place(origins)
@@ -117,13 +117,28 @@ def value_of(values: OriginValues | None, name: str) -> Any:
     return None if values is None else values[NAMES.index(name)]
 
 
+def refuse_missing_origins(connection: Connection) -> None:
+    """Refuse to use the origins of all documents if rows are missing, or one names a missing document.
+
+    Raises
+    ------
+    CollectionError
+    """
+    refuse_missing_rows(connection, origins)
+    has_document = exists().where(documents.c.row == origins.c.row)
+    is_lost = origins.c.row.is_not(None) & ~has_document
+    found = connection.execute(select(origins.c.doc_id).where(is_lost).limit(1)).first()
+    if found is not None:
+        raise CollectionError(f"The row of the origin of document {found.doc_id!r} was changed. {FSCK}")
+
+
 def origins_of(connection: Connection, rows: Sequence[int]) -> dict[int, OriginValues]:
     """Return the origins of documents, by the numbers of their rows.
 
     Raises
     ------
     CollectionError
-        A row was changed. `refuse_missing_rows` notices missing ones.
+        A row was changed. `refuse_missing_origins` notices missing ones.
     """
     found = dict[int, OriginValues]()
     for some in named(rows):

@@ -23,6 +23,7 @@ from nearkin.collection.stored.origins import (
     as_arrow,
     origins_of,
     own_values,
+    refuse_missing_origins,
     whole_rows,
     with_origins,
 )
@@ -31,7 +32,6 @@ from nearkin.nouns import agreeing, counted
 from nearkin.records import DOCUMENTS_SCHEMA, I64, ORIGIN_TYPE
 from nearkin.runs.progress import Progress
 from nearkin.store.bulk import MAX_NAMED, named
-from nearkin.store.integrity import refuse_missing_rows
 from nearkin.store.place import FILE, Place
 from nearkin.store.schema import contents, documents, origins
 from nearkin.store.store import Access, Store
@@ -80,7 +80,7 @@ class CollectionDocuments:
         """
         with _opened(place, is_read_only) as store, store.reading() as connection:
             refuse_changed_documents(connection)
-            refuse_missing_rows(connection, origins)
+            refuse_missing_origins(connection)
             rows, numbers, sizes = _current(connection, end_row)
             return cls(
                 place=place,
