@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from contract.damaged_collections import copy_filled, fill, sql
+from contract.damaged_collections import FORM, copy_filled, fill, sql
 from contract.test_changed_rows import run
 from contract.test_missing_rows import words
+from nearkin.errors import CollectionError
 from places import SomePlace
 
 SOME = {"list": ["list", "COLLECTION"], "info": ["info", "COLLECTION"], "show": ["show", "COLLECTION", "b"]}
@@ -37,6 +38,10 @@ OF_ORIGINS = {
     "dedup": ["dedup", "COLLECTION", "--out", "OUT"],
     **SOME,
 }
+OF_TEXTS = {
+    "audit": ["audit", "COLLECTION", "--threshold", "0.5"],
+    **{name: OF_ORIGINS[name] for name in ("dedup", "families", "info")},
+}
 OF_GROUPS = {
     "tag of a group": ["tag", "COLLECTION", "hot", "--group", "1", "--gamma", "0.2", "--yes"],
     "groups": ["groups", "COLLECTION", "--gamma", "0.2"],
@@ -58,7 +63,7 @@ DELETED = {
     "the purge": ("purges", "purges: 1 of 1 row missing", {"info": SOME["info"]}),
     "the groups": ("groupings", "groupings: 1 of 1 row missing", OF_GROUPS),
     "the members of groups": ("members", "groups at letters, gamma 0.2 were changed", OF_GROUPS),
-    "a text": ("contents WHERE content = 0", "texts: 7 of 8 texts exist", {"info": SOME["info"]}),
+    "a text": ("contents WHERE content = 0", "texts: 7 of 8 exist", OF_TEXTS),
 }
 COMMANDS = {" ".join(one): one for *_, commands in DELETED.values() for one in commands.values()}
 
@@ -145,6 +150,36 @@ def test_nothing_is_added_after_a_row_whose_number_is_none(tmp_path, table, colu
     ended = run(place, ["add", "COLLECTION", str(mail), "--wave", "third"], tmp_path / "out")
     assert ended.code == 7, ended
     assert f"is damaged: {table}: a row with 'zz' as its {column}." in words(ended)
+
+
+@pytest.mark.parametrize("table", ["check_keys", "checked_contents"])
+def test_a_check_does_not_omit_texts_whose_keys_were_deleted(place: SomePlace, table) -> None:
+    copy_filled(place, fill)
+    with place.open(create=False) as collection:
+        before = collection.check(FORM)
+        sql(place, f"DELETE FROM {table}")
+        with pytest.raises(CollectionError, match=r"keys of check-ins is damaged; nearkin fsck") as caught:
+            collection.check(FORM)
+        assert caught.value.exit_code == 7
+        assert collection.fsck().is_whole
+        assert collection.check(FORM).documents == before.documents
+
+
+@pytest.mark.parametrize(
+    ("statement", "sentence"),
+    [
+        ("DELETE FROM contents WHERE content = 0", "texts: 7 of 8 exist"),
+        ("UPDATE waves SET name = 'forged' WHERE wave = 1", "the row of wave 'forged' was changed"),
+    ],
+)
+def test_similar_and_versions_name_no_wrong_wave_and_omit_no_text(place: SomePlace, statement, sentence) -> None:
+    copy_filled(place, fill)
+    sql(place, statement)
+    with place.open(create=False) as collection:
+        for ask in (lambda: collection.similar(text=FORM), lambda: collection.versions("f")):
+            with pytest.raises(CollectionError, match=sentence) as caught:
+                ask()
+            assert caught.value.exit_code == 7
 
 
 def test_groups_do_not_follow_a_decision_that_was_changed_in_the_log(place: SomePlace, tmp_path) -> None:

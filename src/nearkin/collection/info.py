@@ -13,10 +13,9 @@ from nearkin.collection.matching.by_index import n_indexed
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.document_rows import refuse_omitted_documents
-from nearkin.collection.stored.documents import is_removed, stored_documents, with_documents
-from nearkin.nouns import counted
+from nearkin.collection.stored.documents import is_removed, refuse_missing_texts, stored_documents, with_documents
 from nearkin.stages.documents.extraction.versions import is_ocr, is_older
-from nearkin.store.integrity import damaged, refuse_changed
+from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import contents, documents, loads, origins, problems, purges, waves
 
 
@@ -143,9 +142,7 @@ def _counted(connection: Connection, place: str, facts: dict[str, str], n_segmen
     n_texts, size_bytes = connection.execute(
         select(func.count(), func.sum(contents.c.n_bytes)).select_from(contents)
     ).one()
-    n_added = int(connection.execute(select(func.coalesce(func.max(loads.c.end_content), 0))).scalar_one())
-    if n_texts != n_added:
-        raise damaged(f"texts: {n_texts:,} of {counted(n_added, 'text')} exist")
+    refuse_missing_texts(connection)
     refuse_changed(connection, purges)
     n_erased = int(connection.execute(select(func.count()).select_from(purges)).scalar_one())
     n_problems = connection.execute(select(func.count()).select_from(problems).where(is_open())).scalar_one()

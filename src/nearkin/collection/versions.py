@@ -20,7 +20,13 @@ from nearkin.collection.result_tables import CHANGE, DOCUMENT, MEASURES, VERSION
 from nearkin.collection.results import SimilarDocument, StoredDocument
 from nearkin.collection.similar import asked_near, documents_among, prepare
 from nearkin.collection.stored.contents import contents_of
-from nearkin.collection.stored.documents import current_documents, document, stored_documents, with_documents
+from nearkin.collection.stored.documents import (
+    current_documents,
+    document,
+    refuse_missing_texts,
+    stored_documents,
+    with_documents,
+)
 from nearkin.collection.stored.purged import purged_contents
 from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.nouns import counted
@@ -30,7 +36,8 @@ from nearkin.stages.differences.comparison import Piece, passage_as_stored
 from nearkin.stages.differences.marks import marked_text
 from nearkin.stages.differences.passages import first_difference
 from nearkin.stages.differences.relations import Judgement
-from nearkin.store.schema import documents
+from nearkin.store.integrity import refuse_changed
+from nearkin.store.schema import documents, waves
 from nearkin.tabular.page import Histogram
 from nearkin.tabular.tabular import Tabular, histogram
 
@@ -172,6 +179,8 @@ def versions(
 
     def ask(seen: Snapshot) -> Versions:
         connection, counting = seen.connection, collection.counting
+        refuse_changed(connection, waves)  # whose names the answer has
+        refuse_missing_texts(connection)
         own = document(connection, doc_id, version)
         query = contents_of(connection, [own.content])[own.content]
         of_same_id = connection.execute(

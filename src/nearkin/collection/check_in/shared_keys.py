@@ -10,7 +10,7 @@ import numpy as np
 from sqlalchemy import Connection, text
 
 from nearkin.collection.counting import SIGNATURE, TextCounting
-from nearkin.collection.stored.key_table import Marks, driver_of, stored_marks, texts_from
+from nearkin.collection.stored.key_table import Marks, damaged_keys, driver_of, stored_marks, texts_from
 from nearkin.collection.stored.keys import BAND, EXACT, SAMPLE, keys_of
 from nearkin.collection.stored.keys_state import FACTS, KeysState, keys_state
 from nearkin.records import I64, U8
@@ -198,10 +198,14 @@ def _in_sqlite(searched: Searched, asked: AskedKeys) -> Shared:
     numbers, of_row = np.unique(np.array(contents, np.int64), return_inverse=True)
     is_of = np.array(kinds, np.uint8)
     n_shared = np.stack([np.bincount(of_row[is_of == kind], minlength=len(numbers)) for kind in _KINDS])
-    marks = stored_marks(searched.connection, searched.store, numbers).where(numbers)
-    return asked.chosen(marks, n_shared, n_skewed)
+    marks = stored_marks(searched.connection, searched.store, numbers)
+    is_without_keys = not len(numbers) and ask("SELECT 1 FROM check_keys LIMIT 1").fetchone() is None
+    if len(marks) != len(numbers) or (is_without_keys and ask(_WITH_KEYS).fetchone() is not None):
+        raise damaged_keys()
+    return asked.chosen(marks.where(numbers), n_shared, n_skewed)
 
 
+_WITH_KEYS = "SELECT 1 FROM checked_contents WHERE n_samples > 0 LIMIT 1"
 _QUERY = text(f"""
     WITH first AS MATERIALIZED (
         SELECT asked.key, asked.kind, asked.most, there.content, there.place
@@ -234,8 +238,8 @@ _QUERY = text(f"""
         FROM found WHERE place <= most GROUP BY content
     ), chosen AS (
         SELECT content, n_exact, n_bands, n_shared, n_samples, signature
-        FROM shared JOIN checked_contents USING (content)
-        WHERE n_exact > 0 OR n_bands > 0
+        FROM shared LEFT JOIN checked_contents USING (content)
+        WHERE n_exact > 0 OR n_bands > 0 OR n_samples IS NULL
             OR n_shared >= (CAST(:least AS integer[]))[1 + least(n_samples, CAST(:n_samples AS integer))]
         UNION ALL
         SELECT content, NULL, NULL, NULL, NULL, NULL FROM contents WHERE digest = :digest
@@ -252,6 +256,7 @@ _QUERY = text(f"""
     )
     SELECT (SELECT count(*) FROM found WHERE place > most) AS n_skewed,
         (SELECT max(content) FROM contents) AS last,
+        NOT EXISTS (SELECT 1 FROM check_keys) AND EXISTS ({_WITH_KEYS}) AS are_keys_lost,
         (SELECT json_agg(json_build_array(name, value, checksum)) FROM facts
             WHERE name = ANY(CAST(:facts AS text[]))) AS facts,
         (SELECT json_agg(json_build_array(content, n_exact, n_bands, n_shared, n_samples, encode(signature, 'hex'),
@@ -273,6 +278,8 @@ def shared_in_postgresql(searched: Searched, asked: AskedKeys) -> tuple[Shared, 
         "facts": list(FACTS),
     }
     found = searched.connection.execute(_QUERY, values).one()
+    if found.are_keys_lost:
+        raise damaged_keys()
     facts = believed([tuple(fact) for fact in found.facts or ()], searched.store.place)
     told = [_Told(*row) for row in found.contents or ()]
     by_keys = [one for one in told if one.n_exact is not None]

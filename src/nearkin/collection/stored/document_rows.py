@@ -14,7 +14,13 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, exists, select, true
 
-from nearkin.collection.stored.documents import damaged_row, is_newest, refuse_damaged_loads, refuse_missing_documents
+from nearkin.collection.stored.documents import (
+    damaged_row,
+    is_newest,
+    refuse_damaged_loads,
+    refuse_missing_documents,
+    refuse_missing_texts,
+)
 from nearkin.errors import CollectionError
 from nearkin.store import integrity
 from nearkin.store.bulk import is_storable, named
@@ -51,9 +57,10 @@ def refuse_changed_documents(connection: Connection) -> None:
     Raises
     ------
     CollectionError
-        A row was changed, or is missing; or one of waves or loads.
+        A row was changed, or is missing; or one of waves or loads, or a text is missing.
     """
     refuse_damaged_loads(connection)
+    refuse_missing_texts(connection)
     names: dict[int, str] = dict(connection.execute(select(waves.c.wave, waves.c.name)).all())
     parts = {wave: integrity.Part() for wave in names}
     part_of = {load: parts[wave] for load, wave in connection.execute(select(loads.c.load, loads.c.wave))}

@@ -196,6 +196,19 @@ def refuse_missing_documents(connection: Connection) -> None:
     raise damaged(f"{counted(n_rows - sum(of_waves.values()), 'document')} without a load")
 
 
+def refuse_missing_texts(connection: Connection) -> None:
+    """Refuse to omit texts if fewer rows of ``contents`` exist, or more, than were added; they are counted.
+
+    Raises
+    ------
+    CollectionError
+    """
+    n_texts = connection.execute(select(func.count()).select_from(contents)).scalar_one()
+    n_added = connection.execute(select(func.coalesce(func.max(loads.c.end_content), 0))).scalar_one()
+    if n_texts != n_added:
+        raise integrity.damaged(f"texts: {n_texts:,} of {n_added:,} exist")
+
+
 def is_removed() -> ColumnElement[bool]:
     """Return the condition for the last versions of removed documents, not of those that were added again."""
     return documents.c.removed_at.is_not(None) & is_newest()

@@ -66,9 +66,7 @@ class Marks:
     def of_rows(cls, rows: Sequence[tuple[Any, ...]], n_bytes: int) -> Marks:
         """Make the marks from stored rows."""
         if not all(isinstance(row[1], int) and isinstance(row[2], bytes | None) for row in rows):
-            raise CollectionError(
-                "Data stored with the keys of check-ins is damaged; nearkin fsck COLLECTION rebuilds it."
-            )
+            raise damaged_keys()
         is_signed = np.array([row[2] is not None and len(row[2]) == n_bytes for row in rows], np.bool_)
         packed = b"".join(row[2] if is_it else bytes(n_bytes) for row, is_it in zip(rows, is_signed))
         contents, n_samples = (np.array([row[i] for row in rows], np.int64) for i in range(2))
@@ -100,6 +98,11 @@ class Marks:
 
     def __len__(self) -> int:
         return len(self.contents)
+
+
+def damaged_keys() -> CollectionError:
+    """Return the error for keys, or data stored with them, that are missing or were changed."""
+    return CollectionError("Data stored with the keys of check-ins is damaged; nearkin fsck COLLECTION rebuilds it.")
 
 
 def fill(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
