@@ -32,6 +32,12 @@ NOT_NOTICED = {
     ("origins", "exceptions"): "an origin without its exception is noticed only by nearkin fsck",
     ("origins", "info"): "as its exceptions",
     ("origins", "list"): "an origin of no document, or of another one, is noticed only by nearkin fsck",
+    **{("origins", name): "as its list" for name in ("show", "list of a wave", "list of a tag")},
+    ("decisions", "show"): "a note on another document is noticed only by nearkin fsck",
+    **{
+        ("documents", name): "lists count the rows, and compare only those that they show"
+        for name in ("list", "list of a wave", "list of a tag", "show", "info", "waves", "exceptions")
+    },
     ("tags", "list of a tag"): "a tag of another field is noticed only by nearkin fsck",
     ("tags", "show"): "a tag of another document is noticed only by nearkin fsck",
     ("facts", "groups"): "pairs left uncompared are counted again by the next nearkin groups",

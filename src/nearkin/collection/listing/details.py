@@ -151,7 +151,7 @@ def _groups_of(connection: Connection, content: int) -> tuple[GroupOfDocument, .
     """Return the stored groups with a text."""
     refuse_missing_rows(connection, groupings)
     found = list[GroupOfDocument]()
-    for tolerance in sorted(connection.execute(select(groupings.c.tolerance)).scalars().all()):
+    for tolerance in sorted(connection.execute(select(groupings.c.tolerance)).scalars().all(), key=str):
         state = GroupState.known(connection, tolerance)  # a row of members that is missing would hide a group
         numbers = state.member_groups[state.member_contents == content].tolist()
         if not numbers:

@@ -77,7 +77,7 @@ class GroupState:
             )
         columns = _as_stored(connection, found)
         if columns is None:
-            raise _damaged([tolerance])
+            raise _damaged([str(tolerance)])  # SQLite stores any type in any column
         numbers, principals, member_contents, member_groups = columns
         order = np.argsort(member_contents)
         return cls(
