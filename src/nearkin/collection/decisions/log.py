@@ -15,7 +15,8 @@ from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP, Activi
 from nearkin.errors import ParameterError
 from nearkin.store import schema
 from nearkin.store.bulk import is_storable, named
-from nearkin.store.integrity import damaged, refuse_missing_rows
+from nearkin.store.damage import damaged
+from nearkin.store.integrity import refuse_missing_rows
 
 LOG_SCHEMA = pa.schema(
     [

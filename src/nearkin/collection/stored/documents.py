@@ -206,7 +206,7 @@ def refuse_missing_texts(connection: Connection) -> None:
     n_texts = connection.execute(select(func.count()).select_from(contents)).scalar_one()
     n_added = connection.execute(select(func.coalesce(func.max(loads.c.end_content), 0))).scalar_one()
     if n_texts != n_added:
-        raise integrity.damaged(f"texts: {n_texts:,} of {n_added:,} exist")
+        raise damaged(f"texts: {n_texts:,} of {n_added:,} exist")
 
 
 def is_removed() -> ColumnElement[bool]:

@@ -30,8 +30,9 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
         by_bands, n_keys = told.share_by_bands, told.n_other_keys / (1 - told.share_by_bands)
         if by_bands:
             yield Sentence(
-                f"{rough_share_text(by_bands)} of the texts have at least {counted(told.plan.exact_below, 'shingle')} and are "
-                f"searched by bands. The others are searched by their rare shingles, {n_keys:,.1f} on average."
+                f"{rough_share_text(by_bands)} of the texts have at least "
+                f"{counted(told.plan.exact_below, 'shingle')} and are searched by bands. The others are searched by "
+                f"their rare shingles, {n_keys:,.1f} on average."
             )
         else:
             yield Sentence(
