@@ -7,6 +7,7 @@ import pytest
 from contract.damaged_collections import FORM, copy_filled, fill, sql
 from contract.test_changed_rows import run
 from contract.test_missing_rows import words
+from nearkin.collection.decisions.log import activities, activity_of
 from nearkin.errors import CollectionError
 from places import SomePlace
 
@@ -134,7 +135,7 @@ def test_fsck_reports_a_checksum_that_is_no_number(tmp_path, table) -> None:
 def test_an_origin_that_names_a_missing_document_is_reported(place: SomePlace, tmp_path) -> None:
     copy_filled(place, fill)
     sql(place, "UPDATE origins SET row = 1003 WHERE doc_id = 'd'")
-    for name in ("exceptions", "list", "info", "dedup"):
+    for name in ("exceptions", "info", "dedup"):
         ended = run(place, OF_ORIGINS[name], tmp_path / "out")
         assert ended.code == 7, (name, ended)
         assert "row of the origin of document 'd' was changed" in words(ended), (name, ended)
@@ -196,3 +197,15 @@ def test_the_commands_run_on_all_rows(tmp_path, arguments) -> None:
     place = SomePlace.new(tmp_path, None)
     copy_filled(place, fill)
     assert run(place, arguments, tmp_path / "out").code == 0
+
+
+def test_one_activity_of_several_is_read_without_the_others(place: SomePlace) -> None:
+    with place.open() as collection:
+        collection.add([("a", "one text"), ("b", "another text"), ("c", "a third")])
+        for pair in (("a", "b"), ("a", "c"), ("b", "c")):
+            collection.decide(never_group=pair)
+    with place.open(create=False) as collection, collection.opened.store.reading() as connection:
+        listed = activities(connection)
+        assert len(listed) == 3
+        for one in listed:
+            assert activity_of(connection, one.number) == one

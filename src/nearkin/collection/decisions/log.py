@@ -60,17 +60,18 @@ def activities(
             raise ParameterError.of("of", "log", "the id of a document", of)
         acted = _activities_of(connection, rows, of) if is_storable(of) else set()
         wanted = [row for row in wanted if row[0] in acted]
-    return _activities(connection, wanted, rows)
+    found = _activities(connection, wanted, rows)
+    if len(wanted) == len(rows):
+        n_changes = connection.execute(select(func.count()).select_from(schema.changes)).scalar_one()
+        if n_changes != sum(len(one.changes) for one in found):
+            raise damaged("changes: rows of no activity")
+    return found
 
 
 def _activities(connection: Connection, wanted: Sequence[Row], rows: Sequence[Row]) -> list[Activity]:
     """Return activities with their changes; ``rows`` has at least all undos."""
     undone_by = undone({number: undoes for number, *_, undoes in rows if undoes is not None})
     of_activity = changes_of(connection, [row[0] for row in wanted])
-    if len(wanted) == len(rows):
-        n_changes = connection.execute(select(func.count()).select_from(schema.changes)).scalar_one()
-        if n_changes != sum(map(len, of_activity.values())):
-            raise damaged("changes: rows of no activity")
     return [
         Activity(
             number=number,

@@ -17,7 +17,7 @@ from nearkin.collection.listing.conditions import DocumentFilter
 from nearkin.collection.stored.document_rows import refuse_omitted_documents
 from nearkin.collection.stored.documents import refuse_changed_row, with_documents
 from nearkin.collection.stored.group_state import GroupState
-from nearkin.collection.stored.origins import OriginValues, origins_of, refuse_missing_origins, value_of
+from nearkin.collection.stored.origins import OriginValues, origins_of, value_of
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.store.integrity import refuse_missing_rows
@@ -148,8 +148,7 @@ def listed_batches(
         raise ParameterError.of("limit", "documents", "an int >= 1", limit)
     date_tag = checked_field(date_tag)
     refuse_omitted_documents(connection)
-    refuse_missing_rows(connection, tags)
-    refuse_missing_origins(connection)
+    refuse_missing_rows(connection, tags, origins)
     if sort == "date":
         refuse_wrong_dates(connection, date_tag)
     groups = wanted.groups_asked(connection)
