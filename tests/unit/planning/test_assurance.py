@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
+import pytest
 
 from nearkin.planning.pairs.assurance import SamplePairs, assured
 from nearkin.planning.pairs.prediction import PairSearch, Question, predict
@@ -19,7 +23,7 @@ def sampled(documents: np.ndarray, n_documents: int, cosines: np.ndarray, seed: 
 
 
 def question(n_left: int) -> Question:
-    return Question(n_left=n_left, n_right=5000, threshold=0.5, recall=0.9)
+    return Question(n_left=n_left, n_right=5000, threshold=0.3, recall=0.9)
 
 
 def told(pairs: SamplePairs, n_left: int, search: PairSearch):
@@ -61,6 +65,24 @@ def test_the_interval_holds_for_most_samples():
     assert max(n_below, n_above) <= 4
 
 
+@pytest.mark.parametrize("spread", [0.0, 0.15])
+@pytest.mark.parametrize("chance", [0.95, 0.991])
+def test_the_lower_end_is_seldom_above_the_recall_however_few_pairs_there_are(spread, chance):
+    """Pairs of a large corpus, all alike or of many cosines, whose signatures are made anew each time."""
+    draw = np.random.default_rng(5)
+    cosines = np.linspace(-1, 1, 401)
+    differ = np.arccos(cosines) / np.pi
+    chances = sum(math.comb(N_BITS, k) * differ**k * (1 - differ) ** (N_BITS - k) for k in range(81))
+    middle = float(np.interp(chance, chances, cosines))
+    true = float(np.interp(draw.uniform(middle - spread, middle + spread, 100_000), cosines, chances).mean())
+    for n_pairs in (5, 31, 40, 100):
+        n_above = 0
+        for seed in range(100):
+            some = draw.uniform(middle - spread, middle + spread, n_pairs)
+            n_above += true < told(sampled(np.arange(n_pairs), 2000, some, seed), 1_000_000, WITHIN_80).recall_low
+        assert n_above <= 2, n_pairs
+
+
 def test_few_documents_whose_pairs_are_all_found_do_not_promise_everything():
     pairs = SamplePairs(
         n_bits=N_BITS,
@@ -83,3 +105,16 @@ def test_the_gaps_of_the_search_decide_what_a_window_finds():
     )
     window = PairSearch("window", N_BITS, 80, 2, 10)
     assert told(pairs, 4, window).recall_low == told(pairs, 4, window).recall == 0.5
+
+
+def test_a_window_whose_orders_were_not_made_has_an_interval():
+    """The orders of the model are no measurement, even if all documents were sampled."""
+    pairs = sampled(np.arange(200), 200, np.full(200, 0.6), seed=1)
+    prediction = told(pairs, 200, PairSearch("window", N_BITS, 80, 40, 100))
+    assert prediction.recall_low < prediction.recall < prediction.recall_high
+
+
+def test_a_part_of_the_pairs_has_an_interval():
+    pairs = replace(sampled(np.arange(200), 200, np.full(200, 0.6), seed=1), share=0.5)
+    prediction = told(pairs, 200, WITHIN_80)
+    assert prediction.recall_low < prediction.recall < prediction.recall_high

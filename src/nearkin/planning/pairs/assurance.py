@@ -2,12 +2,13 @@
 
 The model takes pairs as independent. Where most pairs lie in a few clusters they are not: a random seed finds or misses
 many of them together, and a sample of documents may hold more or less of a cluster than its share. The signatures of
-the sampled pairs are those of the search, so their distances show the effect of the seed; the interval counts
-documents, not pairs, and so shows that of the sample.
+the sampled pairs are those of the search, so their distances show the effect of the seed; so do, for a window of few
+sorted orders, their gaps. The interval counts documents, not pairs, and so shows the effect of the sample.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, replace
 
@@ -19,8 +20,8 @@ from nearkin.planning.pairs.prediction import PairSearch, Prediction, Question
 from nearkin.records import F64, I64
 
 _SURE = 2.576  # standard deviations of a 99 % interval: a plan is the most favourable of several, so 95 % is too little
-_MIN_DOCUMENTS = 30
-_GRID = 201
+_MIN_INDEPENDENT = 30
+_ANGLES = np.linspace(0.0, np.pi, 401)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -38,6 +39,8 @@ class SamplePairs:
     distances : int array, shape (n_pairs,)
     gaps : int array, shape (n_pairs, n_orders), optional
         For a window: the distance between the two documents of each pair in each sorted order of the search.
+    share : float
+        Share of the sampled documents' pairs that are listed here, above 0 and up to 1.
     """
 
     n_bits: int
@@ -46,13 +49,19 @@ class SamplePairs:
     cosines: F64
     distances: npt.NDArray[np.integer]
     gaps: npt.NDArray[np.integer] | None = None
+    share: float = 1.0
 
-    def recall(self, found: F64, chances: F64, n_population: int) -> tuple[float, float]:
-        """Return the recall of the sample, and half the width of its interval.
+    def recall(
+        self, found: F64, chances: F64, *, n_population: int | None, threshold: float
+    ) -> tuple[float, float, float]:
+        """Return the lower end of an interval, the recall of the sample, and the upper end.
 
         The error is that of a ratio over the documents of a sample drawn without replacement; it is 0 if all documents
         were sampled. It is at least the error of the model on the same pairs, so it is not 0 where all pairs of a small
-        sample happen to be found. With few documents the interval is wider, by the quantile of Student's distribution.
+        sample happen to be found. The quantile is that of Student's distribution. With fewer than 30 independent pairs
+        the interval is that of E. B. Wilson ("Probable Inference, the Law of Succession, and Statistical Inference",
+        1927), but its lower end at least the probability to find a pair at the threshold: more similar pairs are found
+        with higher probability.
 
         Parameters
         ----------
@@ -60,8 +69,10 @@ class SamplePairs:
             Whether each pair is found, or the probability.
         chances : float64 array, shape (n_bits + 1,)
             Probability, by the model, that a pair at each distance is found.
-        n_population : int
-            Number of documents from which the sample was drawn.
+        n_population : int, optional
+            Number of documents from which the sample was drawn; None: so many that a sample is a small part of them.
+        threshold : float
+            Lowest cosine of the pairs.
 
         Examples
         --------
@@ -69,21 +80,28 @@ class SamplePairs:
         ...     cosines=np.array([0.9, 0.9, 0.5, 0.5]), distances=np.array([1, 1, 2, 3]))
         >>> within_2 = (np.arange(9) <= 2).astype(float)
         >>> found = within_2[pairs.distances]
-        >>> pairs.recall(found, within_2, 2), round(pairs.recall(found, within_2, 1_000_000)[0], 2)
-        ((0.75, 0.0), 0.69)
+        >>> pairs.recall(found, within_2, n_population=2, threshold=0.5)
+        (0.75, 0.75, 0.75)
+        >>> low, _, high = pairs.recall(found, within_2, n_population=None, threshold=0.5)
+        >>> round(low, 2), round(high, 2)
+        (0.47, 0.98)
         """
         n, n_true = self.n_documents, np.bincount(self.documents, minlength=self.n_documents).astype(np.float64)
-        total, part = float(n_true.sum()), n / max(n_population, n)
+        total = float(n_true.sum())
         n_independent = total**2 / float((n_true**2).sum())
-        grid = np.linspace(-1, 1, _GRID)
-        shares = (distance_shares(grid[i : i + 1], np.ones(1), self.n_bits) for i in range(_GRID))
-        expected = np.interp(self.cosines, grid, [float(one @ chances) for one in shares])
-        (recall, spread), (modelled, least) = (self._ratio(one, n_true) for one in (found, expected))
-        least += part * float((expected * (1 - expected)).sum()) / total**2  # the seed's effect on pairs not drawn
-        if part < 1 and n_independent < _MIN_DOCUMENTS:
-            recall = min(recall, modelled)
-        quantile = _SURE * (1 + (_SURE**2 + 1) / (4 * max(1.0, n_independent - 1)))
-        return recall, quantile * math.sqrt((1 - part) * max(spread, least))
+        by_angle = _shares_by_angle(self.n_bits) @ chances
+        expected, worst = (
+            np.interp(np.arccos(np.clip(one, -1, 1)), _ANGLES, by_angle) for one in (self.cosines, threshold)
+        )
+        recall, variance = self._ratio(found, n_true)
+        not_drawn = 1.0 if n_population is None else 1.0 - self.share * n / max(n_population, n)
+        if not_drawn and n_independent < _MIN_INDEPENDENT:
+            low, high = _wilson(recall, n_independent / not_drawn)
+            return min(recall, max(low, float(worst))), recall, high
+        min_variance = self._ratio(expected, n_true)[1] + float((expected * (1 - expected)).sum()) / total**2
+        quantile = _SURE * (1 + (_SURE**2 + 1) / (4 * max(1.0, n_independent - 1)))  # the first term of its expansion
+        error = quantile * math.sqrt(not_drawn * max(variance, min_variance))
+        return recall - error, recall, recall + error
 
     def _ratio(self, found: F64, n_true: F64) -> tuple[float, float]:
         """Return the share of found pairs, and its variance over documents."""
@@ -91,6 +109,20 @@ class SamplePairs:
         n_found = np.bincount(self.documents, found, minlength=n)
         recall = float(n_found.sum()) / total
         return recall, float(((n_found - recall * n_true) ** 2).sum()) / total**2 * n / max(n - 1, 1)
+
+
+def _wilson(share: float, n: float) -> tuple[float, float]:
+    """Return both ends of Wilson's interval for a share that was observed in ``n`` trials."""
+    squared = _SURE**2 / n
+    centre = (share + squared / 2) / (1 + squared)
+    error = math.sqrt(share * (1 - share) * squared + squared**2 / 4) / (1 + squared)
+    return centre - error, centre + error
+
+
+@functools.lru_cache(maxsize=8)
+def _shares_by_angle(n_bits: int) -> F64:
+    """Return the share of pairs at each distance, shape (n_angles, n_bits + 1), for each angle between two vectors."""
+    return np.stack([distance_shares(np.cos(_ANGLES[i : i + 1]), np.ones(1), n_bits) for i in range(len(_ANGLES))])
 
 
 def assured(search: PairSearch, prediction: Prediction, question: Question, pairs: SamplePairs) -> Prediction:
@@ -113,13 +145,16 @@ def assured(search: PairSearch, prediction: Prediction, question: Question, pair
     found = chances[:, pairs.distances]
     if pairs.gaps is not None:
         found = np.tile(within[pairs.distances] * (pairs.gaps <= search.window).any(axis=1), (3, 1))
-    (high, up), (middle, _), (low, down) = (
-        pairs.recall(one, by_model, question.n_left) for one, by_model in zip(found, chances, strict=True)
+    is_modelled = search.method == "window" and pairs.gaps is None
+    n_population = None if is_modelled else question.n_left  # another seed might make other orders of all documents
+    (_, _, high), (_, middle, _), (low, _, _) = (
+        pairs.recall(one, by_model, n_population=n_population, threshold=question.threshold)
+        for one, by_model in zip(found, chances, strict=True)
     )
     return replace(
         prediction,
-        recall_low=max(0.0, low - down),
+        recall_low=max(0.0, low),
         recall=middle,
-        recall_high=min(1.0, high + up),
+        recall_high=min(1.0, high),
         n_pairs=middle * question.n_sought,
     )

@@ -70,6 +70,7 @@ class MeasuredSample:
             cosines=self._sampled.cosines[:: self._step],
             distances=self._distances[search.bits],
             gaps=self._gaps_of(search) if 1 <= search.permutations <= MAX_ORDERS else None,
+            share=1 / self._step,
         )
 
     def _distances_of(self, bits: int) -> I64:

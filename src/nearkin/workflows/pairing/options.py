@@ -112,6 +112,11 @@ class PairOptions:
         named = {name: getattr(self, name) for name in ("bits", "distance", "permutations", "window")}
         return {name: value for name, value in named.items() if value is not None}
 
+    def leaves_nothing_to_choose(self) -> bool:
+        """Whether the method was given, and all parameters of its search."""
+        own = [name for name, methods in _OF_METHODS.items() if self.method in methods]
+        return self.method != "auto" and all(name in self.fixed for name in own)
+
     @classmethod
     def of_words(cls, words: Mapping[str, Any]) -> PairOptions:
         """Read the result of `in_words`; versions without ``translate`` translated the left side.

@@ -67,8 +67,8 @@ class Planned:
 
     @property
     def reaches(self) -> bool:
-        """Whether the predicted recall reaches the requested one."""
-        return self.prediction.recall >= self.wanted
+        """Whether the lower end of the predicted recall reaches the requested one."""
+        return self.prediction.recall_low >= self.wanted
 
     def record(self) -> PairPlanRecord:
         """Return the plan as the manifest stores it."""
@@ -178,9 +178,9 @@ class Answer:
         if not is_capped:
             return plan
         alternatives = tuple((way, _capped(way, told, self.clustering)) for way, told in plan.alternatives)
-        return replace(
-            plan, prediction=_capped(plan.search, plan.prediction, self.clustering), alternatives=alternatives
-        )
+        if plan.search.permutations > MAX_ORDERS:  # fewer were measured
+            plan = replace(plan, prediction=_capped(plan.search, plan.prediction, self.clustering))
+        return replace(plan, alternatives=alternatives)
 
 
 def answer_by_sample(
@@ -216,7 +216,7 @@ def answer_by_sample(
             break
         plan = replace(plan, prediction=assured(search, plan.prediction, question, measured.pairs(search)))
         low = plan.prediction.recall_low
-        if low >= options.recall or target >= _MAX_TARGET:
+        if low >= options.recall or target >= _MAX_TARGET or options.leaves_nothing_to_choose():
             break
         target = min(_MAX_TARGET, 1 - (1 - target) * max(0.5, 0.99 * (1 - options.recall) / (1 - low)))
     plan = replace(plan, reaches=plan.prediction.recall_low >= options.recall)
@@ -272,7 +272,7 @@ def calibrate(
 
 def _capped(way: PairSearch, told: Prediction, clustering: Clustering | None) -> Prediction:
     """Limit the prediction by the model to what the sample supports: the model does not cover equal documents."""
-    if clustering is None or way.permutations <= MAX_ORDERS:  # vectors and signatures; orders that were measured
+    if clustering is None or way.method != "window":
         return told
     most = clustering.max_found(way)
     names = ("recall_low", "recall", "recall_high")
