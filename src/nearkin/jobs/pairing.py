@@ -150,7 +150,7 @@ def pairs(
     bits, distance, permutations, window : int, optional
         Parameters of the search method; by default as planned.
     seed : int
-        Random seed of the signatures.
+        Random seed of the signatures and of the sample of documents for the plan.
     known : {"same-ids"} or path, optional
         Known pairs, to measure recall: documents with the same id, or a file of two columns of ids.
     interwiki : {"inline"} or path, optional

@@ -92,7 +92,7 @@ def test_whether_a_prediction_held(
         (
             SOME,
             0.97,
-            "The measured recall is 2.00 points below the predicted 97.00%; the interval does not exclude that recall.",
+            "",
         ),
         (
             SOME,

@@ -34,7 +34,7 @@ _N_CHECKED = len(_CHECKED)
 _DOC_ID, _VERSION, _LOAD, _REMOVED_AT = (_CHECKED.index(name) for name in ("doc_id", "version", "load", "removed_at"))
 _ROWS_AT_A_TIME = 1 << 14
 IS_CURRENT = documents.c.is_current.is_(true()).label("is_current")
-"""Whether a condition takes a row as current: SQLite stores any integer, and only 1 does."""
+"""True only for the stored value 1; SQLite accepts any integer."""
 
 
 class DocumentRow(NamedTuple):

@@ -40,7 +40,7 @@ def prediction_sentence(found: AuditEstimate, predicted: float | None, *, claims
         return Sentence("consistent: none of these pairs was missed")
     if found.is_exact:
         return Sentence("")
-    if found.recall < predicted <= found.high and below_text(found, predicted):
+    if predicted <= found.high and _points_text(predicted - found.recall):
         return Sentence("above the measured recall, inside the interval")
     if found.low <= predicted <= found.high:
         return Sentence("inside the interval")
@@ -48,7 +48,7 @@ def prediction_sentence(found: AuditEstimate, predicted: float | None, *, claims
 
 
 def below_text(found: AuditEstimate, predicted: float | None, expected_by: str = "predicted") -> str:
-    """Say by how much the measured recall is below the predicted one; "" if it is not, to 0.01 points.
+    """Say by how much the whole interval of a recall is below the predicted one; "" if it is not, to 0.01 points.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def below_text(found: AuditEstimate, predicted: float | None, expected_by: str =
         return f"The recall is {points} {than}."
     if of_interval := _points_text(predicted - found.high):
         return f"The measured recall is {points} {than}, and its whole interval is at least {of_interval} below it."
-    return f"The measured recall is {points} {than}; the interval does not exclude that recall."
+    return ""
 
 
 def _points_text(difference: float) -> str:

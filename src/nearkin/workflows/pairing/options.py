@@ -47,7 +47,7 @@ class PairOptions:
     translate : {"auto", "left", "right"}
         Side whose words are translated; by default the one whose language has more words in the table.
     seed : int
-        Random seed of the signatures and the orders of their bits.
+        Random seed of the signatures, the orders of their bits, and the sample of documents for the plan.
     method : {"auto", "vectors", "signatures", "window"}
         Search method; by default the fastest according to the plan.
     bits, distance, permutations, window : int or None
