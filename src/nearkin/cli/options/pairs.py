@@ -143,7 +143,8 @@ Window = Annotated[int | None, _search(help="Number of neighbours on each side t
 Seed = Annotated[
     int,
     _search(
-        "--seed", help="Random seed of the signatures and of the sample for the plan; a different seed misses different pairs. "
+        "--seed",
+        help="Random seed of the signatures and of the sample for the plan; a different seed misses different pairs. "
         "[dim]default: 0[/]",
     ),
 ]
