@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from nearkin.errors import MissingColumnError, ParameterError, SourceError
 from nearkin.nouns import counted, first_of
+from nearkin.stages.documents.values import LongInteger, in_words
 
 TABLE_IN_MEMORY = "the table"
 """Name of an Arrow table in messages."""
@@ -71,6 +72,10 @@ class ColumnSample:
         Average number of words in the values that are not empty, for each string column.
     objects : frozenset of str
         Columns that hold objects, of JSON or as structs.
+    unfit : mapping of str to str
+        Columns that cannot hold texts, with the type of their values.
+    without_values : frozenset of str
+        Columns whose values are all null or empty, though they may hold texts.
     """
 
     names: tuple[str, ...]
@@ -79,6 +84,8 @@ class ColumnSample:
     is_partial: bool = False
     mean_words: Mapping[str, float] = field(default_factory=dict)
     objects: frozenset[str] = frozenset()
+    unfit: Mapping[str, str] = field(default_factory=dict)
+    without_values: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +107,18 @@ def sample_of_records(records: Iterable[Mapping[str, object]], *, is_partial: bo
     words: dict[str, list[float]] = {}
     n_others: dict[str, int] = {}
     n_not_ids: dict[str, int] = {}
+    unfit: dict[str, str] = {}
     names: dict[str, None] = {}
     for record in records:
         for name, value in record.items():
             names[name] = None
-            if isinstance(value, (str, bytes)):
+            if isinstance(value, (str, bytes)) and not isinstance(value, LongInteger):
                 lengths.setdefault(name, []).append(len(value))
                 words.setdefault(name, []).append(_n_words(value))
             elif value is not None:
                 n_others[name] = n_others.get(name, 0) + 1
-                if isinstance(value, bool) or not isinstance(value, int):
+                unfit.setdefault(name, in_words(value))
+                if isinstance(value, bool) or not isinstance(value, (int, LongInteger)):
                     n_not_ids[name] = n_not_ids.get(name, 0) + 1
     mean_length = {name: sum(of) / len(of) for name, of in lengths.items() if len(of) >= n_others.get(name, 0)}
     n_values = {name: len(lengths.get(name, ())) + n_others.get(name, 0) for name in names}
@@ -121,6 +130,8 @@ def sample_of_records(records: Iterable[Mapping[str, object]], *, is_partial: bo
         is_partial=is_partial,
         mean_words={name: _mean_words(of) for name, of in words.items()},
         objects=objects_of_records(records),
+        unfit={name: kind for name, kind in unfit.items() if name not in lengths},
+        without_values=frozenset(name for name in names if name not in n_others and not any(lengths.get(name, ()))),
     )
 
 
@@ -152,31 +163,34 @@ def _mean_words(of_values: Iterable[float]) -> float:
 
 
 def sample_of_table(table: pa.Table) -> ColumnSample:
-    """Return the columns of the first rows of a table.
-
-    Columns without values have no informative type: they are considered only if no other column qualifies.
-    """
+    """Return the columns of the first rows of a table."""
     mean_length: dict[str, float] = {}
     mean_words: dict[str, float] = {}
+    unfit: dict[str, str] = {}
     ids = set()
-    without_values = []
+    without_values = set()
     for name, type_, column in zip(table.schema.names, table.schema.types, table.columns, strict=True):
         if holds_characters(type_):
             values = [value for value in _characters(column.slice(0, 20)) if value is not None]
             mean_length[name] = sum(map(len, values)) / len(values) if values else 0.0
             mean_words[name] = _mean_words(map(_n_words, values))
             ids.add(name)
-        elif pa.types.is_integer(type_):
-            ids.add(name)
+            if not mean_length[name]:
+                without_values.add(name)
         elif pa.types.is_null(type_):
-            without_values.append(name)
-    lengths = mean_length or dict.fromkeys(without_values, 0.0)
+            without_values.add(name)
+        else:
+            unfit[name] = str(type_)
+            if pa.types.is_integer(type_):
+                ids.add(name)
     return ColumnSample(
         names=tuple(table.schema.names),
-        mean_length=lengths,
+        mean_length=mean_length,
         id_names=frozenset(ids),
         mean_words=mean_words,
         objects=objects_of_schema(table.schema),
+        unfit=unfit,
+        without_values=frozenset(without_values),
     )
 
 
@@ -327,29 +341,33 @@ def check_column(label: str, parameter: str, named: str, schema: pa.Schema) -> N
 
 
 def likely_text(sample: ColumnSample, doc_id: str | None) -> str | None:
-    """Return the string column with a likely name."""
-    return _first_named(TEXT_NAMES, _strings(sample, doc_id))
-
-
-def _strings(sample: ColumnSample, doc_id: str | None) -> list[str]:
-    return [name for name in sample.names if name in sample.mean_length and name != doc_id]
+    """Return the column with the likeliest name of a text, even if its first values are null; one that fits first."""
+    names = [name for name in sample.names if name != doc_id]
+    fit = _first_named(TEXT_NAMES, [name for name in names if name not in sample.unfit])
+    return fit if fit is not None else _first_named(TEXT_NAMES, names)
 
 
 def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
-    """Return the string column with a likely name, else the only one with texts that are not ids."""
+    """Return the column with a likely name, else the only one with texts that are not ids."""
+    columns = _listed(sample.names) or "none"
     named = likely_text(sample, doc_id)
+    if named is not None and named in sample.unfit:
+        raise SourceError(
+            f"{label}: the column '{named}' has the name of a text but holds {_shortened(sample.unfit[named])}, not "
+            f"strings. Name the text column with --text (the columns are: {columns})."
+        )
     if named is not None:
         return named
-    columns = _listed(sample.names) or "none"
     if sample.is_partial:
         raise SourceError(
             f"{label}: the first record is so long that only its beginning was inspected, and no column there has a "
             f"likely name (columns seen: {columns}). Name the text column with --text."
         )
-    strings = _strings(sample, doc_id)
-    if not strings:
-        raise SourceError(f"{label}: no column holds text (the columns are: {columns}). Name it with --text.")
-    candidates = _texts(strings, sample)
+    candidates = _texts(sample, doc_id)
+    if not candidates:
+        known = [name for name in sample.mean_length if name in sample.names]
+        beside = f" beside the ids ({_listed(known)})" if known else ""
+        raise SourceError(f"{label}: no column holds text{beside}. The columns are: {columns}. Name it with --text.")
     if len(candidates) > 1:
         raise SourceError(
             f"{label}: several columns hold text, and none has a likely name: {_listed(candidates)}. Name the one to "
@@ -358,21 +376,33 @@ def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
     return candidates[0]
 
 
-def _texts(strings: Sequence[str], sample: ColumnSample) -> list[str]:
-    """Return the string columns that may be the text; if there are several, the choice is ambiguous.
+def _texts(sample: ColumnSample, doc_id: str | None) -> list[str]:
+    """Return the columns that may be the text; if there are several, the choice is ambiguous.
 
-    Labels, names and numbers as strings do not count beside a column with more than a few words.
+    Labels, names and numbers as strings do not count beside a column with more than a few words. The column of the ids
+    never counts, and a column without values does where no other has more than a few words: its texts may come later.
     """
-    if not any(sample.mean_length[name] for name in strings):  # all are empty, so nothing can be misread
-        return [strings[0]]
-    others = [name for name in strings if _folded(name) not in ID_NAMES] or list(strings)
+    ids = doc_id or _first_named(ID_NAMES, sample.names)
+    strings = [name for name in sample.names if name in sample.mean_length or name in sample.without_values]
+    others = [name for name in strings if name != doc_id and _folded(name) not in ID_NAMES]
+    if sample.without_values.issuperset(sample.names):  # so nothing can be misread
+        return others[:1]
     parts = [name for name in others if _folded(name) in PART_NAMES]
     if len(parts) > 1:
         return parts
-    for least in (_FEW_WORDS, 1):
-        if found := [name for name in others if sample.mean_words.get(name, 0.0) >= least]:
-            return found
-    return others
+    wordy = _with_words(sample, others, _FEW_WORDS)
+    if wordy:
+        return wordy
+    unknown = [name for name in others if name in sample.without_values]
+    if found := _with_words(sample, others, 1):
+        return [*found, *unknown]
+    if others != unknown:
+        return others
+    return [*_with_words(sample, [name for name in strings if name not in (ids, *others)], _FEW_WORDS), *unknown]
+
+
+def _with_words(sample: ColumnSample, names: Iterable[str], least: int) -> list[str]:
+    return [name for name in names if sample.mean_words.get(name, 0.0) >= least]
 
 
 def _folded(name: str) -> str:

@@ -363,7 +363,7 @@ def _columns(
     if asked.is_optional:
         text, doc_id = (None if name in missing else name for name in (text, doc_id))
     columns = form.choose_columns(sample, one.name, text=text, doc_id=doc_id)
-    if table is not None and columns.text not in sample.mean_length:
+    if table is not None and columns.text in sample.unfit:
         strings = ", ".join(sample.mean_length) or "none"
         raise SourceError(f"{one.name}: the column '{columns.text}' holds no strings. Those that do: {strings}.")
     said = [f"{one.name}: there is no column '{name}', so another column is guessed" for name in missing]

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 
+import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+import nearkin
 from nearkin.errors import SourceError
 from nearkin.stages.documents.columns import choose_columns, sample_of_records, sample_of_table
+from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sources import resolve_sources
 
 LONG = "a sentence of some words, which is a text of its own"
@@ -32,6 +36,12 @@ TOLD = {
     "a script without spaces": ({"标题": "第一", "正文": "这是一个很长的文件内容。"}, "正文", None),
     "no title as an id": ({"title": "a title", "body": LONG}, "body", None),
     "nothing in any": ({"first": "", "second": ""}, "first", None),
+    "null in the likely name": ({"id": "doc 1", "text": None}, "text", "id"),
+    "null in the likely name, beside a title": ({"id": "doc 1", "title": LONG, "text": None}, "text", "id"),
+    "a likely name that holds a list, and one that fits": ({"text": [LONG], "body": "short"}, "body", None),
+    "null in the only column beside the id": ({"id": LONG, "wording": None}, "wording", "id"),
+    "null in a column beside a text": ({"id": "doc 1", "wording": LONG, "note": None}, "wording", "id"),
+    "a name beside the id": ({"id": "doc 1", "name": LONG}, "name", "id"),
 }
 ASKED = {
     "instructions": ("instruction", "input", "output"),
@@ -40,6 +50,20 @@ ASKED = {
     "pairs of sentences": ("sentence1", "sentence2"),
     "a title": ("title", "abstract"),
     "two texts": ("left", "right"),
+}
+UNFIT = {"a list": [LONG], "an object": {"part": LONG}, "a number": 5, "true or false": True}
+REFUSED = {
+    "only an id": {"id": LONG},
+    "only ids": {"id": "doc 1", "url": "https://host/an/article"},
+    "an id and numbers": {"id": "doc 1", "n": 5},
+    "an id and a list": {"id": "doc 1", "wording": [LONG]},
+    "an id without values": {"id": None, "n": 5},
+}
+UNDECIDED = {
+    "a label beside a column without values": {"id": "doc 1", "lang": "en", "wording": None},
+    "a name beside a column without values": {"id": "doc 1", "name": LONG, "wording": None},
+    "two columns without values": {"id": "doc 1", "wording": None, "note": None},
+    "one part of two without values": {"id": "doc 1", "prompt": LONG, "completion": None},
 }
 
 
@@ -85,3 +109,78 @@ def test_files_ask_before_anything_is_read(tmp_path, suffix):
         resolve_sources([str(path)])
     (source,) = resolve_sources([str(path)], text="output").sources
     assert source.text == "output"
+
+
+@pytest.mark.parametrize("name", UNFIT)
+@pytest.mark.parametrize("other", ["id", "title"])
+def test_a_likely_name_that_cannot_hold_text_is_refused(name, other):
+    """Also where another column has text: it is not taken in its place."""
+    for sample in samples([{other: LONG, "text": UNFIT[name]}] * 3):
+        kind = sample.unfit["text"]
+        assert kind in (name, "list<item: string>", "struct<part: string>", "int64", "bool")
+        with pytest.raises(SourceError) as caught:
+            choose_columns(sample, "in.jsonl", text=None, doc_id=None)
+        assert str(caught.value) == (
+            f"in.jsonl: the column 'text' has the name of a text but holds {kind}, not strings. Name the text column "
+            f"with --text (the columns are: {other}, text)."
+        )
+
+
+def test_one_string_among_the_first_values_is_enough():
+    sample = sample_of_records([{"id": "a", "text": [LONG]}] * 9 + [{"id": "a", "text": LONG}])
+    assert choose_columns(sample, "in", text=None, doc_id=None).text == "text"
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_an_id_is_never_the_text(name):
+    for sample in samples([REFUSED[name]] * 3):
+        with pytest.raises(SourceError, match=r"no column holds text.* Name it with --text\."):
+            choose_columns(sample, "in.jsonl", text=None, doc_id=None)
+
+
+@pytest.mark.parametrize("name", UNDECIDED)
+def test_a_column_without_values_may_be_the_text(name):
+    for sample in samples([UNDECIDED[name]] * 3):
+        with pytest.raises(SourceError, match=r"several columns hold text, and none has a likely name"):
+            choose_columns(sample, "in.jsonl", text=None, doc_id=None)
+
+
+@pytest.mark.parametrize("type_", [pa.null(), pa.string(), pa.large_string(), pa.binary(), pa.string_view()])
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "feather"])
+def test_texts_that_begin_with_nulls_in_tables(tmp_path, type_, suffix):
+    texts = pa.nulls(30, type_) if pa.types.is_null(type_) else pa.array([None] * 25 + [LONG] * 5, type_)
+    table = pa.table({"id": [f"doc {i}" for i in range(30)], "text": texts})
+    path = tmp_path / f"in.{suffix}"
+    if suffix == "parquet":
+        pq.write_table(table, path)
+    else:
+        with pa.ipc.new_file(path, table.schema) as writer:
+            writer.write_table(table)
+    (source,) = resolve_sources([str(path)]).sources
+    assert (source.text, source.id) == ("text", "id")
+    batches = list(read_batches(source))
+    assert sum(batch["problem"].null_count for batch in batches) == (0 if pa.types.is_null(type_) else 5)
+
+
+@pytest.mark.parametrize("values", [[["a"]], [{"a": "b"}], [5]])
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "jsonl"])
+def test_texts_of_another_type_in_files(tmp_path, values, suffix):
+    path = tmp_path / f"in.{suffix}"
+    table = pa.table({"id": ["doc 1"], "text": values})
+    if suffix == "parquet":
+        pq.write_table(table, path)
+    elif suffix == "arrow":
+        with pa.ipc.new_file(path, table.schema) as writer:
+            writer.write_table(table)
+    else:
+        path.write_text(json.dumps(table.to_pylist()[0]) + "\n")
+    with pytest.raises(SourceError, match=r"the column 'text' has the name of a text but holds .* with --text"):
+        resolve_sources([str(path)])
+
+
+@pytest.mark.parametrize("made", [list, pd.DataFrame, pa.Table.from_pylist, iter])
+def test_texts_that_begin_with_nulls_in_memory(made):
+    records = [{"id": f"doc {i}", "text": None if i < 20 else f"{LONG} {i % 3}"} for i in range(60)]
+    found = nearkin.dedup(made(records), max_unreadable=1.0)
+    assert found.documents["reason"].to_pylist().count("unreadable") == 20
+    assert found.documents["id"].to_pylist()[0] == "doc 0"
