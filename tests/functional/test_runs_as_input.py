@@ -265,7 +265,9 @@ def test_an_unfinished_run_and_results_without_documents(tmp_path, monkeypatch):
     said = refused("dedup", tmp_path / "clean", "--write-kept", out=tmp_path / "out")
     assert "Name the files in its folder kept" in said
     (tmp_path / "clean/documents.parquet").unlink()
-    assert "is damaged" in refused("dedup", tmp_path / "clean", out=tmp_path / "out")
+    ended = nearkin_here("dedup", tmp_path / "clean", "--out", tmp_path / "out", "-q")
+    assert ended.code == 5
+    assert "is damaged (documents.parquet is missing)" in " ".join(ended.err.split())
 
 
 def test_files_of_nearkins_own(tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -63,11 +63,17 @@ def read_manifest(directory: Path) -> Mapping[str, Any]:
     return stored
 
 
-def read_results(directory: Path) -> Mapping[str, Any]:
+def read_results(directory: Path, tables: Collection[str] = TABLES) -> Mapping[str, Any]:
     """Read the manifest of a finished run, and check that its tables are unchanged.
 
     CSV and TSV files are skipped, because users may have opened and saved them; so are runs of earlier versions without
     digests.
+
+    Parameters
+    ----------
+    directory : Path
+    tables : collection of str
+        Tables that the caller reads; the others are not checked.
 
     Raises
     ------
@@ -79,6 +85,8 @@ def read_results(directory: Path) -> Mapping[str, Any]:
     for name, digest in digests.items() if isinstance(digests, dict) else ():
         if name not in TABLES:
             raise _changed(directory, MANIFEST)
+        if name not in tables:
+            continue
         try:
             if digest_of(directory / name) != digest:
                 raise _changed(directory, name)
@@ -101,6 +109,22 @@ def digest_of(path: Path) -> str:
         raise FileNotFoundError(path)
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def why_damaged(error: Exception) -> str:
+    """Say in words what an error of reading a damaged run means, without the name of the exception.
+
+    Examples
+    --------
+    >>> why_damaged(KeyError("parameters")), why_damaged(ValueError("not a number: x"))
+    ("'parameters' is missing", 'not a number: x')
+    """
+    if isinstance(error, FileNotFoundError) and error.filename:
+        return f"{Path(error.filename).name} is missing"
+    said = str(error.args[0] if isinstance(error, KeyError) and error.args else error).partition("\n")[0].rstrip(".")
+    if isinstance(error, KeyError) and " " not in said:
+        return f"{said!r} is missing"
+    return said or "a value has another type"
 
 
 def _changed(directory: Path, name: str) -> RunError:

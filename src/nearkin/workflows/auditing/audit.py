@@ -7,7 +7,7 @@ from pathlib import Path
 from nearkin.errors import ParameterError, RunError
 from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest
 from nearkin.manifests.pairs import PairsManifest
-from nearkin.runs.finished import MANIFEST, WORK, read_results
+from nearkin.runs.finished import MANIFEST, WORK, read_results, why_damaged
 from nearkin.runs.progress import Progress, Silent
 from nearkin.store.place import FILE, Place
 from nearkin.workflows.auditing.audited import Audited, AuditOptions
@@ -102,4 +102,4 @@ def _manifest(directory: Path) -> Manifest:
     try:
         return AUDITED[command].of(stored)
     except TypeError as error:
-        raise damaged(directory, f"TypeError: {error}") from error
+        raise damaged(directory, why_damaged(error)) from error

@@ -17,6 +17,7 @@ from nearkin.manifests.pairs import PairsManifest, SideRecord, TableRecord
 from nearkin.planning.audit import estimate_recall
 from nearkin.planning.audit_sample import in_proportion, propose_samples
 from nearkin.records import F64, I64, U64
+from nearkin.runs.finished import why_damaged
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.stages.search.stretches import keys_of, rows_of
@@ -53,8 +54,8 @@ def audit_pairs(
         sides = _texts(told.left, in_memory), _texts(told.right, in_memory)
         reported = _stored_pairs(directory / "pairs.parquet")
         table = _table(told.table)
-    except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
-        raise damaged(directory, f"{type(error).__name__}: {error}") from error
+    except (OSError, pa.ArrowException, ValueError, TypeError, LookupError, AttributeError) as error:
+        raise damaged(directory, why_damaged(error)) from error
     with tempfile.TemporaryDirectory(prefix="nearkin-audit-") as work:
         resources, meter = Resources(options.threads), Meter(progress)
         prepared = prepare(sides, table, chosen, Path(work), resources=resources, meter=meter)

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from nearkin.errors import ParameterError, RunError
 from nearkin.formats import parquet
 from nearkin.records import F64, I64, U64, Bool
+from nearkin.runs.finished import why_damaged
 
 _SHIFT = np.uint64(32)
 _OTHER = np.uint64(0xFFFF_FFFF)
@@ -197,7 +198,7 @@ def _batches(directory: Path) -> Iterator[pa.RecordBatch]:
             wanted = ("id_a", "id_b", "row_a", "row_b", "name_b")
             yield from file.iter_batches(columns=[name for name in wanted if name in file.schema_arrow.names])
     except (OSError, pa.ArrowException, KeyError) as error:
-        raise damaged(directory, f"{type(error).__name__}: {error}") from error
+        raise damaged(directory, why_damaged(error)) from error
 
 
 def n_documents_in_pairs(directory: Path, *, is_across: bool) -> int:

@@ -26,6 +26,7 @@ from nearkin.planning.audit import AuditEstimate, estimate_recall
 from nearkin.planning.audit_sample import ProposedSample, propose_samples, says_too_little
 from nearkin.records import F64, I64, Bool, ShingleSets
 from nearkin.reports.criterion import criterion_text
+from nearkin.runs.finished import why_damaged
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.formats import FORMATS, StoredFormat
 from nearkin.stages.documents.preparing import prepare
@@ -122,12 +123,13 @@ class StoredRun:
             raise
         except (
             OSError,
+            pa.ArrowException,
             ValueError,
             TypeError,
             LookupError,
             AttributeError,
         ) as error:  # any error of a damaged file
-            raise damaged(directory, f"{type(error).__name__}: {error}") from error
+            raise damaged(directory, why_damaged(error)) from error
         return cls(
             directory=directory,
             options=options,

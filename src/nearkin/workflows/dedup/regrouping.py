@@ -21,7 +21,7 @@ from nearkin.planning.search import SamplingPlan
 from nearkin.records import Matches
 from nearkin.reports.dedup.page import RecallCurve
 from nearkin.runs.directory import RunDirectory
-from nearkin.runs.finished import read_results
+from nearkin.runs.finished import read_results, why_damaged
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.load_files.vendors import vendor_of
@@ -199,10 +199,10 @@ def load(directory: Path) -> FinishedRun:
         raise RunError(
             f"{directory} holds no finished run of nearkin dedup: {Path(error.filename).name} is missing."
         ) from error
-    except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:  # any error of a damaged file
-        raise RunError(
-            f"The run in {directory} is damaged ({type(error).__name__}: {error}). Run nearkin dedup again."
-        ) from error
+    except (
+        OSError, pa.ArrowException, ValueError, TypeError, LookupError, AttributeError
+    ) as error:  # any error of a damaged file  # fmt: skip
+        raise RunError(f"The run in {directory} is damaged ({why_damaged(error)}). Run nearkin dedup again.") from error
     if stored.get("against"):
         raise RunError(f"{directory} has no groups: nearkin dedup --against compares two sets and makes none.")
     raise RunError(f"{directory} has no groups: it is a run of nearkin {manifest.command}, not of nearkin dedup.")

@@ -22,7 +22,7 @@ from nearkin.manifests.inputs import InputFile
 from nearkin.paths import on_disk, printable
 from nearkin.records import DOCUMENTS_SCHEMA, I64
 from nearkin.runs.files import text_of
-from nearkin.runs.finished import MANIFEST, read_manifest
+from nearkin.runs.finished import MANIFEST, read_results, why_damaged
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.checking import check_columns, check_has_columns
 from nearkin.stages.documents.formats import StoredFormat, holding
@@ -31,6 +31,7 @@ from nearkin.workflows.reading.memory_documents import IN_MEMORY, NONE_GIVEN, Gi
 from nearkin.workflows.reading.rereading import Reread, reread
 from nearkin.workflows.resources import Resources
 
+_TABLE = "documents.parquet"
 _HINT = "A run with --write-kept does not need its input for this."
 _HIDDEN_PASSWORD = ":***@"
 
@@ -77,13 +78,12 @@ class KeptDocuments:
 
         Raises
         ------
+        RunError
+            The run is damaged.
         SourceError
-            The command keeps no documents; the run is damaged; its input is missing or changed.
+            The command keeps no documents; its input is missing or changed.
         """
-        try:
-            stored = read_manifest(directory)
-        except RunError as error:
-            raise SourceError(str(error)) from error
+        stored = read_results(directory, (_TABLE,))
         try:
             manifest = DedupManifest.of(stored)
             digest = hashlib.sha256(text_of(directory / MANIFEST).encode()).hexdigest()
@@ -92,7 +92,7 @@ class KeptDocuments:
                     f"{directory} holds the results of nearkin {manifest.command}, which keep no documents. Results "
                     f"of {', '.join(manifest.commands)} do."
                 )
-            table = _documents(directory / "documents.parquet")
+            table = _documents(directory / _TABLE)
             rows = np.flatnonzero(table["keep"].to_numpy())
             ids = table["id"].combine_chunks().take(pa.array(rows))
             parents = table["parent"].combine_chunks().take(pa.array(rows)) if "parent" in table.column_names else None
@@ -101,9 +101,12 @@ class KeptDocuments:
             again = _reread(directory, files, manifest, progress)
         except NearkinError:
             raise
-        except (OSError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError) as error:
-            # any error of a damaged file
-            raise SourceError(f"The run in {directory} is damaged ({type(error).__name__}: {error}).") from error
+        except (
+            OSError, pa.ArrowException, ArithmeticError, ValueError, TypeError, LookupError, AttributeError
+        ) as error:  # any error of a damaged file  # fmt: skip
+            raise RunError(
+                f"The run in {directory} is damaged ({why_damaged(error)}). Run the command again."
+            ) from error
         return cls(
             directory=directory,
             digest=digest,
@@ -223,7 +226,7 @@ def source_of_run(directory: Path, progress: Progress) -> StoredSource:
 
     Raises
     ------
-    SourceError
+    RunError, SourceError
         See `KeptDocuments.of`.
     """
     kept = KeptDocuments.of(directory, progress)

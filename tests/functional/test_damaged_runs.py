@@ -1,0 +1,112 @@
+"""A run whose tables were changed is refused wherever it is read: as input, as the other side, by its own commands."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from functional.conftest import nearkin_here, run_here, write_jsonl
+from made_up_prose import Prose
+from nearkin.formats import parquet
+
+OUT = ("--out", "x", "-q")
+COMMANDS = {
+    "input": ("dedup", "run", *OUT),
+    "other side": ("dedup", "in.jsonl", "--against", "run", *OUT),
+    "regroup": ("regroup", "run", "--threshold", "0.8", *OUT),
+    "sign": ("sign", "run", *OUT),
+    "audit": ("audit", "run"),
+    "corpus of a plan": ("plan", "corpus", "run"),
+    "store": ("add", "matter", "run", "-q"),
+}
+"""Commands that read ``documents.parquet`` of a run."""
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    texts = dict(Prose(1).families(12))
+    path = write_jsonl(tmp_path / "in.jsonl", [{"id": one, "text": text} for one, text in texts.items()])
+    run_here([str(path)], tmp_path / "run")
+    return tmp_path / "run"
+
+
+def without_checksums(run: Path, **changed: object) -> None:
+    """Rewrite the manifest as versions without digests wrote it."""
+    path = run / "manifest.json"
+    stored = {**json.loads(path.read_text()), **changed}
+    path.write_text(json.dumps({key: value for key, value in stored.items() if key not in ("checksum", "digests")}))
+
+
+def said_by(command: str) -> str:
+    ended = nearkin_here(*COMMANDS[command])
+    ended.assert_clean()
+    assert ended.code == 5, ended.err
+    assert not Path("x").exists()
+    return " ".join(ended.err.split())
+
+
+def changed_ids(path: Path) -> None:
+    """Write the table again, valid but with other ids."""
+    table = pq.read_table(path)
+    at = table.column_names.index("id")
+    parquet.write_table(
+        table.set_column(at, table.schema.field(at), table["id"].take([*range(len(table))][::-1])), path
+    )
+
+
+def changed_bit(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("damage", [changed_ids, changed_bit])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_changed_table_is_named(run, command, damage):
+    damage(run / "documents.parquet")
+    assert said_by(command).endswith("run is damaged: documents.parquet was changed. Run the command again.")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_run_of_a_version_without_digests_is_read(run, command):
+    without_checksums(run)
+    changed_ids(run / "documents.parquet")
+    if command not in ("regroup", "audit"):  # they compare the documents with the pairs
+        assert nearkin_here(*COMMANDS[command]).code == 0
+
+
+@pytest.mark.parametrize("column", ["id", "keep"])
+@pytest.mark.parametrize("command", ["input", "other side", "sign", "corpus of a plan"])
+def test_a_missing_column_is_told_without_the_name_of_an_exception(run, command, column):
+    without_checksums(run)
+    parquet.write_table(pq.read_table(run / "documents.parquet").drop_columns([column]), run / "documents.parquet")
+    said = said_by(command)
+    assert f'is damaged (Field "{column}" does not exist in schema). Run the command again.' in said
+    assert "KeyError" not in said
+
+
+@pytest.mark.parametrize("content", ["{}", '{"nearkin": "0.1", "command": "dedup"}'])
+def test_a_manifest_without_parameters_is_told_in_words(run, content):
+    (run / "manifest.json").write_text(content)
+    assert "is damaged ('parameters' is missing). Run nearkin dedup again." in said_by("regroup")
+    if content != "{}":
+        assert "KeyError" not in said_by("audit")
+
+
+def test_damaged_pages_without_digests_are_no_traceback(run):
+    """Whatever Arrow says of them; most bits are covered by checksums of the pages, those of the footer are not."""
+    without_checksums(run)
+    path, whole = run / "documents.parquet", (run / "documents.parquet").read_bytes()
+    for place in range(4, len(whole), max(len(whole) // 60, 1)):
+        data = bytearray(whole)
+        data[place] ^= 1 << place % 8
+        path.write_bytes(data)
+        ended = nearkin_here(*COMMANDS["input"])
+        ended.assert_clean()
+        assert ended.code in (0, 3, 5), ended.err
+        shutil.rmtree("x", ignore_errors=True)
