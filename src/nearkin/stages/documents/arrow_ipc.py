@@ -2,6 +2,9 @@
 
 A file on a disk is memory-mapped, so that only the data that is read costs memory. Arrow trusts the offsets in such a
 file, so every array is validated before it is read.
+
+A stream may end without a marker (Arrow Columnar Format, "IPC Streaming Format"), and one that was cut between two
+batches looks the same. Every writer that is closed writes the marker, so its absence is treated as truncation.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from nearkin.stages.documents.table_columns import RowMask, Wanted, filtered
 
 _END_OF_STREAM = ARROW_STREAM + bytes(4)
 _MAX_ROWS = 1 << 16
+_MAX_PADDING = 1 << 12
 _ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeDecodeError)  # the last for names of columns
 
 
@@ -36,7 +40,6 @@ class ArrowTable:
         self._name = name
         self._first: pa.RecordBatch | None = None
         self.schema: pa.Schema = reader.schema
-        self.note = None if reader.has_end else f"{name}: its end-of-stream marker is missing; it may be incomplete"
 
     @classmethod
     @contextmanager
@@ -59,7 +62,8 @@ class ArrowTable:
         Raises
         ------
         StreamFault
-            A batch is damaged, or the file ends within one; all earlier batches have been yielded.
+            A batch is damaged, the file ends within one, or a stream ends without its marker or goes on behind it; all
+            earlier batches have been yielded.
         """
         n_told = 0
         for batch in self._every():
@@ -107,10 +111,28 @@ class ArrowTable:
         yield from self._reader.batches()
 
 
+class _Pipe:
+    """A pipe that counts its bytes and remembers the last ones; Arrow cannot tell how far it has read."""
+
+    closed = False
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        self.n_read = 0
+        self.last = b""
+
+    def read(self, n_bytes: int = -1) -> bytes:
+        """Read from the pipe."""
+        data = self._raw.read(n_bytes)
+        self.n_read += len(data)
+        self.last = (self.last + data[-len(_END_OF_STREAM) :])[-len(_END_OF_STREAM) :]
+        return data
+
+
 class _Reader:
     """Reader of consecutive batches from a file or a stream."""
 
-    def __init__(self, source: pa.NativeFile, size_bytes: int, opened: object, *, is_file: bool) -> None:
+    def __init__(self, source: pa.NativeFile | _Pipe, size_bytes: int, opened: object, *, is_file: bool) -> None:
         self._source = source
         self._opened = opened
         self._n_read = 0
@@ -120,11 +142,18 @@ class _Reader:
         _ = self.schema.names  # decodes them
         with contextlib.suppress(pa.ArrowException):  # for types without empty arrays
             self.schema.empty_table()  # decodes the names inside structs
-        self.has_end = is_file or not size_bytes or _ends_as_streams_do(source, size_bytes)
+        self._has_ended = False
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the batches that have not been yielded yet."""
-        while True:
+        """Yield the batches that have not been yielded yet.
+
+        Raises
+        ------
+        StreamFault
+            A batch is damaged, or a stream does not end with its marker.
+        """
+        while not self._has_ended:
+            place = self._place()
             try:
                 if not self.is_file:
                     batch = self._opened.read_next_batch()  # type: ignore[attr-defined]
@@ -133,22 +162,49 @@ class _Reader:
                 else:
                     return
             except StopIteration:
+                self._has_ended = True
+                self._check_end(place)
                 return
             except _ERRORS as error:
                 raise _damaged(error) from error
             self._n_read += 1
             yield batch
 
+    def _place(self) -> int:
+        return self._source.n_read if isinstance(self._source, _Pipe) else int(self._source.tell())
+
+    def _check_end(self, place: int) -> None:
+        """Raise StreamFault unless a stream's marker, or that of older writers, is between a place and the current one.
+
+        Only zeros, as padding, may follow it.
+        """
+        if self.is_file:
+            return
+        n_marked = self._place() - place
+        if isinstance(self._source, _Pipe):
+            end = self._source.last[-n_marked:] if n_marked else b""
+            rest = self._source.read(_MAX_PADDING)
+        else:
+            self._source.seek(place)
+            end = self._source.read(n_marked)
+            rest = self._source.read(_MAX_PADDING)
+        if end not in (_END_OF_STREAM, bytes(4)):
+            raise StreamFault(
+                "the Arrow stream is truncated, or its writer was not closed: its end-of-stream marker is missing"
+            )
+        if any(rest):
+            raise StreamFault("the Arrow stream goes on behind its end-of-stream marker: only the first stream is read")
+
     def n_bytes_read(self) -> int:
         """Approximate number of bytes of the file read so far."""
         if not self.is_file:
-            return int(self._source.tell()) if self.size_bytes else 0
+            return self._place() if self.size_bytes else 0
         n_batches: int = self._opened.num_record_batches  # type: ignore[attr-defined]
         return self.size_bytes * self._n_read // max(n_batches, 1)
 
     def codec(self) -> str | None:
         """Compression of the first batch, from its message."""
-        if not self.size_bytes:
+        if isinstance(self._source, _Pipe):
             return None
         place = self._source.tell()
         try:
@@ -160,6 +216,8 @@ class _Reader:
 
     def _first_message(self) -> memoryview:
         """Return the message of the first record batch, without its body."""
+        if isinstance(self._source, _Pipe):
+            return memoryview(b"")
         if self.is_file:
             self._source.seek(_first_block(self._source, self.size_bytes))
             _, n_bytes = struct.unpack("<iI", self._source.read(8))
@@ -170,10 +228,10 @@ class _Reader:
 
 
 @contextmanager
-def _source(raw: BinaryIO) -> Iterator[tuple[pa.NativeFile, int]]:
+def _source(raw: BinaryIO) -> Iterator[tuple[pa.NativeFile | _Pipe, int]]:
     """Open the bytes as an Arrow source, with their number, 0 for a pipe."""
     if not raw.seekable():
-        yield pa.PythonFile(raw, "r"), 0
+        yield _Pipe(raw), 0
         return
     size_bytes = raw.seek(0, 2)
     raw.seek(0)
@@ -186,7 +244,7 @@ def _source(raw: BinaryIO) -> Iterator[tuple[pa.NativeFile, int]]:
     yield pa.BufferReader(pa.py_buffer(mapped)), size_bytes
 
 
-def _reader(source: pa.NativeFile, size_bytes: int, name: str) -> _Reader:
+def _reader(source: pa.NativeFile | _Pipe, size_bytes: int, name: str) -> _Reader:
     """Open a file, or else a stream.
 
     Raises
@@ -197,10 +255,10 @@ def _reader(source: pa.NativeFile, size_bytes: int, name: str) -> _Reader:
             The data begins like one but has no end.
     """
     begins = b""
-    if size_bytes:
+    if not isinstance(source, _Pipe):
         begins = source.read(len(ARROW_FILE))
         source.seek(0)
-    if begins == ARROW_FILE:
+    if begins == ARROW_FILE and not isinstance(source, _Pipe):
         try:
             return _Reader(source, size_bytes, pa.ipc.open_file(source), is_file=True)
         except _ERRORS as error:
@@ -209,7 +267,8 @@ def _reader(source: pa.NativeFile, size_bytes: int, name: str) -> _Reader:
                 raise StreamFault("the Arrow file is truncated: its footer is missing") from error
             raise _damaged(error) from error
     try:
-        return _Reader(source, size_bytes, pa.ipc.open_stream(source), is_file=False)
+        opened = pa.ipc.open_stream(pa.PythonFile(source, "r") if isinstance(source, _Pipe) else source)
+        return _Reader(source, size_bytes, opened, is_file=False)
     except _ERRORS as error:
         if begins.startswith(ARROW_STREAM):
             raise _damaged(error) from error
@@ -219,15 +278,6 @@ def _reader(source: pa.NativeFile, size_bytes: int, name: str) -> _Reader:
 
 def _damaged(error: BaseException) -> StreamFault:
     return StreamFault(f"the Arrow data is truncated or damaged: {str(error).partition(chr(10))[0].rstrip('.')}")
-
-
-def _ends_as_streams_do(source: pa.NativeFile, size_bytes: int) -> bool:
-    """Whether the end marker is present; older writers wrote half of it, and may omit it."""
-    place = source.tell()
-    source.seek(max(size_bytes - len(_END_OF_STREAM), 0))
-    end: bytes = source.read(len(_END_OF_STREAM))
-    source.seek(place)
-    return end == _END_OF_STREAM
 
 
 def _checked(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -28,8 +28,6 @@ _FOLDED_BYTES = 64
 class ParquetTable:
     """An open Parquet file; see `.table_files.TableFile`."""
 
-    note: str | None = None
-
     def __init__(self, raw: BinaryIO, parquet: pq.ParquetFile, size_bytes: int, name: str) -> None:
         self._raw = raw
         self.parquet = parquet

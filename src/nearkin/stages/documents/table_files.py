@@ -25,12 +25,9 @@ class TableFile(Protocol):
     Attributes
     ----------
     schema : Schema
-    note : str or None
-        A sentence about the file for the user.
     """
 
     schema: pa.Schema
-    note: str | None
 
     def first_rows(self, n_rows: int) -> pa.Table:
         """Return some rows with all columns; StreamFault if they are damaged."""
@@ -73,8 +70,6 @@ def read_table_file(table: TableFile, opened: OpenedSource) -> Iterator[pa.Recor
         The file breaks off; all earlier rows have been yielded.
     """
     source, keep = opened.source, opened.keep
-    if table.note is not None:
-        opened.note(table.note)
     text, doc_id = source.text, source.id
     if text is None:
         sample = sample_of_table(table.first_rows(SAMPLE_ROWS))

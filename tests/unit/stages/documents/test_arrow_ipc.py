@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import random
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -221,12 +222,77 @@ def test_a_file_that_is_cut(tmp_path: Path, write: Write) -> None:
         assert [row[1] for row in rows[:-1]] == [
             None if text is None else text.encode() for text in TABLE["text"].to_pylist()[: len(rows) - 1]
         ]
-    if write is as_stream:
-        assert data.endswith(b"\xff\xff\xff\xff\0\0\0\0")
-        path.write_bytes(data[:-8])
-        said: list[str] = []
-        assert len(rows_of(list(read_batches(only(path), note=said.append)))) == N
-        assert said == [f"{path}: its end-of-stream marker is missing; it may be incomplete"]
+
+
+BATCHES = [TABLE.slice(0, 5), TABLE.slice(5, 7), TABLE.slice(12, 3)]
+MARKER = b"\xff\xff\xff\xff\0\0\0\0"
+
+
+def in_batches() -> tuple[bytes, list[int]]:
+    """Return a stream, and where it can be cut between two messages: after its schema and after each batch."""
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, TABLE.schema) as writer:
+        places = []
+        for part in BATCHES:
+            writer.write_table(part)
+            places.append(sink.tell())
+    return sink.getvalue(), places
+
+
+def from_a_pipe(data: bytes) -> list[pa.RecordBatch]:
+    reading, writing = os.pipe()
+
+    def send() -> None:
+        with contextlib.suppress(BrokenPipeError), open(writing, "wb") as sink:
+            sink.write(data)
+
+    with open(reading, "rb", buffering=0) as raw:
+        threading.Thread(target=send).start()
+        source = only("-", file_format="arrow", stdin=raw)
+        return list(read_batches(source, stdin=raw))
+
+
+@pytest.mark.parametrize("kept", [1, 2, 3])
+def test_a_stream_cut_between_two_batches(tmp_path: Path, kept: int) -> None:
+    """Its rest is missing as in any other file that was cut; the last cut removes only the marker."""
+    data, places = in_batches()
+    assert data[places[-1] :] == MARKER
+    path = tmp_path / "a.arrow"
+    path.write_bytes(data[: places[kept - 1]])
+    n = sum(map(len, BATCHES[:kept]))
+    words = rf"the Arrow stream is truncated, or its writer was not closed.*, after {n} documents"
+    with pytest.raises(TruncatedInputError, match=words):
+        list(read_batches(only(path)))
+    with pytest.raises(TruncatedInputError, match=words):
+        from_a_pipe(data[: places[kept - 1]])
+    rows = rows_of(list(read_batches(only(path, rules=ReadingRules(on_error="skip")))))
+    assert len(rows) == n + 1
+    assert str(rows[-1][3]).startswith("damaged file: the Arrow stream is truncated")
+
+
+def test_what_follows_the_marker_of_a_stream(tmp_path: Path) -> None:
+    """Another stream would be lost; zeros are padding."""
+    data, path = as_stream(TABLE), tmp_path / "a.arrow"
+    path.write_bytes(data + data)
+    for read in (lambda: list(read_batches(only(path))), lambda: from_a_pipe(data + data)):
+        with pytest.raises(TruncatedInputError, match=rf"goes on behind its end-of-stream marker.*, after {N:,} doc"):
+            read()
+    path.write_bytes(data + bytes(56))
+    assert len(rows_of(list(read_batches(only(path))))) == N
+    assert len(rows_of(from_a_pipe(data))) == N
+
+
+def test_a_stream_of_an_older_writer(tmp_path: Path) -> None:
+    """Before Arrow 0.15 messages had no continuation marker, and four zeros were the end of a stream."""
+    options = pa.ipc.IpcWriteOptions(metadata_version=pa.ipc.MetadataVersion.V4, use_legacy_format=True)
+    sink, path = io.BytesIO(), tmp_path / "a.arrow"
+    with pa.ipc.new_stream(sink, TABLE.schema, options=options) as writer:
+        writer.write_table(TABLE)
+    path.write_bytes(sink.getvalue())
+    assert len(rows_of(list(read_batches(only(path, file_format="arrow"))))) == N
+    path.write_bytes(sink.getvalue()[:-4])
+    with pytest.raises(TruncatedInputError, match="the Arrow stream is truncated"):
+        list(read_batches(only(path, file_format="arrow")))
 
 
 def test_of_a_damaged_stream_what_came_before_is_kept(tmp_path: Path) -> None:
