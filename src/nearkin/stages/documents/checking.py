@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nearkin.errors import SourceError, TruncatedInputError
-from nearkin.stages.documents.columns import missing_column, objects_of_records
+from nearkin.stages.documents.columns import check_unique, missing_column, objects_of_records
 from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.formats import FORMATS, TABLES, has_columns
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input, unreadable
@@ -70,8 +70,9 @@ def check_columns(
             if source.format in TABLES:
                 holds_dates = _check_table(source, keep_column, id_parameter)
             else:
-                records = _first_records(source, encoding, stdin)
+                records, header = _first_records(source, encoding, stdin)
                 holds_dates = _check_records(source, records, keep_column, id_parameter)
+                check_unique(source.name, {id_parameter: source.id, "keep": keep_column}, header)
         except TruncatedInputError:
             if not source.takes_damaged:
                 raise
@@ -99,19 +100,22 @@ def _check_table(source: Source, keep_column: str | None, id_parameter: str) -> 
         return None if keep_column is None else check_first_to_keep_by(table, source.name, keep_column)
 
 
-def _first_records(source: Source, encoding: str, stdin: BinaryIO | None) -> Sequence[Mapping[str, object]]:
-    """Return the visible first records of a source; none of a named pipe."""
+def _first_records(
+    source: Source, encoding: str, stdin: BinaryIO | None
+) -> tuple[Sequence[Mapping[str, object]], Sequence[str]]:
+    """Return the visible first records of a source, and its header; none of a named pipe."""
     if source.path == STDIN:
         head = head_of_stdin(standard_input(stdin), encoding)
     else:
         try:
             if not stat.S_ISREG(Path(source.path).stat().st_mode):
-                return []
+                return [], ()
         except OSError as error:
             raise unreadable(source.name, error) from error
         head = head_of_file(source.path, source.name, encoding)
     form = FORMATS[source.format]
-    return [] if form.is_cut(head) else form.records(head, source.delimiter)
+    records = [] if form.is_cut(head) else form.records(head, source.delimiter)
+    return records, form.header(head, source.delimiter) if records else ()
 
 
 def _check_records(

@@ -333,11 +333,21 @@ def check_column(label: str, parameter: str, named: str, schema: pa.Schema) -> N
     names = schema.names
     if named not in names:
         raise missing_column(label, parameter, named, names, objects=objects_of_schema(schema))
-    if (n_alike := names.count(named)) > 1:
-        raise SourceError(
-            f"{label}: {counted(n_alike, 'column')} have the name '{named}' ({_as_option(label, parameter)}); it must "
-            f"be unique. Rename the others. The columns are: {_listed(names)}."
-        )
+    check_unique(label, {parameter: named}, names)
+
+
+def check_unique(label: str, used: Mapping[str, str | None], names: Sequence[str]) -> None:
+    """Raise SourceError if several columns have the name of a used one; names of unused columns may repeat.
+
+    ``used`` has the names by their parameters, of which "" is none.
+    """
+    for parameter, named in used.items():
+        if named is not None and (n_alike := names.count(named)) > 1:
+            option = f" ({_as_option(label, parameter)})" if parameter else ""
+            raise SourceError(
+                f"{label}: {counted(n_alike, 'column')} have the name '{named}'{option}; it must be unique. Rename the "
+                f"others. The columns are: {_listed(names)}."
+            )
 
 
 def likely_text(sample: ColumnSample, doc_id: str | None) -> str | None:

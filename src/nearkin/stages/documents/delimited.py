@@ -15,7 +15,7 @@ import pyarrow.compute
 import pyarrow.csv
 
 from nearkin.errors import SourceError
-from nearkin.stages.documents.columns import missing_column
+from nearkin.stages.documents.columns import check_unique, missing_column
 from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.record_runs import Run, Scanned, Scanner
 from nearkin.stages.documents.rows import (
@@ -98,9 +98,10 @@ def split_header(runs: list[Run], scanner: Scanner, name: str) -> tuple[list[str
 
 
 def _index(name: str, header: list[str], parameter: str, column: str) -> int:
-    """Return the index of a column; the first if several have the name."""
+    """Return the index of a column."""
     if column not in header:
         raise missing_column(name, parameter, column, header)
+    check_unique(name, {parameter: column}, header)
     return header.index(column)
 
 

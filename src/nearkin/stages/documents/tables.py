@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 import pyarrow as pa
@@ -15,6 +15,7 @@ from nearkin.stages.documents.columns import (
     TABLE_IN_MEMORY,
     Columns,
     as_binary,
+    check_unique,
     choose_columns,
     holds_characters,
     missing_column,
@@ -134,6 +135,7 @@ def _read(
     table: object, names: _Names, batch_rows: int, *, is_whole: bool, read_files: str
 ) -> Iterator[pa.RecordBatch]:
     """Yield the batches of a table of any kind."""
+    names = replace(names, every=_columns_of_frame(table))
     table = _held(table)
     text, doc_id, keep = names.text, names.doc_id, names.keep
     if hasattr(table, "__arrow_c_stream__") or isinstance(table, pa.Array):
@@ -180,6 +182,13 @@ def _held(table: object) -> object:
         if isinstance(table, pd.Series):
             return table.astype(object).where(table.notna(), None).tolist()
     return table
+
+
+def _columns_of_frame(table: object) -> tuple[str, ...]:
+    """Return the names of the columns of a pandas frame; only these may repeat without Arrow's knowledge."""
+    if type(table).__module__.partition(".")[0] != "pandas" or not hasattr(table, "columns"):
+        return ()
+    return tuple(map(str, table.columns))
 
 
 def _as_arrow(table: object) -> pa.Table | None:
@@ -232,6 +241,8 @@ class _Names:
     text: str | None
     doc_id: str | None
     keep: KeepColumn | None
+    every: tuple[str, ...] = ()
+    """Names of all columns of a data frame, which may repeat."""
 
 
 def _read_records(
@@ -244,7 +255,10 @@ def _read_records(
         columns = choose_columns(sample_of_records(dicts), TABLE_IN_MEMORY, text=text, doc_id=doc_id)
         text = columns.text
         doc_id = columns.id if doc_id is None and text is not None else doc_id
-    names = _Names(text, doc_id, keep)
+    check_unique(
+        TABLE_IN_MEMORY, {"text": text, "id": doc_id, "keep": None if keep is None else keep.name}, names.every
+    )
+    names = replace(names, text=text, doc_id=doc_id)
     first = next((record for record in head if record is not None), None)
     if first is not None and not isinstance(first, (str, bytes, Mapping, tuple, list)):
         raise _not_accepted(head, f"an iterable of {type(first).__name__}")

@@ -34,6 +34,10 @@ class DelimitedFormat(StreamFormat):
         """Return the fields of the header and of the first records; empty if they cannot be separated."""
         return [*_rows(head, self.scanner(delimiter))]
 
+    def header(self, head: Head, delimiter: str | None) -> Sequence[str]:
+        """Return the fields of the first line."""
+        return next(_rows(head, self.scanner(delimiter or self.delimiter(head))), [])
+
     def records(self, head: Head, delimiter: str | None) -> Sequence[dict[str, object]]:
         """Return the header, each column with an empty value, and the first records."""
         rows = (row for row in _rows(head, self.scanner(delimiter or self.delimiter(head))) if row)

@@ -90,6 +90,10 @@ class Format(ABC):
         """Return the column separator if it varies between files; ``named`` are the named columns."""
         return None
 
+    def header(self, head: Head, delimiter: str | None) -> Sequence[str]:
+        """Return the names of the columns as the first line has them, so that names can repeat; empty without one."""
+        return ()
+
     def records(self, head: Head, delimiter: str | None) -> Sequence[dict[str, object]]:
         """Return the first records; empty if the format has no columns, or none are visible."""
         return ()

@@ -76,6 +76,12 @@ class LoadFile(StreamFormat):
         found = self.dialect(head)
         return "" if found is None else f": {found.in_words()}"
 
+    def header(self, head: Head, delimiter: str | None) -> Sequence[str]:
+        """Return the fields of the first line."""
+        from nearkin.stages.documents.load_files.dialect import names_in
+
+        return names_in(head.data)
+
     def records(self, head: Head, delimiter: str | None) -> Sequence[dict[str, object]]:
         """Return the header, each column with an empty value, and the first records."""
         from nearkin.stages.documents.load_files.dialect import fallback

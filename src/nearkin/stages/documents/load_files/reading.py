@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from nearkin.errors import SourceError
 from nearkin.nouns import counted
-from nearkin.stages.documents.columns import missing_column
+from nearkin.stages.documents.columns import check_unique, missing_column
 from nearkin.stages.documents.delimited import named
 from nearkin.stages.documents.encodings import is_told_by_line, is_utf8
 from nearkin.stages.documents.head import head_of_stream
@@ -250,6 +250,7 @@ def _reading(opened: OpenedSource, dialect: Dialect, header: LoadRecord, sampled
     def index(parameter: str, column: str | None) -> int | None:
         if column is not None and column not in names:
             raise missing_column(source.name, parameter, column, names)
+        check_unique(source.name, {parameter: column}, names)
         return None if column is None else names.index(column)
 
     text = index("text", "TEXTPATH" if source.text is None else source.text)
@@ -261,7 +262,7 @@ def _reading(opened: OpenedSource, dialect: Dialect, header: LoadRecord, sampled
         control=index("id", source.id),
         keep=index("keep", None if opened.keep is None else opened.keep.name),
         links=FamilyLinks(columns),
-        of_family={one: names.index(one) for one in of_family},
+        of_family={one: index("", one) or 0 for one in of_family},
         folder=text_folder(opened, dialect) if holds_paths(names[text or 0], sampled) else None,
         newline=dialect.newline,
         encoding=encoding,
