@@ -62,7 +62,7 @@ class ArrowTable:
         Raises
         ------
         StreamFault
-            A batch is damaged, the file ends within one, or a stream ends without its marker or goes on behind it; all
+            A batch is damaged, the file ends within one, or a stream ends without its marker or has data after it; all
             earlier batches have been yielded.
         """
         n_told = 0
@@ -193,7 +193,7 @@ class _Reader:
                 "the Arrow stream is truncated, or its writer was not closed: its end-of-stream marker is missing"
             )
         if any(rest):
-            raise StreamFault("the Arrow stream goes on behind its end-of-stream marker: only the first stream is read")
+            raise StreamFault("the Arrow stream has data after its end-of-stream marker: only the first stream is read")
 
     def n_bytes_read(self) -> int:
         """Approximate number of bytes of the file read so far."""

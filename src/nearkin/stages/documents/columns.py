@@ -40,6 +40,7 @@ PART_NAMES = frozenset(
 
 _FEW_WORDS = 3
 _MAX_NAME, _N_SHOWN = 120, 40
+_MAX_LISTED = 30
 _NUMBER = re.compile(r"[\d\W]*\d[\d\W]*")
 _WITHOUT_SPACES = re.compile("[^\0-\u0dff]")  # compiled in a tenth of the time of a range up to the last character
 
@@ -267,8 +268,15 @@ def _shortened(name: str) -> str:
     return name if len(name) <= _MAX_NAME else f"{name[:_N_SHOWN]}…"
 
 
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(map(_shortened, names))
+def listed_columns(names: Sequence[str]) -> str:
+    """List names of columns for a message: the first ones, long ones shortened, and the number of the others.
+
+    Examples
+    --------
+    >>> listed_columns(["id", "text"]), listed_columns([f"c{i}" for i in range(5000)])[-24:]
+    ('id, text', 'c28, c29 and 4,970 more')
+    """
+    return first_of([_shortened(name) for name in names[:_MAX_LISTED]], _MAX_LISTED, len(names))
 
 
 def choose_columns(sample: ColumnSample, label: str, *, text: str | None, doc_id: str | None) -> Columns:
@@ -285,7 +293,7 @@ def choose_columns(sample: ColumnSample, label: str, *, text: str | None, doc_id
     if text is not None and text == doc_id:
         raise ParameterError(f"{label}: the id and the text must be different columns. Got '{text}' for both.")
     guesses = []
-    every = _listed(sample.names)
+    every = listed_columns(sample.names)
     if text is None:
         text = _guess_text(sample, label, doc_id)
         guesses.append(f"text column: '{_shortened(text)}' (guessed from the columns {every})")
@@ -314,7 +322,7 @@ def missing_column(
     """
     inside = [named[:at] for at, letter in enumerate(named) if letter == "." and named[:at] in objects]
     hint = f" Fields inside an object ('{inside[0]}') cannot be named; lift them to the top level." if inside else ""
-    columns, option = _listed(names) or "none", _as_option(label, parameter)
+    columns, option = listed_columns(names) or "none", _as_option(label, parameter)
     if n_seen is not None:
         seen = f"in the first {counted(n_seen, 'record')}; at least one must have it"
         return MissingColumnError(
@@ -346,7 +354,7 @@ def check_unique(label: str, used: Mapping[str, str | None], names: Sequence[str
             option = f" ({_as_option(label, parameter)})" if parameter else ""
             raise SourceError(
                 f"{label}: {counted(n_alike, 'column')} have the name '{named}'{option}; it must be unique. Rename the "
-                f"others. The columns are: {_listed(names)}."
+                f"others. The columns are: {listed_columns(names)}."
             )
 
 
@@ -359,7 +367,7 @@ def likely_text(sample: ColumnSample, doc_id: str | None) -> str | None:
 
 def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
     """Return the column with a likely name, else the only one with texts that are not ids."""
-    columns = _listed(sample.names) or "none"
+    columns = listed_columns(sample.names) or "none"
     named = likely_text(sample, doc_id)
     if named is not None and named in sample.unfit:
         raise SourceError(
@@ -376,12 +384,12 @@ def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
     candidates = _texts(sample, doc_id)
     if not candidates:
         known = [name for name in sample.mean_length if name in sample.names]
-        beside = f" beside the ids ({_listed(known)})" if known else ""
+        beside = f" beside the ids ({listed_columns(known)})" if known else ""
         raise SourceError(f"{label}: no column holds text{beside}. The columns are: {columns}. Name it with --text.")
     if len(candidates) > 1:
         raise SourceError(
-            f"{label}: several columns hold text, and none has a likely name: {_listed(candidates)}. Name the one to "
-            f"compare with --text (the columns are: {columns})."
+            f"{label}: several columns hold text, and none has a likely name: {listed_columns(candidates)}. Name the "
+            f"one to compare with --text (the columns are: {columns})."
         )
     return candidates[0]
 

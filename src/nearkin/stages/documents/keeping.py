@@ -9,7 +9,13 @@ import pyarrow as pa
 from nearkin import _compute as pc
 from nearkin.errors import SourceError
 from nearkin.nouns import agreeing, counted
-from nearkin.stages.documents.columns import check_column, holds_characters, missing_column, objects_of_records
+from nearkin.stages.documents.columns import (
+    check_column,
+    holds_characters,
+    listed_columns,
+    missing_column,
+    objects_of_records,
+)
 from nearkin.stages.documents.dates import microseconds_of_string
 from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.values import number_of
@@ -63,7 +69,7 @@ def check_keep_type(name: str, column: str, schema: pa.Schema) -> None:
               pa.types.is_timestamp, pa.types.is_date, holds_characters)  # fmt: skip
     if not any(check(type_) for check in checks):
         raise SourceError(
-            f"{name}: {RULE}. The column '{column}' holds {type_}. The columns are: {', '.join(schema.names)}."
+            f"{name}: {RULE}. The column '{column}' holds {type_}. The columns are: {listed_columns(schema.names)}."
         )
 
 
@@ -75,7 +81,7 @@ def check_keep_strings(name: str, column: str, values: pa.Array, names: Sequence
     if dates.null_count == len(dates) and values.null_count < len(values):
         raise SourceError(
             f"{name}: {RULE}. The column '{column}' holds {values.type}, such as "
-            f"{str(values.drop_null()[0].as_py())[:60]!r}. The columns are: {', '.join(names)}."
+            f"{str(values.drop_null()[0].as_py())[:60]!r}. The columns are: {listed_columns(names)}."
         )
 
 
@@ -111,7 +117,7 @@ def check_keep_records(
     if number is None and date is None and len(strings) == len(values) > 0:
         raise SourceError(
             f"{name}: {RULE}. The column '{column}' holds {str(strings[0])[:60]!r}. "
-            f"The columns are: {', '.join(names)}."
+            f"The columns are: {listed_columns(names)}."
         )
     return None if number is None and date is None else date is not None
 

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from nearkin.errors import ParameterError, SourceError, TruncatedInputError
 from nearkin.paths import printable
-from nearkin.stages.documents.columns import ColumnSample, check_unique, likely_text
+from nearkin.stages.documents.columns import ColumnSample, check_unique, likely_text, listed_columns
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.kinds import is_read, kind_of
@@ -365,7 +365,7 @@ def _columns(
     columns = form.choose_columns(sample, one.name, text=text, doc_id=doc_id)
     check_unique(one.name, {"text": columns.text, "id": columns.id}, form.header(head, delimiter))
     if table is not None and columns.text in sample.unfit:
-        strings = ", ".join(sample.mean_length) or "none"
+        strings = listed_columns([*sample.mean_length]) or "none"
         raise SourceError(f"{one.name}: the column '{columns.text}' holds no strings. Those that do: {strings}.")
     said = [f"{one.name}: there is no column '{name}', so another column is guessed" for name in missing]
     return columns.text, columns.id, (*said, *columns.guesses)

@@ -11,7 +11,14 @@ import pyarrow as pa
 from nearkin import _compute as pc
 from nearkin.errors import SourceError
 from nearkin.records import I64, Bool
-from nearkin.stages.documents.columns import WITHOUT_VIEWS, as_binary, check_column, holds_characters, plain
+from nearkin.stages.documents.columns import (
+    WITHOUT_VIEWS,
+    as_binary,
+    check_column,
+    holds_characters,
+    listed_columns,
+    plain,
+)
 from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.keeping import check_keep_type
 from nearkin.stages.documents.rows import IdType, RowPiece, as_large_strings, ids_from_python
@@ -73,7 +80,7 @@ def check_schema(
     if not holds_characters(type_) and not pa.types.is_null(type_):
         raise SourceError(
             f"{name}: the text must be a column of strings. The column '{text}' holds {type_}. "
-            f"The columns are: {', '.join(schema.names)}."
+            f"The columns are: {listed_columns(schema.names)}."
         )
     if keep_column is not None:
         check_keep_type(name, keep_column, schema)

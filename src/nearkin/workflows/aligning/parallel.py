@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from nearkin.errors import ParameterError, SourceError
 from nearkin.nouns import counted
-from nearkin.stages.documents.columns import missing_column
+from nearkin.stages.documents.columns import listed_columns, missing_column
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import FORMATS, TABLES, WITH_COLUMNS
 from nearkin.stages.documents.legibility import without_illegible
@@ -189,10 +189,10 @@ class ParallelCorpus:
             if column is None:
                 raise SourceError(
                     f"{source.name}: no column is named after {language}. Name it with --{role}-column. "
-                    f"The columns are: {', '.join(names)}."
+                    f"The columns are: {listed_columns(names)}."
                 )
             if named is None:
-                say(f"{role} column: '{column}' (guessed from the columns {', '.join(names)})")
+                say(f"{role} column: '{column}' (guessed from the columns {listed_columns(names)})")
             found.append(column)
         if found[0] == found[1]:
             raise ParameterError(f"{source.name}: both languages would be read from the column '{found[0]}'.")

@@ -11,6 +11,7 @@ from nearkin.errors import SourceError
 from nearkin.formats import parquet
 from nearkin.formats.delimited import as_it_was
 from nearkin.nouns import counted
+from nearkin.stages.documents.columns import listed_columns
 from nearkin.workflows.reading.sheets import ID_NAMES, json_objects, named_column, read_rows, text_of, usual_columns
 
 _DELIMITED, _RECORDS = (".csv", ".tsv"), (".jsonl", ".ndjson")
@@ -118,4 +119,6 @@ def _place(path: Path, header: list[str], column: str | None) -> int | None:
         return usual[0]
     if len(header) == 1:
         return None
-    raise SourceError(f"Which column of {path} has the ids? Name it with --id. The columns are: {', '.join(header)}.")
+    raise SourceError(
+        f"Which column of {path} has the ids? Name it with --id. The columns are: {listed_columns(header)}."
+    )

@@ -9,6 +9,7 @@ from pathlib import Path
 from nearkin.errors import ParameterError, SourceError, quoted
 from nearkin.formats.delimited import as_it_was
 from nearkin.nouns import counted, one_of
+from nearkin.stages.documents.columns import listed_columns
 from nearkin.workflows.collection.table_rows import table_rows
 from nearkin.workflows.reading.sheets import (
     ID_NAMES,
@@ -161,7 +162,7 @@ def _columns(path: Path, header: list[str], doc_id: str | None, label: str | Non
             names = one_of(repr(header[place]) for place in sorted(usual))
             raise SourceError(
                 f"Which column of {path} has the labels, {names}? Name it with --label. The columns are: "
-                f"{', '.join(header)}."
+                f"{listed_columns(header)}."
             )
         at_label = next(iter(usual), None)
     if len(header) == 2 and at_id is None:
@@ -180,6 +181,6 @@ def _known(path: Path, header: list[str], place: int | None, what: str, option: 
     """Return the place, or raise an error if there is none."""
     if place is None:
         raise SourceError(
-            f"Which column of {path} has the {what}? Name it with {option}. The columns are: {', '.join(header)}."
+            f"Which column of {path} has the {what}? Name it with {option}. The columns are: {listed_columns(header)}."
         )
     return place

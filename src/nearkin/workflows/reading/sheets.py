@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nearkin.errors import SourceError
+from nearkin.stages.documents.columns import listed_columns
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16, why_not_utf8
 from nearkin.stages.documents.sniffing import head_of_file, unreadable
 from nearkin.stages.documents.streams import ByteStream, StreamFault
@@ -108,7 +109,7 @@ def named_column(path: Path, header: list[str], wanted: str | None) -> int | Non
         return header.index(wanted.strip())
     if n_found:
         raise repeated_column(path, wanted)
-    raise SourceError(f"{path} has no column {wanted!r}. The columns are: {', '.join(header)[:1_000]}.")
+    raise SourceError(f"{path} has no column {wanted!r}. The columns are: {listed_columns(header)}.")
 
 
 def usual_columns(path: Path, header: list[str], usual: tuple[str, ...], taken: int | None) -> list[int]:

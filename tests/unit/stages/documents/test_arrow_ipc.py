@@ -275,7 +275,7 @@ def test_what_follows_the_marker_of_a_stream(tmp_path: Path) -> None:
     data, path = as_stream(TABLE), tmp_path / "a.arrow"
     path.write_bytes(data + data)
     for read in (lambda: list(read_batches(only(path))), lambda: from_a_pipe(data + data)):
-        with pytest.raises(TruncatedInputError, match=rf"goes on behind its end-of-stream marker.*, after {N:,} doc"):
+        with pytest.raises(TruncatedInputError, match=rf"has data after its end-of-stream marker.*, after {N:,} doc"):
             read()
     path.write_bytes(data + bytes(56))
     assert len(rows_of(list(read_batches(only(path))))) == N

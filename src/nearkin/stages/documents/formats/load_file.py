@@ -92,7 +92,7 @@ class LoadFile(StreamFormat):
 
     def choose_columns(self, sample: ColumnSample, label: str, *, text: str | None, doc_id: str | None) -> Columns:
         """Return the columns by the names that review tools use; see `Format`."""
-        from nearkin.stages.documents.columns import Columns, choose_columns
+        from nearkin.stages.documents.columns import Columns, choose_columns, listed_columns
         from nearkin.stages.documents.load_files.columns import columns_of, folded_name
 
         known = columns_of(sample.names)
@@ -109,7 +109,7 @@ class LoadFile(StreamFormat):
             elif doc_id is not None:
                 raise SourceError(
                     f"{label}: this load file has no column of texts, and none of paths of text files. Name it with "
-                    f"--text. The columns are: {', '.join(sample.names)}."
+                    f"--text. The columns are: {listed_columns(sample.names)}."
                 )
         chosen = choose_columns(sample, label, text=text, doc_id=doc_id)
         return Columns(chosen.text, chosen.id, (*guesses, *chosen.guesses))

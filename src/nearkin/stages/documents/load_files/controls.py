@@ -10,6 +10,7 @@ from itertools import islice
 from typing import BinaryIO
 
 from nearkin.errors import SourceError
+from nearkin.stages.documents.columns import listed_columns
 from nearkin.stages.documents.load_files.columns import columns_of, is_control
 from nearkin.stages.documents.load_files.dialect import Dialect, decoded, fallback
 from nearkin.stages.documents.load_files.reading import dialect_in, stream_encoding
@@ -95,7 +96,7 @@ def _control_column(source: Source, names: Sequence[str]) -> str:
     if column is None or column not in names:
         raise SourceError(
             f"{source.name}: an overlay is keyed on the control number, and no column is known to hold it. Name it "
-            f"with --id. The columns are: {', '.join(names)}."
+            f"with --id. The columns are: {listed_columns(names)}."
         )
     if known is not None and not is_control(column):
         raise SourceError(
