@@ -273,7 +273,7 @@ def listed_columns(names: Sequence[str]) -> str:
 
     Examples
     --------
-    >>> listed_columns(["id", "text"]), listed_columns([f"c{i}" for i in range(5000)])[-24:]
+    >>> listed_columns(["id", "text"]), listed_columns([f"c{i}" for i in range(5000)])[-23:]
     ('id, text', 'c28, c29 and 4,970 more')
     """
     return first_of([_shortened(name) for name in names[:_MAX_LISTED]], _MAX_LISTED, len(names))
@@ -299,6 +299,9 @@ def choose_columns(sample: ColumnSample, label: str, *, text: str | None, doc_id
         guesses.append(f"text column: '{_shortened(text)}' (guessed from the columns {every})")
     if doc_id is None:
         doc_id = _first_named(ID_NAMES, [name for name in sample.names if name in sample.id_names and name != text])
+        doc_id = doc_id or _first_named(
+            ID_NAMES, [name for name in sample.names if name in sample.without_values - {text}]
+        )
         if doc_id is not None:
             guesses.append(f"id column: '{doc_id}' (guessed from the columns {every})")
         else:
@@ -383,8 +386,7 @@ def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
         )
     candidates = _texts(sample, doc_id)
     if not candidates:
-        known = [name for name in sample.mean_length if name in sample.names]
-        beside = f" beside the ids ({listed_columns(known)})" if known else ""
+        beside = f" beside the ids ({listed_columns([*sample.mean_length])})" if sample.mean_length else ""
         raise SourceError(f"{label}: no column holds text{beside}. The columns are: {columns}. Name it with --text.")
     if len(candidates) > 1:
         raise SourceError(

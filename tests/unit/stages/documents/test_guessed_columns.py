@@ -42,6 +42,8 @@ TOLD = {
     "a likely name that holds a list, and one that fits": ({"text": [LONG], "body": "short"}, "body", None),
     "null in the only column beside the id": ({"id": LONG, "wording": None}, "wording", "id"),
     "null in a column beside a text": ({"id": "doc 1", "wording": LONG, "note": None}, "wording", "id"),
+    "null in the id": ({"id": None, "text": LONG}, "text", "id"),
+    "null in the id, beside an address": ({"id": None, "url": "https://host/a", "text": LONG}, "text", "url"),
     "a name beside the id": ({"id": "doc 1", "name": LONG}, "name", "id"),
 }
 ASKED = {
@@ -197,3 +199,11 @@ def test_messages_list_only_the_first_of_very_many_columns(tmp_path, options):
     assert len(str(caught.value)) < 1_000
     said = resolve_sources([str(path)], text="first").guesses
     assert sum(map(len, said)) < 1_000
+
+
+@pytest.mark.parametrize("made", [list, pa.Table.from_pylist])
+def test_ids_that_begin_with_nulls(made):
+    """The others are kept; a document whose id is null has none, as always."""
+    records = [{"id": None if i < 20 else f"doc {i}", "text": f"{LONG} {i}"} for i in range(30)]
+    found = nearkin.dedup(made(records))
+    assert found.documents["id"].to_pylist() == [None] * 20 + [f"doc {i}" for i in range(20, 30)]
