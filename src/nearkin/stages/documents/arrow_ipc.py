@@ -121,9 +121,13 @@ class _Pipe:
         self.n_read = 0
         self.last = b""
 
-    def read(self, n_bytes: int = -1) -> bytes:
-        """Read from the pipe."""
-        data = self._raw.read(n_bytes)
+    def read(self, n_bytes: int) -> bytes:
+        """Read from the pipe as many bytes as are wanted, unless it ends: Arrow takes fewer for the end."""
+        parts: list[bytes] = []
+        while n_bytes > 0 and (part := self._raw.read(n_bytes)):
+            parts.append(part)
+            n_bytes -= len(part)
+        data = b"".join(parts)
         self.n_read += len(data)
         self.last = (self.last + data[-len(_END_OF_STREAM) :])[-len(_END_OF_STREAM) :]
         return data

@@ -19,11 +19,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from nearkin.errors import NearkinError, SourceError, TruncatedInputError
+from nearkin.stages.documents.arrow_ipc import ArrowTable
 from nearkin.stages.documents.checking import check_columns
 from nearkin.stages.documents.kept import write_kept
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source, resolve_sources
+from nearkin.stages.documents.streams import no_progress
+from nearkin.stages.documents.table_columns import Wanted
 from nearkin.stages.documents.tables import read_table
 from unit.stages.documents.conftest import rows_of
 
@@ -243,8 +246,10 @@ def from_a_pipe(data: bytes) -> list[pa.RecordBatch]:
     reading, writing = os.pipe()
 
     def send() -> None:
-        with contextlib.suppress(BrokenPipeError), open(writing, "wb") as sink:
-            sink.write(data)
+        """Write in pieces, so that the reader gets fewer bytes at once than it asks for."""
+        with contextlib.suppress(BrokenPipeError), open(writing, "wb", buffering=0) as sink:
+            for start in range(0, len(data), 5_000):
+                sink.write(data[start : start + 5_000])
 
     with open(reading, "rb", buffering=0) as raw:
         threading.Thread(target=send).start()
@@ -342,3 +347,19 @@ def test_a_text_over_the_limit_costs_a_row(tmp_path: Path) -> None:
         problem = "longer than --max-document-size (5,000 bytes; the maximum is 100)"
         assert rows == [(1, b"short", 1, None), (2, None, 2, problem), (3, b"short too", 3, None)]
         assert rows_of(list(read_batches(source, batch_bytes=1))) == rows
+
+
+class InPieces(io.BytesIO):
+    """A pipe whose writer is slow: it gives at most 1,000 bytes at once."""
+
+    def seekable(self) -> bool:
+        return False
+
+    def read(self, n_bytes: int | None = -1, /) -> bytes:
+        return super().read(1_000 if n_bytes is None or n_bytes < 0 else min(n_bytes, 1_000))
+
+
+def test_a_pipe_that_gives_less_than_is_asked_for() -> None:
+    with ArrowTable.opened(InPieces(as_stream(TABLE)), "-") as table:
+        batches = list(table.batches(Wanted("text", "id"), 1 << 20, no_progress))
+    assert sum(map(len, batches)) == N
