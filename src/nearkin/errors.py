@@ -15,6 +15,7 @@
     │   └── OutputError                  writing failed: disk full, no permission
     ├── CollectionError                  a collection cannot be used
     │   ├── MissingCollectionError       there is none
+    │   ├── ReplacedCollectionError      its database was deleted, moved or replaced while it was open
     │   ├── CollectionBusyError          another process is writing to it
     │   └── UnknownDocumentError (KeyError)  there is no such document
     ├── EngineError                      a cluster cannot be used, or stopped working
@@ -262,6 +263,10 @@ class CollectionError(NearkinError):
 
 class MissingCollectionError(CollectionError):
     """There is no collection at the place."""
+
+
+class ReplacedCollectionError(CollectionError):
+    """The database of an open collection was deleted, moved or replaced. Open the collection again."""
 
 
 class CollectionBusyError(CollectionError):

@@ -19,7 +19,7 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.features.letters import Alphabet, LetterCounts
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
-from nearkin.store.place import Place
+from nearkin.store.place import FILE, Place
 from nearkin.store.store import Access, Store
 
 if TYPE_CHECKING:
@@ -111,6 +111,7 @@ class OpenedCollection:
                 self.store.facts["collection"],
                 self.counting,
                 is_read_only=self.store.access.is_read_only,
+                database=None if self.place.directory is None else self._folder.with_name(FILE),
             )
             # in one step, so that threads share the first; a lock might be held when a process forks
             vars(self).setdefault("_index", made)

@@ -16,13 +16,15 @@ from sqlalchemy.pool import QueuePool
 
 from nearkin.errors import CollectionError
 from nearkin.store.failures import busy, damaged
-from nearkin.store.place import Place
+from nearkin.store.opened_file import OpenedFile
+from nearkin.store.place import FILE, Place
 from nearkin.store.read_only import ReadOnlyFile
 
 BUSY_S = 2.0
 """Default time that a writer waits for another writer."""
 NO_TEXT = "the names of its tables are not text"
 _BETWEEN_TRIES_S = 0.05
+_HAS_LOG = "nearkin has log"
 _READING_KIB, _WRITING_KIB = 1 << 16, 1 << 18
 """Maximum sizes of SQLite's page cache. Two indexes of a million documents fill 150 MB, and new rows fall anywhere in
 them: with a smaller cache each page is written to the log again and again."""
@@ -41,7 +43,7 @@ def engine_of(place: Place, wait_s: float, file: ReadOnlyFile | None = None) -> 
         SQLite's file, if it is only read.
     """
     if place.directory is not None:
-        engine = _sqlite_engine(place, wait_s, file)
+        engine = _sqlite_engine(place, wait_s, file, OpenedFile(place, place.directory / FILE))
     else:
         from nearkin.store.postgresql import postgresql_engine
 
@@ -52,7 +54,7 @@ def engine_of(place: Place, wait_s: float, file: ReadOnlyFile | None = None) -> 
     return engine
 
 
-def _sqlite_engine(place: Place, wait_s: float, file: ReadOnlyFile | None) -> Engine:
+def _sqlite_engine(place: Place, wait_s: float, file: ReadOnlyFile | None, opened: OpenedFile) -> Engine:
     if file is None:
         engine = create_engine(place.url, poolclass=QueuePool, connect_args={"timeout": wait_s})
     else:
@@ -63,11 +65,30 @@ def _sqlite_engine(place: Place, wait_s: float, file: ReadOnlyFile | None) -> En
         error = context.original_exception
         return damaged(place, f"{NO_TEXT} ({error})") if isinstance(error, UnicodeDecodeError) else None
 
-    event.listen(
-        engine, "connect", lambda connection, _: _set_up_sqlite(connection, place, is_read_only=file is not None)
-    )
+    def set_up(connection: Any, record: Any) -> None:
+        has_log = _set_up_sqlite(connection, place, is_read_only=file is not None)
+        record.info[_HAS_LOG] = has_log
+        opened.connected()
+
+    def begin(connection: Connection) -> None:
+        _begin_sqlite(connection)
+        opened.check()
+        check_log(connection)
+
+    def before_commit(connection: Connection) -> None:
+        if _is_writing(connection):
+            opened.check()
+            check_log(connection)
+
+    def check_log(connection: Connection) -> None:
+        if _is_writing(connection) and connection.info[_HAS_LOG]:
+            opened.check_log(connection)
+
+    event.listen(engine, "do_connect", lambda *_: opened.before_connecting())
+    event.listen(engine, "connect", set_up)
     event.listen(engine, "handle_error", unread, retval=True)
-    event.listen(engine, "begin", _begin_sqlite)
+    event.listen(engine, "begin", begin)
+    event.listen(engine, "commit", before_commit)
     return engine
 
 
@@ -112,20 +133,26 @@ def _forget(engine: Engine | None) -> None:
         engine.dispose(close=False)
 
 
-def _set_up_sqlite(connection: Any, place: Place, *, is_read_only: bool) -> None:
+def _set_up_sqlite(connection: Any, place: Place, *, is_read_only: bool) -> bool:
+    """Configure a connection; return whether it writes to a log beside the file."""
     connection.isolation_level = None  # we begin transactions ourselves instead of the driver
     try:
         if is_read_only:
             connection.execute(f"PRAGMA cache_size = -{_READING_KIB}")
-            return
-        connection.execute("PRAGMA journal_mode = WAL")
+            return False
+        (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
     except UnicodeDecodeError as error:  # the driver cannot decode SQLite's error message
         raise damaged(place, f"{NO_TEXT} ({error})") from error
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
+    return bool(mode == "wal")
+
+
+def _is_writing(connection: Connection) -> bool:
+    return bool(connection.get_execution_options().get("is_writing", False))
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    is_writing = connection.get_execution_options().get("is_writing", False)
+    is_writing = _is_writing(connection)
     connection.exec_driver_sql(f"PRAGMA cache_size = -{_WRITING_KIB if is_writing else _READING_KIB}")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")

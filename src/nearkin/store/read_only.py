@@ -47,8 +47,11 @@ class ReadOnlyFile:
                 f"{self._place} was changed while it was opened read-only. Run the command again, or omit --read-only."
             )
 
-    def _now(self) -> tuple[int, int, int]:
-        found = os.stat(self._file)
+    def _now(self) -> tuple[int, int, int] | None:
+        try:
+            found = os.stat(self._file)
+        except FileNotFoundError:
+            return None
         return found.st_ino, found.st_size, found.st_mtime_ns
 
 

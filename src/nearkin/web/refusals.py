@@ -10,6 +10,7 @@ from nearkin.errors import (
     NearkinError,
     ParameterError,
     RefusedError,
+    ReplacedCollectionError,
     UnknownDocumentError,
 )
 
@@ -18,6 +19,7 @@ _STATUS: tuple[tuple[type[NearkinError], int], ...] = (
     (ParameterError, 400),
     (InputError, 422),
     (CollectionBusyError, 503),
+    (ReplacedCollectionError, 503),
 )
 
 

@@ -127,10 +127,21 @@ class Segments:
     counting : TextCounting
     is_read_only : bool
         Whether missing segments are built in memory and not saved.
+    database : Path, optional
+        The file beside which the directory is: without it no segment is saved, because the collection is gone.
     """
 
-    def __init__(self, folder: Path, collection: str, counting: TextCounting, *, is_read_only: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        collection: str,
+        counting: TextCounting,
+        *,
+        is_read_only: bool = False,
+        database: Path | None = None,
+    ) -> None:
         self.folder, self._collection, self._counting = folder, collection, counting
+        self._database = database
         self._is_read_only = is_read_only
         self._forgotten = set[str]()
         self._held: dict[tuple[Span, str], Segment] = {}
@@ -275,6 +286,8 @@ class Segments:
             progress.say(f"read-only: the index of {n} is built for this command, and not saved")
             return segment
         try:
+            if self._database is not None and not self._database.is_file():
+                raise OutputError(f"{self._database} is gone.")
             save(segment, self.folder, identity)
             return load(self.folder, *span, identity)
         except (OutputError, DamagedSegmentError) as error:

@@ -1,0 +1,220 @@
+"""Collections whose directory is deleted, moved or replaced while they are open: nothing is acknowledged and lost."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import threading
+from pathlib import Path
+
+import httpx
+import pytest
+
+from commands import command
+from nearkin.collection.check_in.results import CheckIn
+from nearkin.collection.collection import Collection
+from nearkin.collection.decisions.purging import purge
+from nearkin.collection.stored.segments import loads_of
+from nearkin.errors import ReplacedCollectionError
+from nearkin.runs.progress import Silent
+
+TEXT = "The tenant shall pay the rent of 900 crowns on the first day of each month to the landlord, clause {}."
+
+
+@pytest.fixture
+def matter(tmp_path) -> Path:
+    return tmp_path / "matter"
+
+
+def deleted(matter: Path) -> None:
+    shutil.rmtree(matter)
+
+
+def moved(matter: Path) -> None:
+    matter.rename(matter.with_name("elsewhere"))
+
+
+def emptied(matter: Path) -> None:
+    moved(matter)
+    matter.mkdir()
+
+
+def restored(matter: Path) -> None:
+    """A backup takes the place of the directory."""
+    shutil.copytree(matter, matter.with_name("backup"))
+    moved(matter)
+    matter.with_name("backup").rename(matter)
+
+
+def restored_in_place(matter: Path) -> None:
+    """A backup is copied into the same file, and the log that does not belong to it is deleted."""
+    file = matter / "nearkin.sqlite"
+    for name in ("-wal", "-shm"):
+        file.with_name(file.name + name).unlink()
+    shutil.copy(file, matter.with_name("backup"))
+    shutil.copy(matter.with_name("backup"), file)
+
+
+def without_database(matter: Path) -> None:
+    (matter / "nearkin.sqlite").unlink()
+
+
+def without_log(matter: Path) -> None:
+    (matter / "nearkin.sqlite-wal").unlink()
+
+
+CHANGES = [deleted, moved, emptied, restored, without_database]
+CHANGES_OF_LOGS = [restored_in_place, without_log]
+
+
+def names_in(directory: Path) -> set[str]:
+    return {path.name for path in directory.iterdir()} if directory.exists() else set()
+
+
+@pytest.mark.parametrize("change", [*CHANGES, *CHANGES_OF_LOGS])
+def test_nothing_is_acknowledged(matter, change):
+    with Collection.open(matter, create=True) as collection:
+        collection.add([("a", TEXT.format(1))])
+        change(matter)
+        before = names_in(matter)
+        for write in (
+            lambda: collection.add([("b", TEXT.format(2))]),
+            lambda: collection.check(TEXT.format(3), store=CheckIn("c")),
+            lambda: collection.remove(["a"]),
+        ):
+            with pytest.raises(
+                ReplacedCollectionError, match=r"was deleted, moved or replaced\. Nothing more is"
+            ) as caught:
+                write()
+            assert caught.value.exit_code == 7
+        assert names_in(matter) == before
+    elsewhere = matter.with_name("elsewhere")
+    if elsewhere.exists():
+        with Collection.open(elsewhere) as collection:
+            assert (collection.info().n_documents, collection.has_document("b")) == (1, False)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_nothing_is_read(matter, change):
+    with Collection.open(matter, create=True) as collection:
+        collection.add([("a", TEXT.format(1))])
+        change(matter)
+        for read in (collection.info, lambda: collection.similar("a", gamma=0.5), collection.opened.settle):
+            with pytest.raises(ReplacedCollectionError):
+                read()
+
+
+@pytest.mark.parametrize("change", [*CHANGES, *CHANGES_OF_LOGS])
+def test_a_load_during_which_it_happens(matter, change):
+    """The transaction began before: it must not commit."""
+    with Collection.open(matter, create=True) as collection:
+        collection.add([("a", TEXT.format(1))])
+
+        def documents():
+            yield "b", TEXT.format(2)
+            change(matter)
+            yield "c", TEXT.format(3)
+
+        with pytest.raises(ReplacedCollectionError):
+            collection.add(documents())
+    elsewhere = matter.with_name("elsewhere")
+    if elsewhere.exists():
+        with Collection.open(elsewhere) as collection:
+            assert (collection.info().n_documents, collection.has_document("b")) == (1, False)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_another_connection(matter, change):
+    """SQLite would make a new file."""
+    with Collection.open(matter, create=True) as collection:
+        collection.add([("a", TEXT.format(1))])
+        with collection.opened.store.reading():
+            change(matter)
+            before = names_in(matter)
+            told = []
+
+            def ask() -> None:
+                try:
+                    collection.info()
+                except ReplacedCollectionError as error:
+                    told.append(error)
+
+            thread = threading.Thread(target=ask)
+            thread.start()
+            thread.join()
+        assert told
+        assert names_in(matter) == before
+
+
+def test_no_index_is_saved_where_no_database_is(matter):
+    with Collection.open(matter, create=True) as collection:
+        collection.add([("a", TEXT.format(1))])
+        index, progress = collection.opened.index, Silent()
+        with collection.opened.store.reading() as connection:  # it began before
+            loads = loads_of(connection, collection.opened.store)
+            shutil.rmtree(matter)
+            for is_there in (False, True):
+                if is_there:
+                    matter.mkdir()
+                index.forget("0-1")
+                assert len(index.cover(connection, loads, progress, settle=True)) == 1
+                assert names_in(matter) == set()
+
+
+def test_another_directory_of_the_process_is_no_change(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with Collection.open("matter", create=True) as collection:
+        collection.add([("a", TEXT.format(1))])
+        (tmp_path / "below").mkdir()
+        monkeypatch.chdir(tmp_path / "below")
+        collection.add([("b", TEXT.format(2))])
+        assert collection.info().n_documents == 2
+    assert os.listdir(tmp_path / "below") == []
+
+
+def test_purging_with_erasure_is_no_change(matter):
+    with Collection.open(matter, create=True) as collection, Collection.open(matter) as other:
+        collection.add([("a", TEXT.format(1)), ("b", TEXT.format(2))])
+        other.add([("c", TEXT.format(3))])
+        purge(collection.opened, ["a"], copies=False, by="ada", dry_run=False)
+        collection.add([("d", TEXT.format(4))])
+        other.add([("e", TEXT.format(5))])
+        assert other.info().n_documents == 4
+
+
+def test_others_that_open_and_close_are_no_change(matter):
+    with Collection.open(matter, create=True) as collection:
+        for number in range(5):
+            with Collection.open(matter) as other:
+                other.add([(f"o{number}", TEXT.format(number))])
+            collection.add([(f"c{number}", TEXT.format(100 + number))])
+        assert collection.info().n_documents == 10
+
+
+@pytest.mark.parametrize("change", [deleted, moved])
+def test_a_service(tmp_path, matter, change):
+    """It answers 503, and leaves nothing at the old place."""
+    subprocess.run(
+        command("add", matter, "-", "--format", "jsonl", "-q"), input=b'{"id":"a","text":"one"}\n', check=True
+    )
+    token = tmp_path / "token"
+    token.write_text("x" * 40)
+    token.chmod(0o600)
+    arguments = ("serve", matter, "--token-file", token, "--by", "ada", "--port", "0")
+    with subprocess.Popen(command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        try:
+            lines = iter(process.stdout.readline, "")
+            address = next(found[1] for line in lines if (found := re.search(r"(http://[^/\s]+)/sign", line)))
+            with httpx.Client(base_url=address, headers={"authorization": "Bearer " + "x" * 40}) as client:
+                assert client.put("/api/v1/documents/b", content=TEXT.format(1)).json()["outcome"] == "new"
+                change(matter)
+                answer = client.put("/api/v1/documents/c", content=TEXT.format(2))
+                assert (answer.status_code, answer.json()["error"]) == (503, "ReplacedCollectionError")
+                assert not matter.exists()
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.stdout.read()
+    assert not matter.exists()
