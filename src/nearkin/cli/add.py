@@ -88,6 +88,7 @@ def add(
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import say, tell
     from nearkin.collection.collection import Collection
+    from nearkin.collection.loads.interrupted import noted_as_stored
     from nearkin.reports.sentences.add import add_sentences
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.workflows.collection.adding import add_files
@@ -96,36 +97,38 @@ def add(
 
     resources = Resources(threads)
     ignored = Ignored.of(ignore, numbers=ignore_numbers) if ignore is not None or ignore_numbers else None
-    with bars_shown(is_quiet=quiet or as_json) as bars:
-        # before the collection is made: a wrong name leaves nothing behind
-        texts = reading.request(inputs).opened(bars)
-        with Collection.open(
-            collection,
-            create=not dry_run,
-            alphabet=alphabet,  # type: ignore[arg-type]  # it checks it
-            similarity_index=index,
-            ignored=ignored,
-            cache=cache,
-            wait=wait,
-            progress=bars,
-        ) as opened:
-            added = add_files(
-                opened,
-                texts,
-                wave=wave,
-                resources=resources,
+    with noted_as_stored() as storing:
+        with bars_shown(is_quiet=quiet or as_json) as bars:
+            # before the collection is made: a wrong name leaves nothing behind
+            texts = reading.request(inputs).opened(bars)
+            with Collection.open(
+                collection,
+                create=not dry_run,
+                alphabet=alphabet,  # type: ignore[arg-type]  # it checks it
+                similarity_index=index,
+                ignored=ignored,
+                cache=cache,
+                wait=wait,
                 progress=bars,
-                re_extract=re_extract,
-                dry_run=dry_run,
-            )
-    damaged, not_read = texts.damaged_files, not_read_files(texts.not_read)
-    beside = {} if not_read is None else {"not_read": [one.as_stored() for one in not_read]}
-    tell(
-        lambda: asdict(added) | {"damaged_files": [one.as_stored() for one in damaged], **beside},
-        lambda console: say(console, add_sentences(added, damaged)),
-        as_json=as_json,
-        quiet=quiet,
-    )
+            ) as opened:
+                added = add_files(
+                    opened,
+                    texts,
+                    wave=wave,
+                    resources=resources,
+                    progress=bars,
+                    re_extract=re_extract,
+                    dry_run=dry_run,
+                )
+                storing.is_done = not dry_run
+        damaged, not_read = texts.damaged_files, not_read_files(texts.not_read)
+        beside = {} if not_read is None else {"not_read": [one.as_stored() for one in not_read]}
+        tell(
+            lambda: asdict(added) | {"damaged_files": [one.as_stored() for one in damaged], **beside},
+            lambda console: say(console, add_sentences(added, damaged)),
+            as_json=as_json,
+            quiet=quiet,
+        )
 
 
 def remove(

@@ -6,7 +6,7 @@ Readers see all of a load or nothing, and an interrupted process leaves nothing 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 
@@ -14,6 +14,7 @@ from nearkin.collection.counting import TextCounting
 from nearkin.collection.decisions.contradictions import contradiction_of_load
 from nearkin.collection.loads.gone_members import AddedFiles
 from nearkin.collection.loads.incoming import Examined, Incoming, examine
+from nearkin.collection.loads.interrupted import Commit, noted_as_stored
 from nearkin.collection.loads.known_texts import KnownTexts, known_texts
 from nearkin.collection.loads.loading import Load
 from nearkin.collection.opened import OpenedCollection
@@ -141,7 +142,8 @@ def add_incoming(
     if dry_run:
         return added
     try:
-        opened.settle()
+        with noted_as_stored(is_done=True):
+            opened.settle()
     except (NearkinError, OSError) as error:  # what was added is stored all the same
         opened.progress.say(f"the documents are stored; the next query makes their index ({error})")
     return added
@@ -193,7 +195,8 @@ def add(
         with store.reading() as own:
             return known_texts(own, digests)
 
-    with _rolled_back() if dry_run else nullcontext(), store.writing() as connection:
+    commit = Commit(store)
+    with _rolled_back() if dry_run else commit.noted(), store.writing() as connection:
         refuse_damaged_loads(connection)  # all of them; a check-in reads the last one
         load = Load.begin(connection, store, counting, wave)
         add_indexes(connection)  # not in every check-in
@@ -210,6 +213,7 @@ def add(
         added = _added(load, is_dry_run=dry_run)
         if dry_run:
             raise _RolledBackError
+        commit.load = load
     return added
 
 
