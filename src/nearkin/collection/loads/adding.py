@@ -207,8 +207,10 @@ def add(
         for examined in map_ordered(work, incoming, threads=threads):
             if rules.on_error == "stop":
                 _stop_at_problems(examined)
-            unreadable.take(examined)
             load.store(examined)
+            if rules.on_error == "stop":
+                _stop_at_problems(examined)  # ids that other documents have, too
+            unreadable.take(examined)
         rules.check_readable(unreadable.n, unreadable.n_documents, unreadable.first)
         added = _added(load, is_dry_run=dry_run)
         if dry_run:

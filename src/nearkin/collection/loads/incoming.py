@@ -61,12 +61,15 @@ class Incoming:
     file_of : callable, optional
         Digests the file of a document by its place in the batch; None if its file is no plain text. It is called for
         documents without a text.
+    are_files : bool array, shape (n_documents,), optional
+        Which documents are a file, or inside of one, so that their ids are made of its name; by default none.
     """
 
     batch: pa.RecordBatch
     sources: pa.LargeStringArray
     name: str | None
     file_of: Callable[[int], PlainFile | None] = lambda _: None
+    are_files: Bool | None = None
 
 
 def incoming_of(
@@ -110,6 +113,8 @@ class Examined:
         plain text without a text.
     blank : set of int
         Places of documents whose text is empty, or white space.
+    has_made_id : bool array, shape (n_documents,), or None
+        Which ids are made of the document's place, and not given as a value of a row; None: none.
     """
 
     doc_ids: list[str]
@@ -122,6 +127,7 @@ class Examined:
     damaged: set[bytes]
     origins: dict[int, OriginValues] = field(default_factory=dict)
     blank: frozenset[int] = frozenset()
+    has_made_id: Bool | None = None
 
 
 def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str) -> Examined:
@@ -160,7 +166,17 @@ def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str)
         damaged=stored.damaged,
         origins=_origins(prepared, doc_ids, problems) | _plain_files(incoming, doc_ids, problems, blank),
         blank=blank,
+        has_made_id=_made_ids(incoming),
     )
+
+
+def _made_ids(incoming: Incoming) -> Bool | None:
+    """Return which ids are made of the place of their document, or None if there are none."""
+    ids, are_files = incoming.batch["doc_id"], incoming.are_files
+    if not ids.null_count:
+        return are_files if are_files is not None and are_files.any() else None
+    is_null: Bool = ids.is_null().to_numpy(zero_copy_only=False)
+    return is_null if are_files is None else is_null | are_files
 
 
 def _blank(texts: pa.LargeStringArray) -> frozenset[int]:

@@ -1,4 +1,4 @@
-"""What a command that is interrupted says when its documents are stored already."""
+"""Note on an interrupted command that its documents are stored already."""
 
 from __future__ import annotations
 

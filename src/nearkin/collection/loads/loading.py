@@ -21,6 +21,7 @@ from nearkin.collection.loads.incoming import Examined, SeenIds
 from nearkin.collection.loads.known_texts import numbers_of, repair, with_lost_digests
 from nearkin.collection.loads.missing_texts import missing_of, proven, put_back
 from nearkin.collection.loads.origins import LoadOrigins
+from nearkin.collection.loads.shared_ids import SharedIds, place_of, shared_id
 from nearkin.collection.stored import shingle_table
 from nearkin.collection.stored.newest import Newest, newest_of
 from nearkin.collection.stored.origins import OriginValues
@@ -34,7 +35,9 @@ from nearkin.store.integrity import number_after_last
 from nearkin.store.seals import Seals, documents_of
 from nearkin.store.store import Store
 
-_IS_CURRENT = [column.name for column in schema.documents.columns].index("is_current")
+_IS_CURRENT, _SOURCE, _LINE = (
+    [column.name for column in schema.documents.columns].index(name) for name in ("is_current", "source", "line")
+)
 _TEXT, _DIGEST = ([column.name for column in schema.contents.columns].index(name) for name in ("text", "digest"))
 
 
@@ -117,6 +120,7 @@ class Load:
     figures: Figures = field(default_factory=Figures)
     n_new_problems: int = 0
     seen: SeenIds = field(default_factory=SeenIds)
+    shared: SharedIds = field(default_factory=SharedIds)
     digest: Any = field(default_factory=hashlib.sha256)
     seals: Seals = field(default_factory=Seals)
     repaired: set[bytes] = field(default_factory=set)
@@ -171,6 +175,7 @@ class Load:
             self,
             figures=replace(self.figures),
             seen=deepcopy(self.seen),
+            shared=deepcopy(self.shared),
             digest=self.digest.copy(),
             seals=deepcopy(self.seals),
             origins=self.origins.copy(),
@@ -186,6 +191,7 @@ class Load:
         numbers = numbers_of(self.connection, list(dict.fromkeys(examined.digests)))
         self._repair(examined, newest, numbers)
         rows, is_repeated = _LoadRows(), self.seen.mark(examined.doc_ids)
+        is_shared = self.shared.mark(examined, is_repeated)
         if examined.origins:
             self._look_up_origins(examined, newest)
         gone = self._gone_later(examined, newest)
@@ -211,6 +217,9 @@ class Load:
                 self.origins.figures.n_other_extractor += 1
                 self.figures.n_unchanged += 1
                 continue
+            if is_shared[i] and was is not None and was.is_current and was.content != content:
+                self._refuse_shared(i, examined, was, rows)
+                continue
             if content is None:
                 content = numbers[digest] = self._new_content(digest, examined, rows)
             one = _Came(
@@ -235,6 +244,14 @@ class Load:
             else:
                 newest[doc_id] = self._new_versions([*self.waiting.pop(doc_id, ()), one], was, rows)
         self._write(rows)
+
+    def _refuse_shared(self, i: int, examined: Examined, was: Newest, rows: _LoadRows) -> None:
+        """Store a problem in place of a document whose id another document of this load has, too."""
+        row, own = rows.documents.get(was.row), (examined.sources[i], examined.lines[i])
+        other = place_of(self.connection, was.row) if row is None else (row[_SOURCE], row[_LINE])
+        examined.problems[i] = problem = shared_id(other, own)
+        rows.problems.append((examined.doc_ids[i], *own, problem))
+        self.origins.figures.n_no_text += i not in examined.blank
 
     def _gone_later(self, examined: Examined, newest: dict[str, Newest]) -> set[str]:
         """Record which files come; return the members that files of a later wave no longer contained."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from nearkin.collection.collection import Collection
@@ -17,7 +18,7 @@ from nearkin.records import I64
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.digest import file_sha256
-from nearkin.stages.documents.formats import FORMATS
+from nearkin.stages.documents.formats import FORMATS, is_of_documents
 from nearkin.stages.documents.formats.whole_file import WholeFile
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.standard_input import is_pipe
@@ -73,9 +74,10 @@ def add_files(
 
 def _incoming(texts: Texts, progress: Progress) -> Iterator[Incoming]:
     names = pa.array(texts.names, pa.large_string())
+    are_files = np.array([is_of_documents(source.format) for source in texts.sources], np.bool_)
     for raw in texts.raw_batches(progress):
         file_of = partial(_plain_file, texts.sources, raw.sources)
-        yield Incoming(raw.batch, names.take(pa.array(raw.sources)), raw.name, file_of)
+        yield Incoming(raw.batch, names.take(pa.array(raw.sources)), raw.name, file_of, are_files[raw.sources])
 
 
 def _plain_file(sources: Sequence[Source], numbers: I64, place: int) -> PlainFile | None:

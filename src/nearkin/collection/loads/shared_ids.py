@@ -1,0 +1,62 @@
+"""Ids that several documents of a load have although they are different documents.
+
+A given id that repeats names the same document again. An id that is made of the place of a document can be that of
+another document, too: the file ``a.zip!x.txt`` and the member ``x.txt`` of ``a.zip``; two files whose names differ in a
+byte that is not UTF-8; a row without an id in line 3 of ``f`` and a row with the id ``f:3``. So can an id with an
+unpaired surrogate, which is written as the six characters of its escape.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from sqlalchemy import Connection, select
+
+from nearkin.collection.loads.incoming import Examined, SeenIds
+from nearkin.records import Bool
+from nearkin.store.schema import documents
+
+_ESCAPED = re.compile(r"\\ud[89a-f][0-9a-f]{2}")
+"""An unpaired surrogate, or an id that has these characters."""
+
+
+class SharedIds:
+    """Ids made of places that were seen in a load."""
+
+    def __init__(self) -> None:
+        self._made = SeenIds()
+
+    def mark(self, examined: Examined, is_repeated: Bool) -> Bool:
+        """Return which documents repeat an id that was made of the place of one of them, or that was escaped."""
+        has_made, doc_ids = examined.has_made_id, examined.doc_ids
+        if has_made is not None:
+            self._made.mark([doc_ids[place] for place in np.flatnonzero(has_made)])
+        is_shared, places = np.zeros(len(doc_ids), np.bool_), np.flatnonzero(is_repeated)
+        if not len(places):
+            return is_shared
+        repeated = [doc_ids[place] for place in places]
+        is_escaped = np.array([_ESCAPED.search(doc_id) is not None for doc_id in repeated], np.bool_)
+        is_shared[places] = self._made.has(repeated) | is_escaped
+        return is_shared
+
+
+def place_of(connection: Connection, row: int) -> tuple[str, int]:
+    """Return source and line of a stored document."""
+    columns = documents.c
+    source, line = connection.execute(select(columns.source, columns.line).where(columns.row == row)).one()
+    return source, line
+
+
+def shared_id(other: tuple[str, int], own: tuple[str, int]) -> str:
+    """Return the problem of a document whose id is that of a document in another place.
+
+    Examples
+    --------
+    >>> shared_id(("a.zip", 1), ("a.zip!x.txt", 1))
+    'the id is also that of a.zip:1'
+    """
+    if other == own:
+        return "the id is also that of another file whose name is written in the same way"
+    source, line = other
+    return f"the id is also that of {source}:{line}"

@@ -1,0 +1,121 @@
+"""Different documents of one load that get the same id: none takes the place of another."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from functional.conftest import FAST, nearkin_here, write_jsonl
+from nearkin.collection.collection import Collection
+from nearkin.collection.listing.problems import problems_of
+
+TEXTS = [f"{FAST}, {word}" for word in ("alpha", "beta", "gamma", "delta")]
+
+
+def with_a_member(folder: Path) -> list[str | Path]:
+    with zipfile.ZipFile(folder / "a.zip", "w") as archive:
+        archive.writestr("x.txt", TEXTS[0])
+    (folder / "a.zip!x.txt").write_text(TEXTS[1])
+    return [folder]
+
+
+def with_bytes(folder: Path) -> list[str | Path]:
+    Path(f"{folder}/\udcff.txt").write_text(TEXTS[0])
+    (folder / "\\xff.txt").write_text(TEXTS[1])
+    return [folder]
+
+
+def with_two_folders(folder: Path) -> list[str | Path]:
+    for name, text in zip("ab", TEXTS):
+        (folder / name).mkdir()
+        (folder / name / "lease.txt").write_text(text)
+    return [folder / "a", folder / "b"]
+
+
+def with_places_last(folder: Path) -> list[str | Path]:
+    return [write_jsonl(folder / "f.jsonl", [{"id": f"{folder}/f.jsonl:2", "text": TEXTS[0]}, {"text": TEXTS[1]}])]
+
+
+def with_places_first(folder: Path) -> list[str | Path]:
+    return [write_jsonl(folder / "f.jsonl", [{"text": TEXTS[0]}, {"id": f"{folder}/f.jsonl:1", "text": TEXTS[1]}])]
+
+
+def with_surrogates(folder: Path) -> list[str | Path]:
+    lines = [json.dumps({"id": doc_id, "text": text}) for doc_id, text in zip(("a\ud800", "a\\ud800"), TEXTS)]
+    (folder / "f.jsonl").write_text("\n".join(lines))
+    return [folder / "f.jsonl"]
+
+
+KINDS = [with_a_member, with_bytes, with_two_folders, with_places_last, with_places_first, with_surrogates]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_second_is_listed_and_not_stored(tmp_path, place, kind):
+    folder, also = tmp_path / "in", ("--cache", place.cache)
+    folder.mkdir()
+    inputs = kind(folder)
+    for n_new in (1, 0):  # the same command again stores nothing
+        ended = nearkin_here("add", place.address, *inputs, *also, "--json", "--wave", "w")
+        ended.assert_done()
+        added = json.loads(ended.out)
+        counts = (added["n_new"], added["n_new_versions"], added["n_unchanged"], added["n_problems"])
+        assert counts == (n_new, 0, 1 - n_new, 1)
+        assert (added["n_no_text"], added["n_repeated"]) == (1, 0)
+        with place.open() as collection:
+            info = collection.info()
+            assert (info.n_documents, info.n_versions) == (1, 1)
+            with collection.opened.store.reading() as connection:
+                (problem,) = problems_of(connection)
+            assert problem.problem.startswith("the id is also that of ")
+            stored = collection.document(problem.doc_id)
+            same = "another file whose name is written in the same way"
+            where = f"{stored.source}:{stored.line}"
+            own = f"{problem.source}:{problem.line}"
+            assert problem.problem.endswith(same if where == own else f" {where}")
+            assert {collection.text(problem.doc_id)} < set(TEXTS[:2])
+            assert collection.fsck().is_whole
+    listed = json.loads(nearkin_here("exceptions", place.address, "--json").out)["exceptions"]
+    assert [(one["exception"], one["sentence"]) for one in listed] == [("not stored", problem.problem)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_load_that_stops_at_bad_documents(tmp_path, kind):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    ended = nearkin_here("add", tmp_path / "matter", *kind(folder), "--on-error", "stop")
+    assert (ended.code, ended.out) == (4, "")
+    assert ": the id is also that of " in ended.err
+    with Collection.open(tmp_path / "matter", create=True) as collection:
+        assert collection.info().n_documents == 0
+
+
+def test_equal_texts_are_not_listed(tmp_path):
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "lease.txt").write_text(FAST)
+    ended = nearkin_here("add", tmp_path / "matter", tmp_path / "a", tmp_path / "b", "--json")
+    added = json.loads(ended.out)
+    assert (added["n_new"], added["n_unchanged"], added["n_problems"]) == (1, 1, 0)
+
+
+def test_given_ids_that_repeat_are_versions(tmp_path):
+    """In one file and in several, as before."""
+    records = [{"id": "a", "text": text} for text in TEXTS]
+    inputs = write_jsonl(tmp_path / "f.jsonl", records[:2]), write_jsonl(tmp_path / "g.jsonl", records[2:])
+    added = json.loads(nearkin_here("add", tmp_path / "matter", *inputs, "--json").out)
+    assert (added["n_new"], added["n_new_versions"], added["n_repeated"], added["n_problems"]) == (1, 3, 3, 0)
+    with Collection.open(tmp_path / "matter") as collection:
+        assert collection.text("a") == TEXTS[-1]
+
+
+def test_a_changed_file_is_a_version(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for text in TEXTS[:2]:
+        (folder / "lease.txt").write_text(text)
+        nearkin_here("add", tmp_path / "matter", folder, "-q").assert_done()
+    with Collection.open(tmp_path / "matter") as collection:
+        assert (collection.document("lease.txt").version, collection.text("lease.txt")) == (2, TEXTS[1])
