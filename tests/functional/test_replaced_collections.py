@@ -18,8 +18,9 @@ from nearkin.collection.check_in.results import CheckIn
 from nearkin.collection.collection import Collection
 from nearkin.collection.decisions.purging import purge
 from nearkin.collection.stored.segments import loads_of
-from nearkin.errors import ReplacedCollectionError
+from nearkin.errors import CollectionError, ReplacedCollectionError
 from nearkin.runs.progress import Silent
+from places import SomePlace
 
 TEXT = "The tenant shall pay the rent of 900 crowns on the first day of each month to the landlord, clause {}."
 
@@ -218,3 +219,30 @@ def test_a_service(tmp_path, matter, change):
             process.send_signal(signal.SIGTERM)
             process.stdout.read()
     assert not matter.exists()
+
+
+def test_another_collection_in_the_same_schema(tmp_path, server):
+    """Its settings are others: what is stored in it would be counted wrongly."""
+    place = SomePlace.new(tmp_path, server)
+    with place.open() as collection:
+        collection.add([("a", TEXT.format(1))])
+        server.sql(f"DROP SCHEMA {place.schema} CASCADE")
+        with pytest.raises(CollectionError):
+            collection.add([("b", TEXT.format(2))])
+        with place.open(alphabet="latin") as other:
+            other.add([("c", TEXT.format(3))])
+            for write in (lambda: collection.add([("b", TEXT.format(2))]), lambda: collection.remove(["c"])):
+                with pytest.raises(ReplacedCollectionError, match=f"the schema {place.schema} was deleted, moved or"):
+                    write()
+            assert (other.info().n_documents, other.has_document("b")) == (1, False)
+
+
+def test_a_backup_of_the_same_collection_in_the_same_schema(tmp_path, server):
+    """Tables are found by their names: nothing is lost."""
+    place = SomePlace.new(tmp_path, server)
+    with place.open() as collection:
+        collection.add([("a", TEXT.format(1))])
+        place.put_back(place.copy_store())
+        collection.add([("b", TEXT.format(2))])
+    with place.open() as collection:
+        assert (collection.info().n_documents, collection.has_document("b")) == (2, True)

@@ -15,8 +15,9 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
 from nearkin.errors import CollectionError
+from nearkin.store.facts import read_facts
 from nearkin.store.failures import busy, damaged
-from nearkin.store.opened_file import OpenedFile
+from nearkin.store.opened_file import OpenedFile, replaced
 from nearkin.store.place import FILE, Place
 from nearkin.store.read_only import ReadOnlyFile
 
@@ -118,11 +119,34 @@ def _begun(engine: Engine, *, is_writing: bool) -> Iterator[Connection]:
 
 def lock(connection: Connection, place: Place, wait_s: float) -> None:
     """Become the only writer until the transaction ends; SQLite's write transactions are exclusive already."""
+    if place.schema is not None:
+        _locked(connection, place, wait_s, "NULL")
+
+
+def lock_same(connection: Connection, place: Place, wait_s: float, collection: str) -> None:
+    """Become the only writer of a collection that was opened; see `lock`.
+
+    Raises
+    ------
+    ReplacedCollectionError
+        The schema was dropped since, and another collection was made in its place.
+    """
     if place.schema is None:
         return
-    key = text("SELECT pg_try_advisory_xact_lock(hashtext('nearkin'), hashtext(:name))")
+    found = _locked(connection, place, wait_s, "(SELECT value FROM facts WHERE name = 'collection')")
+    # a changed byte of the fact is corrected
+    if found != collection and read_facts(connection, place, ("collection",)).get("collection") != collection:
+        raise replaced(place, f"the schema {place.schema}")
+
+
+def _locked(connection: Connection, place: Place, wait_s: float, also: str) -> object:
+    """Return a value that is read in the statement that locks, which saves a wait for the server."""
+    key = text(f"SELECT pg_try_advisory_xact_lock(hashtext('nearkin'), hashtext(:name)), {also}")
     given_up_at = time.monotonic() + wait_s
-    while not connection.execute(key, {"name": place.schema}).scalar_one():
+    while True:
+        is_locked, found = connection.execute(key, {"name": place.schema}).one()
+        if is_locked:
+            return found
         if time.monotonic() > given_up_at:
             raise busy(place)
         time.sleep(_BETWEEN_TRIES_S)

@@ -59,7 +59,7 @@ class OpenedFile:
         ReplacedCollectionError
         """
         if self._id is None or _id_of(self._path) != self._id:
-            raise self._replaced(self._path)
+            raise replaced(self._place, self._path)
 
     def check_log(self, connection: Connection) -> None:
         """Refuse to write if the log is not that of the connection: it holds what the file does not contain yet.
@@ -72,14 +72,15 @@ class OpenedFile:
         """
         now = _id_of(self._log)
         if now is None or connection.info.setdefault(_LOG, now) != now:
-            raise self._replaced(self._log)
+            raise replaced(self._place, self._log)
 
-    def _replaced(self, path: str) -> ReplacedCollectionError:
-        return ReplacedCollectionError(
-            f"{self._place} is no longer the collection that was opened: {path} was deleted, moved or replaced. "
-            "Nothing more is read from it or stored in it. Open the collection again; if nearkin serve has it open, "
-            "restart it."
-        )
+
+def replaced(place: Place, what: str) -> ReplacedCollectionError:
+    """Return the error for a collection of which a part is not there any more, or is another one's."""
+    return ReplacedCollectionError(
+        f"{place} is no longer the collection that was opened: {what} was deleted, moved or replaced. Nothing more is "
+        "read from it or stored in it. Open the collection again; if nearkin serve has it open, restart it."
+    )
 
 
 def _id_of(path: str) -> _FileId | None:

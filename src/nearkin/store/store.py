@@ -18,7 +18,7 @@ from nearkin.errors import CollectionError, MissingCollectionError, OutputError,
 from nearkin.nouns import first_of
 from nearkin.paths import why
 from nearkin.store import connections, schema
-from nearkin.store.connections import engine_of, lock, transaction
+from nearkin.store.connections import engine_of, lock, lock_same, transaction
 from nearkin.store.damage import unrepairable
 from nearkin.store.erasing import erase_freed
 from nearkin.store.facts import read_facts, say, unsay
@@ -161,7 +161,7 @@ class Store:
             told(self.place, is_writing=True, has_stored=self._has_stored),
             transaction(self._engine, is_writing=True) as connection,
         ):
-            lock(connection, self.place, self.access.patience_s)
+            lock_same(connection, self.place, self.access.patience_s, self.facts["collection"])
             yield connection
             _commit(connection, self.place)
         self._has_stored = True
