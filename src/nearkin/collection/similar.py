@@ -19,7 +19,7 @@ from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexErro
 from nearkin.collection.results import SimilarDocument, SimilarDocuments, StoredDocument
 from nearkin.collection.stored.contents import Content, content_of, contents_of
 from nearkin.collection.stored.document_rows import refuse_hidden
-from nearkin.collection.stored.documents import current_documents, document, refuse_missing_texts
+from nearkin.collection.stored.documents import current_documents, document
 from nearkin.collection.stored.profiles import similarity_index_of
 from nearkin.collection.stored.segment_files import Segment
 from nearkin.collection.tolerance import Tolerance, check_limit
@@ -104,12 +104,11 @@ def similar(
     StaleIndexError
         A segment and the store disagree.
     CollectionError
-        The row of a wave was changed, or texts are missing.
+        The row of a wave was changed.
     """
     started = time.perf_counter()
     check_limit("similar", limit)
     refuse_changed(connection, waves)  # whose names the answer has
-    refuse_missing_texts(connection)
     near, own = asked_near(connection, counting, segments, query, tolerance, store)
     compared, n_found = documents_among(connection, counting, query, tolerance, near, limit=limit, leave_out=leave_out)
     return SimilarDocuments(

@@ -72,6 +72,8 @@ WITHOUT = {
         "collection/plain_sql/installing.py": "_example",
         "collection/stored/contents.py": "_damaged_text_of",
         "collection/stored/documents.py": "_refuse_damaged is_removed _unknown",
+        "collection/loads/shared_ids.py": "place_of",
+        "collection/stored/origins.py": "refuse_missing_origins",
         "collection/stored/purged.py": "faults_of_purges",
         "collection/stored_texts.py": "documents_with",
     },

@@ -45,7 +45,7 @@ def test_the_log_of_a_document_is_found_by_indexes(collection) -> None:
         assert [one.number for one in collection.log(of="d002")] == [1, 2, 4, 5, 6, 7]
     assert [one.number for one in collection.log(of="d001")] == [1, 2, 4, 5, 6]
     assert [one.number for one in collection.log(of="d004")] == [1, 3, 6]
-    of_changes = [one for one in told if "FROM changes" in one[0]]
+    of_changes = [one for one in told if "FROM changes" in one[0] and "count(*)" not in one[0]]  # rows are counted
     assert len(of_changes) == 3
     with collection.opened.store.reading() as connection:
         for statement, parameters in of_changes:
