@@ -6,7 +6,7 @@ import errno
 import glob
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from nearkin.errors import OutputError, ParameterError, SourceError
 from nearkin.hidden_characters import reveal_line
@@ -18,6 +18,8 @@ _NEARLY_A_URL = re.compile(r"postgres(?:ql)?:(?!//)", re.IGNORECASE)
 _KEYWORDS = re.compile(r"\s*(?:host|hostaddr|port|dbname|user|password|service)\s*=\s*\S+\s+\w+\s*=")
 _PASSWORD = re.compile(r"(\bpassword\s*=\s*)(?:'[^']*'|[^\s&]+)")
 _ESCAPED_BYTE = re.compile(r"\\x([89a-f][0-9a-f])")
+DATABASE = "nearkin.sqlite"
+"""Name of the file that makes a directory a collection."""
 _MAX_NAME = 1024
 """Maximum number of characters of a string that may be meant as the name of a file."""
 _WORDS = {
@@ -75,6 +77,43 @@ def check_output(place: str | os.PathLike[str], option: str = "--out") -> None:
     except UnicodeDecodeError as error:
         shown = printable(os.fspath(place))
         raise OutputError(f"Cannot write {shown}: the name is not valid UTF-8. Choose another {option}.") from error
+
+
+def check_outside_collections(place: str | os.PathLike[str], option: str = "--out") -> None:
+    """Refuse a file or directory for results inside the directory of a collection.
+
+    Raises
+    ------
+    OutputError
+    """
+    inner = os.path.realpath(place)
+    while (outer := os.path.dirname(inner)) != inner:
+        if os.path.lexists(os.path.join(outer, DATABASE)):
+            shown, where = printable(os.fspath(place)), printable(outer)
+            raise OutputError(f"Cannot write {shown}: {where} is a collection. Choose a place for {option} outside it.")
+        inner = outer
+
+
+def is_one_of(place: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> bool:
+    """Whether a file is one of the inputs, under whatever name; ``-`` is the file that standard input reads.
+
+    Examples
+    --------
+    >>> is_one_of("/etc/../etc/passwd", ["/etc/passwd"]), is_one_of("missing", ["missing"])
+    (True, False)
+    """
+    try:
+        found = os.stat(place)
+    except (OSError, ValueError):
+        return False
+    return any(_is_file(found, os.fspath(one)) for one in inputs)
+
+
+def _is_file(found: os.stat_result, path: str) -> bool:
+    try:
+        return os.path.samestat(found, os.fstat(0) if path == "-" else os.stat(path))
+    except (OSError, ValueError):  # standard input is closed, or there is no such file
+        return False
 
 
 def printable(path: str) -> str:

@@ -18,7 +18,13 @@ from nearkin.cli.options.groups import taking_options
 from nearkin.errors import ParameterError
 from nearkin.paths import check_input, check_output
 
-_OUTPUTS = ("out", "html", "missed", "cache", "figure")
+_OUTPUTS = {
+    **{name: f"--{name}" for name in ("out", "html", "docx", "missed", "kept", "cache", "figure")},
+    "duckdb_file": "FILE",
+}
+"""Options and arguments that name what is written, by parameter."""
+_PLACES = ("collection", "place")
+"""Parameters that are a directory or a URL."""
 _NO_FILES = ("ids", "conf", "documents", "query")
 """Lists of strings that are not file names. All other lists and all paths are."""
 COLLECTION_URLS = ("postgresql://", "postgres://")
@@ -34,6 +40,8 @@ _SIDES = {"left", "right"}
 _TWO_CORPORA = "This command compares two corpora: --left INPUT --right INPUT. For one corpus use nearkin dedup"
 _COLLECTION: ContextVar[object] = ContextVar("collection", default=None)
 """Collection that the running command was given."""
+_READ: ContextVar[tuple[str | Path, ...]] = ContextVar("read", default=())
+"""Files and directories that the running command reads, as they were typed."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -112,6 +120,7 @@ class CommandLine(typer.Typer):
             def checked(**values: Any) -> Any:
                 _COLLECTION.set(values.get("collection"))
                 _check_places(values)
+                _READ.set(tuple(_read(values)))
                 return work(**values)
 
             register(checked)
@@ -156,9 +165,22 @@ def _check_places(values: Mapping[str, object]) -> None:
     for name, value in values.items():
         for place in _places(name, value):
             if name in _OUTPUTS:
-                check_output(place, f"--{name}")
+                check_output(place, _OUTPUTS[name])
             elif not str(place).startswith(COLLECTION_URLS):
                 check_input(place)
+
+
+def places_read() -> tuple[str | Path, ...]:
+    """Return the files and directories to read among the arguments and options of the running command."""
+    return _READ.get()
+
+
+def _read(values: Mapping[str, object]) -> Iterator[str | Path]:
+    for name, value in values.items():
+        if name not in _OUTPUTS:
+            yield from _places(name, value)
+        if name in _PLACES and isinstance(value, str) and not value.startswith(COLLECTION_URLS):
+            yield value
 
 
 def _places(name: str, value: object) -> Iterator[str | Path]:

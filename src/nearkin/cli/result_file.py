@@ -2,30 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from nearkin.cli.command_line import places_read
 from nearkin.errors import OutputError, OutputExistsError, ParameterError
 from nearkin.hidden_characters import reveal_line
 from nearkin.nouns import counted
-from nearkin.paths import check_output
+from nearkin.paths import check_output, check_outside_collections, is_one_of, on_disk
+from nearkin.runs.finished import WORK, manifest_if_any
+
+_INPUTS = ("inputs", "against", "source", "left", "right", "table")
+"""Keys of a manifest that lead to the files that the run read."""
 
 
 def check_free(out: Path, *, overwrite: bool, inputs: Sequence[str | Path], option: str = "--out") -> None:
-    """Refuse a file that exists, or cannot be written, before any work is done.
+    """Refuse a file that exists, cannot be written, or would damage what a command reads, before any work is done.
+
+    Parameters
+    ----------
+    out : Path
+    overwrite : bool
+        Whether the file may be replaced.
+    inputs : sequence of str or Path
+        Input of the command beside the files and directories among its arguments and options.
+    option : str
+        Option or argument that names the file.
 
     Raises
     ------
     OutputExistsError
         The file exists, and is not to be replaced.
     OutputError
-        It is a directory, its directory does not exist, or its name is not valid for a result.
+        It is a directory, its directory does not exist, it is inside a collection or a run that the command reads, or
+        its name is not valid for a result.
     ParameterError
         It is one of the inputs.
     """
     check_output(out, option)
-    if any(Path(one).exists() and out.exists() and Path(one).samefile(out) for one in inputs if str(one) != "-"):
+    read = [*inputs, *places_read()]
+    if is_one_of(out, [*read, *(path for one in read for path in _read_by_run(one))]) and not out.is_dir():
         raise ParameterError(f"{option} {out} is one of the inputs. Choose another file.")
+    check_outside_collections(out, option)
+    for one in read:
+        if _is_run(Path(one)) and Path(one).resolve() in out.resolve().parents:
+            raise OutputError(f"Cannot write {out}: {one} is a run. Choose a place for {option} outside it.")
     if out.is_symlink() or (out.exists() and not out.is_file() and not out.is_dir()):
         raise OutputError(f"Cannot write {out}: it is a link or a device; {option} must be a regular file.")
     if out.is_dir():
@@ -34,6 +55,23 @@ def check_free(out: Path, *, overwrite: bool, inputs: Sequence[str | Path], opti
         raise OutputExistsError(f"{out} already exists. Choose another {option}, or add --overwrite to replace it.")
     if not out.parent.is_dir():
         raise OutputError(f"Cannot write {out}: the directory {out.parent} does not exist.")
+
+
+def _is_run(place: Path) -> bool:
+    return (place / WORK).is_dir() or manifest_if_any(place) is not None
+
+
+def _read_by_run(place: str | Path) -> Iterator[str]:
+    """Yield the paths that the manifest in a directory lists as input, if it is that of a run."""
+    pending: list[object] = [] if (manifest := manifest_if_any(Path(place))) is None else [manifest]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, dict):
+            pending += [one[name] for name in _INPUTS if name in one]
+            if isinstance(path := one.get("path"), str):
+                yield on_disk(path)
+        elif isinstance(one, list):
+            pending += one
 
 
 def written(n_rows: int, row: str, out: Path) -> str:

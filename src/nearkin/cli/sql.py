@@ -212,7 +212,11 @@ def install(
 
 @sql.command(help=_COPY, short_help="Copy a collection into a DuckDB file")
 def copy(
-    collection: Place, file: _File, read_only: ReadOnly = False, overwrite: Overwrite = False, as_json: Json = False
+    collection: Place,
+    duckdb_file: _File,
+    read_only: ReadOnly = False,
+    overwrite: Overwrite = False,
+    as_json: Json = False,
 ) -> None:
     """Copy a collection into a DuckDB file."""
     from nearkin.cli.bars import bars_shown
@@ -224,14 +228,14 @@ def copy(
     from nearkin.reports.sentences.sql import copy_sentences
     from nearkin.store.store import Access
 
-    check_free(file, overwrite=overwrite, inputs=(), option="FILE")
+    check_free(duckdb_file, overwrite=overwrite, inputs=(), option="FILE")
     check_duckdb()
     access = Access(is_read_only=read_only)
     with (
         bars_shown(is_quiet=as_json) as bars,
         OpenedCollection.open(collection, access=access, progress=bars) as opened,
     ):
-        copied = copy_to_duckdb(opened, file)
+        copied = copy_to_duckdb(opened, duckdb_file)
     tell(copied.to_dict, lambda console: say(console, copy_sentences(copied)), as_json=as_json)
     if copied.damaged_documents or copied.faults:
         raise typer.Exit(CollectionError.exit_code)

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from nearkin.errors import OutputExistsError, ParameterError, RunError
 from nearkin.formats import parquet
-from nearkin.paths import check_output
+from nearkin.paths import check_output, check_outside_collections
 from nearkin.runs.directory import RESUME_HINT
 from nearkin.runs.finished import read_results
 
@@ -64,6 +64,7 @@ def file_for(out: Where | None, owner: str, *, overwrite: bool) -> Iterator[Path
         return
     path = path_of(out, "out", owner)
     check_output(path)
+    check_outside_collections(path, "'out'")
     if path.exists() and not overwrite:
         raise OutputExistsError(f"{path} already exists. Choose another 'out', or set overwrite=True.")
     yield path

@@ -14,7 +14,7 @@ from nearkin._version import __version__
 from nearkin.errors import MissingExtraError, OutputExistsError
 from nearkin.lab.page import LabPage
 from nearkin.lab.tables import Table
-from nearkin.paths import check_output
+from nearkin.paths import check_output, check_outside_collections
 from nearkin.reports.page_file import write_page
 from nearkin.runs.files import published, write_json, writing
 from nearkin.runs.progress import Progress
@@ -161,6 +161,7 @@ def make_room(out: Path, *, overwrite: bool) -> None:
         The directory cannot be created.
     """
     check_output(out)
+    check_outside_collections(out)
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
         is_ours = (out / SUMMARY).exists()

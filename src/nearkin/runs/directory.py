@@ -14,7 +14,7 @@ from pathlib import Path
 from nearkin.errors import OutputError, OutputExistsError, ResumeError, RunError
 from nearkin.formats.sealed import damaged, missing
 from nearkin.nouns import first_of
-from nearkin.paths import check_output
+from nearkin.paths import check_output, check_outside_collections
 from nearkin.runs.files import read_work_json, write_checked_json, write_json, write_work_json, writing
 from nearkin.runs.finished import MANIFEST, TABLES, WORK, digest_of, json_in, manifest_if_any
 from nearkin.runs.identity import differences
@@ -108,11 +108,14 @@ class RunDirectory:
         ------
         OutputExistsError
             The directory holds results or an unfinished run and neither option is set, or it holds other files.
+        OutputError
+            The directory cannot be written, or is inside a collection.
         ResumeError
             The unfinished run has another identity.
         RunError
             Its identity is missing or damaged.
         """
+        check_outside_collections(self.path)
         with writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         with locked(self.path / LOCK):

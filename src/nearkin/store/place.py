@@ -13,12 +13,12 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from nearkin.errors import ParameterError
-from nearkin.paths import is_like_a_server, not_supported, without_password
+from nearkin.paths import DATABASE, is_like_a_server, not_supported, without_password
 
 if TYPE_CHECKING:
     from nearkin.store.server_settings import ServerSettings
 
-FILE = "nearkin.sqlite"
+FILE = DATABASE
 _OPTIONS = ("service", "host", "port", "sslmode", "sslrootcert", "connect_timeout", "application_name")
 _RULE = "a directory, or postgresql://USER:PASSWORD@HOST:PORT/DATABASE[?schema=NAME]"
 _DRIVERS = ("postgresql", "postgres", "postgresql+pg8000", "postgres+pg8000")

@@ -22,7 +22,7 @@ NO_FILES = {
     *(("dedup", "conf"), ("sign", "conf"), ("pairs", "conf")),
 }
 """Lists of strings that are not names of files."""
-OUTPUTS = ("out", "html", "missed", "cache", "figure")
+OUTPUTS = ("out", "html", "docx", "missed", "kept", "cache", "figure", "duckdb_file")
 
 
 def registered(name: str = "nearkin", command: Any = None) -> Iterator[tuple[str, Callable[..., Any]]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import ParameterError
-from nearkin.paths import printable
+from nearkin.paths import is_one_of, printable
 from nearkin.records import I64, FeatureCounts
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.damage import fault_of, is_damage
@@ -21,7 +20,7 @@ from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.not_read import NotRead
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.documents.sources import STDIN, Source
+from nearkin.stages.documents.sources import Source
 from nearkin.stages.features.counting import count_features
 from nearkin.stages.features.shingles import Shingling
 from nearkin.workflows.reading.inputs import FileInput, Input, LooseFilesInput
@@ -189,7 +188,7 @@ def check_not_an_input(out: Path, paths: Sequence[str]) -> None:
     ParameterError
     """
     for path in paths:
-        if path != STDIN and os.path.exists(path) and out.exists() and os.path.samefile(path, out):
+        if is_one_of(out, [path]):
             raise ParameterError(f"--out {out} is one of the inputs ({path}). Choose another file.")
 
 

@@ -8,12 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from nearkin.errors import FingerprintError, ParameterError
+from nearkin.paths import on_disk
 from nearkin.records import U32
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.search.hamming.neighbours import MAX_PAIRS, Nearest, nearest
 from nearkin.stages.search.hamming.pairs import Neighbours
+from nearkin.workflows.reading.texts import check_not_an_input
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.expected import expected_of, say_expected
 from nearkin.workflows.signing.neighbours import Equal, NeighboursFound, chosen_distance, neighbours_of_signatures
@@ -40,10 +42,14 @@ def find_neighbours(
     Raises
     ------
     ParameterError
-        ``equal`` is given with ``against``, to which it does nothing; or as in `neighbours_of_signatures`.
+        ``equal`` is given with ``against``, to which it does nothing; ``out`` is a file that is read again; or as in
+        `neighbours_of_signatures`.
     FingerprintError, SourceError
         As in `neighbours_across`.
     """
+    if verification is not None:  # the documents are read again
+        both = (file,) if against is None else (file, against)
+        check_not_an_input(out, [on_disk(one.source.path) for signed in both for one in signed.about.inputs])
     if against is None:
         return neighbours_of_signatures(
             file, out, distance, verification=verification, equal=equal, resources=resources, progress=progress

@@ -1,0 +1,148 @@
+"""`--overwrite` replaces results, never what the command reads: its input, a run, or a file of a collection."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import nearkin
+from functional.conftest import nearkin_here, write_jsonl
+from nearkin.errors import OutputError, ParameterError
+
+RENT = "The rent of {} crowns is due on the first day of each month, to the owner of the house, in cash."
+INPUT = "is one of the inputs"
+Files = dict[str, bytes]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a corpus, its runs, its signatures and a collection of it."""
+    folder = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        write_jsonl(Path("v.jsonl"), [{"id": f"d{i}", "text": RENT.format(i // 2)} for i in range(6)])
+        write_jsonl(Path("w.jsonl"), [{"id": f"e{i}", "text": RENT.format(i)} for i in range(4)])
+        Path("p.txt").write_text("in cash\n", "utf-8")
+        for command in (
+            ["dedup", "v.jsonl", "--out", "run", "--no-report"],
+            ["sign", "v.jsonl", "--out", "sig"],
+            ["sign", "w.jsonl", "--out", "other"],
+            ["add", "matter", "v.jsonl"],
+        ):
+            ended = nearkin_here(*command, "-q")
+            assert ended.code == 0, ended.err
+    return folder
+
+
+@pytest.fixture
+def place(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(made, tmp_path / "here")
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path / "here"
+
+
+def files_in(place: Path) -> Files:
+    return {str(path): path.read_bytes() for path in place.rglob("*") if path.is_file() and "-" not in path.suffix}
+
+
+ARE_INPUTS = {
+    "missed": "audit run --missed ./v.jsonl",
+    "verified": "neighbours sig --verify jaccard:.7 --out v.jsonl",
+    "verified against": "neighbours sig --against other --verify jaccard:.7 --out w.jsonl",
+    "signatures": "neighbours sig --out sig",
+    "passages": "sign v.jsonl --ignore p.txt --out p.txt",
+    "passages that do not count": "statistics v.jsonl --ignore p.txt --out p.txt",
+    "file": "similar matter --file w.jsonl --out w.jsonl",
+    "checked": "check matter w.jsonl --out w.jsonl",
+    "kept": "check matter w.jsonl --jsonl --store --only-new --kept w.jsonl",
+    "compared": "compare p.txt w.jsonl --html w.jsonl",
+    "compared with a file": "compare matter d0 --file p.txt --docx p.txt",
+    "labels": "conflicts matter w.jsonl --out w.jsonl",
+    "chart": "plan pairs --sample-left v.svg --sample-right w.jsonl --figure v.svg",
+}
+
+
+@pytest.mark.parametrize("name", ARE_INPUTS)
+def test_what_a_command_reads_is_not_replaced(name: str, place: Path) -> None:
+    shutil.copy("v.jsonl", "v.svg")
+    before = files_in(place)
+    ended = nearkin_here(*ARE_INPUTS[name].split(), "--overwrite")
+    assert (ended.code, INPUT in ended.err) == (2, True), ended.err
+    assert files_in(place) == before
+
+
+ARE_INSIDE = {
+    "table of the run": ("audit run --missed run/documents.parquet", "is a run"),
+    "new file in the run": ("audit run --missed run/missed.tsv", "is a run"),
+    "database": ("compare matter d0 d1 --html matter/nearkin.sqlite", "is a collection"),
+    "database of another command": ("compare p.txt w.jsonl --html matter/nearkin.sqlite", "is a collection"),
+    "list": ("list matter --out matter/x.csv", "is a collection"),
+    "deep": ("list matter --out matter/segments/x.csv", "is a collection"),
+    "signatures": ("sign v.jsonl --out matter/nearkin.sqlite", "is a collection"),
+    "pairs": ("neighbours sig --out matter/nearkin.sqlite", "is a collection"),
+    "copy": ("sql copy matter matter/nearkin.sqlite", "is a collection"),
+    "kept": ("check matter w.jsonl --jsonl --store --only-new --kept matter/x", "is a collection"),
+    "run": ("dedup v.jsonl --out matter/x", "is a collection"),
+    "form groups": ("families matter --out matter/x", "is a collection"),
+    "form groups of files": ("families v.jsonl --out matter/x", "is a collection"),
+    "two corpora": ("pairs --left v.jsonl --right w.jsonl --out matter/x", "is a collection"),
+    "regrouped": ("regroup run --threshold .9 --out matter/x", "is a collection"),
+}
+
+
+@pytest.mark.parametrize("name", ARE_INSIDE)
+def test_nothing_is_written_inside_a_collection_or_the_run_that_is_read(name: str, place: Path) -> None:
+    Path("matter/segments").mkdir(exist_ok=True)
+    command, why = ARE_INSIDE[name]
+    before = files_in(place)
+    ended = nearkin_here(*command.split(), "--overwrite")
+    assert ended.code != 0
+    assert f"{why}. Choose a place for" in ended.err, ended.err
+    assert files_in(place) == before
+
+
+def test_the_file_of_standard_input_is_not_replaced(place: Path) -> None:
+    before = Path("w.jsonl").read_bytes()
+    command = "check matter - --jsonl --store --only-new --kept w.jsonl --overwrite"
+    with open("w.jsonl", "rb") as stdin:
+        ended = _run([sys.executable, "-m", "nearkin", *command.split()], stdin)
+    assert (ended.returncode, INPUT in ended.stderr.decode()) == (2, True)
+    assert Path("w.jsonl").read_bytes() == before
+
+
+def _run(command: Sequence[str], stdin: object) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(command, stdin=stdin, capture_output=True, check=False, timeout=60)  # type: ignore[call-overload,no-any-return]
+
+
+ARE_WRITTEN = {
+    "missed": "audit run --missed missed.tsv",
+    "neighbours, not verified": "neighbours sig --out v.jsonl",
+    "default of regroup": "regroup run --threshold .9 --no-report",
+    "inside the run": "regroup run --threshold .9 --no-report --out run/higher",
+    "list": "list matter --out v.jsonl",
+    "copy": "sql copy matter matter.duckdb",
+    "id that is the name of a file": "similar matter d0 --out d0.csv",
+}
+
+
+@pytest.mark.parametrize("name", ARE_WRITTEN)
+def test_other_files_are_replaced(name: str, place: Path) -> None:
+    for file in ("missed.tsv", "matter.duckdb", "d0.csv"):
+        Path(file).write_text("old", "utf-8")
+    ended = nearkin_here(*ARE_WRITTEN[name].split(), "--overwrite")
+    assert ended.code == 0, ended.err
+
+
+def test_python_refuses_the_same(place: Path) -> None:
+    before = files_in(place)
+    with pytest.raises(ParameterError, match=INPUT):
+        nearkin.neighbours("sig", verify="jaccard:.7", out="v.jsonl", overwrite=True)
+    for job in (nearkin.dedup, nearkin.families, nearkin.sign):
+        with pytest.raises(OutputError, match="is a collection"):
+            job("v.jsonl", out="matter/x", overwrite=True)
+    assert files_in(place) == before
