@@ -7,6 +7,7 @@ import glob
 import os
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from nearkin.errors import OutputError, ParameterError, SourceError
 from nearkin.hidden_characters import reveal_line
@@ -77,6 +78,22 @@ def check_output(place: str | os.PathLike[str], option: str = "--out") -> None:
     except UnicodeDecodeError as error:
         shown = printable(os.fspath(place))
         raise OutputError(f"Cannot write {shown}: the name is not valid UTF-8. Choose another {option}.") from error
+
+
+def path_of(given: object, parameter: str, owner: str) -> Path:
+    """Return a path.
+
+    Raises
+    ------
+    ParameterError
+        It is none.
+    """
+    if not isinstance(given, str | os.PathLike) or not os.fspath(given):
+        raise ParameterError.of(parameter, owner, "a path", given)
+    path = os.fsdecode(given)
+    if "\0" in path:
+        raise ParameterError.of(parameter, owner, "a path, which cannot contain the character U+0000", path)
+    return Path(path)
 
 
 def check_outside_collections(place: str | os.PathLike[str], option: str = "--out") -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import random
 import signal
 import subprocess
@@ -16,7 +18,7 @@ from hypothesis import strategies as st
 
 from example_counts import examples
 from nearkin import StreamDeduplicator
-from nearkin.errors import NearkinError, ParameterError, RunError, SourceError
+from nearkin.errors import NearkinError, OutputError, OutputExistsError, ParameterError, RunError, SourceError
 from nearkin.workflows.stream import deduplicator
 from oracles.brute_force import Collection
 from oracles.test_stream import CERTAIN, truth
@@ -134,3 +136,38 @@ def test_a_process_that_is_killed_while_it_saves_leaves_a_whole_stream(tmp_path)
         stream = StreamDeduplicator.open(path)
         assert len(stream) in (last + 1, last + 2)  # what was reported, or what was saved and not reported yet
         assert all(i in stream for i in range(len(stream)))
+
+
+def test_no_other_file_is_replaced(tmp_path):
+    stream = StreamDeduplicator()
+    stream.add("a", "the rent is due on the first day of each month")
+    corpus, empty, place = tmp_path / "corpus.jsonl", tmp_path / "empty", tmp_path / "stream"
+    corpus.write_text('{"text": "the only copy"}\n', "utf-8")
+    with pytest.raises(OutputExistsError, match=r"corpus.jsonl already exists, and is not a saved stream. Choose"):
+        stream.save(corpus)
+    assert corpus.read_text("utf-8") == '{"text": "the only copy"}\n'
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OutputExistsError, match="not a saved stream"):
+        stream.save(tmp_path / "pipe")
+    empty.touch()
+    for one in (place, place, empty):
+        stream.save(one)
+        assert len(StreamDeduplicator.open(one)) == 1
+    (tmp_path / "nearkin.sqlite").touch()
+    with pytest.raises(OutputError, match="is a collection"):
+        stream.save(tmp_path / "new")
+
+
+@pytest.mark.parametrize("wrong", [None, 5, True, "", "a\0b"])
+def test_a_path_is_a_path(wrong):
+    for refused in (StreamDeduplicator().save, StreamDeduplicator.open):
+        with pytest.raises(ParameterError, match=r"The 'path' parameter of StreamDeduplicator\.\w+ must be a path"):
+            refused(wrong)
+
+
+def test_a_copy_of_a_stream_has_a_lock_of_its_own():
+    stream = StreamDeduplicator(threshold=0.5)
+    stream.add("a", "the rent is due on the first day of each month")
+    for copied in (pickle.loads(pickle.dumps(stream)), copy.deepcopy(stream)):
+        assert [one.doc_id for one in copied.add("b", "the rent is due on the first day of each month")] == ["a"]
+    assert "b" not in stream

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -239,3 +241,24 @@ def test_texts_that_share_boilerplate_have_false_matches_without_fetch_and_none_
         n_false[has_fetch] = sum(len(a & b) < 0.7 * len(a | b) for a, b in pairs)
     assert n_false[True] == 0
     assert n_false[False] > 100
+
+
+@pytest.mark.parametrize("is_by_batch", [False, True])
+def test_threads_that_share_a_stream_find_as_many_matches_as_one(is_by_batch: bool) -> None:
+    words = random.Random(3)
+    texts = [" ".join(str(words.randrange(10_000)) for _ in range(40)) for _ in range(150)]
+    stream = StreamDeduplicator(threshold=0.7)
+
+    def n_found(worker: int) -> int:
+        own = [(worker * 1000 + i, text) for i, text in enumerate(texts)]
+        answers = stream.add_many(own, batch_size=3) if is_by_batch else (stream.add(*one) for one in own)
+        return sum(map(len, answers))
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(4) as workers:
+            found = sum(workers.map(n_found, range(4)))
+    finally:
+        sys.setswitchinterval(interval)
+    assert (len(stream), found) == (600, 150 * (1 + 2 + 3))

@@ -16,9 +16,10 @@ from nearkin.jobs.documents import Documents, inputs_of, paths_of, readable_twic
 from nearkin.jobs.families import FamiliesResult
 from nearkin.jobs.listening import Listener, progress_of
 from nearkin.jobs.pairing import PairsResult
-from nearkin.jobs.places import Where, manifest_in, path_of
+from nearkin.jobs.places import Where, manifest_in
 from nearkin.manifests.pairs import SIDES
 from nearkin.nouns import counted
+from nearkin.paths import path_of
 from nearkin.runs.progress import Progress
 from nearkin.tabular.page import Histogram
 from nearkin.tabular.tabular import Tabular, histogram

@@ -21,8 +21,9 @@ from nearkin.jobs.documents import (
     readable_twice,
 )
 from nearkin.jobs.listening import Listener, progress_of
-from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, path_of, table_in
+from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, table_in
 from nearkin.keywords import taking
+from nearkin.paths import path_of
 from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.tabular.page import Histogram
 from nearkin.tabular.tabular import Tabular, histogram

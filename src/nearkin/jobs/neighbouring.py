@@ -12,9 +12,10 @@ import pyarrow as pa
 from nearkin.errors import ParameterError
 from nearkin.formats import parquet
 from nearkin.jobs.listening import Listener, progress_of
-from nearkin.jobs.places import Where, file_for, path_of
+from nearkin.jobs.places import Where, file_for
 from nearkin.jobs.signing import SignedDocuments
 from nearkin.nouns import counted
+from nearkin.paths import path_of
 from nearkin.stages.documents.normalisation import Normalisation, Steps
 from nearkin.stages.features.shingles import Shingling
 from nearkin.tabular.page import Histogram

@@ -11,9 +11,10 @@ import pyarrow as pa
 
 from nearkin.jobs.documents import Documents, given_about_files
 from nearkin.jobs.listening import Listener, progress_of
-from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, path_of, table_in
+from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, table_in
 from nearkin.jobs.sides import SideReading, check_two_sides, readable_sides
 from nearkin.nouns import counted
+from nearkin.paths import path_of
 from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.tabular.page import Histogram
 from nearkin.tabular.tabular import Tabular, histogram

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from nearkin.errors import OutputExistsError, ParameterError, RunError
 from nearkin.formats import parquet
-from nearkin.paths import check_output, check_outside_collections
+from nearkin.paths import check_output, check_outside_collections, path_of
 from nearkin.runs.directory import RESUME_HINT
 from nearkin.runs.finished import read_results
 
@@ -68,22 +68,6 @@ def file_for(out: Where | None, owner: str, *, overwrite: bool) -> Iterator[Path
     if path.exists() and not overwrite:
         raise OutputExistsError(f"{path} already exists. Choose another 'out', or set overwrite=True.")
     yield path
-
-
-def path_of(given: object, parameter: str, owner: str) -> Path:
-    """Return a path.
-
-    Raises
-    ------
-    ParameterError
-        It is none.
-    """
-    if not isinstance(given, str | os.PathLike) or not os.fspath(given):
-        raise ParameterError.of(parameter, owner, "a path", given)
-    path = os.fsdecode(given)
-    if "\0" in path:
-        raise ParameterError.of(parameter, owner, "a path, which cannot contain the character U+0000", path)
-    return Path(path)
 
 
 def table_in(directory: Path, name: str) -> pa.Table:

@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from nearkin.jobs.documents import Documents, check_have_effect, given_about_files, inputs_of, readable_twice
 from nearkin.jobs.listening import Listener, progress_of
-from nearkin.jobs.places import Where, file_for, path_of
+from nearkin.jobs.places import Where, file_for
 from nearkin.nouns import counted
+from nearkin.paths import path_of
 from nearkin.records import BitSignatures
 from nearkin.stages.documents.normalisation import Normalisation, Steps
 from nearkin.stages.documents.rules import OnError, ReadingRules

@@ -57,6 +57,14 @@ def write_arrays(path: Path, kind: str, header: Mapping[str, object], arrays: Ma
         sealing.seal()
 
 
+def begins_as(path: Path, kind: str) -> bool:
+    """Whether a file begins as one that `write_arrays` wrote, of a kind with any version of its form."""
+    with open(path, "rb") as file:
+        head = file.read(_HEAD.size)
+        told = json.dumps({"kind": kind})[:-2].encode()
+        return head.startswith(_MAGIC) and file.read(len(told)) == told
+
+
 def read_arrays(path: Path, kind: str) -> tuple[Mapping[str, Any], Mapping[str, NDArray[Any]]]:
     """Read what `write_arrays` wrote; the arrays are copies in memory.
 

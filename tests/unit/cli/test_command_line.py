@@ -61,7 +61,8 @@ def test_no_command_begins_with_an_object_store(command, name, function, are_str
     with pytest.raises(OutputError if name in OUTPUTS else SourceError, match=r"s3://bucket/folder/x: object stores"):
         function(**{name: [url] if are_strings else Path(url)})
     if name in OUTPUTS:
-        with pytest.raises(OutputError, match=rf"x\\xff: the name is not valid UTF-8. Choose another --{name}."):
+        option = "FILE" if name == "duckdb_file" else f"--{name}"
+        with pytest.raises(OutputError, match=rf"x\\xff: the name is not valid UTF-8. Choose another {option}."):
             function(**{name: Path("folder/x\udcff")})
 
 

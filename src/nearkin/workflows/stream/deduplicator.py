@@ -6,6 +6,7 @@ each document is compared with earlier documents when it arrives, and is stored 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from nearkin.errors import FingerprintError, ParameterError, check_int, is_numbe
 from nearkin.kernels import chains
 from nearkin.kernels.mixing import GOLDEN
 from nearkin.nouns import counted
+from nearkin.paths import path_of
 from nearkin.planning.curve import bands_for
 from nearkin.records import I32, U32, U64, Candidates
 from nearkin.stages.documents.normalisation import Normalisation, Steps
@@ -61,6 +63,9 @@ class StreamMatch:
 
 class StreamDeduplicator:
     """Search for near-duplicates in a stream; each document takes the same memory, whatever its length.
+
+    Threads may share a stream: their calls are answered one after another, and `add_many` batch by batch. ``fetch`` is
+    called during such an answer, so it must not wait for another thread that uses the stream.
 
     Parameters
     ----------
@@ -129,6 +134,7 @@ class StreamDeduplicator:
         self.normalise = Normalisation.parse(normalise) if isinstance(normalise, str) else normalise
         self.fetch = fetch
         self.n_chains_cut = 0
+        self._lock = threading.RLock()
         self._ids: list[Hashable] = []
         self._n_dropped = 0  # documents before the first row
         self._places: dict[Hashable, int] = {}  # the number of documents before each, by id
@@ -142,11 +148,21 @@ class StreamDeduplicator:
 
     def __len__(self) -> int:
         """Return the number of documents that are not forgotten."""
-        return len(self._ids) if self.max_age is None else min(len(self._ids), self.max_age)
+        with self._lock:
+            return len(self._ids) if self.max_age is None else min(len(self._ids), self.max_age)
 
     def __contains__(self, doc_id: object) -> bool:
         """Whether a document with this id was added and is not forgotten."""
-        return self._is_known(doc_id, self._places, self._n_dropped + len(self._ids))
+        with self._lock:
+            return self._is_known(doc_id, self._places, self._n_dropped + len(self._ids))
+
+    def __getstate__(self) -> Mapping[str, object]:
+        """Return everything but the lock, which cannot be copied."""
+        with self._lock:
+            return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(state, _lock=threading.RLock())
 
     def _is_known(self, doc_id: object, places: Mapping[Hashable, int], place: int) -> bool:
         """Whether a document at a position would find an id among the documents that are not forgotten."""
@@ -164,7 +180,8 @@ class StreamDeduplicator:
     @property
     def bytes_per_document(self) -> int:
         """Bytes stored per document, without its id. The arrays may have room for twice as many documents."""
-        by_row = (self._slots, self._digests, self._keys, self._previous)
+        with self._lock:
+            by_row = (self._slots, self._digests, self._keys, self._previous)
         return sum(array.nbytes // len(array) for array in by_row) + self._heads.nbytes // len(self._keys)
 
     def add(self, doc_id: Hashable, text: str) -> tuple[StreamMatch, ...]:
@@ -209,6 +226,10 @@ class StreamDeduplicator:
             yield from self._add_batch(batch)
 
     def _add_batch(self, batch: list[tuple[Hashable, str]]) -> list[tuple[StreamMatch, ...]]:
+        with self._lock:
+            return self._add_locked(batch)
+
+    def _add_locked(self, batch: list[tuple[Hashable, str]]) -> list[tuple[StreamMatch, ...]]:
         self._check_new(doc_id for doc_id, _ in batch)
         texts = self.normalise.apply(_strings([text for _, text in batch]))
         sets = self.shingle.sets(texts)
@@ -304,15 +325,17 @@ class StreamDeduplicator:
     def save(self, path: str | Path) -> None:
         """Save the stream to a file, which `open` reads.
 
-        The file appears when it is complete and on the disk; until then an earlier file of this name stays. Ids must be
-        str or int.
+        The file appears when it is complete and on the disk; until then an earlier file of this name stays. It replaces
+        a saved stream or an empty file, and no other file. Ids must be str or int.
 
         Raises
         ------
         ParameterError
-            An id is neither a str nor an int.
+            An id is neither a str nor an int, or ``path`` is no path.
+        OutputExistsError
+            There is another file at ``path``, which is not a saved stream.
         OutputError
-            The disk is full or not writable.
+            The disk is full or not writable, or ``path`` is inside a collection.
 
         Examples
         --------
@@ -326,25 +349,27 @@ class StreamDeduplicator:
         >>> again.add("b", "The cat sat on the mat, by the door of the house.")[0].doc_id
         'a'
         """
-        n = len(self._ids)
-        SavedStream(
-            parameters={
-                "threshold": self.threshold,
-                "recall": self.recall,
-                "shingle": str(self.shingle),
-                "size": self.minhash.size,
-                "seed": self.minhash.seed,
-                "normalise": str(self.normalise),
-                "max_age": self.max_age,
-            },
-            methods=self._methods(),
-            ids=self._ids,
-            n_dropped=self._n_dropped,
-            n_chains_cut=self.n_chains_cut,
-            slots=self._slots[:n],
-            digests=self._digests[:n],
-            keys=self._keys[:n],
-        ).write(Path(path))
+        place = path_of(path, "path", "StreamDeduplicator.save")
+        with self._lock:
+            n = len(self._ids)
+            SavedStream(
+                parameters={
+                    "threshold": self.threshold,
+                    "recall": self.recall,
+                    "shingle": str(self.shingle),
+                    "size": self.minhash.size,
+                    "seed": self.minhash.seed,
+                    "normalise": str(self.normalise),
+                    "max_age": self.max_age,
+                },
+                methods=self._methods(),
+                ids=self._ids,
+                n_dropped=self._n_dropped,
+                n_chains_cut=self.n_chains_cut,
+                slots=self._slots[:n],
+                digests=self._digests[:n],
+                keys=self._keys[:n],
+            ).write(place)
 
     @classmethod
     def open(cls, path: str | Path, *, fetch: Callable[[Any], str] | None = None) -> StreamDeduplicator:
@@ -364,8 +389,10 @@ class StreamDeduplicator:
             This version of Nearkin makes other sketches.
         SourceError
             There is no such file.
+        ParameterError
+            ``path`` is no path, or ``fetch`` is no function.
         """
-        saved = SavedStream.read(Path(path))
+        saved = SavedStream.read(path_of(path, "path", "StreamDeduplicator.open"))
         stream = cls(fetch=fetch, **saved.parameters)
         if saved.methods != stream._methods():
             raise FingerprintError(

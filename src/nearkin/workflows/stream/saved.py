@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nearkin.errors import ParameterError, SourceError
-from nearkin.paths import why
+from nearkin.errors import OutputError, OutputExistsError, ParameterError, SourceError
+from nearkin.paths import check_output, check_outside_collections, why
 from nearkin.records import U32, U64
-from nearkin.runs.array_file import read_arrays, write_arrays
+from nearkin.runs.array_file import begins_as, read_arrays, write_arrays
 
 _KIND = "stream 1"
 
@@ -49,6 +49,7 @@ class SavedStream:
         odd = [doc_id for doc_id in self.ids if not isinstance(doc_id, str | int)]
         if odd:
             raise ParameterError.of("doc_id", "StreamDeduplicator.save", "a str or an int", odd[0])
+        _check_free(path)
         header = {
             "parameters": dict(self.parameters),
             "methods": self.methods,
@@ -66,3 +67,22 @@ class SavedStream:
         except OSError as error:
             raise SourceError(f"Cannot read {path}: {why(error)}.") from error
         return cls(slots=arrays["slots"], digests=arrays["digests"], keys=arrays["keys"], **header)
+
+
+def _check_free(path: Path) -> None:
+    """Refuse a path at which there is something that is neither a saved stream nor an empty file.
+
+    Raises
+    ------
+    OutputExistsError, OutputError
+    """
+    check_output(path, "path")
+    check_outside_collections(path, "the file")
+    if not path.exists() or path.is_dir():  # writing says that it is a directory
+        return
+    try:
+        is_free = path.is_file() and (path.stat().st_size == 0 or begins_as(path, "stream "))
+    except OSError as error:
+        raise OutputError(f"Cannot write {path}: {why(error)}.") from error
+    if not is_free:
+        raise OutputExistsError(f"{path} already exists, and is not a saved stream. Choose another path.")
