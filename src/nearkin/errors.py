@@ -89,6 +89,10 @@ class ParameterError(NearkinError, ValueError):
         return message
 
 
+_MAX_BITS = 1024
+"""Length of the first ints that are too large for a float."""
+
+
 def quoted(text: object) -> str:
     """Write a value as Python does; of a very long value, such as a cell of megabytes, only the beginning.
 
@@ -101,7 +105,10 @@ def quoted(text: object) -> str:
     """
     if isinstance(text, str) and len(text) > _MAX_QUOTED:
         return f"{text[:_N_QUOTED]!r}… (length {len(text):,})"
-    whole = repr(text)
+    try:
+        whole = repr(text)
+    except ValueError:  # an int of more digits than Python prints
+        return f"{type(text).__name__} of too many digits"
     return whole if len(whole) <= _MAX_QUOTED * 10 else f"{whole[:_N_QUOTED]}… (length {len(whole):,})"
 
 
@@ -111,8 +118,8 @@ def is_int(value: object) -> TypeGuard[int]:
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Whether a value is an int or a float; True and False are not."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    """Whether a value is a float, or an int that a float can hold; True and False are not."""
+    return isinstance(value, float) or (is_int(value) and value.bit_length() < _MAX_BITS)
 
 
 def check_int(

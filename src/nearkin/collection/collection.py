@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from nearkin.arguments import checking_methods
 from nearkin.collection.decisions.methods import DecisionMethods
 from nearkin.collection.group_queries import GroupQueries
 from nearkin.collection.listing.browsing import DocumentQueries
@@ -15,9 +16,9 @@ from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import SimilarDocuments, StoredDocument
 from nearkin.collection.stored.contents import stored_text
 from nearkin.collection.stored.document_rows import is_current
-from nearkin.collection.stored.documents import document
+from nearkin.collection.stored.documents import check_id, document
 from nearkin.collection.tolerance import MethodName, Tolerance
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, quoted
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.features.letters import Alphabet
@@ -39,6 +40,7 @@ _ADD_READS_NO_FILES = (
 )
 
 
+@checking_methods
 class Collection(DocumentQueries, GroupQueries, DecisionMethods):
     """Stored documents, added in waves, and queries over all of them.
 
@@ -65,6 +67,8 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
     """
 
     def __init__(self, opened: OpenedCollection) -> None:
+        if not isinstance(opened, OpenedCollection):
+            raise ParameterError(f"Open a collection with Collection.open(path). Got Collection({quoted(opened)}).")
         self.opened, self.place = opened, opened.place
 
     @classmethod
@@ -165,7 +169,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         DocumentError, SourceError
             More than ``max_unreadable``, or all documents, are unreadable; nothing is added.
         ParameterError
-            The documents have no accepted type, or are names of files.
+            The documents have no accepted type, or are names of files; or a column is named, and they have none.
         CollectionBusyError
         OutputError
             The disk is full.
@@ -176,7 +180,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         from nearkin.stages.documents.tables import read_table
 
         source = pa.scalar("table", pa.large_string())
-        batches = read_table(documents, text=text, doc_id=id, read_files=_ADD_READS_NO_FILES)
+        batches = read_table(documents, text=text, doc_id=id, read_files=_ADD_READS_NO_FILES, must_have_columns=True)
         incoming = (Incoming(batch, pa.repeat(source, len(batch)), None) for batch in batches)
         rules = ReadingRules.of(on_error, max_unreadable)
         return add_incoming(self.opened, incoming, wave=wave, threads=threads, rules=rules)
@@ -234,7 +238,14 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
             return document(connection, doc_id, version)
 
     def has_document(self, doc_id: str) -> bool:
-        """Whether there is a current document with this id."""
+        """Whether there is a current document with this id.
+
+        Raises
+        ------
+        ParameterError
+            The id is no str.
+        """
+        check_id(doc_id)
         with self.opened.store.reading() as connection:
             return is_current(connection, doc_id)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nearkin.arguments import checking_methods
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.tolerance import MethodName, Tolerance
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from nearkin.collection.versions import Versions
 
 
+@checking_methods
 class GroupQueries:
     """Versions of a document, groups that keep their numbers, and near-duplicates with different labels."""
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from nearkin.arguments import checking_arguments
 from nearkin.decimals import share_text
 from nearkin.errors import MissingExtraError, ParameterError
 from nearkin.jobs.deduplicating import DedupResult
@@ -90,6 +91,7 @@ class AuditResult(Tabular):
         return f"AuditResult(recall {share_text(self.recall, 4)}, {interval}; {found})"
 
 
+@checking_arguments
 def audit(
     place: Where | Run | Collection,
     documents: Documents | None = None,

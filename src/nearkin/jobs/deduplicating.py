@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Unpack
 
 import pyarrow as pa
 
+from nearkin.arguments import checking_arguments
 from nearkin.errors import ParameterError
 from nearkin.jobs.documents import (
     Documents,
@@ -108,6 +109,7 @@ class DedupResult(Tabular):
         return f"DedupResult({counts_in_words(self.manifest['counts'])})"
 
 
+@checking_arguments
 @taking(DedupGiven)
 def dedup(
     documents: Documents,

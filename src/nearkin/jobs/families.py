@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from nearkin.arguments import checking_arguments
 from nearkin.jobs.documents import Documents, check_have_effect, given_about_files, inputs_of, readable_twice
 from nearkin.jobs.listening import Listener, progress_of
 from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, table_in
@@ -70,6 +71,7 @@ class FamiliesResult(Tabular):
         return f"FamiliesResult({groups} of {counted(found['documents'], 'document')}; {found['alone']:,} alone)"
 
 
+@checking_arguments
 def families(
     documents: Documents,
     *,

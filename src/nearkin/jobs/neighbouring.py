@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from nearkin.arguments import checking_arguments
 from nearkin.errors import ParameterError
 from nearkin.formats import parquet
 from nearkin.jobs.listening import Listener, progress_of
@@ -59,6 +60,7 @@ class NeighboursResult(Tabular):
         return f"NeighboursResult({counted(len(self.pairs), 'pair')} within {counted(self.distance, 'bit')})"
 
 
+@checking_arguments
 def neighbours(
     signed: SignedDocuments | Where,
     against: SignedDocuments | Where | None = None,

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from nearkin.arguments import checking_arguments
 from nearkin.jobs.documents import Documents, given_about_files
 from nearkin.jobs.listening import Listener, progress_of
 from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, table_in
@@ -68,6 +69,7 @@ class PairsResult(Tabular):
         return f"PairsResult({found} of {counted(left, 'document')} and {counted(right, 'document')})"
 
 
+@checking_arguments
 def pairs(
     left: Documents,
     right: Documents,

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, overload
 
 import pyarrow as pa
 
+from nearkin.arguments import checking_arguments
 from nearkin.errors import ParameterError, is_int, is_number
 from nearkin.jobs.documents import Documents, check_have_effect, given_about_files, inputs_of, readable_twice
 from nearkin.jobs.listening import Listener, progress_of
@@ -96,6 +97,7 @@ class PairsPlan(Tabular):
 
 
 @overload
+@checking_arguments
 def plan(
     documents: Documents,
     other: None = None,

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from nearkin.arguments import checking_arguments
 from nearkin.jobs.documents import Documents, check_have_effect, given_about_files, inputs_of, readable_twice
 from nearkin.jobs.listening import Listener, progress_of
 from nearkin.jobs.places import Where, file_for
@@ -103,6 +104,7 @@ class SignedDocuments(Tabular):
         return f"SignedDocuments({counted(len(self.documents), 'document')}: {told['method']}, {told['bits']} bits)"
 
 
+@checking_arguments
 def sign(
     documents: Documents,
     *,

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from nearkin.arguments import checking_arguments
 from nearkin.jobs.documents import Documents, inputs_of
 from nearkin.jobs.listening import Listener, progress_of
 from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, table_in
@@ -63,6 +64,7 @@ class ThreadsResult(Tabular):
         return f"ThreadsResult({threads} of {mails}; {found['inclusive']:,} inclusive, {found['missing']:,} missing)"
 
 
+@checking_arguments
 def threads(
     mails: Where | Iterable[Where],
     *,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from nearkin._version import __version__
+from nearkin.arguments import checking_arguments
 from nearkin.errors import ParameterError
 from nearkin.keywords import taking
 from nearkin.runs.meter import Meter
@@ -85,6 +86,7 @@ def dedup(df: DataFrame, text: str = "text", **options: Unpack[FrameGiven]) -> D
     return dedup_result(df, text, **options).documents
 
 
+@checking_arguments
 @taking(SearchGiven)
 def dedup_result(
     df: DataFrame,

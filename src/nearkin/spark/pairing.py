@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nearkin.arguments import checking_arguments
 from nearkin.errors import ParameterError
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _OF = "spark.similar_pairs"
 
 
+@checking_arguments
 def similar_pairs(
     left: DataFrame,
     right: DataFrame,

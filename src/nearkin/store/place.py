@@ -62,6 +62,8 @@ class Place:
         ParameterError
             The URL is invalid or not PostgreSQL's, or the schema's name would need quoting.
         """
+        if not isinstance(path_or_url, str | Path):
+            raise ParameterError.of("path_or_url", "Collection.open", _RULE, path_or_url)
         if isinstance(path_or_url, Path) or "://" not in path_or_url:
             directory = Path(path_or_url)
             if is_like_a_server(str(path_or_url)):  # a directory would be made, with the password in its name

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from nearkin.arguments import checking_arguments
 from nearkin.decimals import share_text
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
@@ -61,6 +62,7 @@ class ComparedTexts:
         }
 
 
+@checking_arguments
 def compare(
     text_a: str, text_b: str, *, shingle: str = "words:5", context_lines: int = 2, ignore: Collection[str] = ()
 ) -> ComparedTexts:

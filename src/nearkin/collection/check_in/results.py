@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 import pyarrow as pa
 
+from nearkin.arguments import checking_methods
 from nearkin.collection.result_tables import CHECKED, DOCUMENT, table_of
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.tolerance import RULES, is_limit
@@ -31,6 +32,7 @@ MIN_COMMON = 8
 """Minimum number of shared shingles for one text to count as part of another: fewer are common phrases."""
 
 
+@checking_methods
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOptions:
     """Thresholds and limits of a check.
@@ -75,6 +77,7 @@ class CheckOptions:
             raise ParameterError.of("limit", "check", f"an int from 1 to {MAX_TOLD:,}", self.limit)
 
 
+@checking_methods
 @dataclass(frozen=True, slots=True)
 class CheckIn:
     """Id and wave under which to store a document.
@@ -130,6 +133,7 @@ class CheckIn:
             raise ParameterError(f"There is no document {self.doc_id!r} any more.")
 
 
+@checking_methods
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckInMany:
     """Wave under which to store several documents that are checked in together, and which of them to store.

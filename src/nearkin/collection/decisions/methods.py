@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from nearkin.arguments import checking_methods
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, is_int
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from nearkin.collection.decisions.tags import Tags
 
 
+@checking_methods
 class DecisionMethods:
     """Tags, decisions on groups, and the activity log. An activity of the log can be undone."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nearkin.arguments import checking_methods
 from nearkin.collection.opened import OpenedCollection
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from nearkin.collection.word_search.results import SearchResult
 
 
+@checking_methods
 class DocumentQueries:
     """Queries that read stored documents and do not compare them."""
 

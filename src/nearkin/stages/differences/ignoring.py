@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Literal, get_args
 
 from nearkin.errors import ParameterError
@@ -26,6 +26,9 @@ def check_ignored(ignore: Collection[str], *, owner: str) -> tuple[Ignored, ...]
     ParameterError
         A kind is unknown.
     """
+    if not isinstance(ignore, Iterable):
+        raise ParameterError.of("ignore", owner, f"a list of some of {', '.join(IGNORED)}", ignore)
+    ignore = ignore if isinstance(ignore, str) else tuple(ignore)
     unknown = [ignore] if isinstance(ignore, str) else [kind for kind in ignore if kind not in IGNORED]
     if unknown:
         raise ParameterError.of("ignore", owner, f"a list of some of {', '.join(IGNORED)}", unknown[0])

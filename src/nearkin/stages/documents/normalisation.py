@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import pyarrow as pa
 
 from nearkin import _compute as pc
+from nearkin.arguments import checking_methods
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import large_strings, text_buffers
 from nearkin.kernels.text import fold
@@ -34,6 +35,7 @@ class Normalised(NamedTuple):
     is_only_numbers: Bool | None
 
 
+@checking_methods
 @dataclass(frozen=True, slots=True)
 class Normalisation:
     r"""Differences to ignore.

@@ -168,7 +168,11 @@ def parse_share(given: str | float) -> float:
 
 def _bad_share(given: object) -> ParameterError:
     hint = ""
-    if re.fullmatch(r"\s*\d+(\.\d+)?\s*", str(given)) and 1 < float(str(given)) <= 100:
+    if (
+        isinstance(given, str | int | float)
+        and re.fullmatch(r"\s*\d+(\.\d+)?\s*", str(given))
+        and 1 < float(str(given)) <= 100
+    ):
         hint = f" ({str(given).strip()} percent is {str(given).strip()}%)"
     rule = f"a percentage such as 1%, or a number from 0 to 1{hint}"
     return ParameterError.of("max_unreadable", "reading", rule, given)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
 import pyarrow as pa
 
-from nearkin.errors import ParameterError, SourceError
+from nearkin.errors import ParameterError, SourceError, quoted
 from nearkin.paths import check_are_texts
 from nearkin.stages.documents.checking import check_has_columns
 from nearkin.stages.documents.columns import (
@@ -59,9 +59,11 @@ def guess_columns(table: object, *, text: str | None = None, doc_id: str | None 
     """
     if isinstance(table, (str, bytes)):
         raise _not_accepted(table)
+    _check_names(text=text, id=doc_id)
     table = _held(table)
     if not isinstance(table, Iterator) and not hasattr(table, "__arrow_c_stream__") and isinstance(table, Iterable):
         records = [record for record in islice(table, SAMPLE_ROWS) if isinstance(record, Mapping)]
+        _check_keys(records, text, doc_id)
         return (
             choose_columns(sample_of_records(records), TABLE_IN_MEMORY, text=text, doc_id=doc_id) if records else None
         )
@@ -69,6 +71,13 @@ def guess_columns(table: object, *, text: str | None = None, doc_id: str | None 
         return None
     arrow = _as_arrow(table)
     return _columns_of(arrow, text, doc_id) if arrow is not None and len(arrow) else None
+
+
+def _check_names(**columns: object) -> None:
+    """Refuse names of columns that are no strings."""
+    for parameter, name in columns.items():
+        if name is not None and not isinstance(name, str):
+            raise ParameterError(f"{parameter!r} must be the name of a column. Got {quoted(name)} instead.")
 
 
 def _columns_of(table: pa.Table, text: str | None, doc_id: str | None) -> Columns:
@@ -88,6 +97,7 @@ def read_table(
     note: Callable[[str], None] = no_note,
     is_whole: bool = True,
     read_files: str = _READ_FILES,
+    must_have_columns: bool = False,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the documents of a table in batches, like :func:`.reader.read_batches` for a file.
 
@@ -108,6 +118,8 @@ def read_table(
         False for a part of a table: its first strings need not be dates although others are.
     read_files : str
         Sentence that says how to read files, for the refusal of their names.
+    must_have_columns : bool
+        Refuse ``text`` and ``doc_id`` for documents without columns, such as pairs, where they have no effect.
 
     Yields
     ------
@@ -124,8 +136,11 @@ def read_table(
     """
     if batch_rows < 1:
         raise ParameterError.of("batch_rows", "read_table", "an int >= 1", batch_rows)
+    _check_names(text=text, id=doc_id)
     keep = None if keep_column is None else KeepColumn(keep_column)
-    batches = _read(table, _Names(text, doc_id, keep), batch_rows, is_whole=is_whole, read_files=read_files)
+    batches = _read(
+        table, _Names(text, doc_id, keep, must_have_columns), batch_rows, is_whole=is_whole, read_files=read_files
+    )
     if keep is not None:
         batches = noting_values_without_number(batches, TABLE_IN_MEMORY, keep, note)
     yield from batches
@@ -143,6 +158,7 @@ def _read(
         if arrow is None:  # a single column
             column = pa.chunked_array(table)
             check_are_texts(_values(column.slice(0, SAMPLE_ROWS)), read_files)
+            names.check_have_effect()
             arrow, text = pa.table({"text": column}), "text"
         yield from _read_arrow(arrow, text, doc_id, keep, batch_rows, is_whole=is_whole)
     elif isinstance(table, Iterable) and not isinstance(table, (str, bytes, Mapping)):
@@ -243,6 +259,16 @@ class _Names:
     keep: KeepColumn | None
     every: tuple[str, ...] = ()
     """Names of all columns of a data frame, which may repeat."""
+    must_exist: bool = False
+
+    def check_have_effect(self) -> None:
+        """Refuse named columns of documents that have none."""
+        for parameter, name in (("text", self.text), ("id", self.doc_id)):
+            if self.must_exist and name is not None:
+                raise ParameterError(
+                    f"{parameter!r} names a column, and texts and (id, text) pairs have none: omit it.",
+                    named=[parameter],
+                )
 
 
 def _read_records(
@@ -252,9 +278,12 @@ def _read_records(
     text, doc_id, keep = names.text, names.doc_id, names.keep
     dicts = [record for record in head if isinstance(record, Mapping)]
     if dicts:
+        _check_keys(dicts, text, doc_id)
         columns = choose_columns(sample_of_records(dicts), TABLE_IN_MEMORY, text=text, doc_id=doc_id)
         text = columns.text
         doc_id = columns.id if doc_id is None and text is not None else doc_id
+    elif head:
+        names.check_have_effect()
     check_unique(
         TABLE_IN_MEMORY, {"text": text, "id": doc_id, "keep": None if keep is None else keep.name}, names.every
     )
@@ -275,6 +304,14 @@ def _read_records(
             rows, n_bytes = RowList(), 0
     if rows.lines:
         yield one_batch([rows.piece()], ids)
+
+
+def _check_keys(dicts: Sequence[Mapping[str, object]], text: object, doc_id: object) -> None:
+    """Refuse keys that are no strings where columns are guessed from them."""
+    if text is not None and doc_id is not None:
+        return
+    for key in (key for one in dicts for key in one if not isinstance(key, str)):
+        raise ParameterError(f"The keys of a dict must be strings, such as 'text'. Got {quoted(key)} instead.")
 
 
 def _add(rows: RowList, row: int, record: object, names: _Names) -> int:

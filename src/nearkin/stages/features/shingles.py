@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import pyarrow as pa
 
+from nearkin.arguments import checking_methods
 from nearkin.errors import ParameterError, check_int
 from nearkin.kernels.buffers import text_buffers
 from nearkin.kernels.shingles import shingle_sets
@@ -66,6 +67,7 @@ class Shingling:
         return ShingleSets(*sets, self.fingerprint)
 
 
+@checking_methods
 @dataclass(frozen=True, slots=True)
 class Words(Shingling):
     """Word n-grams.
@@ -77,6 +79,7 @@ class Words(Shingling):
     unit: ClassVar[str] = "words"
 
 
+@checking_methods
 @dataclass(frozen=True, slots=True)
 class Characters(Shingling):
     """Character n-grams: code points of the normalised text, including punctuation and spaces."""

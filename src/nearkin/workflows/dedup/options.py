@@ -9,6 +9,7 @@ from typing import Literal, Never, TypedDict, cast, get_args
 
 import numpy as np
 
+from nearkin.arguments import checking_methods
 from nearkin.errors import ParameterError, check_int, is_int, is_number
 from nearkin.nouns import one_of
 from nearkin.planning.search import check_reachable
@@ -60,6 +61,7 @@ class DedupGiven(SearchGiven, total=False):
     min_shared: int | None
 
 
+@checking_methods
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DedupOptions:
     """Options of a deduplication; together they decide the result.

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from nearkin.arguments import checking_methods
 from nearkin.errors import FingerprintError, ParameterError, check_int, is_number
 from nearkin.kernels import chains
 from nearkin.kernels.mixing import GOLDEN
@@ -34,6 +35,7 @@ from nearkin.workflows.resources import in_percent
 from nearkin.workflows.stream.saved import SavedStream
 
 _FIRST_CAPACITY = 1024
+_PAIRS = "an iterable of (id, text) pairs"
 _MAX_OF_A_CHAIN = 64
 Number = TypeVar("Number", bound=np.generic)
 
@@ -61,6 +63,7 @@ class StreamMatch:
     is_exact_copy: bool
 
 
+@checking_methods
 class StreamDeduplicator:
     """Search for near-duplicates in a stream; each document takes the same memory, whatever its length.
 
@@ -127,6 +130,8 @@ class StreamDeduplicator:
             raise ParameterError.of("recall", "StreamDeduplicator", f"a number > 0 and < 1{in_percent(recall)}", recall)
         if max_age is not None:
             check_int("max_age", "StreamDeduplicator", max_age, 1, rule="an int >= 1, or None")
+        if fetch is not None and not callable(fetch):
+            raise ParameterError.of("fetch", "StreamDeduplicator", "a function, or None", fetch)
         self.threshold, self.recall, self.max_age = threshold, recall, max_age
         self.shingle = parse_shingling(shingle) if isinstance(shingle, str) else shingle
         self.minhash = MinHash(size, seed)
@@ -210,14 +215,19 @@ class StreamDeduplicator:
         Raises
         ------
         ParameterError
-            ``batch_size`` is not an int of at least 1. This is raised at once, before the first result.
+            ``batch_size`` is not an int of at least 1, or ``documents`` are not iterable. This is raised at once,
+            before the first result; for what is no (id, text) pair it is raised with its batch.
         """
+        if not isinstance(documents, Iterable) or isinstance(documents, str | bytes):
+            raise ParameterError.of("documents", "StreamDeduplicator.add_many", _PAIRS, documents)
         check_int("batch_size", "StreamDeduplicator.add_many", batch_size, 1)
         return self._added(documents, batch_size)
 
     def _added(self, documents: Iterable[tuple[Hashable, str]], batch_size: int) -> Iterator[tuple[StreamMatch, ...]]:
         batch: list[tuple[Hashable, str]] = []
         for document in documents:
+            if not isinstance(document, tuple | list) or len(document) != 2:
+                raise ParameterError.of("documents", "StreamDeduplicator.add_many", _PAIRS, document)
             batch.append(document)
             if len(batch) == batch_size:
                 yield from self._add_batch(batch)
