@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import zipfile
 from collections.abc import Iterator
@@ -223,3 +224,26 @@ def test_a_body_that_breaks_its_rules_is_refused_with_the_field_and_those_allowe
     answer = script.call("POST", "/tags", json={"unknown": 1})
     assert "tag_value" in answer.text
     assert "value_of_tag" not in answer.text
+
+
+@pytest.mark.parametrize("path", ["PUT /documents/form", "POST /check"])
+def test_a_form_or_compressed_data_is_no_document(script: Script, path: str) -> None:
+    method, _, where = path.partition(" ")
+    kinds = "multipart/form-data; boundary=x", "multipart/mixed; boundary=x", "Multipart/Form-Data"
+    for kind in kinds:
+        answer = script.call(method, where, content=b"--x\r\n\r\nhi\r\n--x--", headers={"content-type": kind})
+        assert (answer.status_code, "not a form" in answer.json()["message"]) == (415, True)
+    for encoding in ("gzip", "br", "identity, gzip"):
+        headers = {"content-type": TEXT, "content-encoding": encoding}
+        answer = script.call(method, where, content=gzip.compress(LEASE.encode()), headers=headers)
+        assert (answer.status_code, "compressed" in answer.json()["message"]) == (415, True)
+    assert script.call("GET", "/documents/form").status_code == 404
+    headers = {"content-type": TEXT, "content-encoding": "identity"}
+    assert script.call(method, where, content=LEASE.encode(), headers=headers).status_code in (200, 201)
+
+
+def test_parameters_are_utf8(script: Script) -> None:
+    for query in ("wave=%ff", "%ff=1", "wave=%00"):
+        answer = script.call("PUT", f"/documents/x?{query}", content=b"text", headers={"content-type": TEXT})
+        assert answer.status_code == 400, answer.text
+    assert script.call("GET", "/documents/x").status_code == 404

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from nearkin.errors import ParameterError, RefusedError
+from nearkin.stages.documents.members import printable_id
 from nearkin.web.api.json_faults import json_fault
 from nearkin.web.api.openapi import openapi
 from nearkin.web.api.operation import ROOT, Operation, OperationAnswer, RequestBody
@@ -108,7 +109,9 @@ def _match(template: Sequence[str], segments: Sequence[str]) -> dict[str, str] |
 
 def _parameters(query: str) -> list[tuple[str, str]]:
     try:
-        return parse_qsl(query, keep_blank_values=True, max_num_fields=_MAX_FIELDS)
+        return parse_qsl(query, keep_blank_values=True, max_num_fields=_MAX_FIELDS, errors="strict")
+    except UnicodeDecodeError:
+        raise ParameterError("query: the parameters must be UTF-8, with % escapes.") from None
     except ValueError:
         raise ParameterError(f"query: a request must have at most {_MAX_FIELDS:,} parameters.") from None
 
@@ -129,10 +132,16 @@ async def _body(operation: Operation, request: Request) -> Any:
     """Return the body, decoded if it is JSON."""
     if operation.body is None:
         return None
+    encoding = request.headers.get("content-encoding", "identity")
+    if encoding.strip().lower() not in ("", "identity"):
+        shown = printable_id(encoding)
+        raise RefusedError(415, f"The body must not be compressed. Got Content-Encoding: {shown}. Send it as it is.")
     content, header = await request.body(), Message()
     header["content-type"] = request.headers.get("content-type", "application/octet-stream")
     kind = header.get_content_type()
     if operation.body == "document":
+        if header.get_content_maintype() == "multipart":
+            raise RefusedError(415, f"The body must be the document or its file, not a form. Got {kind} instead.")
         if not content:
             raise ParameterError("body: a document must have at least one byte. Send its text, or its file as it is.")
         return RequestBody(content, kind, header.get_content_charset() or "utf-8")
