@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
+import lzma
 import os
 import signal
 import sqlite3
@@ -12,6 +15,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from commands import command, quick_command
 from functional.conftest import nearkin_here, write_jsonl
@@ -276,3 +280,36 @@ def test_a_stream_that_is_stored_creates_the_collection(tmp_path):
     assert f"created the collection {place}" in ended.err
     again = nearkin_here("check", place, "-", "--jsonl", "--store", stdin=stream)
     assert "created" not in again.err
+
+
+@pytest.mark.parametrize("name", ["gzip", "zstd", "bzip2", "xz"])
+@pytest.mark.parametrize("is_piped", [False, True])
+def test_a_compressed_stream_is_refused_with_the_command_that_decompresses_it(matter, tmp_path, name, is_piped):
+    packed = {
+        "gzip": gzip.compress,
+        "zstd": zstandard.compress,
+        "bzip2": bz2.compress,
+        "xz": lzma.compress,
+    }[name](lines({"id": "a", "text": TEXTS[1]}, {"id": "b", "text": TEXTS[2]}))
+    (tmp_path / "in").write_bytes(packed)
+    source = {"stdin": packed} if is_piped else {}
+    ended = nearkin_here("check", matter, "-" if is_piped else tmp_path / "in", "--jsonl", "--store", **source)
+    assert (ended.code, ended.out) == (3, "")
+    tool = {"gzip": "zcat", "zstd": "zstdcat", "bzip2": "bzcat", "xz": "xzcat"}[name]
+    assert f"The stream is compressed ({name})" in ended.err
+    assert f"{tool} FILE | nearkin check" in ended.err
+
+
+@pytest.mark.parametrize("encoding", ["UTF-16", "UTF-32"])
+def test_a_stream_in_wide_characters_is_refused_with_the_command_that_converts_it(matter, encoding):
+    stream = lines({"id": "a", "text": TEXTS[1]}, {"id": "b", "text": TEXTS[2]}).decode().encode(encoding)
+    ended = nearkin_here("check", matter, "-", "--jsonl", stdin=stream)
+    assert (ended.code, ended.out) == (3, "")
+    assert f"The stream is text in {encoding}" in ended.err
+    assert f"iconv -f {encoding} -t UTF-8 FILE | nearkin check" in ended.err
+
+
+def test_a_later_line_that_begins_as_compressed_data_is_a_bad_line(matter):
+    stream = lines({"id": "a", "text": TEXTS[1]}) + b"\x1f\x8b\x08\n"
+    ended = nearkin_here("check", matter, "-", "--jsonl", stdin=stream)
+    assert (ended.code, ["error" in one for one in told(ended.out)]) == (0, [False, True])

@@ -10,11 +10,15 @@ from typing import BinaryIO
 from nearkin.collection.check_in.results import CheckAnswer, CheckInMany, CheckOptions
 from nearkin.collection.check_in.stream_summary import StreamSummary
 from nearkin.collection.collection import Collection
-from nearkin.errors import DocumentError, NearkinError
+from nearkin.errors import DocumentError, NearkinError, SourceError
 from nearkin.nouns import counted
+from nearkin.stages.documents.compression import MAGIC_BYTES, compression_of
+from nearkin.stages.documents.encodings import BYTE_ORDER_MARKS, WIDE
 from nearkin.stages.documents.line_stream import ArrivedLine, arriving_lines, json_documents
 from nearkin.stages.documents.rules import STOPPED, ReadingRules, too_long
 
+_TOOLS = {"gzip": "zcat", "zstd": "zstdcat", "bzip2": "bzcat", "xz": "xzcat"}
+"""Programs that decompress a file to standard output."""
 _WHITE = b" \t\r\n"
 _CONTINUE = (
     "Already answered and stored: {}. To continue, run the command again with the same input, and with --overwrite if "
@@ -99,11 +103,13 @@ def check_stream(
         A line is unreadable or cannot be stored, and ``on_error`` is "stop"; the documents before it are stored and
         answered, those after it are neither.
     SourceError
-        All lines are unreadable.
+        All lines are unreadable, or the stream begins as compressed data, or as text in UTF-16 or UTF-32.
     """
     started, first_problem = time.perf_counter(), ""
     summary = StreamSummary(threshold=options.threshold, containment=options.containment)
     for lot in arriving_lines(stream, max_line_bytes=rules.max_document_bytes):
+        if summary.n_documents == 0:
+            _check_plain(lot[0])
         rows = list(_rows(lot, columns, rules, needs_id=store is not None))
         if rules.on_error == "stop":
             rows = _until_problem(rows)
@@ -126,6 +132,23 @@ def check_stream(
     if summary.n_problems == summary.n_documents:
         rules.check_readable(summary.n_problems, summary.n_documents, first_problem)
     return summary
+
+
+def _check_plain(first: ArrivedLine) -> None:
+    """Refuse a stream that is compressed, or not UTF-8, with one message instead of one for each line."""
+    if first.number != 1:
+        return
+    if (method := compression_of(first.data[:MAGIC_BYTES])) != "none":
+        raise SourceError(
+            f"The stream is compressed ({method}), and --jsonl reads plain lines. Decompress it first: "
+            f"{_TOOLS[method]} FILE | nearkin check COLLECTION - --jsonl"
+        )
+    marked = next((name[:6] for mark, name in BYTE_ORDER_MARKS if first.data.startswith(mark)), "utf-8")
+    if marked in WIDE:
+        raise SourceError(
+            f"The stream is text in {marked.upper()}, and --jsonl reads UTF-8. Convert it first: "
+            f"iconv -f {marked.upper()} -t UTF-8 FILE | nearkin check COLLECTION - --jsonl"
+        )
 
 
 def _rows(
