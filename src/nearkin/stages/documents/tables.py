@@ -139,7 +139,11 @@ def read_table(
     _check_names(text=text, id=doc_id)
     keep = None if keep_column is None else KeepColumn(keep_column)
     batches = _read(
-        table, _Names(text, doc_id, keep, must_have_columns), batch_rows, is_whole=is_whole, read_files=read_files
+        table,
+        _Names(text, doc_id, keep, must_exist=must_have_columns),
+        batch_rows,
+        is_whole=is_whole,
+        read_files=read_files,
     )
     if keep is not None:
         batches = noting_values_without_number(batches, TABLE_IN_MEMORY, keep, note)
