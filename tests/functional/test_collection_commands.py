@@ -490,8 +490,7 @@ def test_adding_says_what_a_change_means(matter: str, tmp_path: Path) -> None:
 
 
 def test_adding_says_that_a_document_has_an_earlier_text_again(matter: str, tmp_path: Path) -> None:
-    may = [{"id": "lease", "text": LETTER}, {"id": "copy", "text": LETTER}]
-    changed = write_jsonl(tmp_path / "may.jsonl", may)
+    changed = write_jsonl(tmp_path / "may.jsonl", [{"id": one, "text": LETTER} for one in ("lease", "copy")])
     assert told("add", matter, changed, "--wave", "may")["n_earlier_texts"] == 0
     again = ("add", matter, tmp_path / "march.jsonl", "--wave", "march again")
     assert "2 of the changed documents have an earlier text again." in run(*again, "--dry-run").out

@@ -75,6 +75,14 @@ def names_in(directory: Path) -> set[str]:
     return {path.name for path in directory.iterdir()} if directory.exists() else set()
 
 
+def assert_nothing_arrived_elsewhere(matter: Path) -> None:
+    """Where the collection was moved, it has the document of before, and no other."""
+    elsewhere = matter.with_name("elsewhere")
+    if elsewhere.exists():
+        with Collection.open(elsewhere) as collection:
+            assert (collection.info().n_documents, collection.has_document("b")) == (1, False)
+
+
 @pytest.mark.parametrize("change", [*CHANGES, *CHANGES_OF_LOGS])
 def test_nothing_is_acknowledged(matter, change):
     with Collection.open(matter, create=True) as collection:
@@ -92,10 +100,7 @@ def test_nothing_is_acknowledged(matter, change):
                 write()
             assert caught.value.exit_code == 7
         assert names_in(matter) == before
-    elsewhere = matter.with_name("elsewhere")
-    if elsewhere.exists():
-        with Collection.open(elsewhere) as collection:
-            assert (collection.info().n_documents, collection.has_document("b")) == (1, False)
+    assert_nothing_arrived_elsewhere(matter)
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -121,10 +126,7 @@ def test_a_load_during_which_it_happens(matter, change):
 
         with pytest.raises(ReplacedCollectionError):
             collection.add(documents())
-    elsewhere = matter.with_name("elsewhere")
-    if elsewhere.exists():
-        with Collection.open(elsewhere) as collection:
-            assert (collection.info().n_documents, collection.has_document("b")) == (1, False)
+    assert_nothing_arrived_elsewhere(matter)
 
 
 @pytest.mark.parametrize("change", CHANGES)

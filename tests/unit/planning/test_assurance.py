@@ -68,7 +68,7 @@ def test_the_interval_holds_for_most_samples():
 @pytest.mark.parametrize("spread", [0.0, 0.15])
 @pytest.mark.parametrize("chance", [0.95, 0.991])
 def test_the_lower_end_is_seldom_above_the_recall_however_few_pairs_there_are(spread, chance):
-    """Pairs of a large corpus, all alike or of many cosines, whose signatures are made anew each time."""
+    """The pairs of a large corpus have one cosine, or many. Each turn draws a sample, with new signatures."""
     draw = np.random.default_rng(5)
     cosines = np.linspace(-1, 1, 401)
     differ = np.arccos(cosines) / np.pi
