@@ -45,8 +45,8 @@ def peak_bytes(tmp_path, monkeypatch):
     # kernels are compiled before memory is watched, while it takes minutes
     monkeypatch.setattr(choosing, "ALWAYS", "compiled")
     with Collection.open(tmp_path / "first", create=True) as collection:
-        collection.add(texts(1_500))
-        collection.conflicts({f"d{i:04}": "AB"[i % 2] for i in range(1_500)}, gamma=0.3, limit=1)
+        collection.add(texts(40))
+        collection.conflicts({f"d{i:04}": "AB"[i % 2] for i in range(40)}, gamma=0.3, limit=1)
         collection.groups(gamma=0.3)
     tracemalloc.start()
 

@@ -68,7 +68,7 @@ def test_a_reader_that_began_before_a_commit_sees_the_old_state(place):
 
 def test_threads_ask_while_one_adds(place):
     """Each answer is that of some moment: all of the waves up to one, and nothing else."""
-    n_waves, waves, wrong = 8, 5, []
+    n_waves, waves, wrong = 5, 5, []
     is_done = threading.Event()
     with place.open() as collection:
         collection.add(some(0, waves))

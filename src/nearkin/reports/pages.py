@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 from dataclasses import dataclass
 from importlib.resources import files
@@ -14,7 +15,10 @@ from nearkin.nouns import counted, wave_text
 from nearkin.reports.quantities import percent_text, size_text
 
 if TYPE_CHECKING:
+    from types import CodeType
+
     import jinja2
+    from jinja2.bccache import Bucket
 
 _LONGEST_TEXT = 180  # characters of a text that are shown beside its id
 _LONGEST_NAME = 96  # characters of an id or a path that are shown before it is shortened in the middle
@@ -55,6 +59,7 @@ def page_environment(*packages: str) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        bytecode_cache=_compiled_templates(),
     )
     environment.filters |= {
         "reveal": reveal,
@@ -63,6 +68,24 @@ def page_environment(*packages: str) -> jinja2.Environment:
     }
     environment.globals["palette"] = Markup(stylesheet())
     return environment
+
+
+@functools.cache
+def _compiled_templates() -> jinja2.BytecodeCache:
+    """Make the memory of this process for compiled templates: an environment is made for each page, with its filters."""
+    import jinja2
+
+    class CompiledTemplates(jinja2.BytecodeCache):
+        def __init__(self) -> None:
+            self._codes: dict[tuple[str, str], CodeType] = {}
+
+        def load_bytecode(self, bucket: Bucket) -> None:
+            bucket.code = self._codes.get((bucket.key, bucket.checksum))
+
+        def dump_bytecode(self, bucket: Bucket) -> None:
+            self._codes[bucket.key, bucket.checksum] = bucket.code
+
+    return CompiledTemplates()
 
 
 def report_environment(*packages: str) -> jinja2.Environment:
