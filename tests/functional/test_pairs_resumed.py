@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from functional.conftest import write_jsonl
-from nearkin.errors import OutputExistsError, ResumeError
-from nearkin.runs.checkpoint import load_arrays
+from nearkin.errors import OutputExistsError, ResumeError, RunError
+from nearkin.formats.sealed import with_checksum
 from nearkin.runs.progress import Silent
 from nearkin.stages.search import stretches
-from nearkin.workflows.pairing import engines, job, kept_search, searching
+from nearkin.workflows.pairing import engines, job, kept_search, planning, searching
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.reading.request import ReadingRequest
@@ -53,6 +53,19 @@ def here(corpus, out, **options):
     return job.pair_files(given, out, PairOptions(**options), report=False, resources=resources, **delivery)
 
 
+def manifest_of(out) -> dict:
+    return json.loads((out / "manifest.json").read_text())
+
+
+def without_times(plan: dict) -> dict:
+    """A plan without what depends on the machine and its load."""
+    predictions = [plan["predicted"], *(other["predicted"] for other in plan["alternatives"])]
+    for one in predictions:
+        for name in [name for name in one if name.endswith("_s") or name == "relative_cost"]:
+            del one[name]
+    return plan
+
+
 def interrupted(corpus, out, monkeypatch, **options) -> None:
     """A search that is interrupted when it was saved once."""
     save = kept_search.KeptSearch.save
@@ -87,16 +100,31 @@ def test_documents_that_changed_behind_an_equal_size_and_time(tmp_path, monkeypa
     here(corpus, out, resume=True, threads=3, **options)
 
 
-def test_a_search_of_the_version_before_goes_on(corpus, tmp_path, monkeypatch):
-    """It saved nothing about the documents."""
+@pytest.mark.parametrize("kept", ["search.npz", "cluster/search.txt"])
+def test_a_search_without_its_plan_is_refused(corpus, tmp_path, monkeypatch, kept):
+    """Versions before stored only a description of the search, in English."""
     monkeypatch.setattr(kept_search, "_EVERY_S", 0.0)
     monkeypatch.setattr(searching, "BLOCK", 9)
-    options = {"method": "vectors", "threshold": 0.15}
+    options, work = {"method": "vectors", "threshold": 0.15}, tmp_path / "out/.work"
     interrupted(corpus, tmp_path / "out", monkeypatch, **options)
-    path = tmp_path / "out/.work/search.npz"
-    arrays = load_arrays(path)
-    del arrays["documents"]
-    np.savez(path, **arrays)
+    if kept != "search.npz":
+        (work / "search.npz").unlink()
+        (work / "cluster").mkdir()
+        (work / kept).write_text("every pair of vectors, by an inverted index, on a cluster, in 1 round")
+    plan = work / "search-plan.json"
+    stored = plan.read_text()
+    plan.unlink()
+    with pytest.raises(ResumeError, match=r"search-plan\.json is missing.*Start again with --overwrite") as refused:
+        here(corpus, tmp_path / "out", resume=True, **options)
+    assert refused.value.exit_code == 5
+    of_no_method = json.loads(stored)
+    of_no_method["plan"]["search"]["method"] = "every"
+    of_no_method.pop("checksum")
+    for changed in (stored.replace("vectors", "windows", 1), json.dumps(with_checksum(of_no_method))):
+        plan.write_text(changed)
+        with pytest.raises(RunError, match=r"search-plan\.json is damaged"):
+            here(corpus, tmp_path / "out", resume=True, **options)
+    plan.write_text(stored)
     here(corpus, tmp_path / "out", resume=True, **options)
 
 
@@ -123,11 +151,16 @@ def test_a_search_that_another_version_planned_goes_on_with_its_plan(corpus, tmp
         patched.setattr(job, "plan_search", of_before)
         interrupted(corpus, tmp_path / "out", monkeypatch, **options)
     here(corpus, tmp_path / "whole", **{**options, **planned})
-    told = here(corpus, tmp_path / "out", resume=True, **options)
+    heard = Heard()
+    with monkeypatch.context() as patched:
+        patched.setattr(planning, "_planned", None)  # nothing is planned again
+        told = here(corpus, tmp_path / "out", resume=True, progress=heard, **options)
     search = told.plan.search
     assert {name: getattr(search, name) for name in planned} == planned
-    if planned["method"] != "vectors":  # which this version chooses, too
-        assert told.plan.why == "the plan of the interrupted run"
+    begun = f"search: {search.describe()} (the plan of the interrupted run: --method was given); predicted recall "
+    assert any(said.startswith(begun) for said in heard.said)
+    whole = manifest_of(tmp_path / "whole")["plan"]
+    assert without_times(manifest_of(tmp_path / "out")["plan"]) == without_times(whole)
     for name in ("pairs.tsv", "pairs.parquet"):
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
@@ -166,7 +199,7 @@ def test_a_search_that_was_interrupted_goes_on(corpus, tmp_path, monkeypatch, me
     with pytest.raises(KeyboardInterrupt):
         here(corpus, tmp_path / "out", **options)
     work = tmp_path / "out" / ".work"
-    assert sorted(path.name for path in work.iterdir()) == ["run.json", "search.npz"]
+    assert sorted(path.name for path in work.iterdir()) == ["run.json", "search-plan.json", "search.npz"]
     (work / "arrays").mkdir()  # as a run that was killed leaves it
     (work / "arrays" / "left-terms").write_bytes(b"half")
     with pytest.raises(OutputExistsError, match="--resume"):

@@ -26,8 +26,9 @@ _IDENTITY = "run.json"
 _MOVED = "kept.json"
 _REPLACES = "replaces-results"
 _DIGESTS = "inputs.json"
-_OWN = (_IDENTITY, _REPLACES, _DIGESTS)
-"""Names of work files that are written before any work is done."""
+_PLAN = "search-plan.json"
+_OWN = (_IDENTITY, _REPLACES, _DIGESTS, _PLAN)
+"""Names of work files that are no results of a stage: without such results they are not needed."""
 RESUME_HINT = "Finished work is kept; run the same command with --resume to continue."
 """Note at the end of a run that was interrupted, or ran out of memory or disk, after finishing part of its work."""
 _OF_THE_MACHINE = (KeyboardInterrupt, MemoryError, OutputError)
@@ -73,6 +74,11 @@ class RunDirectory:
     def input_digests(self) -> Path:
         """Path of the digests of the input, which a run may write before its first stage."""
         return self.work / _DIGESTS
+
+    @property
+    def search_plan(self) -> Path:
+        """Path of the plan of a search, with which an interrupted search continues."""
+        return self.work / _PLAN
 
     @property
     def is_unfinished(self) -> bool:

@@ -7,7 +7,6 @@ distance then costs candidates, not precision, and any recall can be reached.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -27,11 +26,6 @@ METHODS: tuple[Method, ...] = get_args(Method)
 MAX_BITS = 65_528
 HELD = 1 << 24
 """Maximum number of candidates that wait for their cosine at once."""
-_DESCRIBED = re.compile(
-    r"signatures of (?P<bits>[\d,]+) bits(?: in (?P<permutations>[\d,]+) sorted orders?)?, each compared with "
-    r"(?:every other|the (?P<window>[\d,]+) before and after it); pairs within distance (?P<distance>\d+) get their "
-    r"cosine"
-)
 _PAIR_BYTES = 16
 _KEY_BYTES = 8
 _ENTRY_BYTES = 8
@@ -84,24 +78,6 @@ class PairSearch:
             if is_used and not (is_int(value) and least <= value <= most and (name != "bits" or value % 8 == 0)):
                 rule = f"{'a multiple of 8' if name == 'bits' else 'an int'} from {least} to {most}"
                 raise ParameterError.of(name, "PairSearch", rule, value)
-
-    @classmethod
-    def of_description(cls, words: str) -> PairSearch | None:
-        """Read the result of `describe`, with any text behind it; None if it is of another version.
-
-        Examples
-        --------
-        >>> search = PairSearch("window", bits=1000, distance=420, permutations=300, window=2000)
-        >>> PairSearch.of_description(f"{search.describe()}, by 3 pieces an order") == search
-        True
-        """
-        if words.startswith((every := cls("vectors")).describe()):
-            return every
-        found = _DESCRIBED.match(words)
-        if found is None:
-            return None
-        numbers = {name: int(one.replace(",", "")) for name, one in found.groupdict().items() if one}
-        return cls("window" if "window" in numbers else "signatures", **numbers)
 
     def describe(self) -> str:
         """Describe the method in words."""

@@ -126,11 +126,9 @@ def resumed_in_words(directory: RunDirectory, *, is_resumed: bool) -> str:
     return "--resume: found an interrupted run without saved results, so this run starts from the beginning"
 
 
-def kept_way(directory: RunDirectory) -> PairSearch | None:
-    """Return the method of an interrupted search, which an earlier version may have planned."""
-    if (told := _of_cluster(directory) / SEARCH_FILE).exists():
-        return PairSearch.of_description(told.read_text(encoding="utf-8"))
-    return KeptSearch(_kept(directory)).way()
+def is_search_kept(directory: RunDirectory) -> bool:
+    """Whether an interrupted run left results of its search, which its plan explains."""
+    return _kept(directory).exists() or (_of_cluster(directory) / SEARCH_FILE).exists()
 
 
 def _kept(directory: RunDirectory) -> Path:

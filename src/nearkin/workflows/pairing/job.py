@@ -14,11 +14,18 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.pairing import manifest
-from nearkin.workflows.pairing.engines import PairEngine, arrays_of, engine_of, is_any_kept, kept_way, resumed_in_words
+from nearkin.workflows.pairing.engines import (
+    PairEngine,
+    arrays_of,
+    engine_of,
+    is_any_kept,
+    is_search_kept,
+    resumed_in_words,
+)
 from nearkin.workflows.pairing.inputs import PairInput, Prepared, opened, prepare, read_table, say_which_side
 from nearkin.workflows.pairing.known import SAME_IDS, Known, judge, known_by_file, known_by_id, known_by_links, told_of
 from nearkin.workflows.pairing.options import PairOptions
-from nearkin.workflows.pairing.planning import plan_search
+from nearkin.workflows.pairing.planning import Planned, plan_search
 from nearkin.workflows.pairing.tables import (
     KnownPairs,
     Ranked,
@@ -159,7 +166,10 @@ def _searched(
         translation = TranslatedDocuments.read(
             beside.translated, prepared, options, arrays_of(directory), resources=resources, meter=meter
         )
-    planned = plan_search(vectors, options, resources=resources, meter=meter, begun=kept_way(directory))
+    kept = Planned.kept(directory.search_plan) if is_search_kept(directory) else None
+    planned = plan_search(vectors, options, resources=resources, meter=meter, kept=kept)
+    if kept is None:
+        planned.save(directory.search_plan)
     found = engine.search(vectors, planned.search, options)
     pairs = Ranked.of(found)
     told = None if known is None else told_of(known, pairs, vectors, threads)

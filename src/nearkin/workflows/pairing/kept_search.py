@@ -9,7 +9,6 @@ import numpy as np
 
 from nearkin.errors import ResumeError
 from nearkin.nouns import counted
-from nearkin.planning.pairs.prediction import PairSearch
 from nearkin.runs.checkpoint import load_arrays, save_arrays
 from nearkin.workflows.pairing.verifying import Verified, Verifier
 
@@ -55,7 +54,7 @@ class KeptSearch:
             return 0, 0
         stored = load_arrays(self._path)
         check_same(self._path, str(stored["units"]), units)
-        if str(stored.get("documents", self._digest_of(verifier))) != self._digest_of(verifier):
+        if str(stored["documents"]) != self._digest_of(verifier):
             raise ResumeError(
                 "The interrupted search cannot be resumed: the documents have changed since it began, although the "
                 "size and modification time of their files have not. Start again with --overwrite instead of --resume. "
@@ -71,13 +70,6 @@ class KeptSearch:
         stored = load_arrays(self._path)
         found, done = len(stored["keys"]), int(stored["n_comparisons"])
         return f"{counted(done, 'comparison')} made, {counted(found, 'pair')} found"
-
-    def way(self) -> PairSearch | None:
-        """Return the method of an interrupted search; None if there is none."""
-        if self._path is None or not self._path.exists():
-            return None
-        units = str(load_arrays(self._path)["units"])
-        return PairSearch("vectors") if units == OF_VECTORS else PairSearch.of_description(units)
 
     def save(self, n_done: int, n_comparisons: int, verifier: Verifier) -> None:
         """Save the state if it is time."""

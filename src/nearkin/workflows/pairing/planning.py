@@ -6,11 +6,15 @@ The results must not depend on the machine: costs measured here only predict the
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nearkin.errors import ParameterError, ResumeError
+from nearkin.formats.sealed import damaged
 from nearkin.manifests.pairs import PairPlanRecord, WayRecord
 from nearkin.nouns import counted
 from nearkin.planning.pairs.assurance import assured
@@ -20,6 +24,7 @@ from nearkin.planning.pairs.measuring import machine_costs
 from nearkin.planning.pairs.search import PairSearch, Plan, Prediction, Question, choose, exact_is_quick, predict
 from nearkin.records import I64, BitSignatures
 from nearkin.reports.quantities import elapsed_text, share_percent_text
+from nearkin.runs.files import read_work_json, write_work_json
 from nearkin.runs.meter import Meter
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import rows_of
@@ -72,20 +77,66 @@ class Planned:
 
     def record(self) -> PairPlanRecord:
         """Return the plan as the manifest stores it."""
+        rounded = replace(
+            self,
+            prediction=_rounded(self.prediction),
+            alternatives=tuple((way, _rounded(prediction)) for way, prediction in self.alternatives),
+        )
+        return replace(rounded._exactly, reaches_recall=self.reaches)
+
+    @property
+    def _exactly(self) -> PairPlanRecord:
         return PairPlanRecord(
             self.search,
-            _rounded(self.prediction),
+            self.prediction,
             in_words=self.search.describe(),
             why=self.why,
             reaches_recall=self.reaches,
-            alternatives=tuple(WayRecord(way, _rounded(prediction)) for way, prediction in self.alternatives),
+            alternatives=tuple(WayRecord(way, prediction) for way, prediction in self.alternatives),
             sampled_documents=self.n_sampled,
             sampled_pairs=self.n_sample_pairs,
         )
 
+    def save(self, path: Path) -> None:
+        """Store the plan in a work file, for `kept`."""
+        write_work_json(path, {"plan": self._exactly.as_stored(), "wanted": self.wanted})
+
+    @classmethod
+    def kept(cls, path: Path) -> Planned:
+        """Return the plan that an interrupted run stored with `save`.
+
+        Raises
+        ------
+        ResumeError
+            There is none: another version of Nearkin began the search.
+        RunError
+            The file is damaged.
+        """
+        if not os.path.lexists(path):
+            raise ResumeError(
+                f"The interrupted search cannot be resumed: {path} is missing, in which this version of Nearkin stores "
+                "the plan of a search. Another version began the search, or the file was removed. Start again with "
+                "--overwrite instead of --resume."
+            )
+        stored = read_work_json(path, ("plan", "wanted"))
+        try:
+            plan = PairPlanRecord.of(stored["plan"])
+            wanted = float(stored["wanted"])
+        except (TypeError, ValueError, ParameterError) as error:
+            raise damaged(path) from error
+        return cls(
+            search=plan.search,
+            prediction=plan.predicted,
+            alternatives=tuple((other.search, other.predicted) for other in plan.alternatives),
+            why=plan.why,
+            n_sampled=plan.sampled_documents,
+            n_sample_pairs=plan.sampled_pairs,
+            wanted=wanted,
+        )
+
 
 def plan_search(
-    vectors: PairVectors, options: PairOptions, *, resources: Resources, meter: Meter, begun: PairSearch | None = None
+    vectors: PairVectors, options: PairOptions, *, resources: Resources, meter: Meter, kept: Planned | None = None
 ) -> Planned:
     """Choose the search method.
 
@@ -96,22 +147,12 @@ def plan_search(
         Options that they set are not chosen.
     resources : Resources
     meter : Meter
-    begun : PairSearch, optional
-        Interrupted search, which continues as it was planned, by an earlier version perhaps.
+    kept : Planned, optional
+        Plan of an interrupted search, which continues as it was planned; nothing is planned again.
     """
-    planned = _planned(vectors, options, resources, meter)
-    if begun is not None and planned.search != begun:
-        is_exact = begun.method == "vectors"
-        continued = replace(
-            options,
-            method=begun.method,
-            bits=begun.bits or None,
-            distance=None if is_exact else begun.distance,
-            permutations=begun.permutations or None,
-            window=begun.window or None,
-        )
-        planned = replace(_planned(vectors, continued, resources, meter), why=BEGUN)
-    return _told(planned, options, meter)
+    planned = kept or _planned(vectors, options, resources, meter)
+    _say(planned, options, meter, begun=kept is not None)
+    return planned
 
 
 def _planned(vectors: PairVectors, options: PairOptions, resources: Resources, meter: Meter) -> Planned:
@@ -302,12 +343,14 @@ def _choose(question: Question, options: PairOptions) -> Plan:
     return choose(question, method=method, **options.fixed)
 
 
-def _told(planned: Planned, options: PairOptions, meter: Meter) -> Planned:
+def _say(planned: Planned, options: PairOptions, meter: Meter, *, begun: bool) -> None:
+    """Print the plan and what its prediction means for the user."""
     prediction, say = planned.prediction, meter.progress.say
     band = share_percent_text(prediction.recall_low, 1)
     if prediction.recall_high - prediction.recall_low > 0.0005:
         band = f"{band} to {share_percent_text(prediction.recall_high, 1)}"
-    say(f"search: {planned.search.describe()} ({planned.why}); predicted recall {band}")
+    why = f"{BEGUN}: {planned.why}" if begun else planned.why
+    say(f"search: {planned.search.describe()} ({why}); predicted recall {band}")
     if not planned.reaches:
         say(f"requested recall {options.recall:.1%}: not reachable with the given options")
     if options.top is None and prediction.n_pairs > MAX_PAIRS:
@@ -315,7 +358,6 @@ def _told(planned: Planned, options: PairOptions, meter: Meter) -> Planned:
             f"about {counted(round(prediction.n_pairs), 'pair')} are expected, but the limit is {MAX_PAIRS:,}: "
             "raise --threshold, or keep the best of each document with --top"
         )
-    return planned
 
 
 def _rounded(prediction: Prediction) -> Prediction:
