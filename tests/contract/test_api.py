@@ -226,6 +226,16 @@ def test_a_body_that_breaks_its_rules_is_refused_with_the_field_and_those_allowe
     assert "value_of_tag" not in answer.text
 
 
+def test_a_field_that_comes_twice_is_refused(script: Script) -> None:
+    for repeated in (
+        '{"field": "x", "ids": ["lease"], "ids": ["other"]}',
+        '{"ids": [], "field": "x", "ids": ["lease"]}',
+    ):
+        answer = script.call("POST", "/tags", content=repeated, headers={"content-type": "application/json"})
+        assert answer.status_code == 400, answer.text
+        assert answer.json()["message"] == "body: the field 'ids' must be given once. It came several times."
+
+
 @pytest.mark.parametrize("path", ["PUT /documents/form", "POST /check"])
 def test_a_form_or_compressed_data_is_no_document(script: Script, path: str) -> None:
     method, _, where = path.partition(" ")

@@ -25,7 +25,7 @@ from nearkin.web.api.dispatch import JSONAnswer, api_endpoint
 from nearkin.web.api.operation import ROOT
 from nearkin.web.api.records import ApiProblem
 from nearkin.web.gate import Gate, sandbox
-from nearkin.web.queries import DoneQuery, parsed
+from nearkin.web.queries import DoneQuery, parameters_in, parsed
 from nearkin.web.refusals import status_of
 from nearkin.web.roles import ROLES, Role, check_role, role_of_form, role_of_screen
 from nearkin.web.screen import ChangeForm, FileField, Screen, ScreenFile
@@ -130,8 +130,8 @@ def _route(path: str, endpoint: _Endpoint, role: Role, *methods: str) -> Route:
 
 def _page_of(service: ReviewService, screen: Screen) -> _Endpoint:
     async def page(request: Request) -> Response:
-        query, visitor = request.query_params, visitor_of(request)
-        asked, done = parsed(screen.query, query.multi_items()), parsed(DoneQuery, query.multi_items())
+        query, visitor = parameters_in(request.url.query), visitor_of(request)
+        asked, done = parsed(screen.query, query), parsed(DoneQuery, query)
         place = str(request.url.include_query_params().replace(scheme="", netloc=""))
 
         def answered() -> str:
@@ -144,7 +144,7 @@ def _page_of(service: ReviewService, screen: Screen) -> _Endpoint:
 
 def _json_of(service: ReviewService, screen: Screen) -> _Endpoint:
     async def data(request: Request) -> Response:
-        asked = parsed(screen.query, request.query_params.multi_items())
+        asked = parsed(screen.query, parameters_in(request.url.query))
         return await service.workers.run(lambda: JSONAnswer(screen.answer(service, asked).data))
 
     return data
@@ -152,7 +152,7 @@ def _json_of(service: ReviewService, screen: Screen) -> _Endpoint:
 
 def _table_of(service: ReviewService, screen: Screen, suffix: str) -> _Endpoint:
     async def table(request: Request) -> Response:
-        asked, make = parsed(screen.query, request.query_params.multi_items()), screen.table
+        asked, make = parsed(screen.query, parameters_in(request.url.query)), screen.table
 
         def written() -> bytes:
             told = json.dumps(service.parameters(screen.path, asked), ensure_ascii=False)
@@ -170,7 +170,7 @@ def _table_of(service: ReviewService, screen: Screen, suffix: str) -> _Endpoint:
 
 def _parameters_of(service: ReviewService, screen: Screen) -> _Endpoint:
     async def told(request: Request) -> Response:
-        asked = parsed(screen.query, request.query_params.multi_items())
+        asked = parsed(screen.query, parameters_in(request.url.query))
         content = json.dumps(service.parameters(screen.path, asked), ensure_ascii=False, indent=1).encode() + b"\n"
         return _attached(screen, f"{_PARAMETERS}.json", "application/json", content)
 
@@ -179,7 +179,7 @@ def _parameters_of(service: ReviewService, screen: Screen) -> _Endpoint:
 
 def _file_of(service: ReviewService, screen: Screen, file: ScreenFile) -> _Endpoint:
     async def made(request: Request) -> Response:
-        asked = parsed(file.query or screen.query, request.query_params.multi_items())
+        asked = parsed(file.query or screen.query, parameters_in(request.url.query))
         visitor = visitor_of(request)
         content = await service.workers.run(lambda: file.make(service, visitor, asked))
         if file.is_sandboxed_page:

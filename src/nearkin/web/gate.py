@@ -13,9 +13,10 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from nearkin.errors import BodyTooLargeError, RefusedError
+from nearkin.errors import RefusedError
 from nearkin.reports.pages import PageScript
 from nearkin.reports.quantities import size_text
+from nearkin.web.incoming_body import IncomingBody
 from nearkin.web.refusals import refused
 from nearkin.web.request_source import RequestSource, source_of
 from nearkin.web.settings import ServiceSettings
@@ -38,6 +39,7 @@ HEADERS = {
 _ONLY_ENCRYPTED = {"strict-transport-security": "max-age=31536000"}
 """Header of a service that browsers reach over TLS: for a year, they connect to its host name only with TLS."""
 _SANDBOX = "sandbox"
+_TOO_LARGE = 413
 _SAFE = frozenset(("GET", "HEAD"))
 _METHODS = _SAFE | {"POST", "PUT", "DELETE"}
 _OWN_SITES = frozenset(("same-origin", "none"))
@@ -82,13 +84,15 @@ class Gate:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
             return
-        guarded = _GuardedSend(scope, send, HEADERS | _ONLY_ENCRYPTED if self._settings.is_secure else HEADERS)
+        most = self._settings.max_body_bytes
+        body = IncomingBody(scope, receive, most, _too_large(most))
+        guarded = _GuardedSend(scope, send, body, HEADERS | _ONLY_ENCRYPTED if self._settings.is_secure else HEADERS)
         headers = Headers(scope=scope)
         found = self._source(scope, headers)
         visitor = None if isinstance(found, Response) else self._visitor(headers)  # a foreign page uses up no attempts
         refusal = found if isinstance(found, Response) else self._refusal(scope, headers, visitor)
         if refusal is None and isinstance(found, RequestSource):
-            refusal = await self._entered(scope, receive, found, visitor)
+            refusal = await self._entered(scope, body.receive, found, visitor)
         if refusal is None and visitor is None:
             is_of_programs = _is_of_programs(scope)
             refusal = (
@@ -96,14 +100,14 @@ class Gate:
             )
             refusal.headers["www-authenticate"] = "Bearer"
         if refusal is not None:
-            await _for_programs(scope, refusal)(scope, receive, guarded)
+            await _for_programs(scope, refusal)(scope, body.receive, guarded)
             return
         scope.setdefault("state", {})["visitor"] = visitor
         if isinstance(found, RequestSource):
             _name_public_address(scope, found.host, self._settings.scheme)
         started = time.perf_counter()
         try:
-            await self._passed(scope, receive, guarded)
+            await self._passed(scope, body.receive, guarded)
         finally:
             if self._watch is not None:
                 self._watch(scope, guarded.status or 500, time.perf_counter() - started)
@@ -143,7 +147,7 @@ class Gate:
         if is_change and not is_placed and not (visitor is not None and visitor.is_script):
             return refused(403, "A change needs an Origin header, or the token for scripts.")
         if _content_length(headers) > self._settings.max_body_bytes:
-            return refused(413, _too_large(self._settings.max_body_bytes))
+            return refused(_TOO_LARGE, _too_large(self._settings.max_body_bytes))
         return None
 
     async def _entered(
@@ -158,20 +162,9 @@ class Gate:
 
     async def _passed(self, scope: Scope, receive: Receive, send: _GuardedSend) -> None:
         """Run the application within the limits."""
-        left = self._settings.max_body_bytes
-
-        async def limited() -> Message:
-            nonlocal left
-            message = await receive()
-            if message["type"] == "http.request":
-                left -= len(message.get("body", b""))
-                if left < 0:
-                    raise BodyTooLargeError(_too_large(self._settings.max_body_bytes))
-            return message
-
         try:
             async with asyncio.timeout(self._settings.request_s):
-                await self._app(scope, limited, send)
+                await self._app(scope, receive, send)
         except ClientDisconnect:
             return  # nobody is there to be answered, and nothing was begun
         except TimeoutError:
@@ -206,10 +199,11 @@ def _name_public_address(scope: Scope, host: str, scheme: str) -> None:
 
 
 class _GuardedSend:
-    """Sender of responses that adds the headers of every response."""
+    """Sender of responses that adds the headers of every response, and lets the client read it before it ends."""
 
-    def __init__(self, scope: Scope, send: Send, headers: Mapping[str, str]) -> None:
-        self._scope, self._send, self._headers, self.has_started, self.status = scope, send, headers, False, 0
+    def __init__(self, scope: Scope, send: Send, body: IncomingBody, headers: Mapping[str, str]) -> None:
+        self._scope, self._send, self._body, self._headers = scope, send, body, headers
+        self.has_started, self.status = False, 0
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -220,6 +214,12 @@ class _GuardedSend:
             if self._scope.get("state", {}).get(_SANDBOX):
                 headers["content-security-policy"] = sandbox_policy()
             headers.setdefault("cache-control", "no-store")
+            if self.status == _TOO_LARGE:
+                headers["connection"] = "close"
+        elif not message.get("more_body", False) and self._body.has_rest(is_closing=self.status == _TOO_LARGE):
+            await self._send({**message, "more_body": True})
+            await self._body.discard_rest()
+            message = {"type": "http.response.body", "body": b""}
         await self._send(message)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from typing import Literal, TypeVar, get_origin
+from urllib.parse import parse_qsl
 
 import msgspec
 
@@ -19,6 +20,27 @@ GroupMeasure = Literal["words", "letters"]
 Place = Literal["query", "form"]
 MEASURES: tuple[Measure, ...] = ("words", "containment", "edit", "letters")
 DEFAULTS: dict[Measure, float] = {"words": THRESHOLD, "letters": GAMMA, "containment": CONTAINMENT, "edit": EDIT}
+
+
+def parameters_in(query: str, max_fields: int | None = None) -> list[tuple[str, str]]:
+    """Return the names and values of a query string.
+
+    Raises
+    ------
+    ParameterError
+        It is not UTF-8, or has more than ``max_fields`` parameters.
+
+    Examples
+    --------
+    >>> parameters_in("id=lease%2F1&wave=")
+    [('id', 'lease/1'), ('wave', '')]
+    """
+    try:
+        return parse_qsl(query, keep_blank_values=True, max_num_fields=max_fields, errors="strict")
+    except UnicodeDecodeError:
+        raise ParameterError("query: the parameters must be UTF-8, with % escapes.") from None
+    except ValueError:
+        raise ParameterError(f"query: a request must have at most {max_fields:,} parameters.") from None
 
 
 def parsed(

@@ -176,6 +176,14 @@ def test_large_bodies_are_refused(collection: Collection) -> None:
         assert visit.send("POST", form.path, content=parts(), headers=headers).status_code == 413
 
 
+def test_parameters_of_pages_are_utf8(visit: Visit) -> None:
+    """An id that had other bytes is stored, and linked, with their escapes, such as \\xff."""
+    visit.sign_in()
+    for path in ("/document?id=%ff", "/document.json?id=%ff", "/list?%ff=1", "/document?id=%C3"):
+        answer = visit.send("GET", path, headers={"sec-fetch-site": "none"})
+        assert (answer.status_code, "parameters must be UTF-8" in answer.text) == (400, True), path
+
+
 def test_a_request_takes_no_longer_than_allowed(collection: Collection) -> None:
     visit = Visit(collection, request_s=0.0).sign_in()
     assert visit.send("GET", "/", headers={"sec-fetch-site": "none"}).status_code == 503

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from email.message import Message
 from typing import Any
-from urllib.parse import parse_qsl, unquote_to_bytes
+from urllib.parse import unquote_to_bytes
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from nearkin.errors import ParameterError, RefusedError
+from nearkin.errors import ParameterError, RefusedError, quoted
 from nearkin.stages.documents.members import printable_id
-from nearkin.web.api.json_faults import json_fault
+from nearkin.web.api.json_faults import json_fault, repeated_field
 from nearkin.web.api.openapi import openapi
 from nearkin.web.api.operation import ROOT, Operation, OperationAnswer, RequestBody
 from nearkin.web.api.operations import OPERATIONS
-from nearkin.web.queries import fields_of, parsed
+from nearkin.web.queries import fields_of, parameters_in, parsed
 from nearkin.web.roles import check_role, role_of_operation
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor
@@ -55,7 +55,7 @@ def api_endpoint(service: ReviewService) -> Callable[[Request], Awaitable[Respon
             raise RefusedError(403, "A change through the API needs the token for scripts, not a session.")
         if operation.changes:
             service.check_may_change()
-        pairs = _parameters(request.url.query)
+        pairs = parameters_in(request.url.query, _MAX_FIELDS)
         asked = parsed(operation.query, [*_given_once(operation, pairs), *given.items()], in_path=given.keys())
         body = await _body(operation, request)
         found = await service.workers.run(lambda: operation.act(service, visitor, asked, body))
@@ -107,15 +107,6 @@ def _match(template: Sequence[str], segments: Sequence[str]) -> dict[str, str] |
     return given
 
 
-def _parameters(query: str) -> list[tuple[str, str]]:
-    try:
-        return parse_qsl(query, keep_blank_values=True, max_num_fields=_MAX_FIELDS, errors="strict")
-    except UnicodeDecodeError:
-        raise ParameterError("query: the parameters must be UTF-8, with % escapes.") from None
-    except ValueError:
-        raise ParameterError(f"query: a request must have at most {_MAX_FIELDS:,} parameters.") from None
-
-
 def _given_once(operation: Operation, pairs: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
     """Return the parameters; refuse those of which a value would be lost without a word."""
     lists, seen = fields_of(operation.query), set[str]()
@@ -148,6 +139,9 @@ async def _body(operation: Operation, request: Request) -> Any:
     if kind != "application/json":
         raise RefusedError(415, f"The Content-Type of the body must be application/json. Got {kind} instead.")
     try:
-        return msgspec.json.decode(content, type=operation.body)
+        found = msgspec.json.decode(content, type=operation.body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ParameterError(json_fault(error, operation.body)) from error
+    if (repeated := repeated_field(content)) is not None:
+        raise ParameterError(f"body: the field {quoted(repeated)} must be given once. It came several times.")
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import msgspec
@@ -38,3 +39,24 @@ def json_fault(error: Exception, kind: type[msgspec.Struct]) -> str:
     if found := _MISSING.match(what):
         return f"body{where}: the field {quoted(found[1])} is missing."
     return f"body{where}: {what}."
+
+
+def repeated_field(body: bytes) -> str | None:
+    """Return a field that an object of a JSON body has twice, so that a value would be lost; None if there is none.
+
+    Examples
+    --------
+    >>> repeated_field(b'{"limit": 1, "ids": [{"id": "a", "id": "b"}]}'), repeated_field(b'{"limit": 1}')
+    ('id', None)
+    """
+    repeated: list[str] = []
+
+    def of_object(pairs: list[tuple[str, object]]) -> None:
+        seen = set[str]()
+        for name, _ in pairs:
+            if name in seen:
+                repeated.append(name)
+            seen.add(name)
+
+    json.loads(body, object_pairs_hook=of_object, parse_int=str)  # an int of thousands of digits is no error here
+    return repeated[0] if repeated else None
