@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -74,6 +75,52 @@ def test_what_a_command_reads_is_not_replaced(name: str, place: Path) -> None:
     ended = nearkin_here(*ARE_INPUTS[name].split(), "--overwrite")
     assert (ended.code, INPUT in ended.err) == (2, True), ended.err
     assert files_in(place) == before
+
+
+@pytest.fixture
+def produced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a load file and the texts that it names, in another spelling."""
+    monkeypatch.chdir(tmp_path)
+    Path("r/TEXT").mkdir(parents=True)
+    rows = ["DOCID,TEXTPATH"]
+    for i in range(4):
+        rows.append(f"D{i},text\\{i}.TXT")
+        Path(f"r/TEXT/{i}.txt").write_text(RENT.format(i // 2), "utf-8")
+    for name in ("r/load.csv", "load.csv"):
+        Path(name).write_text("\n".join(rows), "utf-8")
+    Path("other.txt").write_text("old", "utf-8")
+    return tmp_path
+
+
+TEXT_IS_READ = {
+    "signatures": "sign load.csv --text-root r --out r/TEXT/1.txt",
+    "signatures beside": "sign r/load.csv --out r/TEXT/1.txt",
+    "statistics": "statistics load.csv --text-root r --out r/TEXT/1.txt",
+    "verified": "neighbours sig --verify jaccard:.7 --out r/TEXT/1.txt",
+}
+
+
+@pytest.mark.parametrize("name", TEXT_IS_READ)
+def test_a_text_that_a_load_file_names_is_not_replaced(name: str, produced: Path) -> None:
+    assert nearkin_here("sign", "load.csv", "--text-root", "r", "--out", "sig", "-q").code == 0
+    before = files_in(produced)
+    ended = nearkin_here(*TEXT_IS_READ[name].split(), "--overwrite")
+    assert ended.code == 2, ended.err
+    assert re.search(r"--out r/TEXT/1\.txt is one of the texts that \S*load\.csv names\. Choose another", ended.err)
+    assert files_in(produced) == before
+    for out in ("other.txt", "r/TEXT/new.txt"):
+        ended = nearkin_here(*TEXT_IS_READ[name].replace("r/TEXT/1.txt", out).split(), "--overwrite")
+        assert ended.code == 0, ended.err
+
+
+def test_the_exceptions_of_signatures_do_not_replace_a_text(produced: Path) -> None:
+    Path("r/TEXT/1.txt").rename("r/TEXT/sig-exceptions.csv")
+    listed = Path("load.csv").read_text("utf-8").replace("1.TXT", "sig-exceptions.csv")
+    Path("load.csv").write_text(listed, "utf-8")
+    before = files_in(produced)
+    ended = nearkin_here("sign", "load.csv", "--text-root", "r", "--out", "r/TEXT/sig", "--overwrite")
+    assert (ended.code, "is one of the texts that load.csv names" in ended.err) == (2, True), ended.err
+    assert files_in(produced) == before
 
 
 ARE_INSIDE = {

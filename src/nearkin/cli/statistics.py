@@ -79,7 +79,7 @@ def statistics(
     else:
         with bars_shown(is_quiet=quiet or as_json) as bars:
             texts = reading.request(inputs).opened(bars)
-            check_not_an_input(out, [source.path for source in texts.sources])
+            check_not_an_input(out, texts.sources, texts.encoding)
             found = collect(
                 texts,
                 parse_shingling(features, parameter="features", owner="statistics"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,12 +15,14 @@ from nearkin.paths import is_one_of, printable
 from nearkin.records import I64, FeatureCounts
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.damage import fault_of, is_damage
+from nearkin.stages.documents.formats import FORMATS
+from nearkin.stages.documents.formats.load_file import LoadFile
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.not_read import NotRead
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.documents.sources import Source
+from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.stages.features.counting import count_features
 from nearkin.stages.features.shingles import Shingling
 from nearkin.workflows.reading.inputs import FileInput, Input, LooseFilesInput
@@ -180,16 +182,21 @@ class Texts:
         return TextBatch(prepared, raw.sources)
 
 
-def check_not_an_input(out: Path, paths: Sequence[str]) -> None:
-    """Refuse to write over an input, whatever its path.
+def check_not_an_input(out: Path, sources: Iterable[Source], encoding: str) -> None:
+    """Refuse to write over an input, whatever its path, or over a text that a load file among the inputs names.
 
     Raises
     ------
     ParameterError
     """
-    for path in paths:
-        if is_one_of(out, [path]):
-            raise ParameterError(f"--out {out} is one of the inputs ({path}). Choose another file.")
+    if not out.exists():
+        return
+    for one in sources:
+        shown, form = printable(one.path), FORMATS.get(one.format)
+        if is_one_of(out, [one.path]):
+            raise ParameterError(f"--out {out} is one of the inputs ({shown}). Choose another file.")
+        if isinstance(form, LoadFile) and one.path != STDIN and form.names_text(one, encoding, out.stat()):
+            raise ParameterError(f"--out {out} is one of the texts that {shown} names. Choose another file.")
 
 
 def counts_fingerprint(features: Shingling, normalise: Normalisation) -> str:

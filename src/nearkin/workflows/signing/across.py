@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +50,9 @@ def find_neighbours(
     """
     if verification is not None:  # the documents are read again
         both = (file,) if against is None else (file, against)
-        check_not_an_input(out, [on_disk(one.source.path) for signed in both for one in signed.about.inputs])
+        for signed in both:
+            sources = [replace(one.source, path=on_disk(one.source.path)) for one in signed.about.inputs]
+            check_not_an_input(out, sources, signed.about.encoding)
     if against is None:
         return neighbours_of_signatures(
             file, out, distance, verification=verification, equal=equal, resources=resources, progress=progress

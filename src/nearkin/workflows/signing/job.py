@@ -67,7 +67,8 @@ def sign(
     given = None if statistics is None else Statistics.load(statistics)
     texts = reading.opened(meter.progress)
     if out is not None:
-        check_not_an_input(out, [source.path for source in texts.sources])
+        for written in (out, exceptions_beside(out)):
+            check_not_an_input(written, texts.sources, reading.encoding)
     inputs = snapshots_of(texts.sources, reading.encoding)
     if given is not None and given.features != options.counts_fingerprint:
         raise FingerprintError(

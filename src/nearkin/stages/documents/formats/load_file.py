@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import IO, TYPE_CHECKING
+from functools import partial
+from typing import IO, TYPE_CHECKING, TypeVar
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.formats.format import StreamFormat, stream_of
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from nearkin.stages.documents.table_columns import RowMask
 
 NAME = "load-file"
+Asked = TypeVar("Asked")
 
 
 class LoadFile(StreamFormat):
@@ -145,9 +148,15 @@ class LoadFile(StreamFormat):
 
         return self._of_texts(source, encoding, digest_of_texts)
 
+    def names_text(self, source: Source, encoding: str, file: os.stat_result) -> bool:
+        """Whether a load file that can be read names a file as the text of a document."""
+        from nearkin.stages.documents.load_files.reading import names_text
+
+        return self._of_texts(source, encoding, partial(names_text, file=file)) is True
+
     def _of_texts(
-        self, source: Source, encoding: str, asked: Callable[[OpenedSource, ByteStream], str | None]
-    ) -> str | None:
+        self, source: Source, encoding: str, asked: Callable[[OpenedSource, ByteStream], Asked]
+    ) -> Asked | None:
         from nearkin.stages.documents.load_files.reading import stream_encoding
         from nearkin.stages.documents.streams import StreamFault, no_progress
 

@@ -197,6 +197,15 @@ def digest_of_texts(opened: OpenedSource, stream: ByteStream) -> str | None:
     return told.hexdigest()
 
 
+def names_text(opened: OpenedSource, stream: ByteStream, file: os.stat_result) -> bool:
+    """Whether a file is one of the text files that a load file names.
+
+    Parameters and errors are those of `state_of_texts`.
+    """
+    named = (folder.file_of(path) for folder, path in _paths_of_texts(opened, stream) or ())
+    return any(found is not None and os.path.samestat(found, file) for found in named)
+
+
 def _paths_of_texts(opened: OpenedSource, stream: ByteStream) -> Iterator[tuple[TextFolder, str]] | None:
     """Return the folder of the text files with the path of each record; None if a load file names none."""
     dialect = dialect_in(stream, opened.source.name)

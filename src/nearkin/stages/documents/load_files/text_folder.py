@@ -147,17 +147,21 @@ class TextFolder:
 
     def state_of(self, path: str) -> tuple[int, int] | None:
         """Return size and time of change, in nanoseconds, of a text file; None if there is none that can be read."""
+        found = self.file_of(path)
+        return None if found is None else (found.st_size, found.st_mtime_ns)
+
+    def file_of(self, path: str) -> os.stat_result | None:
+        """Return the state of a text file; None if there is none that can be read."""
         try:
             *folders, name = self.parts(path)
             place = self._folder(tuple(folders), path)
             try:
-                found = os.stat(name, dir_fd=place, follow_symlinks=False)
+                return os.stat(name, dir_fd=place, follow_symlinks=False)
             except FileNotFoundError:
                 spelled = self._spelled(tuple(folders), place, name, path)
-                found = os.stat(spelled, dir_fd=place, follow_symlinks=False)
+                return os.stat(spelled, dir_fd=place, follow_symlinks=False)
         except (RefusedPathError, OSError):
             return None
-        return found.st_size, found.st_mtime_ns
 
     def _opened(self, folders: tuple[str, ...], name: str, shown: str) -> int:
         """Open a file of a folder, by any spelling of its name."""
