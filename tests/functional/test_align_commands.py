@@ -149,6 +149,7 @@ def test_what_cannot_be_aligned_is_refused_with_its_reason(texts, tmp_path):
     assert "its name does not show which" in refused(tmp_path, german, code=3)
     assert "Cannot open" in refused(tmp_path, tmp_path / "missing.tmx", code=3)
     assert "must be one of tmx, jsonl" in refused(tmp_path, german, "--format", "pdf", code=2)
+    assert "Got 'nope' instead" in refused(tmp_path, german, english, "--encoding", "nope", code=2)
 
 
 def test_columns_that_are_not_there(tmp_path):
@@ -162,6 +163,21 @@ def test_columns_that_are_not_there(tmp_path):
     assert "omit it" in refused(tmp_path, tmp_path / "a.tmx.gz", "--source-column", "de", code=2)
     message = refused(tmp_path, path, "--source-column", "en", code=2)
     assert "both languages would be read from the column 'en'" in message
+
+
+@pytest.mark.parametrize(("suffix", "separator"), [("csv", ","), ("tsv", "\t"), ("parquet", "")])
+@pytest.mark.parametrize(
+    ("options", "option"), [((), "--target-column"), (("--source-column", "x"), "--source-column")]
+)
+def test_columns_of_one_name(tmp_path, suffix, separator, options, option):
+    path, names = tmp_path / f"a.{suffix}", ["de", "en", "en", "x", "x"]
+    if suffix == "parquet":
+        pq.write_table(pa.table([["a"]] * 5, names=names), path)
+    else:
+        path.write_text(f"{separator.join(names)}\n{separator.join('abcde')}\n")
+    named = "x" if options else "en"
+    message = refused(tmp_path, path, *options, code=3)
+    assert f"2 columns have the name '{named}' ({option}); it must be unique" in message
 
 
 def test_a_tmx_file_that_is_cut_short_or_of_other_languages(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,6 +22,7 @@ from nearkin.manifests.dedup import DedupManifest
 from nearkin.runs.progress import Silent
 from nearkin.stages.search import inverted
 from nearkin.stages.search.linking import SkewedRuns
+from nearkin.web.served_runs import ServedRun
 from nearkin.workflows.auditing import run as auditing_run
 from nearkin.workflows.auditing.audit import audit
 from nearkin.workflows.auditing.audited import MAX_MISSED, Audited, AuditOptions, MissedPairs
@@ -312,6 +314,16 @@ def test_no_texts_at_all(tmp_path):
 def test_options(name, value):
     with pytest.raises(ParameterError, match=f"'{name}'"):
         AuditOptions(**{name: value})
+
+
+@pytest.mark.parametrize("manifest", ["{}", '{"command": 3}'])
+def test_a_manifest_that_names_no_command(tmp_path, manifest):
+    (tmp_path / "manifest.json").write_text(manifest)
+    said = f"{tmp_path} holds no results of Nearkin: its manifest.json does not name the command that wrote it. Audit"
+    with pytest.raises(RunError, match=re.escape(said)):
+        audit(tmp_path)
+    with pytest.raises(RunError, match=re.escape(said.removesuffix(" Audit") + " --run takes results of nearkin")):
+        ServedRun.opened(1, tmp_path)
 
 
 def test_no_run(tmp_path, lossy):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,7 +14,8 @@ import pyarrow as pa
 
 from nearkin.errors import ParameterError, SourceError
 from nearkin.nouns import counted
-from nearkin.stages.documents.columns import listed_columns, missing_column
+from nearkin.stages.documents.columns import check_unique, listed_columns, missing_column
+from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import FORMATS, TABLES, WITH_COLUMNS
 from nearkin.stages.documents.legibility import without_illegible
@@ -75,6 +77,7 @@ class ParallelCorpus:
                 f"one of {', '.join(_FORMATS)}, for one file; two files are read as lines of text",
                 self.file_format,
             )
+        check_encoding(self.encoding)
         for name, column in (("source_column", self.source_column), ("target_column", self.target_column)):
             if column is not None and not self._is_table:
                 raise ParameterError(
@@ -176,8 +179,9 @@ class ParallelCorpus:
                 names = list(table.schema.names)
         else:
             head = head_of_file(source.path, source.name, self.encoding)
-            records = FORMATS[source.format].records(head, source.delimiter)
-            names = list(dict.fromkeys(name for record in records for name in record))
+            form = FORMATS[source.format]
+            records = form.records(head, source.delimiter)
+            names = list(form.header(head, source.delimiter)) or list(dict.fromkeys(chain.from_iterable(records)))
         found = []
         for role, language, named in (
             ("source", self.source, self.source_column),
@@ -191,6 +195,7 @@ class ParallelCorpus:
                     f"{source.name}: no column is named after {language}. Name it with --{role}-column. "
                     f"The columns are: {listed_columns(names)}."
                 )
+            check_unique(source.name, {f"--{role}-column": column}, names)
             if named is None:
                 say(f"{role} column: '{column}' (guessed from the columns {listed_columns(names)})")
             found.append(column)

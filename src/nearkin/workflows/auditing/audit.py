@@ -83,7 +83,11 @@ def what_holds(command: object) -> str:
     --------
     >>> what_holds("sign"), what_holds("families COLLECTION")
     ('holds the results of nearkin sign', 'holds the form groups of a collection')
+    >>> what_holds(None)
+    'holds no results of Nearkin: its manifest.json does not name the command that wrote it'
     """
+    if not isinstance(command, str):
+        return f"holds no results of Nearkin: its {MANIFEST} does not name the command that wrote it"
     if command == FAMILIES_OF_COLLECTION:
         return "holds the form groups of a collection"
     return f"holds the results of nearkin {command}"
@@ -96,9 +100,8 @@ def _manifest(directory: Path) -> Manifest:
     stored = read_results(directory)
     command = stored.get("command")
     if not isinstance(command, str) or command not in AUDITED:
-        raise RunError(
-            f"{directory} {what_holds(command)}, which cannot be audited. Audit a collection, or the results of {RUNS}."
-        )
+        audited = ", which cannot be audited" if isinstance(command, str) else ""
+        raise RunError(f"{directory} {what_holds(command)}{audited}. Audit a collection, or the results of {RUNS}.")
     try:
         return AUDITED[command].of(stored)
     except TypeError as error:
