@@ -73,6 +73,61 @@ def checking_methods(cls: _C) -> _C:
     return cls
 
 
+def checking_records(cls: _C) -> _C:
+    """Decorate a class of parts for an own pipeline: `checking_methods`, and the types of what its methods take."""
+    for name, method in list(vars(cls).items()):
+        if name.startswith("_") and name != "__init__":
+            continue
+        owner = cls.__name__ if name == "__init__" else f"{cls.__name__}.{name}"
+        if inspect.isfunction(method):
+            setattr(cls, name, checking_types(method, owner))
+        elif isinstance(method, classmethod):
+            setattr(cls, name, classmethod(checking_types(method.__func__, owner)))
+    return checking_methods(cls)
+
+
+def checking_types(function: _F, owner: str | None = None) -> _F:
+    """Decorate a function of parts for an own pipeline: refuse what is no string, record or array of its parameters.
+
+    Other types, such as numbers, are for the function to check.
+
+    Examples
+    --------
+    >>> @checking_types
+    ... def spell(word: str) -> list[str]:
+    ...     return list(word)
+    >>> spell(7)
+    Traceback (most recent call last):
+    ...
+    nearkin.errors.ParameterError: The 'word' parameter of spell must be a str. Got 7 instead.
+    """
+    signature, whose = inspect.signature(function), owner or function.__name__
+
+    @functools.wraps(function)
+    def called(*values: Any, **given: Any) -> Any:
+        for name, value in signature.bind(*values, **given).arguments.items():
+            kind = _kind(signature.parameters[name].annotation, function)
+            if kind is not None and not isinstance(value, kind):
+                module = "" if kind.__module__.startswith(("nearkin", "builtins")) else f"{kind.__module__}."
+                article = "an" if kind.__name__[0] in "aeiou" and not module else "a"
+                raise ParameterError.of(name, whose, f"{article} {module.replace('.lib.', '.')}{kind.__name__}", value)
+        return function(*values, **given)
+
+    return called  # type: ignore[return-value]  # it takes what the function takes
+
+
+def _kind(annotation: object, function: Callable[..., Any]) -> type | None:
+    """Return the class that a parameter must have: str, a record, or an array; None for other annotations."""
+    if annotation in ("str", str):
+        return str
+    first, *rest = str(annotation).split(".")
+    found = functools.reduce(lambda one, name: getattr(one, name, None), rest, function.__globals__.get(first))
+    found = getattr(found, "__origin__", found)  # of an alias for arrays of one type
+    package = getattr(found, "__module__", "").partition(".")[0]
+    is_known = package in ("numpy", "pyarrow", "nearkin") and not getattr(found, "_is_protocol", False)
+    return found if isinstance(found, type) and is_known else None
+
+
 def plain_number(value: object) -> object:
     """Return a bool, int or float of Python for a scalar of numpy, and any other value unchanged.
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from nearkin.arguments import checking_arguments, checking_types
 from nearkin.kernels import features
 from nearkin.kernels.buffers import text_buffers
 from nearkin.records import FeatureCounts
 from nearkin.stages.features.shingles import Characters, Shingling
 
 
+@checking_arguments
+@checking_types
 def count_features(texts: pa.LargeStringArray, shingling: Shingling) -> FeatureCounts:
     """Count the distinct features of each text.
 

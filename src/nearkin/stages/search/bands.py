@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nearkin.errors import ParameterError, is_int
+import numpy as np
+
+from nearkin.arguments import checking_records
+from nearkin.errors import ParameterError, is_int, is_number
 from nearkin.kernels.chances import found_by_bands
 from nearkin.kernels.sketch import band_keys
 from nearkin.records import F64, U64, Signatures
 
 
+@checking_records
 @dataclass(frozen=True, slots=True)
 class Bands:
     """``bands`` bands of ``rows`` slots each. More bands find more pairs; more rows per band find fewer.
@@ -49,6 +53,8 @@ class Bands:
 
     def probability(self, similarity: F64 | float) -> F64:
         """Return the probability that a pair of this Jaccard similarity is a candidate: 1 − (1 − s^rows)^bands."""
+        if not (is_number(similarity) or (isinstance(similarity, np.ndarray) and similarity.dtype.kind in "fiu")):
+            raise ParameterError.of("similarity", "Bands.probability", "a number or an array of numbers", similarity)
         return found_by_bands(similarity, self.bands, self.rows)
 
     def keys(self, signatures: Signatures) -> U64:

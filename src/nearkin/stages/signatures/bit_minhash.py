@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from nearkin.arguments import checking_records
 from nearkin.kernels.mixing import GOLDEN
 from nearkin.records import BitSignatures, FeatureCounts
 from nearkin.stages.signatures.bits import check_bits, signatures
 from nearkin.stages.signatures.minhash import MinHash
 
 
+@checking_records
 @dataclass(frozen=True, slots=True)
 class BitMinHash:
     """One bit of each slot of a MinHash: two signatures agree in a bit with probability ``(1 + J) / 2``.

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nearkin.arguments import checking_records
 from nearkin.errors import FingerprintError, ParameterError, is_int
 from nearkin.kernels.sketch import sketch
 from nearkin.records import F64, Bool, ShingleSets, Signatures
 
 
+@checking_records
 @dataclass(frozen=True, slots=True)
 class MinHash:
     """MinHash: two sketches agree in a slot with probability equal to the Jaccard similarity of their sets.

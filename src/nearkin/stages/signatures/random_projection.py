@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from nearkin.arguments import checking_records
 from nearkin.errors import ParameterError, is_int
 from nearkin.kernels.projections import project_hashes
 from nearkin.records import F64, I64, U64, BitSignatures
@@ -21,6 +22,7 @@ MAX_BITS = 65_528
 """Maximum length, because Hamming distances are stored in 16 bits."""
 
 
+@checking_records
 @dataclass(frozen=True, slots=True)
 class TermVectors:
     """Weighted terms of a batch of documents.
@@ -46,6 +48,7 @@ class TermVectors:
         return len(self.offsets) - 1
 
 
+@checking_records
 @dataclass(frozen=True, slots=True)
 class RandomProjection:
     """Random projection: a bit is 1 if the vector lies on the positive side of a random plane.

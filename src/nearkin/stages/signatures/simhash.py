@@ -13,6 +13,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from nearkin.arguments import checking_records
 from nearkin.errors import ParameterError
 from nearkin.kernels.keccak import MAX_MESSAGE_BYTES, shake256
 from nearkin.kernels.projections import project_hashes, project_rows
@@ -24,6 +25,7 @@ from nearkin.stages.signatures.vectors import FeatureVectors, as_words, spell
 Hash = Literal["shake256", "fast"]
 
 
+@checking_records
 @dataclass(frozen=True, slots=True)
 class Simhash:
     """Simhash: a bit is 1 if more occurrences of features have a 1 than a 0 in that bit of their hash.

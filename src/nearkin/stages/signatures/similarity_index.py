@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
+from nearkin.arguments import checking_records
 from nearkin.errors import FingerprintError, ParameterError, is_int, is_number
 from nearkin.kernels import fingerprint_sketches
 from nearkin.records import I32, I64, Bool
@@ -88,6 +89,7 @@ class SimilarityIndexes:
         return found
 
 
+@checking_records
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimilarityIndex:
     """Method that turns a text into a stream, k-grams, shingles, a sketch, and finally one number.

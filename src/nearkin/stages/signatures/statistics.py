@@ -15,10 +15,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import FingerprintError, SourceError
+from nearkin.arguments import checking_records
+from nearkin.errors import FingerprintError, ParameterError, SourceError, is_int
 from nearkin.formats import parquet
 from nearkin.kernels.lookup import add_at
 from nearkin.kernels.projections import growing_weights
+from nearkin.paths import path_of
 from nearkin.records import I64, U64, FeatureCounts
 from nearkin.stages.signatures.numbering import FeatureNumbers
 
@@ -33,6 +35,7 @@ SCHEMA = pa.schema(
 )
 
 
+@checking_records
 @dataclass(frozen=True)
 class Statistics:
     """Frequencies of features in a set of documents.
@@ -65,6 +68,10 @@ class Statistics:
     documents: I64
     n_documents: int
 
+    def __post_init__(self) -> None:
+        if not is_int(self.n_documents):
+            raise ParameterError.of("n_documents", "Statistics", "an int", self.n_documents)
+
     @classmethod
     def of(cls, batches: Iterable[FeatureCounts]) -> Statistics:
         """Count batches of documents.
@@ -75,7 +82,11 @@ class Statistics:
             The batches have features of different kinds.
         """
         growing: GrowingStatistics | None = None
+        if not isinstance(batches, Iterable):
+            raise ParameterError.of("batches", "Statistics.of", "an iterable of FeatureCounts", batches)
         for counted in batches:
+            if not isinstance(counted, FeatureCounts):
+                raise ParameterError.of("batches", "Statistics.of", "an iterable of FeatureCounts", counted)
             growing = growing or GrowingStatistics(counted.fingerprint)
             growing.add(counted)
         return (growing or GrowingStatistics("")).frozen()
@@ -120,6 +131,7 @@ class Statistics:
 
     def save(self, path: Path) -> None:
         """Write directly to a file; use `runs.files.published` to publish it atomically."""
+        path = path_of(path, "path", "Statistics.save")
         about = {
             "version": FORMAT_VERSION,
             "features": self.features,
@@ -138,6 +150,7 @@ class Statistics:
         SourceError
             The file has no statistics, has another format version, or is damaged.
         """
+        path = path_of(path, "path", "Statistics.load")
         try:
             table = parquet.read_table(path)
         except parquet.UNREADABLE as error:
@@ -166,6 +179,7 @@ class Statistics:
         return loaded
 
 
+@checking_records
 class GrowingStatistics:
     """Statistics to which documents can be added.
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from nearkin.arguments import checking_records
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.kernels.projections import logarithms, project_sparse
 from nearkin.records import I64, U8, BitSignatures, FeatureCounts
@@ -50,6 +51,7 @@ class _SparseProjection:
         )
 
 
+@checking_records
 @dataclass(frozen=True, slots=True)
 class TopSig(_SparseProjection):
     """TopSig: a bit is 1 if the sum of the features' vectors over {-1, 0, +1}, one per occurrence, is greater than 0.
@@ -93,6 +95,7 @@ class TopSig(_SparseProjection):
         return signatures(self._project(counted, votes(counted)), counted, self)
 
 
+@checking_records
 @dataclass(frozen=True, slots=True)
 class WeightedTopSig(_SparseProjection):
     """TopSig with each distinct feature once, weighted by its frequency in the document relative to all documents.
@@ -145,6 +148,7 @@ class WeightedTopSig(_SparseProjection):
         return signatures(self._project(counted, weights(counted, self.statistics)), counted, self)
 
 
+@checking_records
 @dataclass(frozen=True, slots=True)
 class OnlineTopSig(_SparseProjection):
     """Weighted TopSig of a stream: each document is weighted by the statistics of the documents up to it.

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from nearkin.arguments import checking_records
 from nearkin.kernels.projections import min_rows
 from nearkin.records import I64, U8, BitSignatures, FeatureCounts
 from nearkin.stages.signatures.bits import check_bits, signatures
@@ -20,6 +21,7 @@ HASHES = ("md5", "sha1", "sha256", "sha512")
 _PART_BYTES = 32  # 1024 bits / 4
 
 
+@checking_records
 @dataclass(frozen=True, slots=True)
 class TruncatedMinHash:
     """The minimum MD5, SHA-1, SHA-256 and SHA-512 of all features, each cut to a quarter of the bits and concatenated.

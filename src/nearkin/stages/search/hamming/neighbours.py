@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nearkin.arguments import checking_arguments, checking_types
 from nearkin.errors import FingerprintError, ParameterError, check_int, is_int
 from nearkin.records import U32, U64, BitSignatures
 from nearkin.stages.search.hamming.jobs import HammingSearch, Watcher
@@ -43,6 +44,8 @@ class Nearest:
         return len(self.query)
 
 
+@checking_arguments
+@checking_types
 def neighbour_pairs(
     signatures: BitSignatures,
     distance: int,
@@ -100,6 +103,8 @@ def neighbour_pairs(
     )
 
 
+@checking_arguments
+@checking_types
 def nearest(
     queries: BitSignatures,
     signatures: BitSignatures,
