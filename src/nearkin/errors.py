@@ -30,6 +30,7 @@ A message says what is wrong and where, and gives the rule and the invalid value
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeGuard
 
@@ -65,30 +66,55 @@ class ParameterError(NearkinError, ValueError):
     def __init__(self, message: str, *, named: Iterable[str] = ()) -> None:
         super().__init__(message)
         self._named = {name: f"'{name}'" for name in named}  # how each stands in the message
+        self._rule = ""
 
     @classmethod
     def of(cls, parameter: str, owner: str, rule: str, came: object) -> ParameterError:
         """Make an error that names the parameter and its owner, the rule, and the invalid value."""
         whose = f"The '{parameter}' parameter of {owner}"
         error = cls(f"{whose} must be {rule}. Got {quoted(came)} instead.")
-        error._named = {parameter: whose}
+        error._named, error._rule = {parameter: whose}, rule
         return error
 
     def with_options(self, option_of: Callable[[str], str | None]) -> str:
-        """Return the message with parameters spelt as options by ``option_of``; None leaves a parameter as it is.
+        """Return the message for the command line, with parameters spelt as options and ints called whole numbers.
+
+        ``option_of`` returns the option of a parameter; None leaves it as it is.
 
         Examples
         --------
         >>> error = ParameterError.of("rows", "MinHash", "an int >= 1", 0)
         >>> error.with_options({"rows": "--rows"}.get)
-        '--rows must be an int >= 1. Got 0 instead.'
+        '--rows must be a whole number, 1 or more. Got 0 instead.'
         """
-        message = str(self)
+        message = str(self).replace(self._rule, in_plain_words(self._rule), 1) if self._rule else str(self)
         for name, whose in self._named.items():
-            message = message.replace(whose, option_of(name) or whose)
+            if (option := option_of(name)) is not None:
+                message = _with_value(name).sub(rf"{option} \1", message).replace(whose, option)
         return message
 
 
+def in_plain_words(rule: str) -> str:
+    """Return a rule about ints as the command line words it, without a type of Python.
+
+    Examples
+    --------
+    >>> in_plain_words("an int >= 1"), in_plain_words("an int from 0 to 255")
+    ('a whole number, 1 or more', 'a whole number from 0 to 255')
+    >>> in_plain_words("an int >= 1 and <= 64")
+    'a whole number from 1 to 64'
+    """
+    rule = _FROM_TO.sub(r"a whole number from \1 to \2", rule)
+    return _FROM.sub(r"a whole number, \1 or more", rule).replace("an int ", "a whole number ")
+
+
+def _with_value(name: str) -> re.Pattern[str]:
+    """Return the pattern of a keyword with its value, as Python writes it."""
+    return re.compile(rf'\b{name}="([^"]*)"')
+
+
+_FROM_TO = re.compile(r"an int >= ([\d,]+) and <= ([\d,]+)")
+_FROM = re.compile(r"an int >= ([\d,]+)")
 _MAX_BITS = 1024
 """Length of the first ints that are too large for a float."""
 

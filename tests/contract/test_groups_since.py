@@ -227,5 +227,9 @@ def test_a_lost_end_of_the_history_is_noticed(place):
         collection.remove(["a3"])
         collection.groups(threshold=THRESHOLD)
     place.sql("DELETE FROM group_history WHERE number = 2")
-    with place.open(create=False) as collection, pytest.raises(CollectionError, match="and their history differ"):
+    told = (
+        r"^The collection is damaged: the groups at .* and their history differ\. Run nearkin fsck .* Then run "
+        r"nearkin groups COLLECTION\.$"
+    )
+    with place.open(create=False) as collection, pytest.raises(CollectionError, match=told):
         collection.groups_since("march", threshold=THRESHOLD)

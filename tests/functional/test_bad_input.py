@@ -361,8 +361,14 @@ def test_options_that_break_their_rule(tmp_path, options, words):
         (["sign", "IN", "--out", "OUT", "--features", "chars:99"], "--features must be words:N or chars:N"),
         (["sign", "IN", "--out", "OUT", "--method", "simhash", "--seed", "3"], "--seed has no effect with simhash"),
         (["sign", "IN", "--out", "OUT", "--method", "simhash", "--online"], "--online is for weighted-topsig"),
-        (["pairs", "--left", "IN", "--right", "IN", "--out", "OUT", "--top", "0"], "--top must be an int >= 1"),
-        (["lab", "minhash", "IN", "--out", "OUT", "--documents", "1"], "--documents must be an int from 2 to 20000"),
+        (
+            ["pairs", "--left", "IN", "--right", "IN", "--out", "OUT", "--top", "0"],
+            "--top must be a whole number, 1 or more",
+        ),
+        (
+            ["lab", "minhash", "IN", "--out", "OUT", "--documents", "1"],
+            "--documents must be a whole number from 2 to 20000",
+        ),
         (["align", "IN", "--source", "de", "--target", "de", "--out", "OUT"], "--target must be a language other than"),
         (["info", "postgres://host:port/database"], "COLLECTION must be a directory, or postgresql://"),
         (["plan", "pairs", "--left", "9", "--right", "9", "--recall", "2"], "--recall must be a number > 0"),

@@ -182,7 +182,7 @@ def test_rules_about_another_set_need_one(files, tmp_path, arguments, named):
         (["--min-shared", "1", "--measure", "jaccard"], "whatever its similarity. Omit --measure."),
         (["--min-shared", "1", "--drop", "containing"], "whatever its similarity. Omit --drop."),
         (["--min-shared", "1", "--drop", "either", "--threshold", "0.5"], "Omit --threshold and --drop."),
-        (["--min-shared", "0"], "--min-shared must be an int >= 1. Got 0 instead."),
+        (["--min-shared", "0"], "--min-shared must be a whole number, 1 or more. Got 0 instead."),
     ],
 )
 def test_rules_that_contradict_one_another(files, tmp_path, arguments, told):
@@ -196,7 +196,7 @@ def test_rules_that_contradict_one_another(files, tmp_path, arguments, told):
 def test_from_python_the_same_errors_name_keywords() -> None:
     with pytest.raises(ParameterError, match=r"^'min_shared' drops .* Omit 'threshold'\.$"):
         nearkin.dedup(["a b c"], against=["a b c"], min_shared=1, threshold=0.5)
-    with pytest.raises(ParameterError, match=r"^'drop' needs 'measure' containment\. Got jaccard"):
+    with pytest.raises(ParameterError, match=r"^'drop' needs measure=\"containment\"\. Got jaccard"):
         nearkin.dedup(["a b c"], against=["a b c"], drop="either", measure="jaccard")
 
 

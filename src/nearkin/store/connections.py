@@ -16,7 +16,7 @@ from sqlalchemy.pool import QueuePool
 
 from nearkin.errors import CollectionError
 from nearkin.store.facts import read_facts
-from nearkin.store.failures import busy, damaged
+from nearkin.store.failures import busy, damaged_file
 from nearkin.store.opened_file import OpenedFile, replaced
 from nearkin.store.place import FILE, Place
 from nearkin.store.read_only import ReadOnlyFile
@@ -64,7 +64,7 @@ def _sqlite_engine(place: Place, wait_s: float, file: ReadOnlyFile | None, opene
     def unread(context: Any) -> CollectionError | None:
         """Report damage where the driver fails to decode SQLite's error message."""
         error = context.original_exception
-        return damaged(place, f"{NO_TEXT} ({error})") if isinstance(error, UnicodeDecodeError) else None
+        return damaged_file(place, f"{NO_TEXT} ({error})") if isinstance(error, UnicodeDecodeError) else None
 
     def set_up(connection: Any, record: Any) -> None:
         has_log = _set_up_sqlite(connection, place, is_read_only=file is not None)
@@ -166,7 +166,7 @@ def _set_up_sqlite(connection: Any, place: Place, *, is_read_only: bool) -> bool
             return False
         (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
     except UnicodeDecodeError as error:  # the driver cannot decode SQLite's error message
-        raise damaged(place, f"{NO_TEXT} ({error})") from error
+        raise damaged_file(place, f"{NO_TEXT} ({error})") from error
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
     return bool(mode == "wal")

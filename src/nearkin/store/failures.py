@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from nearkin.errors import CollectionBusyError, CollectionError, MissingExtraError, NearkinError, OutputError
 from nearkin.paths import has_limit_on_files, why
-from nearkin.store.damage import unrepairable
+from nearkin.store.damage import damaged, unrepairable
 from nearkin.store.place import Place
 
 _NOTHING_STORED = "Nothing of this command was stored; the collection is unchanged."
@@ -52,11 +52,10 @@ def busy(place: Place) -> CollectionBusyError:
     return CollectionBusyError(f"Another process is writing to {place}. Wait until it has finished, and try again.")
 
 
-def damaged(place: Place, reason: str) -> CollectionError:
+def damaged_file(place: Place, fault: str) -> CollectionError:
     """Return the error for an SQLite file that is damaged."""
     return CollectionError(
-        f"{place} is damaged: {reason}. Restore it from a backup; to recover what is still readable: sqlite3 "
-        "nearkin.sqlite .recover"
+        f"{unrepairable(fault, place)} To recover what is still readable: sqlite3 nearkin.sqlite .recover"
     )
 
 
@@ -116,9 +115,9 @@ def _of_sqlite(place: Place, error: sqlite3.Error) -> NearkinError:
         reason = f"{error}. Check the permissions of the directory and of its files"
         return CollectionError(f"{place} cannot be opened for reading and writing: {reason}. {_TAKE_READ_ONLY}")
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        return damaged(place, f"SQLite reports: {error}")
+        return damaged_file(place, f"SQLite reports: {error}")
     if "decode to UTF-8" in str(error):  # the driver has no error code for it
-        return damaged(place, f"{error}. nearkin fsck finds the row and repairs it if possible")
+        return damaged(str(error), place)
     missing = _MISSING_IN_SQLITE.search(str(error))
     return _missing(place, *missing.groups()) if missing else CollectionError(f"{place}: {error}.")
 

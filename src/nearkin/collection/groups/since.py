@@ -22,7 +22,7 @@ from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionError, ParameterError
 from nearkin.nouns import counted, first_of, wave_text
 from nearkin.store.bulk import named
-from nearkin.store.damage import FSCK
+from nearkin.store.damage import damaged
 from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import changes as changed_settings
 from nearkin.store.schema import documents, loads, waves
@@ -264,10 +264,8 @@ def _refuse_other_groups(connection: Connection, state: GroupState, now: PastGro
         content_of |= {one.row: one.content for one in found}
     pairs = {(content_of.get(row), group) for row, group in zip(now.rows.tolist(), now.groups.tolist(), strict=True)}
     if pairs != set(zip(state.member_contents.tolist(), state.member_groups.tolist(), strict=True)):
-        raise CollectionError(
-            f"The groups at {state.tolerance} and their history differ in the store. Run nearkin fsck COLLECTION, then "
-            "nearkin groups."
-        )
+        fault = damaged(f"the groups at {state.tolerance} and their history differ")
+        raise CollectionError(f"{fault} Then run nearkin groups COLLECTION.")
 
 
 def _documents(connection: Connection, rows: list[int]) -> dict[int, StoredDocument]:
@@ -276,7 +274,7 @@ def _documents(connection: Connection, rows: list[int]) -> dict[int, StoredDocum
         stored = connection.execute(with_documents().where(documents.c.row.in_(some))).all()
         found |= zip([one.row for one in stored], stored_documents(stored), strict=True)
     if len(found) < len(set(rows)):
-        raise CollectionError(f"Rows of documents in groups are missing from the store. {FSCK}")
+        raise damaged("rows of documents in groups are missing")
     return found
 
 

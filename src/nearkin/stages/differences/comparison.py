@@ -12,6 +12,8 @@ Kind = Literal["equal", "only_a", "only_b", "gap"]
 DifferenceKind = Literal["numbers", "dates", "names", "negations", "wording", "formatting", "moves"]
 KINDS: tuple[DifferenceKind, ...] = get_args(DifferenceKind)
 """Kinds of a difference, in the order in which they are listed."""
+_MEANT: frozenset[DifferenceKind] = frozenset(("numbers", "dates"))
+"""Kinds of words that mean something else with another sign, or with a digit that is raised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +198,7 @@ class Comparison:
                 return f"The two documents differ only in what is ignored: {counted(self.n_ignored, 'difference')}"
             return f"The two documents are identical except for {self.not_compared}"
         if self.has_same_words:
-            places = counted(self.n_differences, "place")
-            return f"The two documents have the same words, written differently in {places}"
+            return self._of_same_words()
         only_a, only_b = counted(self.n_words_only_a, "word"), counted(self.n_words_only_b, "word")
         moved = (
             f"{counted(self.n_moves, 'passage')} moved ({counted(self.n_words_moved, 'word')})" if self.n_moves else ""
@@ -206,6 +207,21 @@ class Comparison:
             return f"{moved}, no other difference"
         return f"{counted(self.n_changes, 'difference')}: {only_a} only in A, {only_b} only in B" + f", {moved}" * bool(
             moved
+        )
+
+    def _of_same_words(self) -> str:
+        """Return the headline if no word is only in one text.
+
+        Numbers may differ in a sign or in a raised digit: ``-500`` and ``500``, ``10⁵`` and ``105`` are not the same.
+        """
+        n_meant = sum(not _MEANT.isdisjoint(one.kinds) for one in self.differences)
+        n_written = self.n_differences - n_meant
+        written = f"written differently in {counted(n_written, 'place')}"
+        if not n_meant:
+            return f"The two documents have the same words, {written}"
+        found = [kind for kind in self.n_of_kind if kind in _MEANT]
+        return f"{counted(n_meant, 'difference')} in {' and '.join(found)}; all other words are the same" + (
+            f", {written}" * bool(n_written)
         )
 
     def to_json(self) -> dict[str, object]:

@@ -59,6 +59,14 @@ def test_names_and_facts_are_shown_and_escaped() -> None:
         ("a b", "a\nb", "The two documents are identical except for white space"),
         ("é b", "e\u0301 b", "The two documents are identical except for the Unicode form of characters"),
         ("a, b", "A b", "The two documents have the same words, written differently in 1 place"),
+        ("a loss of -500", "a loss of 500", "1 difference in numbers; all other words are the same"),
+        ("10⁵ cells", "105 cells", "1 difference in numbers; all other words are the same"),
+        (
+            "In all, of the 10⁵ cells",
+            "in all of the 105 cells",
+            "1 difference in numbers; all other words are the same, written differently in 2 places",
+        ),
+        ("12 m² here", "12 m2 here", "The two documents have the same words, written differently in 1 place"),
         ("a b", "a c d", "1 difference: 1 word only in A, 2 words only in B"),
     ],
 )

@@ -1,0 +1,34 @@
+"""Messages about a damaged database file: the same words as for all other damage."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from nearkin.collection.collection import Collection
+from nearkin.errors import CollectionError
+from nearkin.store.damage import BACKUP, FSCK
+from nearkin.store.failures import told
+from nearkin.store.place import FILE, Place
+
+
+def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+    with Collection.open(tmp_path / "matter", create=True):
+        pass
+    for beside in tmp_path.joinpath("matter").glob(f"{FILE}*"):
+        beside.write_bytes(b"no database" * 1000)
+    with pytest.raises(CollectionError) as refused, Collection.open(tmp_path / "matter") as collection:
+        collection.info()
+    said = str(refused.value)
+    assert f"{tmp_path / 'matter'} is damaged: SQLite reports: file is not a database. {BACKUP} To recover" in said
+
+
+def test_a_value_that_is_not_utf8(tmp_path: Path) -> None:
+    place = Place.parse(tmp_path)
+    with sqlite3.connect(":memory:") as connection, pytest.raises(CollectionError) as refused, told(place):
+        connection.execute("SELECT CAST(x'ff' AS TEXT)").fetchone()
+    said = str(refused.value)
+    assert said.startswith(f"{tmp_path} is damaged: Could not decode to UTF-8 column")
+    assert said.endswith(FSCK)
