@@ -348,7 +348,7 @@ def test_options_that_are_refused(options, said):
 
 def test_options_that_do_not_go_together(corpus, tmp_path):
     out = ["--out", tmp_path / "out"]
-    assert "--top must be a whole number, 1 or more" in refused(*sides(corpus), "--top", 0, *out, code=2)
+    assert "--top must be a whole number from 1 to" in refused(*sides(corpus), "--top", 0, *out, code=2)
     both = ["--known", "same-ids", "--interwiki", "inline"]
     assert "omit one of them" in refused(*sides(corpus), *both, *out, code=2)
     assert "is not a Wikipedia dump" in refused(*sides(corpus), "--interwiki", "inline", *out, code=2)
