@@ -58,6 +58,8 @@ class Source:
         Maximum cost of its extraction.
     ocr : str or None
         Languages for the recognition of text in images; None: it is not recognised.
+    place : str or None
+        Path that names the file in results if another file has the same name; otherwise None.
     """
 
     path: str
@@ -74,6 +76,7 @@ class Source:
     text_root: str | None = None
     limits: ExtractionLimits = USUAL_LIMITS
     ocr: str | None = None
+    place: str | None = None
 
     @classmethod
     def stored(cls, fields: Mapping[str, Any]) -> Source:
@@ -96,7 +99,11 @@ class Source:
         del told["limits"]
         if self.limits.given:
             told["extraction_limits"] = self.limits.given
-        return {name: value for name, value in told.items() if value is not None or name not in ("text_root", "ocr")}
+        return {
+            name: value
+            for name, value in told.items()
+            if value is not None or name not in ("text_root", "ocr", "place")
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from nearkin.errors import InputError
 from nearkin.nouns import counted
-from nearkin.paths import printable
 from nearkin.planning.curve import missed
 from nearkin.planning.search import BandPlan
 from nearkin.records import Matches
@@ -32,7 +31,7 @@ from nearkin.workflows.dedup.sampling import look
 from nearkin.workflows.dedup.searching import Search, Sizes
 from nearkin.workflows.dedup.tables import Places, locate, write_tables
 from nearkin.workflows.dedup.verifying import SetStore, VerifiedMatches, verify_all
-from nearkin.workflows.reading.inputs import Input
+from nearkin.workflows.reading.inputs import Input, places_in
 from nearkin.workflows.resources import Resources
 
 
@@ -178,9 +177,8 @@ def collect(
     n_inputs = sum(read.n_documents for read in reads[: len(inputs)])
     with meter.stage("exact copies", 0, "steps"):
         corpus = survey(spool.chunks(), n_inputs, is_against=others is not None)
-        names = [printable(name) for one in everything for name in one.names]
         kinds = [read.id_kind for read in reads]
-        places = locate(corpus, names, kinds[: len(inputs)], kinds[len(inputs) :])
+        places = locate(corpus, places_in(everything), kinds[: len(inputs)], kinds[len(inputs) :])
     check_problems(places, rules)
     try:
         check_readable(corpus, places, rules)

@@ -41,6 +41,7 @@ from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.summaries import by_source, by_threshold
 from nearkin.workflows.dedup.tables import Places, write_exceptions_of, write_tables
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, read_exceptions_beside
+from nearkin.workflows.reading.places import places_of_files
 from nearkin.workflows.resources import Resources
 
 
@@ -160,9 +161,10 @@ def regroup(
 
 def _files(run: FinishedRun) -> dict[int, InputFile]:
     """Return the files of the run by the numbers of the sources, as far as their names are unique."""
-    files = [*run.manifest.inputs, *run.manifest.against]
-    n_called = Counter(one.name for one in files)
-    by_name = {one.name: one for one in files if n_called[one.name] == 1}
+    sides = (run.manifest.inputs, run.manifest.against)
+    called = [(place, one) for side in sides for place, one in zip(places_of_files(side), side, strict=True)]
+    n_called = Counter(place for place, _ in called)
+    by_name = {place: one for place, one in called if n_called[place] == 1}
     return {number: by_name[name] for number, name in enumerate(run.places.source_names) if name in by_name}
 
 

@@ -147,7 +147,7 @@ def count_texts(
     texts: Texts, split: Splitting, arrays: tuple[GrowingArray, GrowingArray], *, threads: int, progress: Progress
 ) -> CountedTexts:
     """Read texts once; write terms and counts to two files that were begun with `growing`, and map them."""
-    names, vocabulary = pa.array(texts.names, pa.large_string()), Vocabulary()
+    names, vocabulary = pa.array(texts.places, pa.large_string()), Vocabulary()
     terms, counts = arrays
     sizes, documents = [np.zeros(1, np.int64)], []
 

@@ -135,7 +135,7 @@ def pair_files(
             exceptions = [
                 line
                 for side in sides
-                for line in lines_with_digests(all_exceptions(side), side.names, side.sources, resources, meter)
+                for line in lines_with_digests(all_exceptions(side), side.places, side.sources, resources, meter)
             ]
             if exceptions:
                 write_exceptions(directory.path / EXCEPTIONS_FILE, exceptions)

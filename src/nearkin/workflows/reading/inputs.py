@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
 import pyarrow as pa
 
 from nearkin.errors import SourceError
+from nearkin.paths import printable
 from nearkin.records import I64
 from nearkin.runs.progress import Progress
-from nearkin.stages.documents.formats import FORMATS, is_of_documents
+from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.formats.extracted import Extracted
 from nearkin.stages.documents.members import InnerDocument
 from nearkin.stages.documents.reader import read_batches
@@ -25,6 +26,7 @@ from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.extracting import FileToRead, ahead_of_reading
 from nearkin.workflows.reading.joined_batches import JoinedBatches
+from nearkin.workflows.reading.places import is_loose, with_places
 
 if TYPE_CHECKING:
     from nearkin.stages.documents.extraction.nodes import ExtractedNode
@@ -116,6 +118,11 @@ class LooseFilesInput:
     def names(self) -> tuple[str, ...]:
         """Names of the files."""
         return tuple(source.name for source in self.sources)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Names of the files in results; a file that shares its name with another has its path."""
+        return tuple(source.place or source.name for source in self.sources)
 
     @property
     def size_bytes(self) -> int:
@@ -296,14 +303,20 @@ class StoredSource(Source):
     documents: StoredDocuments
 
 
+def places_in(inputs: Iterable[Input]) -> list[str]:
+    """Return the names of all sources in results, in order."""
+    named = (one.places if isinstance(one, LooseFilesInput) else one.names for one in inputs)
+    return [printable(place) for places in named for place in places]
+
+
 def file_inputs(
     sources: Sequence[Source], *, keep_column: str | None = None, encoding: str, stdin: BinaryIO | None = None
 ) -> tuple[Input, ...]:
     """Return the sources as inputs, in order; consecutive files of documents become one input."""
     inputs: list[Input] = []
     loose: list[Source] = []
-    for source in sources:
-        if is_of_documents(source.format) and source.path != "-":
+    for source in with_places(sources):
+        if is_loose(source):
             loose.append(source)
             continue
         if loose:

@@ -24,7 +24,7 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source, resolve_sources
 from nearkin.workflows.reading.changed import changed, changed_documents, check_comes_again
 from nearkin.workflows.reading.describing import texts_sha256
-from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs
+from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs, places_in
 from nearkin.workflows.reading.memory_documents import IN_MEMORY
 
 _SHOWN = 3
@@ -52,7 +52,7 @@ class Reread:
 
     def source_names(self, rows: I64) -> pa.LargeStringArray:
         """Return the name of the source of each row."""
-        names = pa.array([printable(name) for one in self.inputs for name in one.names], pa.large_string())
+        names = pa.array(places_in(self.inputs), pa.large_string())
         return names.take(pa.array(np.searchsorted(np.cumsum(self.counts), rows, side="right")))
 
     def check_lengths(

@@ -25,7 +25,7 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.stages.features.counting import count_features
 from nearkin.stages.features.shingles import Shingling
-from nearkin.workflows.reading.inputs import FileInput, Input, LooseFilesInput
+from nearkin.workflows.reading.inputs import FileInput, Input, LooseFilesInput, places_in
 from nearkin.workflows.reading.problems import stop_at_problem
 
 if TYPE_CHECKING:
@@ -126,6 +126,11 @@ class Texts:
     def names(self) -> list[str]:
         """Names of the sources, in the order of their numbers."""
         return [printable(name) for one in self.inputs for name in one.names]
+
+    @property
+    def places(self) -> list[str]:
+        """Names of the sources in results; a file that shares its name with another has its path."""
+        return places_in(self.inputs)
 
     @property
     def encoding(self) -> str:

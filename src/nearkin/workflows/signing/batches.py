@@ -76,7 +76,7 @@ def signed_batches(
 
 
 def _counter(texts: Texts, options: SigningOptions) -> Callable[[RawBatch], tuple[pa.RecordBatch, FeatureCounts]]:
-    names = pa.array(texts.names, pa.large_string())
+    names = pa.array(texts.places, pa.large_string())
 
     def about(batch: TextBatch) -> pa.RecordBatch:
         kept = batch.prepared.select(["doc_id", "has_id", "line", "problem"])

@@ -39,7 +39,7 @@ def count_all_texts(
 ) -> tuple[Statistics, list[pa.RecordBatch]]:
     """Return the statistics of texts, possibly only a part of all, and the facts about each document."""
     growing = GrowingStatistics(counts_fingerprint(features, normalise))
-    names, documents = pa.array(texts.names, pa.large_string()), []
+    names, documents = pa.array(texts.places, pa.large_string()), []
     with meter.stage("count", texts.size_bytes, "bytes") as progress:
 
         def count(raw: RawBatch) -> tuple[FeatureCounts, pa.RecordBatch]:

@@ -96,7 +96,7 @@ def exceptions_beside(out: Path) -> Path:
 
 def _write_exceptions(texts: Texts, path: Path, resources: Resources, meter: Meter) -> None:
     """Write the exceptions, if there are any, or if an earlier list would be taken for that of these signatures."""
-    lines = lines_with_digests(all_exceptions(texts), texts.names, texts.sources, resources, meter)
+    lines = lines_with_digests(all_exceptions(texts), texts.places, texts.sources, resources, meter)
     if lines or path.exists():
         write_exceptions(path, lines)
 

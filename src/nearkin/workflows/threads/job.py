@@ -94,7 +94,7 @@ def thread_files(
         inputs = describe(sources, Resources(), meter)
         beside = exceptions_of_collections(sources, texts.exceptions)
         exceptions = [*texts.exceptions, *beside]
-        write_exceptions_in(directory.path, exceptions, texts.names, dict(enumerate(inputs)))
+        write_exceptions_in(directory.path, exceptions, texts.places, dict(enumerate(inputs)))
         inputs = [replace(one, n_documents=n) for one, n in zip(inputs, read.n_by_source, strict=True)]
         manifest = _manifest(asked, options, inputs, texts, read, tally, beside)
         manifest = replace(manifest, not_read=not_read_files(found.not_read), stages=tuple(meter.costs))

@@ -124,7 +124,7 @@ class MailReader:
         SourceError
             There is no mail, or too many documents cannot be read.
         """
-        names = pa.array(self._texts.names, pa.large_string())
+        names = pa.array(self._texts.places, pa.large_string())
         counts = np.zeros(len(names), np.int64)
         for number, raw in enumerate(self._texts.raw_batches(progress)):
             batch = self._texts.prepare(raw, AS_IT_CAME)

@@ -9,7 +9,6 @@ import numpy as np
 
 from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.stages import Stages
-from nearkin.paths import printable
 from nearkin.records import U32, Groups, Matches
 from nearkin.runs.meter import Meter
 from nearkin.runs.spool import SPOOL, Spool
@@ -41,7 +40,7 @@ from nearkin.workflows.dedup.readable import check_problems, check_readable
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.tables import locate
 from nearkin.workflows.dedup.verifying import VerifiedMatches
-from nearkin.workflows.reading.inputs import Input
+from nearkin.workflows.reading.inputs import Input, places_in
 from nearkin.workflows.reading.on_spark.tasks import split
 from nearkin.workflows.resources import Resources
 
@@ -86,10 +85,9 @@ def find(
     with meter.stage("collect", 0, "steps"):
         counted = COUNTED.of_targets(found.of(COUNTED.stream).collected(), len(partitions))
         corpus = _corpus(partitions, found, texts, is_against=others is not None)
-        names = [printable(name) for one in everything for name in one.names]
         of_inputs = [block for block in read if block.stream == INPUTS.stream]
         kinds = [IdKind(kind) for kind in INPUTS.of_targets(of_inputs, len(everything))[0].tolist()]
-        places = locate(corpus, names, kinds[: len(parts)], kinds[len(parts) :])
+        places = locate(corpus, places_in(everything), kinds[: len(parts)], kinds[len(parts) :])
     check_problems(places, rules)
     check_readable(corpus, places, rules)
     tell_of_long_documents(corpus, places, resources, meter.progress)
