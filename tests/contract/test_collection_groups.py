@@ -11,6 +11,7 @@ import pytest
 
 from nearkin.collection import measuring
 from nearkin.collection.groups.current import make_principal, stored_members
+from nearkin.collection.matching import word_links
 from nearkin.collection.stored import word_sets as word_sets_module
 from nearkin.collection.stored.segment_files import MANIFEST, Segment, load, save
 from nearkin.collection.tolerance import Tolerance
@@ -354,13 +355,26 @@ def test_distances_that_only_a_segment_has_are_noticed_by_conflicts(place):
 # -- pairs that were not compared --------------------------------------------------------------------------------------
 
 
-def test_pairs_left_uncompared_are_reported_by_every_later_call(place) -> None:
+def sides_just_apart() -> list[tuple[str, str]]:
+    """Texts of two sides; the Jaccard similarity between the sides is just below the threshold."""
+
     def side(name: str, i: int) -> str:
-        """A text whose Jaccard similarity with those of the other side is just below the threshold."""
         return " ".join([f"common{k}" for k in range(70)] + [f"{name}{k}" for k in range(30)] + [f"own{name}{i}"])
 
+    return [(f"{name}{i}", side(name, i)) for name in "ab" for i in range(12)]
+
+
+def test_no_pair_is_left_out_where_all_can_be_compared_at_once(place) -> None:
     with place.open() as opened:
-        opened.add([(f"{name}{i}", side(name, i)) for name in "ab" for i in range(12)])
+        opened.add(sides_just_apart())
+        found = opened.groups(threshold=0.6)
+    assert (len(found.groups), found.n_not_compared) == (2, 0)
+
+
+def test_pairs_left_uncompared_are_reported_by_every_later_call(place, monkeypatch) -> None:
+    monkeypatch.setattr(word_links, "MAX_REST", 0)
+    with place.open() as opened:
+        opened.add(sides_just_apart())
         first = opened.groups(threshold=0.6)
         assert (len(first.groups), first.n_not_compared > 0) == (2, True)
         opened.add([("c", "A text that has nothing to do with all the others of this collection.")])

@@ -2,8 +2,9 @@
 
 Candidates are pairs of signatures with few different bits, and each is compared exactly. Two things bound the work.
 Texts that are connected are not compared with one another. A hot text, which has very many candidates (a form of
-which each copy has as many words of its own), is compared with its nearest ones among other hot texts only; the
-pairs left out are counted.
+which each copy has as many words of its own), is compared with its nearest ones among other hot texts only. Pairs of
+two components are compared until some did not match, and the others only if they are few. The pairs left out are
+counted.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ MAX_NEAREST = 256
 """Number of hot texts, the nearest signatures first, with which a hot one is compared."""
 _TRIES = (1, 3, 12)
 """Numbers of pairs, the nearest signatures first, by which two components are compared before they are left apart."""
+MAX_REST = 1 << 16
+"""Number of pairs that are compared in a call although their components were compared often enough."""
 _BAND_BITS = 32
 _MIN_SAMPLE, _SAMPLED = 1 << 10, 64
 """A sample has at least so many texts, and one in so many."""
@@ -47,6 +50,7 @@ class WordLinks:
 
     def __init__(self, words: U64, sets: WordSets, threshold: float, reach: int) -> None:
         self._words, self._sets, self._threshold, self._reach = words, sets, threshold, reach
+        self._n_rest = MAX_REST
 
     def link(self, forest: Forest, asked: I64, is_live: Bool, *, threads: int, progress: Progress) -> int:
         """Connect the asked contents with all live ones that match; return the number of pairs left uncompared."""
@@ -103,7 +107,10 @@ class WordLinks:
         return is_hot
 
     def _settle(self, forest: Forest, left: I64, right: I64, bits: I64) -> tuple[I64, I64]:
-        """Compare pairs until their components are one, or were compared often enough; return what is left apart."""
+        """Compare pairs until their components are one, or were compared often enough; return what is left apart.
+
+        If few pairs are left, they are compared, too.
+        """
         nearest = np.lexsort((bits, right))
         firsts = nearest[np.unique(right[nearest], return_index=True)[1]]
         is_left = np.ones(len(left), np.bool_)
@@ -118,7 +125,14 @@ class WordLinks:
             self._connect(forest, left[chosen], right[chosen])
             is_left = np.ones(len(left), np.bool_)
             is_left[chosen] = False
-        return left[is_left], right[is_left]
+        left, right = left[is_left], right[is_left]
+        is_apart = forest.are_apart(left, right)
+        left, right = left[is_apart], right[is_apart]
+        if len(left) > self._n_rest:
+            return left, right
+        self._n_rest -= len(left)
+        self._connect(forest, left, right)
+        return left[:0], right[:0]
 
     def _connect(self, forest: Forest, left: I64, right: I64) -> None:
         is_one = self._sets.jaccards(left, right) >= self._threshold
