@@ -131,10 +131,20 @@ def _kind(annotation: object, function: Callable[..., Any]) -> type | None:
 def plain_number(value: object) -> object:
     """Return a bool, int or float of Python for a scalar of numpy, and any other value unchanged.
 
-    A float32 becomes the shortest decimal that it stands for, 0.8 rather than 0.800000011920929.
+    An array without dimensions is a scalar, too. A float32 becomes the shortest decimal that it stands for, 0.8 rather
+    than 0.800000011920929.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain_number(np.float32(0.8)), plain_number(np.array(0.8)), plain_number(np.int64(5)), plain_number("5")
+    (0.8, 0.8, 5, '5')
     """
     numpy = sys.modules.get("numpy")  # without numpy there is no such value
-    if numpy is None or not isinstance(value, numpy.generic) or isinstance(value, float):
+    if numpy is not None and isinstance(value, numpy.ndarray) and value.ndim == 0:
+        scalar = value[()]
+        return plain_number(scalar) if isinstance(scalar, numpy.bool_ | numpy.number) else value
+    if numpy is None or not isinstance(value, numpy.generic) or type(value) is float:
         return value
     if isinstance(value, numpy.bool_ | numpy.integer):
         return value.item()

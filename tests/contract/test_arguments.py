@@ -45,6 +45,7 @@ def flags() -> Iterator[tuple[str, Callable[..., Any], str]]:
                 yield name, function, one.name
 
 
+WRONG_ARRAYS = np.array([0.5]), np.array("0.5"), np.array(0.5, object)
 FLAGS = [pytest.param(function, flag, id=f"{name} {flag}") for name, function, flag in flags()]
 
 
@@ -70,9 +71,18 @@ def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
         found = matter.similar("a", threshold=np.float32(0.3), limit=np.int16(2))
         assert [one.document.doc_id for one in found.documents] == ["b"]
         assert str(found.tolerance) == str(matter.similar("a", threshold=0.3).tolerance)
-    for wrong in (np.float32("nan"), np.complex64(1), np.True_, np.array([0.5])):
+    for wrong in (np.float32("nan"), np.complex64(1), np.True_, *WRONG_ARRAYS):
         with pytest.raises(ParameterError, match="'threshold'"):
             nearkin.dedup(PAIRS, threshold=wrong)
+
+
+def test_arrays_without_dimensions_are_numbers() -> None:
+    plain = nearkin.dedup(PAIRS, threshold=0.5, seed=3)
+    given = nearkin.dedup(PAIRS, threshold=np.array(0.5, np.float32), seed=np.array(3), report=np.array(False))
+    assert given.pairs.equals(plain.pairs)
+    assert given.manifest["parameters"] == plain.manifest["parameters"]
+    assert nearkin.DedupOptions(threshold=np.array(0.8)) == nearkin.DedupOptions(threshold=0.8)
+    assert nearkin.StreamDeduplicator(threshold=np.array(0.5), max_age=np.array(4)).max_age == 4
 
 
 @pytest.mark.parametrize("job", [nearkin.dedup, nearkin.sign, nearkin.families])
