@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +83,28 @@ def test_arrays_without_dimensions_are_numbers() -> None:
     assert given.manifest["parameters"] == plain.manifest["parameters"]
     assert nearkin.DedupOptions(threshold=np.array(0.8)) == nearkin.DedupOptions(threshold=0.8)
     assert nearkin.StreamDeduplicator(threshold=np.array(0.5), max_age=np.array(4)).max_age == 4
+
+
+@pytest.mark.parametrize(
+    ("given", "plain"), [(np.int64(5), 5), (np.uint8(7), 7), (np.str_("x"), "x"), (np.True_, True)]
+)
+def test_ids_of_numpy_are_ids_of_python(given: Hashable, plain: object, tmp_path: Path) -> None:
+    stream = nearkin.StreamDeduplicator()
+    stream.add(given, LEASE)
+    (match,) = stream.add("b", LEASE)
+    assert (type(match.doc_id), match.doc_id) == (type(plain), plain)
+    stream.save(tmp_path / "stream")
+    assert given in nearkin.StreamDeduplicator.open(tmp_path / "stream")
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.int16])
+def test_numbers_of_numpy_in_documents_are_numbers(kind: Callable[[int], Any]) -> None:
+    records = [{"id": kind(i), "text": LEASE, "date": kind(i)} for i in range(3)]
+    expected = nearkin.dedup([{name: int(v) if name != "text" else v for name, v in one.items()} for one in records])
+    for documents in (records, [(one["id"], one["text"]) for one in records]):
+        assert nearkin.dedup(documents).documents["id"].equals(expected.documents["id"])
+    latest = nearkin.dedup(records, keep="max:date").documents
+    assert latest["keep"].to_pylist() == [False, False, True]
 
 
 @pytest.mark.parametrize("job", [nearkin.dedup, nearkin.sign, nearkin.families])

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from nearkin.arguments import plain_number
 from nearkin.errors import MissingColumnError, ParameterError, SourceError
 from nearkin.nouns import counted, first_of
 from nearkin.stages.documents.values import LongInteger, in_words
@@ -111,8 +112,8 @@ def sample_of_records(records: Iterable[Mapping[str, object]], *, is_partial: bo
     unfit: dict[str, str] = {}
     names: dict[str, None] = {}
     for record in records:
-        for name, value in record.items():
-            names[name] = None
+        for name, given in record.items():
+            names[name], value = None, plain_number(given)
             if isinstance(value, (str, bytes)) and not isinstance(value, LongInteger):
                 lengths.setdefault(name, []).append(len(value))
                 words.setdefault(name, []).append(_n_words(value))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import pyarrow as pa
 
 from nearkin import _compute as pc
+from nearkin.arguments import plain_number
 from nearkin.errors import SourceError
 from nearkin.nouns import agreeing, counted
 from nearkin.stages.documents.columns import (
@@ -106,7 +107,7 @@ def check_keep_records(
     if column not in names:
         n_seen, objects = None if is_text else len(records), objects_of_records(records)
         raise missing_column(name, "keep", column, names, n_seen=n_seen, objects=objects)
-    values = [record[column] for record in records if record.get(column) not in (None, "")]
+    values = [plain_number(record[column]) for record in records if record.get(column) not in (None, "")]
     number, date = _first_of_each_kind(values, is_text=is_text)
     if number is not None and date is not None:
         raise SourceError(

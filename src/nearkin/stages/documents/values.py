@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 
+from nearkin.arguments import plain_number
+
 
 class LongInteger(str):
     """Digits of an integer that is too long for Python to convert."""
@@ -44,7 +46,11 @@ def id_of(value: object) -> int | str | None:
     --------
     >>> id_of({"$oid": "5f"})
     '{"$oid":"5f"}'
+    >>> import numpy as np
+    >>> id_of(np.int64(5))
+    5
     """
+    value = plain_number(value)
     if value is None or isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
         return value
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
@@ -54,6 +60,7 @@ def number_of(value: object) -> float | None:
     """Return a value that chooses survivors; null if it is not a number."""
     if isinstance(value, LongInteger):
         return -math.inf if value.startswith("-") else math.inf
+    value = plain_number(value)
     if not isinstance(value, (bool, int, float)):
         return None
     try:
@@ -64,6 +71,7 @@ def number_of(value: object) -> float | None:
 
 def in_words(value: object) -> str:
     """Describe the type of a value."""
+    value = plain_number(value)
     if isinstance(value, LongInteger):
         return "a number"
     for types, words in (

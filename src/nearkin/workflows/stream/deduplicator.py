@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from nearkin.arguments import checking_methods
+from nearkin.arguments import checking_methods, plain_number
 from nearkin.errors import FingerprintError, ParameterError, check_int, is_number
 from nearkin.kernels import chains
 from nearkin.kernels.mixing import GOLDEN
@@ -194,7 +194,8 @@ class StreamDeduplicator:
 
         A text that is empty after normalisation matches nothing. Each id can be added only once, even with the same
         text, because a match must name one document; the id of a forgotten document can be added again. If a source can
-        deliver a document twice, check ``doc_id in stream`` first.
+        deliver a document twice, check ``doc_id in stream`` first. An id of numpy becomes one of Python: 5 for
+        ``np.int64(5)``. An id that is neither a str nor an int is taken, but such a stream cannot be saved.
 
         Raises
         ------
@@ -228,7 +229,7 @@ class StreamDeduplicator:
         for document in documents:
             if not isinstance(document, tuple | list) or len(document) != 2:
                 raise ParameterError.of("documents", "StreamDeduplicator.add_many", _PAIRS, document)
-            batch.append(document)
+            batch.append((_plain_id(document[0]), document[1]))
             if len(batch) == batch_size:
                 yield from self._add_batch(batch)
                 batch = []
@@ -419,6 +420,11 @@ class StreamDeduplicator:
         """Fingerprint of everything that makes the stored sketches and keys."""
         parts = self.normalise.fingerprint, self.shingle.fingerprint, self.minhash.fingerprint, self.bands.fingerprint
         return ";".join(parts)
+
+
+def _plain_id(doc_id: Hashable) -> Hashable:
+    """Return an int, float, bool or str of Python for an id of numpy, which cannot be saved, and others unchanged."""
+    return str(doc_id) if isinstance(doc_id, np.str_) else plain_number(doc_id)
 
 
 def _strings(texts: list[str]) -> pa.LargeStringArray:
