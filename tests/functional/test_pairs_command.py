@@ -70,7 +70,7 @@ def test_what_a_person_sees(corpus, tmp_path):
     said = nearkin("pairs", *sides(corpus), "--known", "same-ids", "--top", 1, "--out", tmp_path / "out")[0]
     assert "80 pairs among 80 × 80 documents with a cosine of at least 0.30; at most one per left document" in said
     assert "Recall 100%: 80 of 80 known pairs found. Source: equal ids;" in said
-    assert "predicted recall 100.0%" in said
+    assert "predicted recall 100.00%" in said
 
 
 def test_known_pairs_from_files(corpus, tmp_path):

@@ -85,15 +85,15 @@ def size_text(size_bytes: int) -> str:
     return f"{size / 1024:,.1f} TiB"
 
 
-def recall_text(value: float) -> str:
+def recall_text(value: float, digits: int = 1) -> str:
     """Write a recall in per cent, never rounded up.
 
     Examples
     --------
-    >>> [recall_text(value) for value in (0.91999, 0.9999, 1)]
-    ['91.9%', '99.9%', '100%']
+    >>> [recall_text(value) for value in (0.91999, 0.9999, 1)], recall_text(0.92666, 2)
+    (['91.9%', '99.9%', '100%'], '92.66%')
     """
-    return "100%" if value >= 1 else share_percent_text(value, 1)
+    return "100%" if value >= 1 else share_percent_text(value, digits)
 
 
 def magnitude_text(n: float) -> str:

@@ -73,7 +73,7 @@ def test_what_the_page_tells() -> None:
     html = page(manifest(), pair(), others=(pair(cosine=0.31),))
     assert "11,089 pairs among 20,000 × 20,000 documents with a cosine of at least 0.30" in html
     assert "from de to en" in html
-    assert "Predicted recall: 90.0 to 93.4%" in html
+    assert "Predicted recall: 90.07 to 93.41%" in html
     assert "11,089 pairs found; about 976 (782 to 1,221) probably missed." in html
     assert "380.8 million comparisons for 399.9 million pairs: relative cost 119.7%" in html
     assert "The exact cosine was computed for 75,151 candidates" in html
@@ -99,7 +99,7 @@ def test_results_come_before_promises() -> None:
 
 def test_a_recall_that_is_not_reached_is_told() -> None:
     about = manifest(plan=manifest()["plan"] | way(WINDOW, 0.4, 0.5, 0.6))
-    assert "The requested recall is 90.0%; the prediction may be as low as 40.0%" in page(about, pair())
+    assert "The requested recall is 90.0%; the prediction may be as low as 40.00%" in page(about, pair())
     assert "may be as low as" not in page(manifest(), pair())
 
 

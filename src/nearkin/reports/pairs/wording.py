@@ -114,8 +114,8 @@ def notes(told: PairsManifest) -> Iterator[Note]:
     if (low := plan.predicted.recall_low) < asked:
         yield Note(
             "The recall may be lower than requested",
-            f"The requested recall is {recall_text(asked)}; the prediction may be as low as {recall_text(low)}. Another"
-            " method, or fewer given parameters, reaches more.",
+            f"The requested recall is {recall_text(asked)}; the prediction may be as low as {recall_text(low, 2)}."
+            " Another method, or fewer given parameters, reaches more.",
             is_warning=True,
         )
     yield Note(
@@ -297,5 +297,5 @@ def stage_rows(told: PairsManifest) -> tuple[StageRow, ...]:
 
 def band_text(predicted: Prediction) -> str:
     """Write the range of a predicted recall, or the recall if there is no range."""
-    low, high = map(recall_text, (predicted.recall_low, predicted.recall_high))
+    low, high = (recall_text(one, 2) for one in (predicted.recall_low, predicted.recall_high))
     return low if low == high else f"{low.removesuffix('%')}{NBSP}to{NBSP}{high}"

@@ -49,8 +49,8 @@ def _why_none(told: PairsManifest) -> str:
 
 def _on_search(told: PairsManifest, out: str) -> Iterator[Sentence]:
     predicted = told.plan.predicted
-    low, high = (share_percent_text(one, 1) for one in (predicted.recall_low, predicted.recall_high))
-    band = low if predicted.recall_high - predicted.recall_low < 0.0005 else f"{low} to {high}"
+    low, high = map(share_percent_text, (predicted.recall_low, predicted.recall_high))  # as nearkin audit writes it
+    band = low if low == high else f"{low} to {high}"
     yield Sentence(f"Search: {told.plan.in_words}; predicted recall {band}. Measure it: nearkin audit {out}")
     least = told.parameters["least_occurrences"]
     if least > 1:

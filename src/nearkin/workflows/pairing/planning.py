@@ -346,9 +346,8 @@ def _choose(question: Question, options: PairOptions) -> Plan:
 def _say(planned: Planned, options: PairOptions, meter: Meter, *, begun: bool) -> None:
     """Print the plan and what its prediction means for the user."""
     prediction, say = planned.prediction, meter.progress.say
-    band = share_percent_text(prediction.recall_low, 1)
-    if prediction.recall_high - prediction.recall_low > 0.0005:
-        band = f"{band} to {share_percent_text(prediction.recall_high, 1)}"
+    low, high = map(share_percent_text, (prediction.recall_low, prediction.recall_high))
+    band = low if low == high else f"{low} to {high}"
     why = f"{BEGUN}: {planned.why}" if begun else planned.why
     say(f"search: {planned.search.describe()} ({why}); predicted recall {band}")
     if not planned.reaches:
