@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from nearkin.manifests.dedup import REPEATED_ID, DedupManifest, ExtractionCounts, MemoryUse
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.criterion import criterion_text
-from nearkin.reports.quantities import nearest_percent_text
+from nearkin.reports.quantities import nearest_percent_text, share_percent_text
 from nearkin.reports.reasons import REASONS_IN_WORDS, reason_in_words
 from nearkin.reports.sentences.cost import memory_text, speed_text, total_s
 from nearkin.reports.sentences.damage import damage_sentences
@@ -135,9 +135,11 @@ def _on_search(told: DedupManifest, *, has_compiled: bool) -> Iterator[Sentence]
         of_search = " of the search" if told.command == "regroup" else ""
         at = "the threshold" if "min_shared" not in told.parameters else "one shared shingle"
         recall = nearest_percent_text(told.plan_numbers["recall_at_threshold"])
+        estimated = told.estimated_recall  # as nearkin audit writes it
         yield Sentence(
             f"Predicted recall at {at}{of_search}: {recall}; estimated missed pairs: "
             f"{told.estimated_missed_pairs or 0.0:,.1f}"
+            + ("" if estimated is None else f"; estimated recall: {share_percent_text(estimated)}")
         )
     speed = speed_text(total_s(told.stages), told.count("documents"), has_compiled=has_compiled)
     yield Sentence(f"{speed}, {memory_text(told.stages)}{_beyond_the_limit(told.memory)}")
