@@ -53,7 +53,7 @@ def describe_plan(plan: Plan, options: DedupOptions, *, share_by_bands: float = 
     if isinstance(plan, BandPlan) and not share_by_bands:
         return (
             f"search: rare shingles only. All texts of the sample have fewer than {few}, so every match is found, "
-            "except where very many texts share a rare shingle"
+            "unless very many texts share even the rarest shingles of a text"
         )
     n_unrelated, by = round(plan.expected_candidates), "bands" if isinstance(plan, BandPlan) else "sampled shingles"
     search = (
@@ -64,9 +64,9 @@ def describe_plan(plan: Plan, options: DedupOptions, *, share_by_bands: float = 
     return (
         f"search: {search}; predicted recall {nearest_percent_text(plan.recall_at_threshold)} at "
         f"{measure_name(str(options.measure))} {parameter_text(options.threshold)}; "
-        f"about {many_text(n_unrelated)} unrelated {agreeing(n_unrelated, 'pair', 'pairs')} to check, estimated as if "
-        f"every text were searched by {by}; every match of a text with fewer than {few} is found, except where very "
-        "many texts share a rare shingle"
+        f"about {many_text(n_unrelated)} unrelated {agreeing(n_unrelated, 'pair', 'pairs')} to check if all texts are "
+        f"searched by {by}; texts with fewer than {few} are searched by their rarest shingles instead, which finds "
+        "every match unless very many texts share even these"
     )
 
 
