@@ -144,7 +144,7 @@ def test_against_another_folder(folder, tmp_path):
     more = write_bundle(tmp_path / "theirs2/t.bundle", PROSE.text(50), [("x", f"{D} as well", ())]).parent
     ran("dedup", folder, "--against", other, "--against", more, "--out", out, "--overwrite")
     (repeated,) = (row for row in rows_of(out, "pairs") if row["id_a"] == "box.bundle!inner")
-    assert (repeated["id_b"], repeated["name_b"]) == ("t.bundle!x", "t.bundle!x (t.bundle:2)")
+    assert (repeated["id_b"], repeated["name_b"]) == ("t.bundle!x", f"t.bundle!x ({more}/t.bundle:2)")
     assert audited_pairs(out) == (3, 3)
 
 

@@ -198,6 +198,7 @@ def list_documents(
 def _show_list(console: Console, found: ListedDocuments, is_written: bool) -> None:
     from nearkin.cli.printing import say, shown, table
     from nearkin.reports.sentences.browsing import listed_sentences, minute
+    from nearkin.stages.documents.members import origin_text
 
     listed = found.table.to_pylist()
     has = {name: any(one[name] is not None for one in listed) for name in ("group", "date", "kind")}
@@ -215,7 +216,7 @@ def _show_list(console: Console, found: ListedDocuments, is_written: bool) -> No
             *("" if one[name] is None else shown(one[name]) for name in _if(has, "date", "kind")),
             shown(one["doc_id"]) + version + principal,
             shown(one["wave"]),
-            shown(f"{one['source']}:{one['line']}"),
+            shown(origin_text(one["doc_id"], one["source"], one["line"])),
         )
     if len(found.table):
         console.print(rows)

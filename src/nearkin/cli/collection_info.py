@@ -96,20 +96,23 @@ def info(
 
 def _show_uncounted(console: Console, listed: Sequence[StoredDocument]) -> None:
     from nearkin.cli.printing import shown, table
+    from nearkin.stages.documents.members import origin_text
 
     rows = table("letters", "characters", "id", "wave", "from", numbers=2)
     for one in listed:
-        place = shown(f"{one.source}:{one.line}")
+        place = shown(origin_text(one.doc_id, one.source, one.line))
         rows.add_row(f"{one.n_letters:,}", f"{one.n_characters:,}", shown(one.doc_id), shown(one.wave), place)
     console.print(rows if listed else "Every document has letters enough for range search.")
 
 
 def _show_problems(console: Console, listed: Sequence[Problem]) -> None:
     from nearkin.cli.printing import shown, table
+    from nearkin.stages.documents.members import origin_text
 
     rows = table("id", "wave", "from", "problem")
     for one in listed:
-        rows.add_row(shown(one.doc_id), shown(one.wave), shown(f"{one.source}:{one.line}"), shown(one.problem))
+        place = shown(origin_text(one.doc_id, one.source, one.line))
+        rows.add_row(shown(one.doc_id), shown(one.wave), place, shown(one.problem))
     console.print(rows if listed else "There were no problems.")
 
 

@@ -18,6 +18,7 @@ from nearkin.reports.comparison.shown_pieces import shown_pieces
 from nearkin.reports.pages import report_environment
 from nearkin.reports.sentences.browsing import minute, state_of
 from nearkin.reports.sentences.decisions import activity_in_words
+from nearkin.stages.documents.members import origin_text
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.audits import CurrentAudits
 from nearkin.web.current_info import CurrentInfo
@@ -79,6 +80,7 @@ class ReviewService:
         self._templates = report_environment("nearkin.web")
         self._templates.globals |= {
             "address": address,
+            "origin_text": origin_text,
             "static": self.static.address,
             "collection_name": self.name,
             "version": __version__,

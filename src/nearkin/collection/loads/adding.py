@@ -22,6 +22,7 @@ from nearkin.collection.stored.documents import checked_wave, refuse_damaged_loa
 from nearkin.collection.stored.purged import PURGED
 from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError, NearkinError, ParameterError
+from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.store.migrations import add_indexes
 from nearkin.store.store import Store
@@ -243,11 +244,12 @@ def _added(load: Load, *, is_dry_run: bool) -> Added:
 
 
 def _stop_at_problems(examined: Examined) -> None:
-    for source, line, problem in zip(examined.sources, examined.lines, examined.problems):
+    columns = examined.doc_ids, examined.sources, examined.lines, examined.problems
+    for doc_id, source, line, problem in zip(*columns):
         if problem is not None:
             raise DocumentError(
-                f"{source}:{line}: {problem}. The run stops at bad documents because of --on-error stop; nothing was "
-                "stored."
+                f"{place_text(doc_id, source, line)}: {problem}. The run stops at bad documents because of --on-error "
+                "stop; nothing was stored."
             )
 
 
@@ -262,7 +264,8 @@ class _Unreadable:
     def take(self, examined: Examined) -> None:
         """Count the problems of a batch."""
         self.n_documents += len(examined.problems)
-        for source, line, problem in zip(examined.sources, examined.lines, examined.problems):
+        columns = examined.doc_ids, examined.sources, examined.lines, examined.problems
+        for doc_id, source, line, problem in zip(*columns):
             if problem not in (None, PURGED):
                 self.n += 1
-                self.first = self.first or f"{source}:{line}: {problem}"
+                self.first = self.first or f"{place_text(doc_id, source, line)}: {problem}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted, first_of, wave_text
 from nearkin.reports.sentences.sentence import Sentence, not_shown
+from nearkin.stages.documents.members import origin_text
 
 if TYPE_CHECKING:
     from nearkin.collection.decisions.removing import Removed
@@ -52,8 +53,8 @@ def details_sentences(found: DocumentDetails, family: DocumentFamily) -> Iterato
     """Describe a document: its version, its source, its length, its family and its copies."""
     one = found.document
     yield Sentence(f", version {one.version}, {state_of(one, found.removed_at)}", strong=one.doc_id)
-    line = "" if one.source.startswith("sent: ") else f":{one.line}"  # of a file that was sent alone
-    yield Sentence(f"added {minute(found.added_at)} UTC in {wave_text(one.wave)}, from {one.source}{line}")
+    origin = origin_text(one.doc_id, one.source, one.line)
+    yield Sentence(f"added {minute(found.added_at)} UTC in {wave_text(one.wave)}, from {origin}")
     few = "" if one.is_counted else "; too few letters for range search"
     yield Sentence(f"{counted(one.n_characters, 'character')}{few}")
     if found.origin is not None:

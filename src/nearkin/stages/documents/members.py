@@ -11,6 +11,29 @@ BETWEEN = "!"
 """Separator between the id of a container and the name of a member."""
 
 
+def place_text(doc_id: str | None, source: str, line: int) -> str:
+    """Write where a document is: ``file:line``, or the id of a document inside a file, which names it.
+
+    Examples
+    --------
+    >>> place_text("x", "in.jsonl", 248), place_text("d.zip!a.txt", "d.zip", 248)
+    ('in.jsonl:248', 'd.zip!a.txt')
+    """
+    return doc_id if doc_id is not None and doc_id.startswith(f"{source}{BETWEEN}") else f"{source}:{line}"
+
+
+def origin_text(doc_id: str, source: str, line: int) -> str:
+    """Write the file of a document beside its id: without the line if the id names the document inside the file.
+
+    Examples
+    --------
+    >>> origin_text("x", "in.jsonl", 248), origin_text("d.zip!a.txt", "d.zip", 248), origin_text("x", "sent: x", 1)
+    ('in.jsonl:248', 'd.zip', 'sent: x')
+    """
+    is_named = doc_id.startswith(f"{source}{BETWEEN}") or source.startswith("sent: ")  # a file that was sent alone
+    return source if is_named else f"{source}:{line}"
+
+
 @dataclass(frozen=True, slots=True)
 class InnerDocument:
     """A document of a file that may contain several.

@@ -12,6 +12,7 @@ from nearkin.collection.stored.keys import BAND, EXACT, SAMPLE, keys_of
 from nearkin.kernels.buffers import strings
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
 from nearkin.workflows.reading.texts import TextBatch, Texts
@@ -76,7 +77,7 @@ def index_files(texts: Texts, index: SimilarityIndex | str | None, progress: Pro
                 n_documents += 1
                 if one.problem is not None:
                     n_unreadable += 1
-                    first = first or f"{one.source}:{one.line}: {one.problem}"
+                    first = first or f"{place_text(one.doc_id, one.source, one.line)}: {one.problem}"
                 yield one
     texts.rules.check_readable(n_unreadable, n_documents, first)
 

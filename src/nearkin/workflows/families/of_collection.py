@@ -27,6 +27,7 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.differences.relating import COPY
 from nearkin.stages.documents.extraction.versions import is_ocr
+from nearkin.stages.documents.members import place_text
 from nearkin.store.schema import documents
 from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.dedup.origins import with_exceptions
@@ -206,7 +207,7 @@ def _all_kin(collection: Collection, members: Sequence[_FamilyMember], progress:
             containment_of_principal=holding,
             comparison=comparison,
             text_row=one.content,
-            place=one.source if one.source == one.doc_id else f"{one.source}:{one.line}",
+            place=one.source if one.source == one.doc_id else place_text(one.doc_id, one.source, one.line),
         )
         progress.advance(1)
 

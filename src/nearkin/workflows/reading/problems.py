@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from nearkin.errors import DocumentError
 from nearkin.stages.documents.damage import fault_of, is_damage
+from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.rules import STOPPED, ReadingRules
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ def first_problem(documents: pa.Table | pa.RecordBatch, source_of: Callable[[int
     if problems.null_count == len(problems):
         return ""
     row = problems.is_valid().index(True).as_py()
-    return f"{source_of(row)}:{documents['line'][row]}: {problems[row]}"
+    doc_id = documents["doc_id"][row].as_py() if "doc_id" in documents.schema.names else None
+    return f"{place_text(doc_id, source_of(row), documents['line'][row].as_py())}: {problems[row]}"
 
 
 def stop_at_problem(documents: pa.RecordBatch, source_of: Callable[[int], str]) -> None:
