@@ -37,6 +37,7 @@ from nearkin.workflows.stream.saved import SavedStream
 _FIRST_CAPACITY = 1024
 _PAIRS = "an iterable of (id, text) pairs"
 _MAX_OF_A_CHAIN = 64
+_CUT = f"matches with documents older than the latest {_MAX_OF_A_CHAIN} of a key may be missing"
 Number = TypeVar("Number", bound=np.generic)
 
 
@@ -96,7 +97,9 @@ class StreamDeduplicator:
     n_chains_cut : int
         Number of times that a document shared a key with more than 64 earlier documents and was compared only with the
         latest 64; for example, the last of 100 copies of a text has 64 matches. 0 if nothing was skipped. The ``repr``
-        of a stream also shows it.
+        of a stream also shows it. Matches with older documents may then be missing: in a large group of near-copies a
+        document has only some of its matches. The limit is fixed, so that the time of an addition is limited; to find
+        these pairs, use `nearkin.dedup`.
 
     Examples
     --------
@@ -176,7 +179,7 @@ class StreamDeduplicator:
 
     def __repr__(self) -> str:
         n_cut = self.n_chains_cut
-        cut = f", {counted(n_cut, 'comparison')} cut short: matches may be missing" if n_cut else ""
+        cut = f", {counted(n_cut, 'comparison')} cut short: {_CUT}" if n_cut else ""
         told = (
             f"{counted(len(self), 'document')}, {counted(self.bytes_per_document, 'byte')} per document and its id{cut}"
         )
