@@ -74,7 +74,7 @@ class Standalone:
             "spark.executorEnv.PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}",
             "spark.local.dir": str(self.folder / "driver"),
             "spark.sql.shuffle.partitions": "4",
-            # compiling Java for each query took a quarter of the time; sessions of this machine and of Spark Connect do it
+            # compiling each query took a quarter of the time; sessions of this machine and of Spark Connect do it
             "spark.sql.codegen.wholeStage": "false",
             "spark.ui.enabled": "false",
         }

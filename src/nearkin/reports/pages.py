@@ -72,7 +72,7 @@ def page_environment(*packages: str) -> jinja2.Environment:
 
 @functools.cache
 def _compiled_templates() -> jinja2.BytecodeCache:
-    """Make the memory of this process for compiled templates: an environment is made for each page, with its filters."""
+    """Make this process's memory of compiled templates: an environment is made for each page, with its own filters."""
     import jinja2
 
     class CompiledTemplates(jinja2.BytecodeCache):
