@@ -136,3 +136,24 @@ def test_the_command_says_what_may_still_be_stored(place: SomePlace) -> None:
     said = " ".join((ended.out + ended.err).split())
     assert "Erased 2 texts of 1 version" in said
     assert "documents of wave 'first': 1 of 5 rows missing. 1 text without a document was erased. If a damaged" in said
+
+
+def name_another_wave(place: SomePlace) -> str:
+    """Damage the second load; return the statement that restores it."""
+    wave, n_new = (place.sql(f"SELECT {name} FROM loads WHERE load = 2") for name in ("wave", "n_new"))
+    sql(place, "UPDATE loads SET wave = (SELECT wave FROM loads WHERE load = 1), n_new = 7000000 WHERE load = 2")
+    return f"UPDATE loads SET wave = {wave}, n_new = {n_new} WHERE load = 2"
+
+
+def test_a_load_that_names_another_wave_leaves_the_seals_of_both_right(place: SomePlace) -> None:
+    """The seals show to which wave its documents belong, so `fsck` names the load, and no wave."""
+    filled(place)
+    right = name_another_wave(place)
+    told = purge(place, "s", damaged=True)
+    assert told.damage == ("the row of load 2 was changed",)
+    with place.open(create=False) as collection:
+        assert collection.fsck().faults == told.damage
+    sql(place, right)
+    with place.open(create=False) as collection:
+        assert collection.fsck().is_whole
+        assert collection.info().n_documents == 5

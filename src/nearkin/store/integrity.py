@@ -15,7 +15,8 @@ from nearkin.store import schema
 from nearkin.store.bulk import is_storable, named
 from nearkin.store.checksums import CHECKED, JudgedRow, checksum, covered, judged, key_bits, key_place, wrapped
 from nearkin.store.damage import damaged
-from nearkin.store.seals import PARTS, Seal, difference_in_number, documents_of, read_seals
+from nearkin.store.load_waves import waves_by_seals
+from nearkin.store.seals import PARTS, Part, Seal, difference_in_number, documents_of, read_seals
 
 _MAX_NAMED = 20
 """Maximum number of rows of a table that are listed, and recovered from their checksums."""
@@ -123,35 +124,32 @@ class _Doubtful:
         return self.are_all or doc_id in self.ids or key_bits(doc_id) in self.keys
 
 
-@dataclass(slots=True)
-class Part:
-    """Number of rows of a part, and the sum of their checksums."""
-
-    n_rows: int = 0
-    total: int = 0
-
-    def take(self, own: int) -> None:
-        """Count a row, with the checksum that it should have."""
-        self.n_rows, self.total = self.n_rows + 1, self.total + own
-
-
 def check(connection: Connection) -> Findings:
     """Compare every row with its checksum and every part with its seal, in one snapshot."""
     found, parts = Findings(), {table.name: Part() for table in CHECKED if table is not schema.documents}
     waves, wave_of, doubtful = dict[int, str](), dict[int, int](), _Doubtful()
+    of_waves, of_changed = dict[int, Part](), dict[int, Part]()
     with any_bytes(connection):
         for table in CHECKED:
             for values, own in _rows(connection, table, found, doubtful):
                 if table is schema.documents:
-                    wave = wave_of.get(values[_LOAD])  # loads were read before; a row without one is reported below
-                    if wave is not None:
-                        parts.setdefault(documents_of(wave), Part()).take(own)
+                    load = values[_LOAD]  # loads were read before; a row without one is reported below
+                    if load in of_changed:
+                        of_changed[load].take(own)
+                    elif load in wave_of:
+                        of_waves.setdefault(wave_of[load], Part()).take(own)
                     continue
                 parts[table.name].take(own)
                 if table is schema.waves:
                     waves[values[0]] = values[1]
                 elif table is schema.loads:
                     wave_of[values[0]] = values[1]
+                    if checksum(values, values[0]) != own:
+                        of_changed[values[0]] = Part()
+        wave_of |= waves_by_seals(of_changed, of_waves, waves, read_seals(connection) if of_changed else {})
+        for load, part in of_changed.items():
+            of_waves.setdefault(wave_of[load], Part()).add(part)
+        parts |= {documents_of(wave): part for wave, part in of_waves.items()}
         unlike = list(_unlike_their_seals(connection, parts, waves, found))
         found.faults += [fault for _, fault in unlike]
         doubtful.are_all = any(part not in PARTS for part, _ in unlike)

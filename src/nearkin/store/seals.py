@@ -43,6 +43,22 @@ class Seal:
     is_whole: bool
 
 
+@dataclass(slots=True)
+class Part:
+    """Number of rows of a part, and the sum of their checksums."""
+
+    n_rows: int = 0
+    total: int = 0
+
+    def take(self, own: int) -> None:
+        """Count a row, with the checksum that it should have."""
+        self.n_rows, self.total = self.n_rows + 1, self.total + own
+
+    def add(self, other: Part) -> None:
+        """Count the rows of another part."""
+        self.n_rows, self.total = self.n_rows + other.n_rows, self.total + other.total
+
+
 def difference_in_number(name: str, n_rows: int, seal: Seal | None) -> str | None:
     """Return how the number of rows of a part differs from its seal, or None; ``name`` is its name in a sentence."""
     if seal is None or not seal.is_whole:

@@ -27,7 +27,7 @@ from nearkin.store.bulk import is_storable, named
 from nearkin.store.checksums import checksum, covered
 from nearkin.store.damage import FSCK
 from nearkin.store.schema import contents, documents, loads, waves
-from nearkin.store.seals import documents_of
+from nearkin.store.seals import Part, documents_of
 
 _CHECKED = covered(documents)
 _N_CHECKED = len(_CHECKED)
@@ -62,7 +62,7 @@ def refuse_changed_documents(connection: Connection) -> None:
     refuse_damaged_loads(connection)
     refuse_missing_texts(connection)
     names: dict[int, str] = dict(connection.execute(select(waves.c.wave, waves.c.name)).all())
-    parts = {wave: integrity.Part() for wave in names}
+    parts = {wave: Part() for wave in names}
     part_of = {load: parts[wave] for load, wave in connection.execute(select(loads.c.load, loads.c.wave))}
     query, last = _rows().order_by(documents.c.row).limit(_ROWS_AT_A_TIME), None
     while rows := connection.execute(query if last is None else query.where(documents.c.row > last)).all():

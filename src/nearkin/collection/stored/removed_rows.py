@@ -7,10 +7,12 @@ from sqlalchemy import ColumnElement, Connection, select, update
 from nearkin.collection.stored.documents import damaged_row
 from nearkin.store.bulk import update_integers
 from nearkin.store.checksums import checksum, covered
-from nearkin.store.schema import documents, loads
+from nearkin.store.load_waves import waves_of_loads
+from nearkin.store.schema import documents
 from nearkin.store.seals import Seals, documents_of
 
 _CHECKED = covered(documents)
+_LOAD = _CHECKED.index("load")
 
 
 def remove_current(
@@ -18,13 +20,15 @@ def remove_current(
 ) -> int:
     """Remove the current documents that meet a condition; their checksums and the seals of their waves are updated.
 
-    ``may_lack_load``: a document is removed even if the row of its load is missing; there is no seal then.
+    ``may_lack_load``: a document is removed even if the row of its load is missing, or was changed and no seal shows
+    its wave; the seals stay as they are then.
     """
     is_wanted = condition & documents.c.is_current
-    wave_of = dict(connection.execute(select(loads.c.load, loads.c.wave)).all())
     seals, checksums, lost = Seals(), dict[int, int](), dict[int, int]()
     columns = [*(documents.c[name] for name in _CHECKED), documents.c.checksum]
-    for *values, stored in connection.execute(select(*columns).where(is_wanted)):
+    rows = connection.execute(select(*columns).where(is_wanted)).all()
+    wave_of = waves_of_loads(connection, {row[_LOAD] for row in rows})
+    for *values, stored in rows:
         row = dict(zip(_CHECKED, values))
         has_load = row["load"] in wave_of
         if checksum(values, row["doc_id"]) != stored or not (has_load or may_lack_load):

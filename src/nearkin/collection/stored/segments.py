@@ -40,7 +40,8 @@ from nearkin.stages.search.ranges.segment import RangeSegment
 from nearkin.store import schema
 from nearkin.store.checksums import checksum, covered
 from nearkin.store.damage import damaged
-from nearkin.store.integrity import Part, fault_of
+from nearkin.store.integrity import fault_of
+from nearkin.store.seals import Part
 from nearkin.store.store import Store
 
 _AT_A_TIME = 1 << 14
