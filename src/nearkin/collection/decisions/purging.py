@@ -37,6 +37,7 @@ from nearkin.nouns import counted, first_of
 from nearkin.store import schema
 from nearkin.store.bulk import insert_rows, is_storable, named
 from nearkin.store.seals import Seals
+from nearkin.store.store import Store
 
 _UNFINISHED = "purge_unfinished"
 _N_SHOWN = 5
@@ -112,13 +113,17 @@ def purge(
     if not wanted:
         raise ParameterError.of("doc_ids", "purge", "a list of ids", doc_ids)
     who, store, number = checked_by(by), collection.store, None
-    with store.reading() if dry_run else store.writing() as connection:
-        plan = (_planned_in_damage if damaged else _planned_or_hinted)(connection, wanted, copies=copies)
-        if (plan.contents or plan.unread) and not dry_run:
-            number = _erase(connection, collection, wanted, plan, who)
-            store.say(connection, {_UNFINISHED: str(number)})
-    if not dry_run:
-        finish(collection)
+    try:
+        with store.reading() if dry_run else store.writing() as connection:
+            plan = (_planned_in_damage if damaged else _planned_or_hinted)(connection, wanted, copies=copies)
+            if (plan.contents or plan.unread) and not dry_run:
+                number = _erase(connection, collection, wanted, plan, who)
+                store.say(connection, {_UNFINISHED: str(number)})
+        if not dry_run:
+            finish(collection)
+    except KeyboardInterrupt as error:
+        _note_if_erased(error, collection, number)
+        raise
     return Purged(
         number=number,
         doc_ids=wanted,
@@ -143,7 +148,7 @@ def finish(collection: OpenedCollection) -> bool:
     """
     store = collection.store
     with store.reading() as connection:
-        if store.fact(connection, _UNFINISHED) is None:
+        if not is_unfinished(connection, store):
             return False
     collection.index.remove_all()
     try:
@@ -163,6 +168,22 @@ def finish(collection: OpenedCollection) -> bool:
     with contextlib.suppress(CollectionError):  # a row of a load was changed: the texts are erased, and queries say so
         collection.settle()
     return True
+
+
+def is_unfinished(connection: Connection, store: Store) -> bool:
+    """Whether a purge ended before it had rewritten the files: they may hold bytes of erased texts."""
+    return store.fact(connection, _UNFINISHED) is not None
+
+
+def _note_if_erased(error: KeyboardInterrupt, collection: OpenedCollection, number: int | None) -> None:
+    """Say that texts are erased if the database has a purge that was interrupted, and how to finish it."""
+    store = collection.store
+    with contextlib.suppress(CollectionError), store.reading() as connection:
+        if number is not None and store.fact(connection, _UNFINISHED) == str(number):
+            error.add_note(
+                f"The texts are erased, but the files of {collection.place} may still hold bytes of them. To finish, "
+                "run: nearkin fsck COLLECTION"
+            )
 
 
 def _planned_or_hinted(connection: Connection, doc_ids: Sequence[str], *, copies: bool) -> _Plan:

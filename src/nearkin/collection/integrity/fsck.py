@@ -42,7 +42,8 @@ class IntegrityReport:
         Number of texts whose counts, signature, similarity index or columns for plain SQL were wrong in the store and
         have been computed again.
     mended_rows : tuple of str
-        Repaired rows with one changed byte, and repaired digests and numbers of texts.
+        Repaired rows with one changed byte, repaired digests and numbers of texts, and files that a purge that did not
+        finish had not rewritten.
     remade_segments : tuple of str
         Faults of parts of the index, of the keys of check-ins, of the stored words or sets of word 5-grams, or of
         SQLite's indexes; these parts have been rebuilt.
@@ -91,7 +92,8 @@ def fsck(collection: OpenedCollection, *, threads: int = 1) -> IntegrityReport:
     from_log = mend_from_log(collection)
     rows = _checked_rows(collection)
     rows.mended += from_log
-    purging.finish(collection)
+    if purging.finish(collection):
+        rows.mended.append("files that could hold bytes of erased texts, as a purge had not finished")
     with store.reading() as connection:
         sealed_since = store.fact(connection, "sealed_since")
         loads, changed = believable_loads(connection, store)

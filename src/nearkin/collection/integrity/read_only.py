@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sqlalchemy import Connection
 
 from nearkin.collection import stored_relations
+from nearkin.collection.decisions.purging import is_unfinished
 from nearkin.collection.decisions.replaying import differs_from_log
 from nearkin.collection.integrity.fsck import IntegrityReport, database_faults
 from nearkin.collection.opened import OpenedCollection
@@ -30,6 +31,8 @@ def check_only(collection: OpenedCollection, *, threads: int = 1) -> IntegrityRe
         repairable += [*group_state.faults(connection), *group_history.faults(connection)]
         if differs_from_log(connection):
             repairable.append("the current tags and decisions differ from the activity log")
+        if is_unfinished(connection, store):
+            repairable.append("a purge did not finish: files may hold bytes of erased texts")
         of_database = [*database_faults(connection, store.dialect)]
         repairable += [fault for fault in of_database if "index" in fault]
         faults = [*rows.faults, *(fault for fault in of_database if "index" not in fault)]
