@@ -26,22 +26,22 @@ COMMANDS = {
     "waves": ["waves", "COLLECTION"],
     "groups": ["groups", "COLLECTION", "--gamma", "0.2"],
 }
-DERIVED = {("profiles", "info"): "the number of similarity indexes is that of the rows, which nearkin fsck makes again"}
-NOT_NOTICED = {
-    **DERIVED,
-    ("origins", "exceptions"): "an origin without its exception is noticed only by nearkin fsck",
-    ("origins", "info"): "as its exceptions",
-    ("origins", "list"): "an origin of no document, or of another one, is noticed only by nearkin fsck",
-    **{("origins", name): "as its list" for name in ("show", "list of a wave", "list of a tag")},
-    ("decisions", "show"): "a note on another document is noticed only by nearkin fsck",
-    **{
-        ("documents", name): "lists count the rows, and compare only those that they show"
-        for name in ("list", "list of a wave", "list of a tag", "show", "info", "waves", "exceptions")
-    },
-    ("tags", "list of a tag"): "a tag of another field is noticed only by nearkin fsck",
-    ("tags", "show"): "a tag of another document is noticed only by nearkin fsck",
-    ("facts", "groups"): "pairs left uncompared are counted again by the next nearkin groups",
+OF_LISTS = ("list", "list of a wave", "list of a tag", "show")
+NOT_NOTICED: dict[tuple[str, str], tuple[str, ...]] = {
+    # the number of similarity indexes is that of the rows, which nearkin fsck makes again
+    ("profiles", "similarity_index"): ("info",),
+    # which origins have no document, or are those of another one, only a comparison of all origins would show
+    ("origins", "row"): (*OF_LISTS, "info"),
+    # a note that names another document, or is no note: only a comparison of all decisions would show it
+    **{("decisions", column): ("show",) for column in ("kind", "subject", "other")},
+    # lists count documents, and compare only the rows that they show
+    ("documents", "content"): ("info", "show"),
+    ("documents", "doc_id"): ("list of a tag",),
+    ("documents", "removed_at"): ("info",),
+    # a tag of another field: only a comparison of all tags would show it
+    ("tags", "field"): ("list of a tag",),
 }
+"""Columns, and the commands whose answers use a value that was changed there; nearkin fsck notices all of them."""
 NAMES = [table.name for table in TABLES]
 VALUES = ["NULL", "'zz'", "X'00ff'", "0", "1", "77"]
 
@@ -62,8 +62,8 @@ def answered(place: SomePlace, name: str) -> tuple[int, str]:
     return ended.code, " ".join(ended.out.replace(place.address, "PLACE").split())
 
 
-def assert_answers(folder: Path, statement: str, table: str, but: dict[tuple[str, str], str]) -> None:
-    """Damage a new copy, and compare the answers of all commands with those of an undamaged one."""
+def with_wrong_answers(folder: Path, statement: str) -> dict[str, tuple[int, str]]:
+    """Damage a new copy; return the answers of commands that neither report it nor answer as before."""
     right = undamaged()
     place = SomePlace.new(folder, None)
     copy_filled(place, fill)
@@ -71,13 +71,10 @@ def assert_answers(folder: Path, statement: str, table: str, but: dict[tuple[str
         try:
             connection.execute(statement)
         except sqlite3.IntegrityError:
-            return  # the database refuses it
+            return {}  # the database refuses it
         connection.commit()
-    for name, (code, out) in right.items():
-        if (table, name) in but:
-            continue
-        found = answered(place, name)
-        assert found[0] == 7 or found == (code, out), (statement, name, found, out)
+    answers = {name: answered(place, name) for name in right}
+    return {name: found for name, found in answers.items() if found[0] != 7 and found != right[name]}
 
 
 @pytest.mark.parametrize("table", NAMES)
@@ -86,17 +83,29 @@ def test_no_command_answers_without_rows_that_were_deleted(tmp_path, table, whic
     middle = f"WHERE rowid = (SELECT rowid FROM {table} LIMIT 1 OFFSET (SELECT count(*) / 2 FROM {table}))"
     if table == "check_keys":  # it has no rowid
         middle = "WHERE key = (SELECT max(key) FROM check_keys)"
-    assert_answers(tmp_path, f"DELETE FROM {table} {middle if which == 'a row' else ''}", table, DERIVED)
+    wrong = with_wrong_answers(tmp_path, f"DELETE FROM {table} {middle if which == 'a row' else ''}")
+    assert set(wrong) <= ({"info"} if table == "profiles" else set()), wrong
 
 
-@pytest.mark.soak
-@pytest.mark.parametrize(("table", "column"), [(one.name, column.name) for one in TABLES for column in one.columns])
-@pytest.mark.parametrize("value", VALUES)
-def test_no_command_uses_a_value_that_was_changed(tmp_path, table, column, value) -> None:
+COLUMNS = [
+    pytest.param(table.name, column.name, marks=[] if (table.name, column.name) in NOT_NOTICED else [pytest.mark.soak])
+    for table in TABLES
+    for column in table.columns
+]
+
+
+@pytest.mark.parametrize(("table", "column"), COLUMNS)
+def test_no_command_uses_a_value_that_was_changed(tmp_path, table, column) -> None:
+    """Apart from those that are listed, and these do: the list fails if a column becomes noticed."""
     middle = f"rowid = (SELECT rowid FROM {table} LIMIT 1 OFFSET (SELECT count(*) / 2 FROM {table}))"
     if table == "check_keys":
         middle = "key = (SELECT max(key) FROM check_keys)"
-    assert_answers(tmp_path, f"UPDATE {table} SET {column} = {value} WHERE {middle}", table, NOT_NOTICED)
+    wrong = dict[str, list[tuple[str, tuple[int, str]]]]()
+    for value in VALUES:
+        statement = f"UPDATE {table} SET {column} = {value} WHERE {middle}"
+        for name, found in with_wrong_answers(tmp_path, statement).items():
+            wrong.setdefault(name, []).append((statement, found))
+    assert set(wrong) == set(NOT_NOTICED.get((table, column), ())), wrong
 
 
 def test_what_is_not_noticed_is_noticed_by_fsck(tmp_path) -> None:
