@@ -10,7 +10,7 @@ from sqlalchemy import Connection, text
 
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.contents import DamagedText, StoredText, stored_texts_in, stored_texts_of
-from nearkin.collection.stored.documents import current_documents, stored_documents
+from nearkin.collection.stored.documents import current_documents, refuse_changed_waves_of, stored_documents
 from nearkin.collection.stored.profiles import similarity_indexes
 from nearkin.store.checksums import covered
 from nearkin.store.schema import documents
@@ -65,7 +65,10 @@ class Fetched:
         if self._connection.dialect.name != "sqlite":
             listed = [self._documents[number] for number in numbers]
             rows = [tuple(row) for told in listed if told is not None for row in json.loads(told)]
-            return stored_documents(rows[:limit]), sum(self._n_documents[number] for number in numbers)
+            found = stored_documents(rows[:limit])
+            refuse_changed_waves_of(self._connection, found)
+            return found, sum(self._n_documents[number] for number in numbers)
         found, n_found = current_documents(self._connection, numbers, limit)
+        refuse_changed_waves_of(self._connection, found)
         self.indexes |= similarity_indexes(self._connection, list({one.content for one in found}))
         return found, n_found

@@ -22,10 +22,11 @@ from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionError, ParameterError
 from nearkin.nouns import counted, first_of, wave_text
 from nearkin.store.bulk import named
+from nearkin.store.checksums import checksum, covered, key_place
 from nearkin.store.damage import damaged
-from nearkin.store.integrity import refuse_changed
+from nearkin.store.integrity import refuse_changed, refuse_missing_rows
 from nearkin.store.schema import changes as changed_settings
-from nearkin.store.schema import documents, loads, waves
+from nearkin.store.schema import documents, facts, loads, waves
 from nearkin.tabular.tabular import Tabular
 
 ChangeKind = Literal["new", "joined", "new version", "moved", "left", "removed", "principal"]
@@ -173,7 +174,8 @@ def groups_since(collection: OpenedCollection, wave: str, tolerance: Tolerance) 
     if not isinstance(wave, str):
         raise ParameterError.of("since", "groups", "the name of a wave", wave)
     with collection.store.reading() as connection:
-        refuse_changed(connection, waves, loads)
+        refuse_changed(connection, waves, loads, facts)
+        refuse_missing_rows(connection, changed_settings)
         then, now = _both(connection, wave, tolerance)
         known = _documents(connection, np.union1d(then.rows, now.rows).tolist() + list(now.principals.values()))
         before, after = _by_id(then, known), _by_id(now, known)
@@ -344,11 +346,17 @@ def _n_not_grouped(connection: Connection, seen_row: int) -> int:
 
 def _n_decisions(connection: Connection, tolerance: Tolerance) -> int:
     """Return the number of decisions that a grouping does not follow yet."""
-    changes = changed_settings.c
-    is_new = changes.kind.in_((NEVER_GROUP, SAME_GROUP)) & (
-        changes.activity > seen_activity(connection, str(tolerance))
-    )
-    return int(connection.execute(select(func.count(changes.activity.distinct())).where(is_new)).scalar_one())
+    changes, found = changed_settings, set[int]()
+    columns = [*(changes.c[name] for name in covered(changes)), changes.c.checksum]
+    names, key = covered(changes), key_place(changes)
+    is_new = changes.c.activity > seen_activity(connection, str(tolerance))
+    for *values, stored in connection.execute(select(*columns).where(is_new)):
+        row = dict(zip(names, values))
+        if checksum(values, values[key]) != stored:
+            raise damaged(f"the row of change {row['number']} of activity {row['activity']} was changed")
+        if row["kind"] in (NEVER_GROUP, SAME_GROUP):
+            found.add(row["activity"])
+    return len(found)
 
 
 def _table(

@@ -12,7 +12,7 @@ from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
 from nearkin.nouns import counted
 from nearkin.store import integrity
 from nearkin.store.bulk import is_storable, named
-from nearkin.store.checksums import checksum, covered, key_bits
+from nearkin.store.checksums import checksum, covered, key_bits, key_place
 from nearkin.store.damage import FSCK, damaged
 from nearkin.store.schema import contents, documents, loads, waves
 from nearkin.store.seals import difference_in_number, documents_of, read_seals
@@ -169,6 +169,25 @@ def refuse_damaged_loads(connection: Connection) -> None:
     CollectionError
     """
     integrity.refuse_changed(connection, waves, loads)
+
+
+def refuse_changed_waves_of(connection: Connection, found: Sequence[StoredDocument]) -> None:
+    """Refuse to name the waves of current documents if the row of one of these waves, or of a load, was changed.
+
+    Raises
+    ------
+    CollectionError
+    """
+    of_loads, of_waves = ([*(table.c[name] for name in covered(table)), table.c.checksum] for table in (loads, waves))
+    query = select(*of_loads, *of_waves).select_from(documents.join(loads).join(waves)).distinct()
+    for some in named([one.doc_id for one in found]):
+        is_wanted = documents.c.doc_id.in_(some) & documents.c.is_current
+        for row in connection.execute(query.where(is_wanted)):
+            own, wave = row[: len(of_loads)], row[len(of_loads) :]
+            if checksum(own[:-1], own[key_place(loads)]) != own[-1]:
+                raise damaged(f"the row of load {own[0]} was changed")
+            if checksum(wave[:-1], wave[key_place(waves)]) != wave[-1]:
+                raise damaged(f"the row of a wave, which names it {wave[1]!r}, was changed")
 
 
 def refuse_missing_documents(connection: Connection) -> None:

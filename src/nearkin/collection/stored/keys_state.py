@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection
 
 from nearkin.collection.stored.keys import FINGERPRINT
 from nearkin.store import schema
+from nearkin.store.integrity import number_after_last
 from nearkin.store.store import Store
 
 END, METHOD, LOST = "check_keys_end", "check_keys", "check_keys_lost"
@@ -57,5 +58,5 @@ class KeysState:
 
 def keys_state(connection: Connection, store: Store) -> KeysState:
     """Return the reach of the stored keys in a snapshot or transaction."""
-    last = connection.execute(select(func.max(schema.contents.c.content))).scalar()
-    return KeysState.of(store.facts_now(connection, FACTS), last)
+    n_contents = number_after_last(connection, schema.contents.c.content)
+    return KeysState.of(store.facts_now(connection, FACTS), n_contents - 1)
