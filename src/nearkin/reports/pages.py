@@ -80,10 +80,12 @@ def _compiled_templates() -> jinja2.BytecodeCache:
             self._codes: dict[tuple[str, str], CodeType] = {}
 
         def load_bytecode(self, bucket: Bucket) -> None:
-            bucket.code = self._codes.get((bucket.key, bucket.checksum))
+            if (code := self._codes.get((bucket.key, bucket.checksum))) is not None:
+                bucket.code = code
 
         def dump_bytecode(self, bucket: Bucket) -> None:
-            self._codes[bucket.key, bucket.checksum] = bucket.code
+            if bucket.code is not None:
+                self._codes[bucket.key, bucket.checksum] = bucket.code
 
     return CompiledTemplates()
 
