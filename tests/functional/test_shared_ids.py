@@ -49,29 +49,7 @@ def with_surrogates(folder: Path) -> list[str | Path]:
     return [folder / "f.jsonl"]
 
 
-def with_bytes_in_rows(folder: Path) -> list[str | Path]:
-    rows = [b'%b,"%b"\n' % (doc_id, text.encode()) for doc_id, text in zip((b"\xff", b"\\xff"), TEXTS)]
-    (folder / "f.csv").write_bytes(b"id,text\n" + b"".join(rows))
-    return [folder / "f.csv"]
-
-
-def with_bytes_last(folder: Path) -> list[str | Path]:
-    lines = [b'{"id": "%b", "text": "%b"}\n' % (doc_id, text.encode()) for doc_id, text in zip(RAW, TEXTS)]
-    (folder / "f.jsonl").write_bytes(b"".join(lines))
-    return [folder / "f.jsonl"]
-
-
-RAW = [rb"caf\\xe9", b"caf\xe9"]
-KINDS = [
-    with_a_member,
-    with_bytes,
-    with_two_folders,
-    with_places_last,
-    with_places_first,
-    with_surrogates,
-    with_bytes_in_rows,
-    with_bytes_last,
-]
+KINDS = [with_a_member, with_bytes, with_two_folders, with_places_last, with_places_first, with_surrogates]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,8 +2,8 @@
 
 A given id that repeats names the same document again. An id that is made of the place of a document can be that of
 another document, too: the file ``a.zip!x.txt`` and the member ``x.txt`` of ``a.zip``; two files whose names differ in a
-byte that is not UTF-8; a row without an id in line 3 of ``f`` and a row with the id ``f:3``. So can a given id with an
-unpaired surrogate or with a byte that is not UTF-8: each is written as the characters of its escape.
+byte that is not UTF-8; a row without an id in line 3 of ``f`` and a row with the id ``f:3``. So can an id with an
+unpaired surrogate, which is written as the six characters of its escape.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from nearkin.collection.loads.incoming import Examined, SeenIds
 from nearkin.records import Bool
 from nearkin.store.schema import documents
 
-_ESCAPED = re.compile(r"\\(ud[89a-f][0-9a-f]{2}|x[89a-f][0-9a-f])")
-"""An unpaired surrogate, a byte that is not UTF-8, or an id that has these characters."""
+_ESCAPED = re.compile(r"\\ud[89a-f][0-9a-f]{2}")
+"""An unpaired surrogate, or an id that has these characters."""
 
 
 class SharedIds:
