@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from nearkin.errors import ParameterError
@@ -74,7 +74,7 @@ def checking_methods(cls: _C) -> _C:
 
 
 def checking_records(cls: _C) -> _C:
-    """Decorate a class of parts for an own pipeline: `checking_methods`, and the types of what its methods take."""
+    """Decorate a class of `nearkin.signatures`: as `checking_methods`, and check the types of arguments."""
     for name, method in list(vars(cls).items()):
         if name.startswith("_") and name != "__init__":
             continue
@@ -87,7 +87,7 @@ def checking_records(cls: _C) -> _C:
 
 
 def checking_types(function: _F, owner: str | None = None) -> _F:
-    """Decorate a function of parts for an own pipeline: refuse what is no string, record or array of its parameters.
+    """Decorate a function: refuse arguments that are not of the annotated class, if it is str, a record or an array.
 
     Other types, such as numbers, are for the function to check.
 
@@ -103,20 +103,29 @@ def checking_types(function: _F, owner: str | None = None) -> _F:
     """
     signature, whose = inspect.signature(function), owner or function.__name__
 
+    @functools.cache  # at the first call: the modules of the classes are loaded by then
+    def classes() -> Mapping[str, type]:
+        found = {name: _class_of(one.annotation, function) for name, one in signature.parameters.items()}
+        return {name: one for name, one in found.items() if one is not None}
+
     @functools.wraps(function)
     def called(*values: Any, **given: Any) -> Any:
-        for name, value in signature.bind(*values, **given).arguments.items():
-            kind = _kind(signature.parameters[name].annotation, function)
-            if kind is not None and not isinstance(value, kind):
-                module = "" if kind.__module__.startswith(("nearkin", "builtins")) else f"{kind.__module__}."
-                article = "an" if kind.__name__[0] in "aeiou" and not module else "a"
-                raise ParameterError.of(name, whose, f"{article} {module.replace('.lib.', '.')}{kind.__name__}", value)
+        try:
+            bound = signature.bind(*values, **given).arguments
+        except TypeError:
+            return function(*values, **given)  # whose message names the function
+        for name, wanted in classes().items():
+            if name in bound and not isinstance(bound[name], wanted):
+                module = "" if wanted.__module__.startswith(("nearkin", "builtins")) else f"{wanted.__module__}."
+                article = "an" if wanted.__name__[0] in "aeiou" and not module else "a"
+                rule = f"{article} {module.replace('.lib.', '.')}{wanted.__name__}"
+                raise ParameterError.of(name, whose, rule, bound[name])
         return function(*values, **given)
 
     return called  # type: ignore[return-value]  # it takes what the function takes
 
 
-def _kind(annotation: object, function: Callable[..., Any]) -> type | None:
+def _class_of(annotation: object, function: Callable[..., Any]) -> type | None:
     """Return the class that a parameter must have: str, a record, or an array; None for other annotations."""
     if annotation in ("str", str):
         return str

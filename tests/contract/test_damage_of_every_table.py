@@ -159,7 +159,7 @@ def test_changes_of_groups_do_not_count_decisions_by_changed_rows(tmp_path, stat
 @pytest.mark.parametrize(
     ("statement", "told"),
     [
-        ("UPDATE waves SET name = 'forged' WHERE name = 'second'", "the row of a wave, which names it 'forged'"),
+        ("UPDATE waves SET name = 'forged' WHERE name = 'second'", "the row of wave 2, named 'forged'"),
         ("UPDATE loads SET wave = (SELECT min(wave) FROM loads)", "the row of load 2 was changed"),
     ],
 )

@@ -135,7 +135,7 @@ def test_a_chain_of_copies_is_cut_and_counted():
     assert answers[-1]
     assert max(map(len, answers)) < 500
     assert stream.n_chains_cut > 0
-    cut = f"{stream.n_chains_cut:,} comparisons cut short: matches with documents older than the latest 64 of a key"
+    cut = f"{stream.n_chains_cut:,} comparisons cut short: matches with documents older than the latest 64"
     assert cut in repr(stream)
     assert "cut short" not in repr(StreamDeduplicator())
 

@@ -124,7 +124,7 @@ def fail(error: NearkinError, *, as_json: bool) -> int:
 
 
 def _say_interrupted(error: BaseException | None = None) -> None:
-    typer.echo(" ".join(["\nInterrupted.", *_notes_of(error)]), err=True)
+    typer.echo(copyable(" ".join(["\nInterrupted.", *_notes_of(error)])), err=True)
 
 
 def _say_memory(error: MemoryError) -> None:

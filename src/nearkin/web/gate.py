@@ -84,8 +84,8 @@ class Gate:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
             return
-        most = self._settings.max_body_bytes
-        body = IncomingBody(scope, receive, most, _too_large(most))
+        max_bytes = self._settings.max_body_bytes
+        body = IncomingBody(scope, receive, max_bytes, _too_large(max_bytes))
         guarded = _GuardedSend(scope, send, body, HEADERS | _ONLY_ENCRYPTED if self._settings.is_secure else HEADERS)
         headers = Headers(scope=scope)
         found = self._source(scope, headers)
@@ -109,8 +109,8 @@ class Gate:
         try:
             await self._passed(scope, body.receive, guarded)
         finally:
-            if self._watch is not None:
-                self._watch(scope, guarded.status or 500, time.perf_counter() - started)
+            if self._watch is not None:  # without the time in which the client goes on sending
+                self._watch(scope, guarded.status or 500, time.perf_counter() - started - guarded.discarding_s)
 
     def _visitor(self, headers: Headers) -> Visitor | None:
         """Return the visitor; a request with the token of scripts is that of a script, whatever its cookies."""
@@ -199,11 +199,11 @@ def _name_public_address(scope: Scope, host: str, scheme: str) -> None:
 
 
 class _GuardedSend:
-    """Sender of responses that adds the headers of every response, and lets the client read it before it ends."""
+    """Sender of responses that adds the headers, and reads the rest of the body before the connection closes."""
 
     def __init__(self, scope: Scope, send: Send, body: IncomingBody, headers: Mapping[str, str]) -> None:
         self._scope, self._send, self._body, self._headers = scope, send, body, headers
-        self.has_started, self.status = False, 0
+        self.has_started, self.status, self.discarding_s = False, 0, 0.0
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -218,7 +218,9 @@ class _GuardedSend:
                 headers["connection"] = "close"
         elif not message.get("more_body", False) and self._body.has_rest(is_closing=self.status == _TOO_LARGE):
             await self._send({**message, "more_body": True})
+            started = time.perf_counter()
             await self._body.discard_rest()
+            self.discarding_s = time.perf_counter() - started
             message = {"type": "http.response.body", "body": b""}
         await self._send(message)
 

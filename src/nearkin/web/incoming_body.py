@@ -11,7 +11,7 @@ from starlette.types import Message, Receive, Scope
 from nearkin.errors import BodyTooLargeError
 
 _REST_S = 10.0
-_MAX_RESTS = 16
+_MAX_REST_BODIES = 16
 """Maximum size of a discarded rest, in multiples of the largest body."""
 
 
@@ -32,7 +32,7 @@ class IncomingBody:
         self._n_bytes = 0
         headers = Headers(scope=scope)
         self._is_closing = "close" in headers.get("connection", "").lower() or scope.get("http_version") == "1.0"
-        self._is_whole = "content-length" not in headers and "transfer-encoding" not in headers
+        self._is_read = "content-length" not in headers and "transfer-encoding" not in headers
 
     async def receive(self) -> Message:
         """Return the next part.
@@ -48,21 +48,21 @@ class IncomingBody:
 
     def has_rest(self, *, is_closing: bool) -> bool:
         """Whether the connection is closed after the answer while a part of the body has not been read."""
-        return (is_closing or self._is_closing) and not self._is_whole
+        return (is_closing or self._is_closing) and not self._is_read
 
     async def discard_rest(self) -> None:
         """Read what has not been read, within limits.
 
         A connection that is closed while its client still sends is reset, and the client does not get the answer.
         """
-        left = self._n_bytes + _MAX_RESTS * self._max_bytes
+        end = self._n_bytes + _MAX_REST_BODIES * self._max_bytes
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_REST_S):
-                while not self._is_whole and self._n_bytes <= left:
+                while not self._is_read and self._n_bytes <= end:
                     await self._next()
 
     async def _next(self) -> Message:
         message = await self._receive()
         self._n_bytes += len(message.get("body", b""))
-        self._is_whole = message["type"] != "http.request" or not message.get("more_body", False)
+        self._is_read = message["type"] != "http.request" or not message.get("more_body", False)
         return message

@@ -67,7 +67,7 @@ def test_an_answer_that_needs_no_body_arrives_too(team: Team, place: tuple[str, 
 
 
 def test_who_sends_without_end_is_cut_off(team: Team, place: tuple[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(incoming_body, "_MAX_RESTS", 2)
+    monkeypatch.setattr(incoming_body, "_MAX_REST_BODIES", 2)
     body = b"".join(in_chunks(400))
     with connected(place) as opened:
         opened.sendall(head(team, "transfer-encoding: chunked\r\n"))

@@ -25,8 +25,7 @@ from nearkin.store.bulk import named
 from nearkin.store.checksums import checksum, covered, key_place
 from nearkin.store.damage import damaged
 from nearkin.store.integrity import refuse_changed, refuse_missing_rows
-from nearkin.store.schema import changes as changed_settings
-from nearkin.store.schema import documents, facts, loads, waves
+from nearkin.store.schema import activity, changes, documents, facts, loads, waves
 from nearkin.tabular.tabular import Tabular
 
 ChangeKind = Literal["new", "joined", "new version", "moved", "left", "removed", "principal"]
@@ -175,7 +174,7 @@ def groups_since(collection: OpenedCollection, wave: str, tolerance: Tolerance) 
         raise ParameterError.of("since", "groups", "the name of a wave", wave)
     with collection.store.reading() as connection:
         refuse_changed(connection, waves, loads, facts)
-        refuse_missing_rows(connection, changed_settings)
+        refuse_missing_rows(connection, activity, changes)
         then, now = _both(connection, wave, tolerance)
         known = _documents(connection, np.union1d(then.rows, now.rows).tolist() + list(now.principals.values()))
         before, after = _by_id(then, known), _by_id(now, known)
@@ -345,12 +344,18 @@ def _n_not_grouped(connection: Connection, seen_row: int) -> int:
 
 
 def _n_decisions(connection: Connection, tolerance: Tolerance) -> int:
-    """Return the number of decisions that a grouping does not follow yet."""
-    changes, found = changed_settings, set[int]()
-    columns = [*(changes.c[name] for name in covered(changes)), changes.c.checksum]
-    names, key = covered(changes), key_place(changes)
-    is_new = changes.c.activity > seen_activity(connection, str(tolerance))
-    for *values, stored in connection.execute(select(*columns).where(is_new)):
+    """Return the number of decisions that a grouping does not follow yet.
+
+    Changes of tags and notes are not read: there may be millions. The activity says what its changes are of; that of an
+    undo does not.
+    """
+    names, key, found = covered(changes), key_place(changes), set[int]()
+    columns = [*(changes.c[name] for name in names), changes.c.checksum]
+    of_groups = activity.c.kind.in_((NEVER_GROUP, SAME_GROUP)) | activity.c.undoes.is_not(None)
+    numbers = select(activity.c.number).where(
+        (activity.c.number > seen_activity(connection, str(tolerance))) & of_groups
+    )
+    for *values, stored in connection.execute(select(*columns).where(changes.c.activity.in_(numbers))):
         row = dict(zip(names, values))
         if checksum(values, values[key]) != stored:
             raise damaged(f"the row of change {row['number']} of activity {row['activity']} was changed")

@@ -25,7 +25,7 @@ MAX_NEAREST = 256
 _TRIES = (1, 3, 12)
 """Numbers of pairs, the nearest signatures first, by which two components are compared before they are left apart."""
 MAX_REST = 1 << 16
-"""Number of pairs that are compared in a call although their components were compared often enough."""
+"""Maximum number of pairs that are compared in a call although their components were compared often enough."""
 _BAND_BITS = 32
 _MIN_SAMPLE, _SAMPLED = 1 << 10, 64
 """A sample has at least so many texts, and one in so many."""
@@ -50,7 +50,7 @@ class WordLinks:
 
     def __init__(self, words: U64, sets: WordSets, threshold: float, reach: int) -> None:
         self._words, self._sets, self._threshold, self._reach = words, sets, threshold, reach
-        self._n_rest = MAX_REST
+        self._n_rest_left = MAX_REST
 
     def link(self, forest: Forest, asked: I64, is_live: Bool, *, threads: int, progress: Progress) -> int:
         """Connect the asked contents with all live ones that match; return the number of pairs left uncompared."""
@@ -128,9 +128,9 @@ class WordLinks:
         left, right = left[is_left], right[is_left]
         is_apart = forest.are_apart(left, right)
         left, right = left[is_apart], right[is_apart]
-        if len(left) > self._n_rest:
+        if len(left) > self._n_rest_left:
             return left, right
-        self._n_rest -= len(left)
+        self._n_rest_left -= len(left)
         self._connect(forest, left, right)
         return left[:0], right[:0]
 

@@ -188,7 +188,7 @@ def refuse_changed_waves_of(connection: Connection, found: Sequence[StoredDocume
             if not is_open and checksum(own[:-1], own[key_place(loads)]) != own[-1]:
                 raise damaged(f"the row of load {own[0]} was changed")
             if checksum(wave[:-1], wave[key_place(waves)]) != wave[-1]:
-                raise damaged(f"the row of a wave, which names it {wave[1]!r}, was changed")
+                raise damaged(f"the row of wave {wave[0]}, named {wave[1]!r}, was changed")
 
 
 def refuse_missing_documents(connection: Connection) -> None:

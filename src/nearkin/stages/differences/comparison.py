@@ -12,8 +12,8 @@ Kind = Literal["equal", "only_a", "only_b", "gap"]
 DifferenceKind = Literal["numbers", "dates", "names", "negations", "wording", "formatting", "moves"]
 KINDS: tuple[DifferenceKind, ...] = get_args(DifferenceKind)
 """Kinds of a difference, in the order in which they are listed."""
-_MEANT: frozenset[DifferenceKind] = frozenset(("numbers", "dates"))
-"""Kinds of words that mean something else with another sign, or with a digit that is raised."""
+_WITH_MEANING: frozenset[DifferenceKind] = frozenset(("numbers", "dates"))
+"""Kinds in which a sign or a raised digit changes the meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,15 +214,17 @@ class Comparison:
 
         Numbers may differ in a sign or in a raised digit: ``-500`` and ``500``, ``10⁵`` and ``105`` are not the same.
         """
-        n_meant = sum(not _MEANT.isdisjoint(one.kinds) for one in self.differences)
+        n_meant = sum(not _WITH_MEANING.isdisjoint(one.kinds) for one in self.differences)
         n_written = self.n_differences - n_meant
-        written = f"written differently in {counted(n_written, 'place')}"
         if not n_meant:
-            return f"The two documents have the same words, {written}"
-        found = [kind for kind in self.n_of_kind if kind in _MEANT]
-        return f"{counted(n_meant, 'difference')} in {' and '.join(found)}; all other words are the same" + (
-            f", {written}" * bool(n_written)
-        )
+            return f"The two documents have the same words, written differently in {counted(n_written, 'place')}"
+        found = " and ".join(kind for kind in self.n_of_kind if kind in _WITH_MEANING)
+        if n_written:
+            are = "is" if n_written == 1 else "are"
+            others = f"{counted(n_written, 'other place')} {are} only written differently"
+        else:
+            others = "all other words are the same"
+        return f"{counted(n_meant, 'difference')} in {found}; {others}"
 
     def to_json(self) -> dict[str, object]:
         """Return an object for ``json.dump``.

@@ -6,7 +6,8 @@ The rules use two texts and English words, and nothing learned:
   differ: ½ and 1⁄2, m² and m2, but not 10⁵ and 105;
 - dates: months, weekdays, and all numbers of a date: ``3 March 2027``, ``March 3, 2027``, ``3rd day of March``,
   ``2027-03-03``, ``3.3.2027``;
-- numbers: other words with a digit, number words, and signs that change an amount: 1.5 and 15, -500 and 500;
+- numbers: other words with a digit, number words, and signs that change an amount: 1.5 and 15, -500 and 500, but not
+  1–2 and 1-2;
 - negations: not, no, never and so on, also in ``isn't`` beside ``is``;
 - names: words with a capital inside a sentence that have one wherever they occur in the two texts, and such a word
   before another one at the beginning; not beside a word in capitals, as in a heading;
@@ -50,6 +51,7 @@ _SHORT_WORD = re.compile(r"([^\W\d_]+)\.\W{0,3}\Z")
 _LAST_WORD, _NEXT_WORD = re.compile(r"([^\W\d_]{2,})\s\Z"), re.compile(r"\s([^\W\d_]{2,})")
 _LOOK_BACK = 24
 _UNITS = "%\u2030$\u20ac\u00a3\u00a5"
+_DASHES = dict.fromkeys((*range(0x2010, 0x2016), 0x2212), "-")  # hyphens, dashes and minus
 _APOSTROPHES = ("'", "\u2019")
 _CONTRACTED = {"won": "will", "shan": "shall"}
 
@@ -103,6 +105,8 @@ def _has_other_amount(text_a: str, text_b: str, change: Change) -> bool:
     """Whether a difference in punctuation changes an amount: 1.5 and 15, -500 and 500, 5 % and 5."""
     sides = (text_a, change.start_a, change.end_a), (text_b, change.start_b, change.end_b)
     if is_other_form(*(text[start:end] for text, start, end in sides)):
+        return False
+    if len({text[start:end].translate(_DASHES) for text, start, end in sides}) == 1:
         return False
     if len({tuple(text[start:end].count(unit) for unit in _UNITS) for text, start, end in sides}) > 1:
         return True

@@ -37,7 +37,7 @@ from nearkin.workflows.stream.saved import SavedStream
 _FIRST_CAPACITY = 1024
 _PAIRS = "an iterable of (id, text) pairs"
 _MAX_OF_A_CHAIN = 64
-_CUT = f"matches with documents older than the latest {_MAX_OF_A_CHAIN} of a key may be missing"
+_CUT = f"matches with documents older than the latest {_MAX_OF_A_CHAIN} that share a key may be missing"
 Number = TypeVar("Number", bound=np.generic)
 
 
@@ -162,7 +162,7 @@ class StreamDeduplicator:
     def __contains__(self, doc_id: object) -> bool:
         """Whether a document with this id was added and is not forgotten."""
         with self._lock:
-            return self._is_known(doc_id, self._places, self._n_dropped + len(self._ids))
+            return self._is_known(_plain_id(doc_id), self._places, self._n_dropped + len(self._ids))
 
     def __getstate__(self) -> Mapping[str, object]:
         """Return everything but the lock, which cannot be copied."""

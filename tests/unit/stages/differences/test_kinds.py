@@ -109,6 +109,8 @@ def test_the_kinds_are_those_of_a_plain_classification(a: list[str], b: list[str
         ("the Premises, and", "the premises and", {"formatting"}),
         ("the sum of 1.500", "the sum of 1,500", {"numbers"}),
         ("the sum of -500", "the sum of 500", {"numbers"}),
+        ("the sum of -500", "the sum of \u2212500", {"formatting"}),
+        ("pages 1\u20132 of it", "pages 1-2 of it", {"formatting"}),
         ("Section 4(b) applies", "Section 4(c) applies", {"wording"}),
         ("may assign in March 2027", "may not assign in April 2028", {"negations", "dates"}),
         ("it may be so", "it May be so", {"formatting"}),
