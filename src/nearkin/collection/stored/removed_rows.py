@@ -12,7 +12,6 @@ from nearkin.store.schema import documents
 from nearkin.store.seals import Seals, documents_of
 
 _CHECKED = covered(documents)
-_LOAD = _CHECKED.index("load")
 
 
 def remove_current(
@@ -26,9 +25,9 @@ def remove_current(
     is_wanted = condition & documents.c.is_current
     seals, checksums, lost = Seals(), dict[int, int](), dict[int, int]()
     columns = [*(documents.c[name] for name in _CHECKED), documents.c.checksum]
-    rows = connection.execute(select(*columns).where(is_wanted)).all()
-    wave_of = waves_of_loads(connection, {row[_LOAD] for row in rows})
-    for *values, stored in rows:
+    loads_of = select(documents.c.load).where(is_wanted).distinct()
+    wave_of = waves_of_loads(connection, set(connection.execute(loads_of).scalars()))
+    for *values, stored in connection.execute(select(*columns).where(is_wanted)):
         row = dict(zip(_CHECKED, values))
         has_load = row["load"] in wave_of
         if checksum(values, row["doc_id"]) != stored or not (has_load or may_lack_load):
