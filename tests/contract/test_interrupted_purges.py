@@ -35,6 +35,7 @@ from nearkin.cli.main import run
 run()
 """
 STORE = ("nearkin.store.store", "Store")
+OPENED = ("nearkin.collection.opened", "OpenedCollection")
 INDEX = ("nearkin.collection.stored.segments", "Segments", "remove_all")
 MOMENTS = [(*INDEX, "before"), (*INDEX, "after"), (*STORE, "erase_freed", "before"), (*STORE, "unsay", "before")]
 
@@ -87,6 +88,16 @@ def test_before_the_database_commits_nothing_is_erased(place: SomePlace, number)
     assert "erased" not in ended.stderr
     with place.open(create=False) as collection:
         assert all(piece.decode() in collection.text("s") for piece in PIECES[:3])
+    code, said = fsck(place, "--read-only")
+    assert code.code == 0, said
+
+
+def test_after_the_files_are_rewritten_it_is_finished(place: SomePlace) -> None:
+    copy_filled(place, fill)
+    ended = struck(place, (*OPENED, "settle", "before"), signal.SIGINT)
+    assert ended.returncode == 130, ended.stderr
+    assert "Interrupted. The texts are erased, and the purge is finished." in ended.stderr
+    assert left_of_it(place) == []
     code, said = fsck(place, "--read-only")
     assert code.code == 0, said
 

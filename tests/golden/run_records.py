@@ -115,7 +115,8 @@ def _manifest(out: Path) -> Any:
 
     about = asdict(SignatureFile.load(out).about)
     for one in about["inputs"]:
-        del one["source"]["limits"], one["source"]["ocr"]  # stored if they differ from the usual ones only
+        for name in ("limits", "ocr", "place"):  # stored if they differ from the usual ones only
+            del one["source"][name]
     return json.loads(json.dumps(about, default=str))
 
 

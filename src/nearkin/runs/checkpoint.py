@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import threading
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Mapping
@@ -21,6 +22,9 @@ _DAMAGE = (
     zipfile.BadZipFile, zlib.error, struct.error,
 )  # fmt: skip
 """Errors of reading a damaged file."""
+_READING = threading.Lock()
+"""numpy reads headers with Python's parser, whose count of levels is wrong if a collection of garbage lets another thread
+parse meanwhile (SystemError)."""
 
 
 def kept_arrays(path: Path, make: Callable[[], Arrays]) -> Arrays:
@@ -62,7 +66,7 @@ def load_arrays(path: Path, names: Collection[str] | None = None) -> dict[str, N
     if has_seal(path):  # earlier versions wrote none
         sealed_length(path)
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with _READING, np.load(path, allow_pickle=False) as stored:
             return {name: stored[name] for name in (stored.files if names is None else names)}
     except _DAMAGE as error:
         raise damaged(path) from error

@@ -176,14 +176,18 @@ def is_unfinished(connection: Connection, store: Store) -> bool:
 
 
 def _note_if_erased(error: KeyboardInterrupt, collection: OpenedCollection, number: int | None) -> None:
-    """Say that texts are erased if the database has a purge that was interrupted, and how to finish it."""
-    store = collection.store
+    """Say that texts are erased if the database has the purge that was interrupted, and how to finish it."""
+    store, of_purge = collection.store, schema.activity.c.number == number
     with contextlib.suppress(CollectionError), store.reading() as connection:
-        if number is not None and store.fact(connection, _UNFINISHED) == str(number):
+        if number is None or connection.execute(select(schema.activity.c.number).where(of_purge)).first() is None:
+            return
+        if store.fact(connection, _UNFINISHED) == str(number):
             error.add_note(
                 f"The texts are erased, but the files of {collection.place} may still hold bytes of them. To finish, "
                 "run: nearkin fsck COLLECTION"
             )
+        else:
+            error.add_note("The texts are erased, and the purge is finished. The next command updates the index.")
 
 
 def _planned_or_hinted(connection: Connection, doc_ids: Sequence[str], *, copies: bool) -> _Plan:
