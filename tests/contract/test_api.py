@@ -252,6 +252,16 @@ def test_a_form_or_compressed_data_is_no_document(script: Script, path: str) -> 
     assert script.call(method, where, content=LEASE.encode(), headers=headers).status_code in (200, 201)
 
 
+def test_halves_of_characters_are_no_text(script: Script) -> None:
+    for path in ("/documents/half", "/check"):
+        method = "PUT" if "documents" in path else "POST"
+        for charset, content in (("utf-7", b"+2AA- hello"), ("unicode_escape", rb"a\ud800b")):
+            headers = {"content-type": f"text/plain; charset={charset}"}
+            answer = script.call(method, path, content=content, headers=headers)
+            assert answer.status_code == 422, answer.text
+            assert f"must be text in {charset}" in answer.json()["message"]
+
+
 def test_parameters_are_utf8(script: Script) -> None:
     for query in ("wave=%ff", "%ff=1", "wave=%00"):
         answer = script.call("PUT", f"/documents/x?{query}", content=b"text", headers={"content-type": TEXT})

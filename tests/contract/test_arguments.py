@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import uuid
 from collections.abc import Callable, Hashable, Iterator
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +98,34 @@ def test_ids_of_numpy_are_ids_of_python(given: Hashable, plain: object, tmp_path
     assert (type(match.doc_id), match.doc_id) == (type(plain), plain)
     stream.save(tmp_path / "stream")
     assert given in nearkin.StreamDeduplicator.open(tmp_path / "stream")
+
+
+@pytest.mark.parametrize("name", ["shingle", "normalise"])
+@pytest.mark.parametrize("value", [5, None, True, ["words:5"], np.array(5)])
+def test_a_stream_refuses_what_is_no_rule_of_reading(name: str, value: object) -> None:
+    with pytest.raises(ParameterError, match=f"The '{name}' parameter of StreamDeduplicator must be "):
+        nearkin.StreamDeduplicator(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (uuid.UUID(int=5), "00000000-0000-0000-0000-000000000005"),
+        (date(2020, 1, 2), "2020-01-02"),
+        (Decimal("1.50"), "1.50"),
+        (Path("a/b"), "a/b"),
+        (b"caf\xe9", "caf\\xe9"),
+        (np.datetime64("2020-01-02"), "2020-01-02"),
+    ],
+)
+def test_ids_with_a_text_of_their_own_are_that_text(given: object, text: str) -> None:
+    for documents in ([(given, LEASE)], [{"id": given, "text": LEASE}]):
+        assert nearkin.dedup(documents).documents["id"].to_pylist() == [text]
+
+
+def test_an_object_without_a_text_of_its_own_is_no_id() -> None:
+    with pytest.raises(ParameterError, match="The id of a document must be a str, an int, or a value with"):
+        nearkin.dedup([(object(), LEASE)])
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.uint8, np.int16])

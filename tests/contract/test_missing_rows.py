@@ -46,6 +46,17 @@ def words(ended: Ended) -> str:
     return " ".join(ended.err.split())
 
 
+def test_a_missing_version_is_said_by_what_lists_versions(place: SomePlace, tmp_path) -> None:
+    with place.open() as collection:
+        for text in ("one text of it", "another text of it", "and a third of it"):
+            collection.add([("memo", text)])
+    sql(place, "DELETE FROM documents WHERE doc_id = 'memo' AND version = 2")
+    for command in ("history", "show"):
+        ended = run(place, [command, "COLLECTION", "memo"], tmp_path / "out")
+        assert ended.code == 7, (command, ended)
+        assert "is damaged: the row of document 'memo' (version 2) is missing. Run nearkin fsck" in words(ended)
+
+
 @pytest.mark.parametrize("what", DELETED)
 def test_commands_about_all_documents_say_which_rows_are_missing(place: SomePlace, tmp_path, what) -> None:
     filled(place)

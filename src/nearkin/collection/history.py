@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from nearkin.collection.result_tables import CHANGE, DOCUMENT, ENTRY, table_of
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.contents import stored_text
-from nearkin.collection.stored.documents import document, stored_documents, with_documents
+from nearkin.collection.stored.documents import document, refuse_missing_versions, stored_documents, with_documents
 from nearkin.collection.stored.purged import purged_contents
 from nearkin.errors import UnknownDocumentError
 from nearkin.nouns import counted
@@ -164,7 +164,10 @@ def history(connection: Connection, doc_id: str) -> DocumentHistory:
 
 def _rows(connection: Connection, doc_id: str) -> list[Any]:
     query = with_documents().add_columns(loads.c.added_at).where(documents.c.doc_id == doc_id)
-    return list(connection.execute(query.order_by(documents.c.version)))
+    rows = list(connection.execute(query.order_by(documents.c.version)))
+    if rows:
+        refuse_missing_versions(doc_id, [row.version for row in rows])
+    return rows
 
 
 def comparisons(connection: Connection, numbers: Sequence[int | None]) -> Iterator[Comparison | None]:

@@ -13,7 +13,7 @@ from nearkin.collection.decisions.shown_principals import shown_principals
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.contents import stored_text
 from nearkin.collection.stored.document_rows import document_rows
-from nearkin.collection.stored.documents import document, stored_documents, with_documents
+from nearkin.collection.stored.documents import document, refuse_missing_versions, stored_documents, with_documents
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored.origins import origin_of
 from nearkin.collection.tolerance import described
@@ -125,6 +125,7 @@ def details(connection: Connection, doc_id: str, version: int | None) -> Documen
     own = document(connection, doc_id, version)
     rows = sorted(document_rows(connection, documents.c.doc_id, [doc_id]), key=lambda one: one.version)
     versions = {one.version: one for one in rows}
+    refuse_missing_versions(doc_id, list(versions))
     added_at = select(loads.c.added_at).where(loads.c.load == versions[own.version].load)
     is_copy = (documents.c.content == own.content) & documents.c.is_current & (documents.c.doc_id != doc_id)
     first_copies = with_documents().where(is_copy).order_by(documents.c.row).limit(MAX_COPIES)

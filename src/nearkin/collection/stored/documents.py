@@ -191,6 +191,18 @@ def refuse_changed_waves_of(connection: Connection, found: Sequence[StoredDocume
                 raise damaged(f"the row of wave {wave[0]}, named {wave[1]!r}, was changed")
 
 
+def refuse_missing_versions(doc_id: str, versions: Sequence[int]) -> None:
+    """Refuse to list the versions of a document if one before the last is missing.
+
+    Raises
+    ------
+    CollectionError
+    """
+    missing = sorted(set(range(1, versions[-1])).difference(versions))
+    if missing:
+        raise damaged(f"the row of document {doc_id!r} (version {missing[0]}) is missing")
+
+
 def refuse_missing_documents(connection: Connection) -> None:
     """Refuse to omit documents if fewer rows exist, or more, than were stored; the rows are counted, not compared.
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 
 from nearkin.arguments import plain_number
+from nearkin.errors import ParameterError
 
 
 class LongInteger(str):
@@ -40,10 +42,18 @@ def text_of(value: object, *, is_utf8: bool = True) -> tuple[bytes | None, str |
 
 
 def id_of(value: object) -> int | str | None:
-    """Return integers and strings unchanged; anything else as its JSON.
+    r"""Return integers and strings unchanged; JSON's other values as JSON, and values with a text of their own as it.
+
+    Raises
+    ------
+    ParameterError
+        An object of Python has no text of its own: that of ``object`` has its address, which is another one each time.
 
     Examples
     --------
+    >>> from datetime import date
+    >>> id_of(date(2020, 1, 2)), id_of(b"caf\xe9")
+    ('2020-01-02', 'caf\\xe9')
     >>> id_of({"$oid": "5f"})
     '{"$oid":"5f"}'
     >>> import numpy as np
@@ -53,7 +63,20 @@ def id_of(value: object) -> int | str | None:
     value = plain_number(value)
     if value is None or isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
         return value
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if has_own_text(value):
+        return str(value)
+    if not isinstance(value, (bool, float, list, tuple, Mapping)):
+        rule = "a str, an int, or a value with a text of its own, such as a UUID"
+        raise ParameterError(f"The id of a document must be {rule}. Got {value!r} instead.")
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def has_own_text(value: object) -> bool:
+    """Whether a value that JSON lacks has a text of its own, such as a UUID, a date, a Decimal or a path."""
+    is_of_json = value is None or isinstance(value, (bool, int, float, str, bytes, list, tuple, Mapping))
+    return not is_of_json and type(value).__str__ is not object.__str__
 
 
 def number_of(value: object) -> float | None:

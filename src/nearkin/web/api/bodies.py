@@ -44,7 +44,9 @@ def _decoded(sent: RequestBody) -> str:
     try:
         if not codecs.lookup(sent.charset)._is_text_encoding:
             raise LookupError
-        return sent.content.decode(sent.charset)
+        text = sent.content.decode(sent.charset)
+        text.encode("utf-8")  # UTF-7 may have halves of characters
+        return text
     except LookupError:
         raise DocumentError(f"The charset of the body must be that of a text. Got {sent.charset!r} instead.") from None
     except UnicodeError as error:

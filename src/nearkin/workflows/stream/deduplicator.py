@@ -133,6 +133,12 @@ class StreamDeduplicator:
             raise ParameterError.of("recall", "StreamDeduplicator", f"a number > 0 and < 1{in_percent(recall)}", recall)
         if max_age is not None:
             check_int("max_age", "StreamDeduplicator", max_age, 1, rule="an int >= 1, or None")
+        for name, value, kind, rule in (
+            ("shingle", shingle, (str, Shingling), "a name such as words:5, or a Shingling"),
+            ("normalise", normalise, (str, Normalisation), "steps such as nfkc,case,space, or a Normalisation"),
+        ):
+            if not isinstance(value, kind):
+                raise ParameterError.of(name, "StreamDeduplicator", rule, value)
         if fetch is not None and not callable(fetch):
             raise ParameterError.of("fetch", "StreamDeduplicator", "a function, or None", fetch)
         self.threshold, self.recall, self.max_age = threshold, recall, max_age
