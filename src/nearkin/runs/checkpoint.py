@@ -23,8 +23,8 @@ _DAMAGE = (
 )  # fmt: skip
 """Errors of reading a damaged file."""
 _READING = threading.Lock()
-"""numpy reads headers with Python's parser, which fails with SystemError if another thread parses meanwhile: its count of
-levels is that of all threads, and a collection of garbage can change threads."""
+"""numpy reads headers with Python's parser, which fails with SystemError if another thread parses meanwhile: it
+counts the levels of all threads together, and a collection of garbage can change threads."""
 
 
 def kept_arrays(path: Path, make: Callable[[], Arrays]) -> Arrays:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,14 +31,20 @@ def places_of_files(files: Sequence[InputFile]) -> list[str]:
 
 
 def distinct_places(names: Sequence[str], paths: Sequence[str]) -> list[str]:
-    """Return the names, but the paths of files that share a name.
+    """Return the names, but the paths of files that share a name, or whose name is the path of another file.
 
     Examples
     --------
     >>> distinct_places(["a.txt", "b.txt", "a.txt"], ["x/a.txt", "x/b.txt", "y/a.txt"])
     ['x/a.txt', 'b.txt', 'y/a.txt']
+    >>> distinct_places(["y/a.txt", "a.txt"], ["x/y/a.txt", "y/a.txt"])
+    ['x/y/a.txt', 'a.txt']
     """
-    places = list(names)
+    places, here = list(names), os.path.join(os.getcwd(), "")
+    opened = Counter(_from_here(path, here) for path in paths)
+    for i, (name, path) in enumerate(zip(names, paths, strict=True)):
+        if name != path and opened[_from_here(name, here)] > (_from_here(name, here) == _from_here(path, here)):
+            places[i] = path
     while True:
         n_called = Counter(places)
         shared = [i for i, place in enumerate(places) if n_called[place] > 1 and place != paths[i]]
@@ -45,6 +52,11 @@ def distinct_places(names: Sequence[str], paths: Sequence[str]) -> list[str]:
             return places
         for i in shared:
             places[i] = paths[i]
+
+
+def _from_here(path: str, here: str) -> str:
+    """Return a path in the one form that all paths of a file have: below the working directory, or absolute."""
+    return os.path.normpath(os.path.join(here, path)).removeprefix(here)
 
 
 def _places(files: Sequence[Source | InputFile]) -> list[str]:
