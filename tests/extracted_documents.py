@@ -52,7 +52,7 @@ def incoming(rows: Sequence[Row], source: str = "table") -> Incoming:
     }
     arrays = [pa.array(columns.get(field.name, [None] * len(rows)), field.type) for field in DOCUMENTS_SCHEMA]
     batch = pa.RecordBatch.from_arrays(arrays, schema=DOCUMENTS_SCHEMA)
-    return Incoming(batch, pa.repeat(pa.scalar(source, pa.large_string()), len(rows)), None)
+    return Incoming(batch=batch, sources=pa.repeat(pa.scalar(source, pa.large_string()), len(rows)), name=None)
 
 
 def add_extracted(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zipfile
 from pathlib import Path
@@ -50,6 +51,12 @@ def with_surrogates(folder: Path) -> list[str | Path]:
 
 
 KINDS = [with_a_member, with_bytes, with_two_folders, with_places_last, with_places_first, with_surrogates]
+SHARED_NAMES = {
+    with_two_folders: "a/lease.txt, which has another text: in both folders the file has the name lease.txt",
+    with_bytes: "another file, which has another text: the two names differ only in bytes that are not valid UTF-8, "
+    "and both are written as \\xff.txt",
+}
+PLACES = {with_two_folders: "b/lease.txt:1)", with_bytes: "\\xff.txt:1)"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -70,12 +77,12 @@ def test_the_second_is_listed_and_not_stored(tmp_path, place, kind):
             with collection.opened.store.reading() as connection:
                 (problem,) = problems_of(connection)
             assert problem.problem.startswith("the id is also that of ")
-            stored = collection.document(problem.doc_id)
-            same = "another file whose name is written in the same way"
-            where = f"{stored.source}:{stored.line}"
-            own = f"{problem.source}:{problem.line}"
-            assert problem.problem.endswith(same if where == own else f" {where}")
-            assert {collection.text(problem.doc_id)} < set(TEXTS[:2])
+            doc_id, _, where = problem.doc_id.partition(" (")
+            stored = collection.document(doc_id)
+            other = f"{stored.source}:{stored.line}"
+            said = f"the id is also that of {SHARED_NAMES.get(kind, other)}"
+            assert (problem.problem, where) == (said, PLACES.get(kind, ""))
+            assert {collection.text(doc_id)} < set(TEXTS[:2])
             assert collection.fsck().is_whole
     listed = json.loads(nearkin_here("exceptions", place.address, "--json").out)["exceptions"]
     assert [(one["exception"], one["sentence"]) for one in listed] == [("not stored", problem.problem)]
@@ -119,3 +126,51 @@ def test_a_changed_file_is_a_version(tmp_path):
         nearkin_here("add", tmp_path / "matter", folder, "-q").assert_done()
     with Collection.open(tmp_path / "matter") as collection:
         assert (collection.document("lease.txt").version, collection.text("lease.txt")) == (2, TEXTS[1])
+
+
+def two_folders(folder: Path, n: int = 2) -> list[Path]:
+    """Make folders ``a``, ``b``, … with ``mail/1.txt`` of another text each, and ``mail/same.txt`` of one text."""
+    folders = [folder / "abcdef"[number] for number in range(n)]
+    for one, text in zip(folders, TEXTS):
+        (one / "mail").mkdir(parents=True)
+        (one / "mail" / "1.txt").write_text(text)
+        (one / "mail" / "same.txt").write_text(FAST)
+    return folders
+
+
+def test_the_answer_says_why_and_what_to_do(tmp_path, monkeypatch):
+    two_folders(tmp_path / "data")
+    monkeypatch.chdir(tmp_path)
+    said = (
+        "1 document was not stored, because its id was already used in this load (first: b/mail/1.txt of the folder "
+        "data). To store every file under its own id, add the folder above all of them to a new collection: nearkin "
+        "add NEW data\n"
+    )
+    inputs = "data/a", "data/b"
+    assert nearkin_here("add", "matter", *inputs).out.endswith(said)
+    for silent in ("--quiet", "--json"):
+        ended = nearkin_here("add", "matter", *inputs, silent)
+        assert (ended.code, ended.err) == (0, f"Warning: {said}")
+    added = json.loads(ended.out)
+    assert (added["n_shared_ids"], added["first_shared_id"], added["folder_above"]) == (1, "b/mail/1.txt", "data")
+    assert nearkin_here("add", "new", "data", "--quiet").err == ""
+    with Collection.open(tmp_path / "new") as collection:
+        assert [collection.text(f"{name}/mail/1.txt") for name in "ab"] == TEXTS[:2]
+
+
+def test_each_file_of_a_shared_name_is_listed_with_its_folder_and_digest(tmp_path, place, monkeypatch):
+    folders = two_folders(tmp_path / "data", 3)
+    for directory, inputs in ((tmp_path, folders), (tmp_path / "data", ["a", "b", "c"])):  # named in another way
+        monkeypatch.chdir(directory)
+        nearkin_here("add", place.address, *inputs, "--wave", "w", "--cache", place.cache, "-q").assert_done()
+    listed = json.loads(nearkin_here("exceptions", place.address, "--json").out)["exceptions"]
+    texts = [(one / "mail" / "1.txt").read_bytes() for one in folders[1:]]
+    assert [(one["doc_id"], one["kind"], one["sha256"], one["size_bytes"]) for one in listed] == [
+        (f"mail/1.txt ({name}/mail/1.txt:1)", "text", hashlib.sha256(text).hexdigest(), len(text))
+        for name, text in zip("bc", texts)
+    ]
+    with place.open() as collection:
+        assert collection.fsck().is_whole
+        assert collection.remove([listed[0]["doc_id"]]).n_unread == 1
+        assert [one.doc_id for one in collection.exceptions().exceptions] == [listed[1]["doc_id"]]
+        assert collection.document("mail/1.txt").version == 1

@@ -86,10 +86,10 @@ def add(
     from dataclasses import asdict
 
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import say, tell
+    from nearkin.cli.printing import say, tell, warn_aside
     from nearkin.collection.collection import Collection
     from nearkin.collection.loads.interrupted import noted_as_stored
-    from nearkin.reports.sentences.add import add_sentences
+    from nearkin.reports.sentences.add import add_sentences, shared_ids_sentence
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.workflows.collection.adding import add_files
     from nearkin.workflows.reading.describing import not_read_files
@@ -129,6 +129,7 @@ def add(
             as_json=as_json,
             quiet=quiet,
         )
+        warn_aside(shared_ids_sentence(added), is_silent=quiet or as_json)
 
 
 def remove(

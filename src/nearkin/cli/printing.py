@@ -63,6 +63,12 @@ def warn_of_report(problem: str | None, *, is_silent: bool) -> None:
         typer.secho(f"Warning: {reveal(problem)}", fg="yellow", err=True)
 
 
+def warn_aside(warning: str, *, is_silent: bool) -> None:
+    """Print a warning on standard error if the answer, which has it too, is not shown to a person."""
+    if warning and is_silent:
+        typer.secho(f"Warning: {reveal_line(copyable(warning))}", fg="yellow", err=True)
+
+
 def shown(text: object) -> str:
     """Make text from users and documents safe for a row: it cannot control the terminal or end the row."""
     return escape(reveal_line(str(text)))

@@ -46,6 +46,12 @@ class Added:
         Documents that could not be stored; listed in the table of problems.
     n_erased : int
         Number of these whose text was purged.
+    n_shared_ids : int
+        Number of these whose id another document of the load has, with another text.
+    first_shared_id : str or None
+        File of the first of them: its path from the folder above all files that share a name.
+    folder_above : str or None
+        That folder, if files of several folders share a name: added as a whole, it gives each file its own id.
     n_contents : int
         Texts that the collection did not have under any id.
     n_repeated : int
@@ -102,6 +108,9 @@ class Added:
     removed_unread: tuple[str, ...] = ()
     contradiction: str | None = None
     is_dry_run: bool = False
+    n_shared_ids: int = 0
+    first_shared_id: str | None = None
+    folder_above: str | None = None
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""

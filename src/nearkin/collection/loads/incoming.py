@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,7 +46,7 @@ class PlainFile:
     size_bytes: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
     """A batch of documents from a reader.
 
@@ -63,6 +63,8 @@ class Incoming:
         documents without a text.
     are_files : bool array, shape (n_documents,), optional
         Which documents are a file, or inside of one, so that their ids are made of its name; by default none.
+    paths : mapping of int to str, optional
+        Path of the file of a document, by its place in the batch, if another file of the load has the same name.
     """
 
     batch: pa.RecordBatch
@@ -70,6 +72,7 @@ class Incoming:
     name: str | None
     file_of: Callable[[int], PlainFile | None] = lambda _: None
     are_files: Bool | None = None
+    paths: Mapping[int, str] = field(default_factory=dict)
 
 
 def incoming_of(
@@ -90,7 +93,7 @@ def incoming_of(
     }
     arrays = [pa.array(columns.get(one.name, [None] * n), one.type) for one in DOCUMENTS_SCHEMA]
     batch = pa.RecordBatch.from_arrays(arrays, schema=DOCUMENTS_SCHEMA)
-    return Incoming(batch, pa.array([source] * n, pa.large_string()), None)
+    return Incoming(batch=batch, sources=pa.array([source] * n, pa.large_string()), name=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +118,11 @@ class Examined:
         Places of documents whose text is empty, or white space.
     has_made_id : bool array, shape (n_documents,), or None
         Which ids are made of the document's place, and not given as a value of a row; None: none.
+    places : dict of int to str
+        Path of a document by its place, if another file of the load has the same name: `Incoming.paths`, and what the
+        id adds to the name of the file.
+    file_of : callable, optional
+        See `Incoming`.
     """
 
     doc_ids: list[str]
@@ -128,6 +136,14 @@ class Examined:
     origins: dict[int, OriginValues] = field(default_factory=dict)
     blank: frozenset[int] = frozenset()
     has_made_id: Bool | None = None
+    places: dict[int, str] = field(default_factory=dict)
+    file_of: Callable[[int], PlainFile | None] = lambda _: None
+
+    def problem_id(self, place: int) -> str:
+        """Return the id under which a problem of a document is listed: with its path if its file shares its name."""
+        doc_id, path = self.doc_ids[place], self.places.get(place)
+        own = doc_id if path is None else f"{doc_id} ({path}:{self.lines[place]})"
+        return doc_id if _bad_id(own) else own
 
 
 def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str) -> Examined:
@@ -167,6 +183,8 @@ def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str)
         origins=_origins(prepared, doc_ids, problems) | _plain_files(incoming, doc_ids, problems, blank),
         blank=blank,
         has_made_id=_made_ids(incoming),
+        places={i: path + doc_ids[i].removeprefix(sources[i]) for i, path in incoming.paths.items()},
+        file_of=incoming.file_of,
     )
 
 

@@ -21,7 +21,7 @@ from nearkin.collection.loads.incoming import Examined, SeenIds
 from nearkin.collection.loads.known_texts import numbers_of, repair, with_lost_digests
 from nearkin.collection.loads.missing_texts import missing_of, proven, put_back
 from nearkin.collection.loads.origins import LoadOrigins
-from nearkin.collection.loads.shared_ids import SharedIds, place_of, shared_id
+from nearkin.collection.loads.shared_ids import SharedIds, place_of, plain_file
 from nearkin.collection.stored import shingle_table
 from nearkin.collection.stored.newest import Newest, newest_of
 from nearkin.collection.stored.origins import OriginValues
@@ -54,6 +54,8 @@ class Figures:
     n_earlier_texts: int = 0
     n_repaired: int = 0
     n_missing: int = 0
+    n_shared_ids: int = 0
+    first_shared_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,7 +194,7 @@ class Load:
         self._repair(examined, newest, numbers)
         rows, is_repeated = _LoadRows(), self.seen.mark(examined.doc_ids)
         is_shared = self.shared.mark(examined, is_repeated)
-        if examined.origins:
+        if examined.origins or examined.places:
             self._look_up_origins(examined, newest)
         gone = self._gone_later(examined, newest)
         for i, digest in enumerate(examined.digests):
@@ -220,6 +222,7 @@ class Load:
             if is_shared[i] and was is not None and was.is_current and was.content != content:
                 self._refuse_shared(i, examined, was, rows)
                 continue
+            self.shared.take(examined, i)
             if content is None:
                 content = numbers[digest] = self._new_content(digest, examined, rows)
             one = _Came(
@@ -247,10 +250,14 @@ class Load:
 
     def _refuse_shared(self, i: int, examined: Examined, was: Newest, rows: _LoadRows) -> None:
         """Store a problem in place of a document whose id another document of this load has, too."""
-        row, own = rows.documents.get(was.row), (examined.sources[i], examined.lines[i])
+        row, source, doc_id = rows.documents.get(was.row), examined.sources[i], examined.problem_id(i)
         other = place_of(self.connection, was.row) if row is None else (row[_SOURCE], row[_LINE])
-        examined.problems[i] = problem = shared_id(other, own)
-        rows.problems.append((examined.doc_ids[i], *own, problem))
+        examined.problems[i] = problem = self.shared.problem(examined, i, other)
+        rows.problems.append((doc_id, source, examined.lines[i], problem))
+        if doc_id != examined.doc_ids[i] and (file := plain_file(examined, i)) is not None:
+            self.origins.take_plain(doc_id, file)
+        self.figures.n_shared_ids += 1
+        self.figures.first_shared_id = self.figures.first_shared_id or examined.places.get(i, source)
         self.origins.figures.n_no_text += i not in examined.blank
 
     def _gone_later(self, examined: Examined, newest: dict[str, Newest]) -> set[str]:
@@ -271,6 +278,7 @@ class Load:
     def _look_up_origins(self, examined: Examined, newest: dict[str, Newest]) -> None:
         doc_ids = {examined.doc_ids[i] for i in examined.origins}
         found = (newest[doc_id] for doc_id in doc_ids & newest.keys())
+        doc_ids |= {examined.problem_id(i) for i in examined.places}
         self.origins.look_up([was.row for was in found if was.is_current], doc_ids)
 
     def _is_of_same_file(self, was: Newest | None, content: int | None, origin: OriginValues) -> bool:

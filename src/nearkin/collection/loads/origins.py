@@ -156,7 +156,7 @@ class LoadOrigins:
         known = None if row is None else self._known.get(row)
         now = _UnreadFile(None, origin[_SHA256], origin[_EXCEPTION])
         if origin[_EXTRACTOR] is None:
-            self._take_plain(doc_id, origin)
+            self.take_plain(doc_id, origin)
             return
         if now.exception is None or self._is_unread_already(doc_id, now):
             return
@@ -166,7 +166,7 @@ class LoadOrigins:
         self._unread[doc_id] = now
         self._new.append((None, doc_id, *origin))
 
-    def _take_plain(self, doc_id: str, origin: OriginValues) -> None:
+    def take_plain(self, doc_id: str, origin: OriginValues) -> None:
         """Store what is known of a file that was read as text, unless it is stored: its problem is stored apart."""
         if origin[_SHA256] is not None and self._plain.get(doc_id) != origin[_SHA256]:
             self._plain[doc_id] = origin[_SHA256]
@@ -199,6 +199,11 @@ class LoadOrigins:
         """Count a document as `listing.exceptions` lists it."""
         self.figures.n_no_text += not has_text
         self.figures.n_partial += has_text and origin is not None and origin[_EXCEPTION] is not None
+
+    def uncount_exception(self, origin: OriginValues | None, *, has_text: bool) -> None:
+        """Take back what `count_exception` counted of a document that is not stored after all."""
+        self.figures.n_no_text -= not has_text
+        self.figures.n_partial -= has_text and origin is not None and origin[_EXCEPTION] is not None
 
     def write(self, seals: Seals) -> None:
         """Write what was taken, after the documents."""

@@ -14,6 +14,7 @@ import numpy as np
 from sqlalchemy import Connection, select
 
 from nearkin.collection.loads.incoming import Examined, SeenIds
+from nearkin.collection.stored.origins import OriginValues, of_plain_file, value_of
 from nearkin.records import Bool
 from nearkin.store.schema import documents
 
@@ -22,10 +23,11 @@ _ESCAPED = re.compile(r"\\ud[89a-f][0-9a-f]{2}")
 
 
 class SharedIds:
-    """Ids made of places that were seen in a load."""
+    """Ids made of places that were seen in a load, and the paths of files that share their name."""
 
     def __init__(self) -> None:
         self._made = SeenIds()
+        self._paths = dict[str, str]()
 
     def mark(self, examined: Examined, is_repeated: Bool) -> Bool:
         """Return which documents repeat an id that was made of the place of one of them, or that was escaped."""
@@ -39,6 +41,27 @@ class SharedIds:
         is_escaped = np.array([_ESCAPED.search(doc_id) is not None for doc_id in repeated], np.bool_)
         is_shared[places] = self._made.has(repeated) | is_escaped
         return is_shared
+
+    def take(self, examined: Examined, place: int) -> None:
+        """Note the path of a stored document if another file of the load has the name of its file."""
+        if (path := examined.places.get(place)) is not None:
+            self._paths.setdefault(examined.doc_ids[place], path)
+
+    def problem(self, examined: Examined, place: int, other: tuple[str, int]) -> str:
+        """Return the problem of a document whose id is that of a stored one at a place, ``other``."""
+        path, doc_id = examined.places.get(place), examined.doc_ids[place]
+        if path is None:
+            return shared_id(other, (examined.sources[place], examined.lines[place]))
+        return shared_name(doc_id, self._paths.get(doc_id), path)
+
+
+def plain_file(examined: Examined, place: int) -> OriginValues | None:
+    """Return kind, digest and size of the file of a document that is not stored; None if they are not known."""
+    if (origin := examined.origins.get(place)) is not None:
+        kind, sha256, size_bytes = (value_of(origin, name) for name in ("kind", "sha256", "size_bytes"))
+        return None if kind is None or sha256 is None else of_plain_file(kind, sha256, size_bytes)
+    file = examined.file_of(place)
+    return None if file is None else of_plain_file(file.kind, file.sha256, file.size_bytes)
 
 
 def place_of(connection: Connection, row: int) -> tuple[str, int]:
@@ -57,6 +80,24 @@ def shared_id(other: tuple[str, int], own: tuple[str, int]) -> str:
     'the id is also that of a.zip:1'
     """
     if other == own:
-        return "the id is also that of another file whose name is written in the same way"
+        return "the id is also that of another document at the same place, with another text"
     source, line = other
     return f"the id is also that of {source}:{line}"
+
+
+def shared_name(doc_id: str, other: str | None, own: str) -> str:
+    """Return the problem of a file whose name is that of another file of the load; ``other``: the path of that one.
+
+    Examples
+    --------
+    >>> shared_name("mail/1.txt", "b/mail/1.txt", "c/mail/1.txt")
+    'the id is also that of b/mail/1.txt, which has another text: in both folders the file has the name mail/1.txt'
+    """
+    if other is None:
+        return "the id is also that of a file with the same name that was added before, and has another text"
+    if other == own:
+        return (
+            "the id is also that of another file, which has another text: the two names differ only in bytes that are "
+            f"not valid UTF-8, and both are written as {doc_id}"
+        )
+    return f"the id is also that of {other}, which has another text: in both folders the file has the name {doc_id}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,8 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
         )
     if added.n_no_text or added.n_partial:
         yield Sentence(f"{_with_and_without_text(added)}: nearkin exceptions COLLECTION", "warning")
+    if said := shared_ids_sentence(added):
+        yield Sentence(said, "warning")
     if n := added.n_by_ocr:
         yield Sentence(f"{counted(n, 'text')} by OCR, in which words may be wrong", "warning")
     if n := added.n_erased:
@@ -61,6 +64,36 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
     yield from damage_sentences(damaged, "The wave has")
     if added.is_dry_run:
         yield Sentence("Nothing was stored, because of --dry-run.", "warning")
+
+
+def shared_ids_sentence(added: Added) -> str:
+    """Say which documents were not stored because of their ids, and what to do; empty if there are none.
+
+    Examples
+    --------
+    >>> from nearkin.collection.loads.adding import Added
+    >>> counts = {"n_new": 9, "n_new_versions": 0, "n_unchanged": 0, "n_contents": 9, "n_problems": 2}
+    >>> said = shared_ids_sentence(Added(wave="march", **counts, n_shared_ids=2, first_shared_id="b/1.txt"))
+    >>> why, _, what_to_do = said.partition(". ")
+    >>> why
+    '2 documents were not stored, because their ids were already used in this load (first: b/1.txt)'
+    >>> what_to_do
+    'To store them, give them other names or ids'
+    """
+    if not (n := added.n_shared_ids):
+        return ""
+    was = agreeing(n, "was not stored, because its id was", "were not stored, because their ids were")
+    first, how = (
+        added.first_shared_id or "",
+        f". To store {agreeing(n, 'it, give it another name or id', 'them, give them other names or ids')}",
+    )
+    if (folder := added.folder_above) is not None:
+        first += "" if folder == "." else f" of the folder {folder}"
+        how = (
+            ". To store every file under its own id, add the folder above all of them to a new collection: "
+            f"nearkin add NEW {shlex.quote(folder)}"
+        )
+    return f"{counted(n, 'document')} {was} already used in this load (first: {first}){how}"
 
 
 def _with_and_without_text(added: Added) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import FORMATS, is_of_documents
 from nearkin.stages.documents.formats.whole_file import WholeFile
 from nearkin.stages.documents.sources import Source
+from nearkin.workflows.collection.shared_names import files_with_shared_names
 from nearkin.workflows.reading.standard_input import is_pipe
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
@@ -53,12 +55,12 @@ def add_files(
         See `nearkin.errors`.
     """
     _check_apart(collection, texts)
-    meter = Meter(progress)
+    meter, shared = Meter(progress), files_with_shared_names(texts)
     try:
         with meter.stage("add", texts.size_bytes, "bytes") as counted:
-            return add_incoming(
+            added = add_incoming(
                 collection.opened,
-                _incoming(texts, counted),
+                _incoming(texts, shared.paths, counted),
                 wave=wave,
                 threads=resources.n_threads,
                 rules=texts.rules,
@@ -70,14 +72,24 @@ def add_files(
         with contextlib.suppress(NearkinError):  # the error of the load is the one to report
             collection.opened.store.forget_settings()
         raise
+    return replace(added, folder_above=shared.folder) if added.n_shared_ids else added
 
 
-def _incoming(texts: Texts, progress: Progress) -> Iterator[Incoming]:
+def _incoming(texts: Texts, paths: Mapping[int, str], progress: Progress) -> Iterator[Incoming]:
     names = pa.array(texts.names, pa.large_string())
     are_files = np.array([is_of_documents(source.format) for source in texts.sources], np.bool_)
     for raw in texts.raw_batches(progress):
         file_of = partial(_plain_file, texts.sources, raw.sources)
-        yield Incoming(raw.batch, names.take(pa.array(raw.sources)), raw.name, file_of, are_files[raw.sources])
+        sources = raw.sources.tolist() if paths else []
+        shared = {row: paths[number] for row, number in enumerate(sources) if number in paths}
+        yield Incoming(
+            batch=raw.batch,
+            sources=names.take(pa.array(raw.sources)),
+            name=raw.name,
+            file_of=file_of,
+            are_files=are_files[raw.sources],
+            paths=shared,
+        )
 
 
 def _plain_file(sources: Sequence[Source], numbers: I64, place: int) -> PlainFile | None:
