@@ -174,3 +174,64 @@ def test_each_file_of_a_shared_name_is_listed_with_its_folder_and_digest(tmp_pat
         assert collection.remove([listed[0]["doc_id"]]).n_unread == 1
         assert [one.doc_id for one in collection.exceptions().exceptions] == [listed[1]["doc_id"]]
         assert collection.document("mail/1.txt").version == 1
+
+
+BROKEN = {"1.pdf": b"%PDF-1.4 cut", "2.txt": b"\x00\x01\x02\x03\x04\x05\xff\xfe\x80\x81"}
+
+
+def listed_ids(place) -> list[str]:
+    found = json.loads(nearkin_here("exceptions", place.address, "--json").out)
+    assert found["n_no_text"] + found["n_partial"] == len(found["exceptions"])
+    return [one["doc_id"] for one in found["exceptions"]]
+
+
+def test_files_of_a_shared_name_that_fail_are_listed_each(tmp_path, place):
+    """Whether the other one fails or is stored; each is no longer listed once it gives a text."""
+    folders = two_folders(tmp_path / "data")
+    for one in folders:
+        for name, content in BROKEN.items():
+            (one / name).write_bytes(content + one.name.encode())
+    (folders[0] / "3.txt").write_bytes(BROKEN["2.txt"])
+    (folders[1] / "3.txt").write_text(TEXTS[3])
+    (folders[0] / "4.pdf").write_bytes(b"%PDF-1.4 cut")
+    (folders[1] / "4.pdf").write_text(TEXTS[3])
+    for number in range(5, 20):  # most documents can be read
+        (folders[0] / f"{number}.txt").write_text(f"{FAST} {number}")
+    also = "--wave", "w", "--cache", place.cache
+    for _ in range(2):
+        ended = nearkin_here("add", place.address, *folders, *also)
+        expected = [f"{name} ({folder}/{name}:1)" for name in BROKEN for folder in "ab"]
+        expected += [f"{name} (a/{name}:1)" for name in ("3.txt", "4.pdf")]
+        assert listed_ids(place) == [*sorted(expected), "mail/1.txt (b/mail/1.txt:1)"]
+        assert "7 not stored" in ended.out
+    for name in BROKEN:
+        (folders[1] / name).write_text(TEXTS[2])
+    nearkin_here("add", place.address, *folders, *also).assert_done()
+    mended = {f"{name} (b/{name}:1)" for name in BROKEN}
+    assert listed_ids(place) == [*sorted(set(expected) - mended), "mail/1.txt (b/mail/1.txt:1)"]
+    with place.open() as collection:
+        assert collection.fsck().is_whole
+
+
+def test_a_wave_says_what_an_earlier_load_listed(tmp_path, place):
+    """The second wave has one of three files again, another in other bytes, and a new one."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder in (first, second):
+        folder.mkdir()
+        for number in range(9):  # most documents can be read
+            (folder / f"{number}.txt").write_text(f"{FAST} {number}")
+        (folder / "old.txt").write_bytes(BROKEN["2.txt"])
+        (folder / "changed.pdf").write_bytes(BROKEN["1.pdf"] + folder.name.encode())
+    (second / "new.txt").write_bytes(BROKEN["2.txt"])
+    for folder, counts in ((first, "2 not stored:"), (second, "3 not stored (1 of them listed in an earlier load):")):
+        ended = nearkin_here("add", place.address, folder, "--wave", folder.name, "--cache", place.cache)
+        assert counts in ended.out
+    waves = {one.doc_id: one.wave for one in place_exceptions(place)}
+    assert waves == {"old.txt": "first", "changed.pdf": "second", "new.txt": "second"}
+    ended = nearkin_here("add", place.address, second, "--cache", place.cache, "--json")
+    assert json.loads(ended.out)["n_listed_before"] == 3
+
+
+def place_exceptions(place):
+    with place.open() as collection:
+        return collection.exceptions().exceptions

@@ -215,8 +215,8 @@ def _all(connection: Connection) -> Iterable[ListedException]:
     extracted = set(connection.execute(select(origins.c.doc_id).where(is_unread)).scalars())
     files = _files_without_exception(connection, {document.content for document in blank})
     for problem in reversed(problems_of(connection)):
-        if problem.doc_id not in extracted and problem.problem != PURGED:
-            is_of_id = problem.problem.startswith(("the id ", "too long to be stored"))
+        is_of_id = problem.problem.startswith(("the id ", "too long to be stored"))
+        if (is_of_id or problem.doc_id not in extracted) and problem.problem != PURGED:
             named = "not stored" if is_of_id else "unreadable"
             file = files.get((problem.doc_id, False), {})
             told = problem.doc_id, problem.wave, named, problem.problem

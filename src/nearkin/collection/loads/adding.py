@@ -46,6 +46,8 @@ class Added:
         Documents that could not be stored; listed in the table of problems.
     n_erased : int
         Number of these whose text was purged.
+    n_listed_before : int
+        Number of these that an earlier load listed under their id with the same problem: they are not listed again.
     n_shared_ids : int
         Number of these whose id another document of the load has, with another text.
     first_shared_id : str or None
@@ -108,6 +110,7 @@ class Added:
     removed_unread: tuple[str, ...] = ()
     contradiction: str | None = None
     is_dry_run: bool = False
+    n_listed_before: int = 0
     n_shared_ids: int = 0
     first_shared_id: str | None = None
     folder_above: str | None = None

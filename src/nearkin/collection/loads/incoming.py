@@ -142,7 +142,9 @@ class Examined:
     def problem_id(self, place: int) -> str:
         """Return the id under which a problem of a document is listed: with its path if its file shares its name."""
         doc_id, path = self.doc_ids[place], self.places.get(place)
-        own = doc_id if path is None else f"{doc_id} ({path}:{self.lines[place]})"
+        if path is None:
+            return doc_id
+        own = f"{doc_id} ({path}:{self.lines[place]})"
         return doc_id if _bad_id(own) else own
 
 

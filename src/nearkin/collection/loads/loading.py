@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import count
 from typing import Any
 
 from sqlalchemy import Connection, func, insert, select, update
@@ -19,18 +18,19 @@ from nearkin.collection.decisions.removing import Removed, remove_rows
 from nearkin.collection.loads.gone_members import AddedFiles, gone_later
 from nearkin.collection.loads.incoming import Examined, SeenIds
 from nearkin.collection.loads.known_texts import numbers_of, repair, with_lost_digests
+from nearkin.collection.loads.load_numbers import new_name, next_content
 from nearkin.collection.loads.missing_texts import missing_of, proven, put_back
 from nearkin.collection.loads.origins import LoadOrigins
 from nearkin.collection.loads.shared_ids import SharedIds, place_of, plain_file
 from nearkin.collection.stored import shingle_table
 from nearkin.collection.stored.newest import Newest, newest_of
 from nearkin.collection.stored.origins import OriginValues
+from nearkin.collection.stored.problem_rows import forget_problems
 from nearkin.collection.stored.purged import PURGED
-from nearkin.collection.stored.segments import believable_loads, loads_of
+from nearkin.collection.stored.segments import believable_loads
 from nearkin.store import schema
 from nearkin.store.bulk import insert_rows, named
 from nearkin.store.checksums import checksum, covered
-from nearkin.store.damage import damaged
 from nearkin.store.integrity import number_after_last
 from nearkin.store.seals import Seals, documents_of
 from nearkin.store.store import Store
@@ -54,6 +54,7 @@ class Figures:
     n_earlier_texts: int = 0
     n_repaired: int = 0
     n_missing: int = 0
+    n_listed_before: int = 0
     n_shared_ids: int = 0
     first_shared_id: str | None = None
 
@@ -72,13 +73,23 @@ class _Came:
 
 @dataclass(slots=True)
 class _LoadRows:
-    """Rows that a batch adds to the tables."""
+    """Rows that a batch adds to the tables.
+
+    Attributes
+    ----------
+    listed_again : set of str
+        Ids of ``problems`` whose files were extracted, and had other bytes or another exception before.
+    read : set of str
+        Ids with a path, under which problems of documents that are stored now may be listed.
+    """
 
     documents: dict[int, list[Any]] = field(default_factory=dict)
     contents: list[tuple[Any, ...]] = field(default_factory=list)
     profiles: list[tuple[Any, ...]] = field(default_factory=list)
     problems: list[tuple[Any, ...]] = field(default_factory=list)
     replaced: list[int] = field(default_factory=list)
+    listed_again: set[str] = field(default_factory=set)
+    read: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -136,10 +147,10 @@ class Load:
     def begin(cls, connection: Connection, store: Store, counting: TextCounting, name: str | None) -> Load:
         """Begin a load with the next free numbers; the wave is looked up or created."""
         waves, loads, seals = schema.waves, schema.loads, Seals()
-        next_content = _next_content(connection, store)  # refuses a damaged store before anything is written
+        first_content = next_content(connection, store)  # refuses a damaged store before anything is written
         number = 1 + (connection.execute(select(func.max(loads.c.load))).scalar() or 0)
         n_waves = connection.execute(select(func.max(waves.c.wave))).scalar() or 0
-        name = name if name is not None else _new_name(connection, n_waves + 1)
+        name = name if name is not None else new_name(connection, n_waves + 1)
         wave = connection.execute(select(waves.c.wave).where(waves.c.name == name)).scalar()
         if wave is None:
             wave = n_waves + 1
@@ -152,7 +163,7 @@ class Load:
         # stored first, because its rows refer to it; its counts are written at the end
         figures = dict.fromkeys(("n_new", "n_new_versions", "n_unchanged", "n_problems"), 0)
         added_at = datetime.now(UTC).isoformat(timespec="seconds")
-        bounds = {"first_content": next_content, "end_content": next_content, "digest": b""}
+        bounds = {"first_content": first_content, "end_content": first_content, "digest": b""}
         connection.execute(insert(loads).values(load=number, wave=wave, added_at=added_at, **bounds, **figures))
         next_row = number_after_last(connection, schema.documents.c.row)
         return cls(
@@ -163,8 +174,8 @@ class Load:
             wave=wave,
             name=name,
             added_at=added_at,
-            first_content=next_content,
-            next_content=next_content,
+            first_content=first_content,
+            next_content=first_content,
             next_row=next_row,
             origins=LoadOrigins(connection=connection, load=number, added_at=added_at),
             keeps_words=keeps_words,
@@ -200,15 +211,13 @@ class Load:
         for i, digest in enumerate(examined.digests):
             doc_id, source, line = examined.doc_ids[i], examined.sources[i], examined.lines[i]
             problem, origin, was = examined.problems[i], examined.origins.get(i), newest.get(doc_id)
+            listed_id = examined.problem_id(i)
             if origin is not None:
-                self.origins.count(doc_id, origin, is_read=problem is None)
+                self.origins.count({doc_id, listed_id}, origin, is_read=problem is None)
             if problem != PURGED:
                 self.origins.count_exception(origin, has_text=problem is None and i not in examined.blank)
             if problem is not None:
-                self.figures.n_erased += problem == PURGED
-                if origin is not None and doc_id not in gone:
-                    self.origins.take_unread(doc_id, origin, was.row if was is not None and was.is_current else None)
-                rows.problems.append((doc_id.replace("\0", "\N{SYMBOL FOR NULL}"), source, line, problem))
+                self._list(i, examined, was, rows, is_gone=doc_id in gone)
                 continue
             content = numbers.get(digest)
             if was is not None and doc_id in gone and content in was.in_wave:
@@ -223,6 +232,7 @@ class Load:
                 self._refuse_shared(i, examined, was, rows)
                 continue
             self.shared.take(examined, i)
+            rows.read |= {listed_id} - {doc_id}
             if content is None:
                 content = numbers[digest] = self._new_content(digest, examined, rows)
             one = _Came(
@@ -247,6 +257,17 @@ class Load:
             else:
                 newest[doc_id] = self._new_versions([*self.waiting.pop(doc_id, ()), one], was, rows)
         self._write(rows)
+
+    def _list(self, i: int, examined: Examined, was: Newest | None, rows: _LoadRows, *, is_gone: bool) -> None:
+        """Store the problem of a document that cannot be stored."""
+        doc_id, problem, origin = examined.problem_id(i), examined.problems[i], examined.origins.get(i)
+        self.figures.n_erased += problem == PURGED
+        if origin is not None and not is_gone:
+            row = was.row if was is not None and was.is_current else None
+            if self.origins.take_unread(doc_id, origin, row):
+                rows.listed_again.add(doc_id)
+        shown = doc_id.replace("\0", "\N{SYMBOL FOR NULL}")
+        rows.problems.append((shown, examined.sources[i], examined.lines[i], problem))
 
     def _refuse_shared(self, i: int, examined: Examined, was: Newest, rows: _LoadRows) -> None:
         """Store a problem in place of a document whose id another document of this load has, too."""
@@ -378,7 +399,11 @@ class Load:
         self.seals.add(documents_of(self.wave), [row[-1] for row in rows.documents.values()])
         self.origins.write(self.seals)
         self.figures.n_problems += len(rows.problems)
+        for some in named(sorted(rows.read - {one[0] for one in rows.problems})):
+            forget_problems(self.connection, self.seals, problems.c.doc_id.in_(some))
         unknown = self._unknown(rows.problems)
+        is_new = {*unknown, *(one for one in rows.problems if one[0] in rows.listed_again)}
+        self.figures.n_listed_before += sum(one not in is_new for one in rows.problems)
         numbered = [(self.number, self.n_new_problems + i, *problem) for i, problem in enumerate(unknown)]
         own = [checksum(row, row[0]) for row in numbered]
         insert_rows(self.connection, problems, _columns([(*row, one) for row, one in zip(numbered, own)]))
@@ -457,39 +482,6 @@ class Load:
                 self._new_versions(self.waiting[doc_id], newest[doc_id], rows)
             self._write(rows)
         self.waiting.clear()
-
-
-def _next_content(connection: Connection, store: Store) -> int:
-    """Return the number of the next text.
-
-    Raises
-    ------
-    CollectionError
-        Texts exist beyond those that were added, so new ones would get wrong numbers.
-    """
-    end = _end_of_loads(connection, store)
-    last = connection.execute(select(func.max(schema.contents.c.content))).scalar()
-    if last is not None and last >= end:
-        raise damaged(f"it has a text with the number {last}, but only {end:,} were added", store.place)
-    return end
-
-
-def _end_of_loads(connection: Connection, store: Store) -> int:
-    """Return the number after that of the last added text, which the last load has: no other load is read."""
-    loads = schema.loads
-    row = connection.execute(select(loads).order_by(loads.c.load.desc()).limit(1)).first()
-    if row is None:
-        return 0
-    *values, stored = row
-    if checksum(values, values[0]) == stored:
-        return int(row.end_content)
-    return max((load.end for load in loads_of(connection, store)), default=0)  # which says what is damaged
-
-
-def _new_name(connection: Connection, number: int) -> str:
-    """Return the default name of a wave: the first free one from this number."""
-    names = set(connection.execute(select(schema.waves.c.name)).scalars())
-    return next(name for name in (f"wave {i}" for i in count(number)) if name not in names)
 
 
 def _columns(rows: Iterable[Any]) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -151,20 +151,24 @@ class LoadOrigins:
         """Whether an origin of the same text replaces the stored one: that of other bytes always does."""
         return self.re_extract or known.values[_SHA256] != origin[_SHA256]
 
-    def take_unread(self, doc_id: str, origin: OriginValues, row: int | None) -> None:
-        """Store the origin of a document without a text, unless it is known; ``row``: of the current version."""
+    def take_unread(self, doc_id: str, origin: OriginValues, row: int | None) -> bool:
+        """Store the origin of a document without a text, unless it is known; ``row``: of the current version.
+
+        Return whether the document is now listed as an exception of this load.
+        """
         known = None if row is None else self._known.get(row)
         now = _UnreadFile(None, origin[_SHA256], origin[_EXCEPTION])
         if origin[_EXTRACTOR] is None:
             self.take_plain(doc_id, origin)
-            return
+            return False
         if now.exception is None or self._is_unread_already(doc_id, now):
-            return
+            return False
         if known is not None and known.values[_SHA256] == origin[_SHA256]:
-            return  # the same bytes gave a text before
+            return False  # the same bytes gave a text before
         self._close(doc_id)
         self._unread[doc_id] = now
         self._new.append((None, doc_id, *origin))
+        return True
 
     def take_plain(self, doc_id: str, origin: OriginValues) -> None:
         """Store what is known of a file that was read as text, unless it is stored: its problem is stored apart."""
@@ -184,9 +188,9 @@ class LoadOrigins:
         elif was is not None:
             self._new = [row for row in self._new if row[:2] != (None, doc_id)]
 
-    def count(self, doc_id: str, origin: OriginValues, *, is_read: bool) -> None:
-        """Count a document; one that is read now is no exception any more."""
-        if is_read:
+    def count(self, doc_ids: Set[str], origin: OriginValues, *, is_read: bool) -> None:
+        """Count a document; one that is read now is no exception any more, under any of its ids."""
+        for doc_id in doc_ids if is_read else ():
             self._close(doc_id)
         if origin[_EXTRACTOR] is None:
             return

@@ -112,10 +112,17 @@ def _with_and_without_text(added: Added) -> str:
     counts = (
         (n_with_text, f"with text{partial}"),
         (n_empty, agreeing(n_empty, "stored as an empty document", "stored as empty documents")),
-        (added.n_problems, "not stored"),
+        (added.n_problems, f"not stored{_listed_before(added)}"),
     )
     kinds = ", ".join(f"{n:,} {kind}" for n, kind in counts if n)
     return f"{added.n_documents + added.n_problems:,} found: {kinds}"
+
+
+def _listed_before(added: Added) -> str:
+    """Say how many of the documents that were not stored have an entry of an earlier load."""
+    if not (n := added.n_listed_before):
+        return ""
+    return " (listed in an earlier load)" if n == added.n_problems else f" ({n:,} of them listed in an earlier load)"
 
 
 def _removed_sentences(added: Added) -> Iterator[Sentence]:
