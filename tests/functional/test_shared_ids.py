@@ -70,7 +70,7 @@ def test_the_second_is_listed_and_not_stored(tmp_path, place, kind):
         added = json.loads(ended.out)
         counts = (added["n_new"], added["n_new_versions"], added["n_unchanged"], added["n_problems"])
         assert counts == (n_new, 0, 1 - n_new, 1)
-        assert (added["n_no_text"], added["n_repeated"]) == (1, 0)
+        assert (added["n_no_text"], added["n_not_stored"], added["n_repeated"]) == (0, 1, 0)
         with place.open() as collection:
             info = collection.info()
             assert (info.n_documents, info.n_versions) == (1, 1)
@@ -181,7 +181,7 @@ BROKEN = {"1.pdf": b"%PDF-1.4 cut", "2.txt": b"\x00\x01\x02\x03\x04\x05\xff\xfe\
 
 def listed_ids(place) -> list[str]:
     found = json.loads(nearkin_here("exceptions", place.address, "--json").out)
-    assert found["n_no_text"] + found["n_partial"] == len(found["exceptions"])
+    assert found["n_no_text"] + found["n_partial"] + found["n_not_stored"] == len(found["exceptions"])
     return [one["doc_id"] for one in found["exceptions"]]
 
 
@@ -235,3 +235,28 @@ def test_a_wave_says_what_an_earlier_load_listed(tmp_path, place):
 def place_exceptions(place):
     with place.open() as collection:
         return collection.exceptions().exceptions
+
+
+def test_documents_that_were_read_are_not_counted_as_without_text(tmp_path, place):
+    """A file without a text, and two of shared names, of which one is blank."""
+    folders = two_folders(tmp_path / "data")
+    for number in range(9):
+        (folders[0] / f"{number}.txt").write_text(f"{FAST} {number}")
+    (folders[0] / "broken.pdf").write_bytes(BROKEN["1.pdf"])
+    (folders[1] / "blank.txt").write_text(" ")
+    (folders[0] / "blank.txt").write_text(FAST)
+    ended = nearkin_here("add", place.address, *folders, "--wave", "w", "--cache", place.cache)
+    assert "16 found: 13 with text, 3 not stored: " in ended.out  # no empty document
+    ended = nearkin_here("exceptions", place.address)
+    assert ended.out.endswith("3 exceptions (1 without text, 2 not stored because of their id or size)\n")
+    assert "no text  partial  not stored  reason      wave" in ended.out
+    found = json.loads(nearkin_here("exceptions", place.address, "--json").out)
+    assert (found["n_no_text"], found["n_partial"], found["n_not_stored"]) == (1, 0, 2)
+    assert [(one["exception"], one["n_no_text"], one["n_not_stored"]) for one in found["counts"]] == [
+        ("not stored", 0, 2),
+        ("corrupt", 1, 0),
+    ]
+    said = "3 exceptions (1 without text, 2 not stored because of their id or size)"
+    assert said in nearkin_here("info", place.address).out
+    without = json.loads(nearkin_here("exceptions", place.address, "--no-text", "--json").out)["exceptions"]
+    assert [one["doc_id"] for one in without] == ["broken.pdf"]

@@ -90,9 +90,11 @@ def _show(
     from nearkin.reports.sentences.exceptions import exceptions_sentences
 
     if len(found.counts) > 1:
-        counts = table("no text", "partial", "reason", "wave", numbers=2)
+        not_stored = ["not stored"] if found.n_not_stored else []
+        counts = table("no text", "partial", *not_stored, "reason", "wave", numbers=2 + len(not_stored))
         for count in found.counts:
-            counts.add_row(f"{count.n_no_text:,}", f"{count.n_partial:,}", count.exception, shown(count.wave))
+            numbers = [count.n_no_text, count.n_partial, *([count.n_not_stored] if not_stored else [])]
+            counts.add_row(*(f"{n:,}" for n in numbers), count.exception, shown(count.wave))
         console.print(counts)
     rows = table("reason", "id", "what is wrong", "wave")
     for one in found.exceptions[:limit]:

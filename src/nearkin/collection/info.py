@@ -82,6 +82,8 @@ class Info:
         Number of current documents that were extracted from files.
     n_no_text, n_partial : int
         Exceptions: documents and files that gave no text, and those that gave a part of it.
+    n_not_stored : int
+        Exceptions, too: documents that were read, and are not stored because of their id or size.
     n_older_extractors : int
         Number of current texts that another version of an extractor made than the one installed here.
     n_by_ocr : int
@@ -107,6 +109,7 @@ class Info:
     n_extracted: int = 0
     n_no_text: int = 0
     n_partial: int = 0
+    n_not_stored: int = 0
     n_older_extractors: int = 0
     n_by_ocr: int = 0
 
@@ -175,6 +178,7 @@ def _of_extraction(connection: Connection) -> dict[str, int]:
         "n_extracted": sum(by_extractor.values()),
         "n_no_text": found.n_no_text,
         "n_partial": found.n_partial,
+        "n_not_stored": found.n_not_stored,
         "n_older_extractors": sum(n for extractor, n in by_extractor.items() if is_older(extractor)),
         "n_by_ocr": sum(n for extractor, n in by_extractor.items() if is_ocr(extractor)),
     }

@@ -24,6 +24,7 @@ from nearkin.collection.stored.origins import (
     whole_rows,
     with_origins,
 )
+from nearkin.collection.stored.problem_rows import is_about_id_or_size
 from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import strings
@@ -33,7 +34,9 @@ from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import contents, documents, loads, origins, waves
 
 WhichExceptions = Literal["all", "no text", "partial"]
-REASONS = (*EXCEPTIONS, "unreadable", "not stored")
+NOT_STORED = "not stored"
+"""Reason of documents that were read, and are not stored because of their id or size."""
+REASONS = (*EXCEPTIONS, "unreadable", NOT_STORED)
 """Reasons of exceptions: those of extraction, and those of documents that were not extracted."""
 
 
@@ -78,12 +81,13 @@ class StoredException:
 
 @dataclass(frozen=True, slots=True)
 class ExceptionCount:
-    """Number of exceptions of one wave with one reason."""
+    """Number of exceptions of one wave with one reason; ``n_not_stored`` are those with the reason "not stored"."""
 
     wave: str
     exception: str
     n_no_text: int
     n_partial: int
+    n_not_stored: int = 0
 
 
 _TYPES = {"is_partial": pa.bool_(), "size_bytes": pa.int64()}
@@ -116,6 +120,11 @@ class StoredExceptions:
         return sum(one.n_partial for one in self.counts)
 
     @property
+    def n_not_stored(self) -> int:
+        """Number of documents that were read, and are not stored because of their id or size."""
+        return sum(one.n_not_stored for one in self.counts)
+
+    @property
     def table(self) -> pa.Table:
         """A row for each exception, with the fields of `StoredException` as columns."""
         return pa.Table.from_pylist([asdict(one) for one in self.exceptions], _SCHEMA)
@@ -126,6 +135,7 @@ class StoredExceptions:
         return {
             "n_no_text": self.n_no_text,
             "n_partial": self.n_partial,
+            "n_not_stored": self.n_not_stored,
             "is_truncated": len(shown) < len(self.exceptions),
             "counts": [asdict(one) for one in self.counts],
             "exceptions": [asdict(one) for one in shown],
@@ -151,7 +161,8 @@ class ExceptionFilter:
 
     def admits(self, one: StoredException) -> bool:
         """Whether an exception meets the conditions."""
-        if self.which != "all" and one.is_partial != (self.which == "partial"):
+        is_like_that = one.is_partial if self.which == "partial" else not one.is_partial and one.exception != NOT_STORED
+        if self.which != "all" and not is_like_that:
             return False
         if self.doc_id is not None and not fnmatchcase(one.doc_id, self.doc_id.replace("[", "[[]")):
             return False
@@ -175,9 +186,14 @@ def stored_exceptions(connection: Connection, wanted: ExceptionFilter) -> Stored
     numbers = _numbers_of_waves(connection)
     tally = Counter((one.wave, one.exception, one.is_partial) for one in found)
     keys = dict.fromkeys((one.wave, one.exception) for one in found)
-    counts = [ExceptionCount(*key, tally[(*key, False)], tally[(*key, True)]) for key in keys]
-    counts.sort(key=lambda one: (numbers[one.wave], -one.n_no_text - one.n_partial, one.exception))
+    counts = [_count(*key, tally[(*key, False)], tally[(*key, True)]) for key in keys]
+    counts.sort(key=lambda one: (numbers[one.wave], -one.n_no_text - one.n_partial - one.n_not_stored, one.exception))
     return StoredExceptions(tuple(found), tuple(counts))
+
+
+def _count(wave: str, exception: str, n_whole: int, n_partial: int) -> ExceptionCount:
+    is_of_id = exception == NOT_STORED
+    return ExceptionCount(wave, exception, 0 if is_of_id else n_whole, n_partial, n_whole if is_of_id else 0)
 
 
 def listed_exceptions(connection: Connection) -> list[ListedException]:
@@ -215,9 +231,9 @@ def _all(connection: Connection) -> Iterable[ListedException]:
     extracted = set(connection.execute(select(origins.c.doc_id).where(is_unread)).scalars())
     files = _files_without_exception(connection, {document.content for document in blank})
     for problem in reversed(problems_of(connection)):
-        is_of_id = problem.problem.startswith(("the id ", "too long to be stored"))
+        is_of_id = is_about_id_or_size(problem.problem)
         if (is_of_id or problem.doc_id not in extracted) and problem.problem != PURGED:
-            named = "not stored" if is_of_id else "unreadable"
+            named = NOT_STORED if is_of_id else "unreadable"
             file = files.get((problem.doc_id, False), {})
             told = problem.doc_id, problem.wave, named, problem.problem
             found.setdefault(problem.doc_id, ListedException(_without_origin(*told, file), is_current=False))

@@ -46,10 +46,12 @@ class Added:
         Documents that could not be stored; listed in the table of problems.
     n_erased : int
         Number of these whose text was purged.
+    n_not_stored : int
+        Number of these that were read, and are not stored because of their id or size.
     n_listed_before : int
         Number of these that an earlier load listed under their id with the same problem: they are not listed again.
     n_shared_ids : int
-        Number of these whose id another document of the load has, with another text.
+        Number of the latter whose id another document of the load has, with another text.
     first_shared_id : str or None
         File of the first of them: its path from the folder above all files that share a name.
     folder_above : str or None
@@ -110,6 +112,7 @@ class Added:
     removed_unread: tuple[str, ...] = ()
     contradiction: str | None = None
     is_dry_run: bool = False
+    n_not_stored: int = 0
     n_listed_before: int = 0
     n_shared_ids: int = 0
     first_shared_id: str | None = None

@@ -25,7 +25,7 @@ from nearkin.collection.loads.shared_ids import SharedIds, place_of, plain_file
 from nearkin.collection.stored import shingle_table
 from nearkin.collection.stored.newest import Newest, newest_of
 from nearkin.collection.stored.origins import OriginValues
-from nearkin.collection.stored.problem_rows import forget_problems
+from nearkin.collection.stored.problem_rows import forget_problems, is_about_id_or_size
 from nearkin.collection.stored.purged import PURGED
 from nearkin.collection.stored.segments import believable_loads
 from nearkin.store import schema
@@ -54,6 +54,7 @@ class Figures:
     n_earlier_texts: int = 0
     n_repaired: int = 0
     n_missing: int = 0
+    n_not_stored: int = 0
     n_listed_before: int = 0
     n_shared_ids: int = 0
     first_shared_id: str | None = None
@@ -214,7 +215,7 @@ class Load:
             listed_id = examined.problem_id(i)
             if origin is not None:
                 self.origins.count({doc_id, listed_id}, origin, is_read=problem is None)
-            if problem != PURGED:
+            if problem is None or not (problem == PURGED or is_about_id_or_size(problem)):
                 self.origins.count_exception(origin, has_text=problem is None and i not in examined.blank)
             if problem is not None:
                 self._list(i, examined, was, rows, is_gone=doc_id in gone)
@@ -262,6 +263,7 @@ class Load:
         """Store the problem of a document that cannot be stored."""
         doc_id, problem, origin = examined.problem_id(i), examined.problems[i], examined.origins.get(i)
         self.figures.n_erased += problem == PURGED
+        self.figures.n_not_stored += problem is not None and is_about_id_or_size(problem)
         if origin is not None and not is_gone:
             row = was.row if was is not None and was.is_current else None
             if self.origins.take_unread(doc_id, origin, row):
@@ -277,9 +279,10 @@ class Load:
         rows.problems.append((doc_id, source, examined.lines[i], problem))
         if doc_id != examined.doc_ids[i] and (file := plain_file(examined, i)) is not None:
             self.origins.take_plain(doc_id, file)
+        self.figures.n_not_stored += 1
         self.figures.n_shared_ids += 1
         self.figures.first_shared_id = self.figures.first_shared_id or examined.places.get(i, source)
-        self.origins.figures.n_no_text += i not in examined.blank
+        self.origins.uncount_exception(examined.origins.get(i), has_text=i not in examined.blank)
 
     def _gone_later(self, examined: Examined, newest: dict[str, Newest]) -> set[str]:
         """Record which files come; return the members that files of a later wave no longer contained."""

@@ -19,6 +19,11 @@ IS_ABOUT_NO_TEXT: ColumnElement[bool] = and_(
 extracted."""
 
 
+def is_about_id_or_size(problem: str) -> bool:
+    """Whether a document was read, and is not stored because of its id or its size."""
+    return problem.startswith(("the id ", "too long to be stored"))
+
+
 def forget_problems(connection: Connection, seals: Seals, condition: ColumnElement[bool]) -> None:
     """Delete the problems that meet a condition."""
     seals.take(problems.name, connection.execute(select(problems.c.checksum).where(condition)).scalars().all())

@@ -51,7 +51,7 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
         yield Sentence(
             f"Kept {counted(n, 'stored text')} that another version of the extractor made; --re-extract replaces {them}"
         )
-    if added.n_no_text or added.n_partial:
+    if added.n_no_text or added.n_partial or added.n_not_stored:
         yield Sentence(f"{_with_and_without_text(added)}: nearkin exceptions COLLECTION", "warning")
     if said := shared_ids_sentence(added):
         yield Sentence(said, "warning")
@@ -106,7 +106,7 @@ def _with_and_without_text(added: Added) -> str:
     >>> _with_and_without_text(Added(wave="march", **counts, n_problems=5, n_no_text=7, n_partial=3))
     '65 found: 58 with text (3 partial), 2 stored as empty documents, 5 not stored'
     """
-    n_empty = added.n_no_text - (added.n_problems - added.n_erased)
+    n_empty = added.n_no_text - (added.n_problems - added.n_erased - added.n_not_stored)
     n_with_text = added.n_documents - n_empty
     partial = f" ({added.n_partial:,} partial)" if added.n_partial else ""
     counts = (

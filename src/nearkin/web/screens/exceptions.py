@@ -49,7 +49,9 @@ def exceptions(service: ReviewService, asked: ExceptionsQuery) -> ScreenAnswer:
         "stored": stored if stored is not None and stored.kind == "storing" else None,
         "asked": asked,
         "found": found,
-        "counts": exception_counts(found.n_no_text, found.n_partial) if found.exceptions else "0 exceptions",
+        "counts": exception_counts(found.n_no_text, found.n_partial, found.n_not_stored)
+        if found.exceptions
+        else "0 exceptions",
         "rows": rows,
         "documents": documents,
         "waves": [one.name for one in service.info.get().info.waves],
