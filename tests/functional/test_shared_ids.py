@@ -260,3 +260,13 @@ def test_documents_that_were_read_are_not_counted_as_without_text(tmp_path, plac
     assert said in nearkin_here("info", place.address).out
     without = json.loads(nearkin_here("exceptions", place.address, "--no-text", "--json").out)["exceptions"]
     assert [one["doc_id"] for one in without] == ["broken.pdf"]
+
+
+def test_equal_files_of_a_shared_name_are_repeated_not_unchanged(tmp_path, place):
+    folders = two_folders(tmp_path / "data", 3)
+    expected = ("w: 4 documents, 2 new, 0 changed, 0 unchanged", "w: 4 documents, 0 new, 0 changed, 2 unchanged")
+    for counts in expected:
+        ended = nearkin_here("add", place.address, *folders, "--wave", "w", "--cache", place.cache)
+        assert ended.out.startswith(f"{counts}, 2 repeated in this load (same id and same text); ")
+    added = json.loads(nearkin_here("add", place.address, *folders, "--cache", place.cache, "--json").out)
+    assert (added["n_unchanged"], added["n_same_again"]) == (4, 2)

@@ -60,6 +60,8 @@ class Added:
         Texts that the collection did not have under any id.
     n_repeated : int
         New versions whose id occurred before in the same load.
+    n_same_again : int
+        Number of the unchanged documents whose id occurred before in the same load, with the same text.
     n_earlier_texts : int
         New versions whose text the document had had before this load.
     n_repaired : int
@@ -98,6 +100,7 @@ class Added:
     n_contents: int
     n_erased: int = 0
     n_repeated: int = 0
+    n_same_again: int = 0
     n_earlier_texts: int = 0
     n_repaired: int = 0
     n_missing: int = 0

@@ -51,6 +51,7 @@ class Figures:
     n_problems: int = 0
     n_erased: int = 0
     n_repeated: int = 0
+    n_same_again: int = 0
     n_earlier_texts: int = 0
     n_repaired: int = 0
     n_missing: int = 0
@@ -249,6 +250,7 @@ class Load:
                 newest[doc_id] = self._new_version(one, was, rows)
             elif was.content == content:  # texts waiting for this id preceded the current one: its history
                 self.figures.n_unchanged += 1 + len(self.waiting.pop(doc_id, ()))
+                self.figures.n_same_again += bool(is_repeated[i])
                 if origin is not None:
                     self.origins.complete(was.row, doc_id, origin)
             elif content in was.in_wave and not (self.brings_back or is_re_extracted):

@@ -22,9 +22,11 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
     changed = f"{added.n_new_versions:,} changed"
     if added.n_new_versions:
         changed += " (their older texts are kept as versions: nearkin history)"
+    unchanged = f"{added.n_unchanged - added.n_same_again:,} unchanged"
+    if n := added.n_same_again:
+        unchanged += f", {n:,} repeated in this load (same id and same text)"
     yield Sentence(
-        f", {added.n_new:,} new, {changed}, {added.n_unchanged:,} unchanged; "
-        f"{counted(added.n_contents, 'new distinct text')}",
+        f", {added.n_new:,} new, {changed}, {unchanged}; {counted(added.n_contents, 'new distinct text')}",
         strong=f"{added.wave}: {counted(added.n_documents, 'document')}",
     )
     if n := added.n_repeated:
