@@ -84,6 +84,7 @@ def add(
 ) -> None:
     """Add documents."""
     from dataclasses import asdict
+    from functools import partial
 
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import say, tell, warn_aside
@@ -92,6 +93,7 @@ def add(
     from nearkin.reports.sentences.add import add_sentences, shared_ids_sentence
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.workflows.collection.adding import add_files
+    from nearkin.workflows.collection.previewing import opened_to_preview
     from nearkin.workflows.reading.describing import not_read_files
     from nearkin.workflows.resources import Resources
 
@@ -101,16 +103,16 @@ def add(
         with bars_shown(is_quiet=quiet or as_json) as bars:
             # before the collection is made: a wrong name leaves nothing behind
             texts = reading.request(inputs).opened(bars)
-            with Collection.open(
-                collection,
-                create=not dry_run,
+            open_at = partial(
+                Collection.open,
                 alphabet=alphabet,  # type: ignore[arg-type]  # it checks it
                 similarity_index=index,
                 ignored=ignored,
                 cache=cache,
                 wait=wait,
                 progress=bars,
-            ) as opened:
+            )
+            with opened_to_preview(collection, open_at) if dry_run else open_at(collection, create=True) as opened:
                 added = add_files(
                     opened,
                     texts,

@@ -301,6 +301,22 @@ def _make_directory(directory: Path) -> None:
     """Create the directory of a new collection, or accept one that is empty or was left by an interrupted creation."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"Cannot create {directory}: {why(error)}.") from error
+    refuse_other_files(directory)
+
+
+def refuse_other_files(directory: Path) -> None:
+    """Refuse a directory for a new collection that has files of something else.
+
+    Raises
+    ------
+    CollectionError
+        It has such files.
+    OutputError
+        It cannot be listed.
+    """
+    try:
         others = [path.name for path in directory.iterdir() if not path.name.startswith(FILE)]
     except OSError as error:
         raise OutputError(f"Cannot create {directory}: {why(error)}.") from error
