@@ -182,6 +182,33 @@ def test_a_run_of_records_has_exceptions_too(tmp_path):
     assert not (tmp_path / "none/exceptions.csv").exists()
 
 
+def test_an_empty_document_that_repeats_an_id_has_both_sentences(tmp_path):
+    for folder in ("e1", "e2"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "empty.txt").write_text("")
+        (tmp_path / folder / "note.txt").write_text(FIRST if folder == "e1" else SECOND)
+    rows = ['{"id": "a", "text": "It was"}', '{"id": "a", "text": ""}', '{"id": "a"}', '{"id": "b", "text": ""}']
+    (tmp_path / "rep.jsonl").write_text("\n".join(rows) + "\n")
+    ended = nearkin_here("dedup", "e1", "e2", "--out", "folders", "--no-report", cwd=tmp_path)
+    assert ended.code == 0, ended.err
+    nothing = "no text was found in it"
+    assert [row[4] for row in listed(tmp_path / "folders/exceptions.csv")[:2]] == [
+        nothing,
+        f"{nothing}; the id 'empty.txt' was already used at e1/empty.txt:1; "
+        "this document is called empty.txt (e2/empty.txt:1)",
+    ]
+    options = ("--out", "records", "--no-report", "--max-unreadable", "1")
+    assert nearkin_here("dedup", "rep.jsonl", *options, cwd=tmp_path).code == 0
+    earlier = "the id 'a' was already used at rep.jsonl:1; this document is called a"
+    assert {row[0]: row[4] for row in listed(tmp_path / "records/exceptions.csv")[:-1]} == {
+        "a (rep.jsonl:2)": f"{nothing}; {earlier} (rep.jsonl:2)",
+        "a (rep.jsonl:3)": f"the object has no key 'text'; {earlier} (rep.jsonl:3)",
+        "b": nothing,
+    }
+    assert nearkin_here("regroup", "records", "--out", "again", "--threshold", "0.8", cwd=tmp_path).code == 0
+    assert listed(tmp_path / "again/exceptions.csv") == listed(tmp_path / "records/exceptions.csv")
+
+
 def test_pairs_and_signatures_have_exceptions(folder, tmp_path):
     (tmp_path / "note.txt").write_text(f"{FIRST} {FIRST}")
     right = ("--right", tmp_path / "note.txt")

@@ -20,6 +20,7 @@ from nearkin.runs.files import published
 from nearkin.runs.for_pandas import for_pandas
 from nearkin.runs.spool import Chunk, gathered
 from nearkin.stages.documents.ids import IdKind, given_ids
+from nearkin.stages.documents.origin import NO_TEXT
 from nearkin.stages.verification.measures import MEASURE_COLUMNS, measured
 from nearkin.workflows.dedup.corpus import EMPTY, UNREADABLE, Corpus
 from nearkin.workflows.dedup.origins import (
@@ -138,7 +139,7 @@ class Places:
         own = [
             exception_row(
                 told,
-                self.problems.get(row),
+                self._why_no_text(row),
                 self.no_text.get(row, ""),
                 doc_id=self.names[row].as_py(),
                 parent=self.parent_of(row),
@@ -147,6 +148,11 @@ class Places:
             for row, told in told_rows(self.origins, len(self.line), self.no_text)
         ]
         return [*own, *self.beside]
+
+    def _why_no_text(self, row: int) -> str | None:
+        """Return the problem of a document; if it is empty and repeats an id, both."""
+        problem = self.problems.get(row)
+        return f"{NO_TEXT}; {problem}" if problem and self.no_text.get(row) == "empty" else problem
 
     def extraction(self) -> ExtractionCounts | None:
         """Count documents by the result of their extraction; None if nothing was extracted, or was not possible."""
