@@ -191,6 +191,8 @@ def test_an_empty_document_that_repeats_an_id_has_both_sentences(tmp_path):
     (tmp_path / "rep.jsonl").write_text("\n".join(rows) + "\n")
     ended = nearkin_here("dedup", "e1", "e2", "--out", "folders", "--no-report", cwd=tmp_path)
     assert ended.code == 0, ended.err
+    assert "2 exceptions (2 without text): 2 empty; see exceptions.csv" in ended.out
+    assert "Documents that repeat an id: 2 (see problems.parquet); without an id: 0." in ended.out
     nothing = "no text was found in it"
     assert [row[4] for row in listed(tmp_path / "folders/exceptions.csv")[:2]] == [
         nothing,
@@ -207,6 +209,33 @@ def test_an_empty_document_that_repeats_an_id_has_both_sentences(tmp_path):
     }
     assert nearkin_here("regroup", "records", "--out", "again", "--threshold", "0.8", cwd=tmp_path).code == 0
     assert listed(tmp_path / "again/exceptions.csv") == listed(tmp_path / "records/exceptions.csv")
+
+
+def test_summary_and_report_count_the_exceptions_of_texts_as_those_of_an_archive(tmp_path):
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts/empty.txt").write_text("")
+    (tmp_path / "texts/note.txt").write_text(FIRST)
+    (tmp_path / "other.jsonl").write_text('{"id": "b"}\n{"id": "c", "text": " "}\n{"id": "d", "text": "It was"}\n')
+    with zipfile.ZipFile(tmp_path / "texts.zip", "w") as archive:
+        for name in ("empty.txt", "note.txt"):
+            archive.write(tmp_path / "texts" / name, name)
+    said = "1 exception (1 without text): 1 empty; see exceptions.csv"
+    both = "3 exceptions (3 without text): 2 empty, 1 unreadable; see exceptions.csv"
+    against = ("--against", "other.jsonl", "--max-unreadable", "1")
+    for source, more, words in (("texts", (), said), ("texts.zip", (), said), ("texts", against, both)):
+        out = tmp_path / f"out-{source}-{len(more)}"
+        ended = nearkin_here("dedup", source, *more, "--out", out, cwd=tmp_path)
+        assert words in ended.out, ended.out
+        page = (out / "report.html").read_text("utf-8")
+        assert page.count('href="#exceptions"') == page.count('id="exceptions"') == 1
+        title = "Extracted documents" if source == "texts.zip" else "Exceptions"
+        assert f'<h2 id="exceptions">{title}</h2>' in page
+        assert "no text was found in it" in page
+        n_listed = len(listed(out / "exceptions.csv")) - 1
+        assert n_listed == int(words[0])
+    whole = nearkin_here("dedup", "texts/note.txt", "--out", "whole", cwd=tmp_path)
+    assert "exception" not in whole.out
+    assert 'id="exceptions"' not in (tmp_path / "whole/report.html").read_text("utf-8")
 
 
 def test_pairs_and_signatures_have_exceptions(folder, tmp_path):

@@ -184,6 +184,16 @@ class DedupManifest(Stored):
         return {reason: n for reason, n in counts.items() if n or reason in REASONS[:3]}
 
     @property
+    def exception_counts(self) -> ExtractionCounts | None:
+        """Numbers of extracted documents and of exceptions; None if nothing was extracted and no text is missing."""
+        if self.extraction is not None:
+            return self.extraction
+        others = self.against_counts or {}
+        found = {kind: self.count(kind) + others.get(kind, 0) for kind in ("empty", "unreadable")}
+        found = {kind: n for kind, n in found.items() if n}
+        return ExtractionCounts(exceptions=found) if found else None
+
+    @property
     def dropped_reasons(self) -> tuple[str, ...] | None:
         """Reasons for which documents were dropped, inferred from the total; ``None`` if none fits.
 

@@ -62,21 +62,18 @@ def _copies_counted(told: DedupManifest) -> str:
 
 
 def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[Sentence]:
-    """List remarks about the input: damaged files, unreadable documents, ids that are not unique."""
+    """List remarks about the input: damaged files, documents without a text, ids that are not unique."""
     who = "The results and the kept corpus have" if has_kept else "The results have"
     yield from damage_sentences(told.damaged_files or (), who)
-    if told.extraction is not None:
-        yield extraction_sentence(told.extraction)
-        if n := told.extraction.by_ocr:
+    if (exceptions := told.exception_counts) is not None:
+        yield extraction_sentence(exceptions)
+        if n := exceptions.by_ocr:
             yield ocr_sentence(n)
-    n_unreadable = told.count("unreadable")
-    if n_unreadable and told.extraction is None:
-        yield Sentence(f"{counted(n_unreadable, 'unreadable document')}; see problems.parquet", "warning")
     n_repeated, n_without = told.problems.get(REPEATED_ID, 0), told.without_id or 0
     if n_repeated or n_without:
         yield Sentence(
-            f"Documents that repeat an id: {n_repeated:,}; without an id: {n_without:,}. Join tables by row "
-            "number (row, group_row, row_a, …), not by id",
+            f"Documents that repeat an id: {n_repeated:,}{' (see problems.parquet)' * bool(n_repeated)}; without an "
+            f"id: {n_without:,}. Join tables by row number (row, group_row, row_a, …), not by id",
             "warning",
         )
 
