@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -62,6 +63,27 @@ def test_a_name_is_never_the_path_of_another_file(is_absolute: bool, tmp_path: P
     for place, n in zip(documents["source"].to_pylist(), documents["n_characters"].to_pylist()):
         texts = [path.read_text() for path in (Path(place), Path("f1", place), Path("f2", place)) if path.is_file()]
         assert len(texts[0]) == n, place
+
+
+def test_files_of_both_sets_are_told_apart():
+    """With a document in the other set that repeats an id within it: an audit knows it by its place."""
+    Path("f3/f1").mkdir(parents=True)
+    for name, text in {"a.txt": f"{FAST} again", "c.txt": "", "f1/a.txt": FAST.lower()}.items():
+        Path("f3", name).write_text(text)
+    ran("dedup", "f3", "--against", "f1", "--against", "f2", "--out", "out", "--threshold", "0.5")
+    assert pq.read_table("out/documents.parquet")["source"].to_pylist() == ["f3/a.txt", "f3/c.txt", "f3/f1/a.txt"]
+    assert pq.read_table("out/against.parquet")["source"].to_pylist() == ["f1/a.txt", "b.txt", "f2/a.txt", "f2/c.txt"]
+    page = Path("out/report.html").read_text()
+    for side, place in (("A, of the input", "f3/a.txt"), ("B, of the other set", "f1/a.txt")):
+        assert f"<dt>{side}</dt><dd>" in page
+        assert place in page.partition(f"<dt>{side}</dt>")[2].partition("</dd>")[0]
+    assert ",f3/c.txt,1" in Path("out/exceptions.csv").read_text()
+    audited = audit("out", AuditOptions(sample=10, threads=1))
+    assert audited.estimate.n_true > 0
+    assert audited.estimate.n_missed == 0
+    assert [one["path"] for one in json.loads(Path("out/manifest.json").read_text())["inputs"]] == [
+        "f3/a.txt", "f3/c.txt", "f3/f1/a.txt"
+    ]  # fmt: skip
 
 
 def test_signatures_tell_the_files_apart():

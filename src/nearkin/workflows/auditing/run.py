@@ -111,6 +111,8 @@ class StoredRun:
             )
             inputs = again(manifest.inputs, *how)
             others = again(manifest.against, *how) if manifest.against else None
+            if others is not None:
+                inputs, others = inputs.apart_from(others)
             if inputs.n_documents != len(table):
                 raise damaged(directory, "documents.parquet and manifest.json describe different inputs")
             stands = pc.invert(pc.is_in(table["reason"], pa.array(["empty", "unreadable", "numbers only"])))

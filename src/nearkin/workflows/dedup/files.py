@@ -27,7 +27,7 @@ from nearkin.workflows.dedup.resuming import resumed_in_words
 from nearkin.workflows.dedup.tables import write_exceptions_of
 from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
 from nearkin.workflows.reading.describing import not_read_files
-from nearkin.workflows.reading.inputs import Input, StoredSource, file_inputs
+from nearkin.workflows.reading.inputs import Input, StoredSource, file_inputs, sides_apart
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.standard_input import save_stdin, stdin_of_run
 from nearkin.workflows.resources import Resources
@@ -236,6 +236,7 @@ def _find(
     with _opened(saved, asked) as stdin:
         inputs = file_inputs(sourced.sources, keep_column=options.keep.column, encoding=asked.encoding, stdin=stdin)
         others = file_inputs(sourced.others, encoding=asked.encoding, stdin=stdin)
+        inputs, others = sides_apart(inputs, others)
         return engine.find(inputs, others if sourced.is_against else None, options, directory.work, rules=asked.rules)
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
 
@@ -26,7 +27,7 @@ from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.extracting import FileToRead, ahead_of_reading
 from nearkin.workflows.reading.joined_batches import JoinedBatches
-from nearkin.workflows.reading.places import is_loose, with_places
+from nearkin.workflows.reading.places import distinct_places, is_loose, with_places
 
 if TYPE_CHECKING:
     from nearkin.stages.documents.extraction.nodes import ExtractedNode
@@ -307,6 +308,25 @@ def places_in(inputs: Iterable[Input]) -> list[str]:
     """Return the names of all sources in results, in order."""
     named = (one.places if isinstance(one, LooseFilesInput) else one.names for one in inputs)
     return [printable(place) for places in named for place in places]
+
+
+def sides_apart(*sides: Sequence[Input]) -> list[tuple[Input, ...]]:
+    """Return the inputs of several sides; a file of documents that shares its name with any other has its path."""
+    names, paths = list[str](), list[str]()
+    for one in chain.from_iterable(sides):
+        names += one.names
+        paths += (source.path for source in one.sources) if isinstance(one, LooseFilesInput) else one.names
+    distinct = iter(distinct_places(names, paths))
+    return [tuple(_with_distinct(one, distinct) for one in side) for side in sides]
+
+
+def _with_distinct(one: Input, places: Iterator[str]) -> Input:
+    """Return an input whose files have the next places."""
+    own = [next(places) for _ in one.names]
+    if not isinstance(one, LooseFilesInput) or own == list(one.places):
+        return one
+    placed = (replace(source, place=place) for source, place in zip(one.sources, own, strict=True))
+    return replace(one, sources=tuple(placed))
 
 
 def file_inputs(
