@@ -80,7 +80,8 @@ def test_nothing_is_missed_that_is_claimed(filled, tolerance):
     assert "exact cop" in copies
     of_letters = tolerance.method in ("range", "si")
     assert unasked.endswith("not part of the recall, because they cannot be queried: no words") is not of_letters
-    assert audited.counting == "a pair of two sampled documents counts twice, once from each"
+    assert audited.counting == "a pair of two sampled documents counts twice: each was queried"
+    assert audited.drawn == "distinct texts"
 
 
 def test_what_is_true_is_what_the_definitions_say(filled):

@@ -98,12 +98,13 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
     return Audited(
         what=f"nearkin similar {tolerance.in_options()}, {collection.place}",
         pairs=f"different texts {tolerance.in_words()}",
-        counting="a pair of two sampled documents counts twice, once from each",
+        counting="a pair of two sampled documents counts twice: each was queried",
         similarity=SIMILARITY[tolerance.method],
         estimate=estimate_recall(n_true, n_found, n_population=len(population)),
         missed=missed.table(),
         elapsed_s=0.0,
         predicted_recall=tolerance.recall,
+        drawn="distinct texts",
         claims_all=tolerance.recall == 1,
         is_truncated=missed.is_truncated,
         notes=(
