@@ -45,7 +45,7 @@ def test_what_is_found_is_similar_and_little_is_missed(place, measure):
         collection.add(list(texts.items()))
         for doc_id in list(texts)[:: 2 if place.kind == "sqlite" else 6]:
             expected = {other for other, text in texts.items() if measured(texts[doc_id], text) >= THRESHOLD} - {doc_id}
-            found = collection.similar(doc_id, method=measure, threshold=THRESHOLD)
+            found = collection.similar(doc_id, measure=measure, threshold=THRESHOLD)
             told = {one.document.doc_id: one for one in found.documents}
             assert told.keys() <= expected  # verified
             n_expected, n_missed = n_expected + len(expected), n_missed + len(expected - told.keys())
@@ -54,7 +54,7 @@ def test_what_is_found_is_similar_and_little_is_missed(place, measure):
                 assert own == pytest.approx(measured(texts[doc_id], texts[name]))
                 kinds = {"keys"} if measure == "containment" else {"words", "letters", "words and letters"}
                 assert one.found_by in kinds
-            versions = collection.versions(doc_id, method=measure, threshold=THRESHOLD)
+            versions = collection.versions(doc_id, measure=measure, threshold=THRESHOLD)
             assert {one.similar.document.doc_id for one in versions.versions} == told.keys()
     assert n_expected > 10
     assert n_missed <= 0.05 * n_expected
@@ -64,23 +64,23 @@ def test_parts_have_both_shares(place):
     texts = documents()
     with place.open() as collection:
         collection.add(list(texts.items()))
-        found = collection.similar("3/half", method="containment").documents
+        found = collection.similar("3/half", measure="containment").documents
         one = next(one for one in found if one.document.doc_id == "3/longer")
         assert one.contained == 1.0
         assert one.contains < 0.5
-        asked = collection.similar(text=texts["3/half"], method="containment")
+        asked = collection.similar(text=texts["3/half"], measure="containment")
         assert {one.document.doc_id for one in found} < {one.document.doc_id for one in asked.documents}
-        assert not collection.similar(text="", method="containment").is_answered
+        assert not collection.similar(text="", measure="containment").is_answered
 
 
 @pytest.mark.parametrize("measure", ["containment", "edit"])
 def test_groups_and_audits_refuse_the_measure_and_say_why(place, measure):
     with place.open() as collection:
         collection.add([("a", "one text")])
-        for ask in (collection.groups, lambda method: collection.conflicts({"a": "x"}, method=method)):
+        for ask in (collection.groups, lambda measure: collection.conflicts({"a": "x"}, measure=measure)):
             with pytest.raises(ParameterError, match=f"cannot use {measure}: .* Use words or letters"):
-                ask(method=measure)
+                ask(measure=measure)
         with pytest.raises(ParameterError, match="takes 'threshold', not 'gamma'"):
-            collection.similar("a", method=measure, gamma=0.1)
+            collection.similar("a", measure=measure, gamma=0.1)
         with pytest.raises(ParameterError, match="at most 1"):
-            collection.similar("a", method=measure, threshold=1.5)
+            collection.similar("a", measure=measure, threshold=1.5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 import re
 import subprocess
@@ -10,9 +11,11 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 import nearkin
 from nearkin import errors, results, signatures
+from nearkin.cli.main import app
 
 
 def loaded_by(code: str) -> set[str]:
@@ -156,3 +159,24 @@ def test_every_module_can_be_imported():
     assert len(names) > 60
     for name in names:
         importlib.import_module(name)
+
+
+OTHER_NAMES = {"documents", "signed", "mails", "progress", "options", "file_format", "extraction_limits", "n_terms"}
+"""Parameters that are arguments of a command, or have no option of the same name; docs/guides/python-api.md."""
+
+
+@pytest.mark.parametrize(
+    ("function", "command"),
+    [
+        (nearkin.dedup, "dedup"), (nearkin.pairs, "pairs"), (nearkin.sign, "sign"), (nearkin.neighbours, "neighbours"),
+        (nearkin.threads, "threads"), (nearkin.audit, "audit"), (nearkin.Collection.similar, "similar"),
+        (nearkin.Collection.versions, "versions"), (nearkin.Collection.groups, "groups"),
+        (nearkin.Collection.conflicts, "conflicts"),
+    ],
+)  # fmt: skip
+def test_a_parameter_has_the_name_of_its_option(function, command):
+    """The first name: ``--method`` is another one of ``--measure``."""
+    found = typer.main.get_command(app).commands[command]
+    options = {one.opts[0].removeprefix("--").replace("-", "_") for one in found.params}
+    of_places = {"self", "place", "other", "version"}
+    assert set(inspect.signature(function).parameters) - options <= OTHER_NAMES | of_places

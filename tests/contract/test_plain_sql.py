@@ -54,7 +54,7 @@ def asked(collection: Collection) -> list[str]:
 
 def rows_of(collection: Collection, doc_id: str, tolerance: Tolerance) -> Rows:
     found = collection.similar(
-        doc_id, method=tolerance.method, limit=10_000, **{tolerance.parameter: tolerance.value}
+        doc_id, measure=tolerance.method, limit=10_000, **{tolerance.parameter: tolerance.value}
     ).documents
     by_index = tolerance.method == "si"
     return [
@@ -232,4 +232,4 @@ def test_a_copy_that_fails_leaves_nothing(place, tmp_path, monkeypatch):
             copy_to_duckdb(collection.opened, tmp_path / "copy.duckdb")
     assert not list(tmp_path.glob("*copy.duckdb*"))
     with place.open() as collection, pytest.raises(UnknownDocumentError):
-        collection.similar("nobody", method="si")
+        collection.similar("nobody", measure="si")

@@ -18,7 +18,7 @@ nearkin.dedup(["a"], shingle=nearkin.Words(3), normalise=nearkin.Normalisation(c
 nearkin.sign("docs.jsonl", method="topsig", normalise="nfkc").to_pandas().head()
 nearkin.pairs(["a"], ["b"], translate="left", method="window").pairs.num_rows
 nearkin.neighbours("signatures.parquet", equal="first").distance.bit_length()
-nearkin.audit("clean", method="minhash", threshold=0.8).missed.num_rows
+nearkin.audit("clean", measure="minhash", threshold=0.8).missed.num_rows
 nearkin.plan(["a"], measure="containment").in_words.upper()
 nearkin.plan(10, 10, method="window", speed="this").methods.num_rows
 nearkin.StreamDeduplicator(normalise="none").add(("a", 1), "a text")
@@ -26,7 +26,7 @@ SigningOptions(method="simhash-fast")
 
 
 def ask(matter: nearkin.Collection) -> None:
-    matter.similar("a", method="hamming", distance=3)
+    matter.similar("a", measure="hamming", distance=3)
 """
 BAD = {
     'nearkin.dedup(["a"], measure="jacard")': '"measure"',
@@ -42,11 +42,11 @@ BAD = {
     'nearkin.sign(["a"], normalise="lower")': '"normalise"',
     'nearkin.pairs(["a"], ["b"], method="fast")': '"method"',
     'nearkin.neighbours("a", equal="none")': '"equal"',
-    'nearkin.audit("a", method="bits")': '"method"',
+    'nearkin.audit("a", measure="bits")': '"measure"',
     'nearkin.plan(["a"]).methods': '"methods"',
     'nearkin.StreamDeduplicator(normalise="stem")': '"normalise"',
     'nearkin.StreamDeduplicator().add(["a"], "a text")': '"add"',
-    'nearkin.Collection.open("matter").similar("a", method="bits")': '"method"',
+    'nearkin.Collection.open("matter").similar("a", measure="bits")': '"measure"',
     'ReadingRules(on_error="ignore")': '"on_error"',
 }
 

@@ -40,7 +40,7 @@ def audit(
     place: AuditedPlace,
     sample: Sample = 500,
     seed: AuditSeed = 0,
-    method: Method = None,
+    measure: Method = None,
     gamma: Gamma = None,
     threshold: Threshold = None,
     distance: Distance = None,
@@ -58,7 +58,7 @@ def audit(
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free, written
     from nearkin.collection.tolerance import Tolerance as Alike
-    from nearkin.workflows.auditing.audit import audit as measure
+    from nearkin.workflows.auditing.audit import audit as audited_place
     from nearkin.workflows.auditing.audited import AuditOptions
     from nearkin.workflows.collection.tables import check_format, write_table
     from nearkin.workflows.resources import Resources
@@ -69,13 +69,13 @@ def audit(
     options = AuditOptions(
         sample=sample,
         seed=seed,
-        tolerance=Alike.if_given(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance),  # type: ignore[arg-type]  # it checks the method
+        tolerance=Alike.if_given(measure, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance),  # type: ignore[arg-type]  # it checks the measure
         cache=cache,
         threads=Resources(threads).n_threads,
         is_read_only=read_only,
     )
     with bars_shown(is_quiet=quiet or as_json) as bars:
-        audited = measure(place, options, bars)
+        audited = audited_place(place, options, bars)
         if missed is not None:
             write_table(audited.missed, missed)
     tell(audited.to_dict, lambda console: _show(console, audited, missed), as_json=as_json, quiet=quiet)

@@ -309,7 +309,7 @@ def _show(console: Console, found: _Answer) -> None:
 def versions(
     collection: Place,
     doc_id: DocId,
-    method: Method = None,
+    measure: Method = None,
     gamma: Gamma = None,
     threshold: Threshold = None,
     distance: Distance = None,
@@ -338,7 +338,7 @@ def versions(
     ):
         found = opened.versions(
             doc_id,
-            method=method,  # type: ignore[arg-type]  # it checks the method
+            measure=measure,  # type: ignore[arg-type]  # it checks the measure
             gamma=gamma,
             threshold=threshold,
             distance=distance,

@@ -100,7 +100,7 @@ def conflicts(
             read = read_labels(labels, doc_id=id, label=label, encoding=encoding, is_document=opened.has_document)
         found = opened.conflicts(
             read.pairs,
-            method=measure,  # type: ignore[arg-type]  # it checks the measure
+            measure=measure,  # type: ignore[arg-type]  # it checks the measure
             threshold=threshold,
             gamma=gamma,
             limit=max_conflicts or (sys.maxsize if out is not None else max(limit, _FOUND_UNASKED)),

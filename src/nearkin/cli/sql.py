@@ -120,7 +120,7 @@ sql = CommandLine(
 @sql.command(help=_SIMILAR, short_help="Print a query that finds similar documents")
 def similar(
     doc_id: DocId,
-    method: _Method = None,
+    measure: _Method = None,
     threshold: WordsThreshold = None,
     gamma: Gamma = None,
     tolerance: Tolerance = None,
@@ -133,7 +133,7 @@ def similar(
     from nearkin.collection.tolerance import Tolerance
 
     limits = {"threshold": threshold, "gamma": gamma, "tolerance": tolerance}
-    alike = Tolerance.of(method, **limits)  # type: ignore[arg-type]  # it checks the method
+    alike = Tolerance.of(measure, **limits)  # type: ignore[arg-type]  # it checks the measure
     typer.echo(similar_query(doc_id, alike, dialect=dialect, schema=schema or "nearkin"), nl=False)
 
 

@@ -264,7 +264,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         doc_id: str | None = None,
         *,
         text: str | None = None,
-        method: MethodName | None = None,
+        measure: MethodName | None = None,
         gamma: float | None = None,
         threshold: float | None = None,
         distance: int | None = None,
@@ -281,12 +281,12 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
             Id and version of the stored document to query with; the result does not contain it.
         text : str, optional
             Text to query with, instead of a stored document. A file name is not opened; it is compared as a text.
-        method, gamma, threshold, distance, tolerance
-            Search method and its limit, chosen for each query; by default ``threshold=0.5``. The limit is ``threshold``
-            for the methods "words" (minimum Jaccard similarity of word 5-grams), "containment" and "edit"; ``gamma``
-            for "letters" (maximum distance of the letter counts, as a share of the query's length); ``distance`` for
-            "hamming" (maximum number of different bits); ``tolerance`` for "si" (similarity index). The method can be
-            omitted if the limit implies it.
+        measure, gamma, threshold, distance, tolerance
+            Measure of similarity and its limit, chosen for each query; by default ``threshold=0.5``. The limit is
+            ``threshold`` for the measures "words" (minimum Jaccard similarity of word 5-grams), "containment" and
+            "edit"; ``gamma`` for "letters" (maximum distance of the letter counts, as a share of the query's length);
+            ``distance`` for "hamming" (maximum number of different bits); ``tolerance`` for "si" (similarity index).
+            The measure can be omitted if the limit implies it.
         index : SimilarityIndex or str, optional
             Method that the similarity indexes of the collection must have.
         limit : int
@@ -304,7 +304,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         if (doc_id is None) == (text is None):
             raise ParameterError("Give either the id of a document or a text, to find what is similar to it.")
         self.opened.check_index(index)
-        alike = Tolerance.of(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)
+        alike = Tolerance.of(measure, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)
         return similar_documents(self.opened, doc_id, text, alike, version=version, limit=limit)
 
     def check(self, text: str, *, options: CheckOptions | None = None, store: CheckIn | None = None) -> Checked:

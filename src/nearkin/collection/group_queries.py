@@ -27,7 +27,7 @@ class GroupQueries:
         self,
         doc_id: str,
         *,
-        method: MethodName | None = None,
+        measure: MethodName | None = None,
         gamma: float | None = None,
         threshold: float | None = None,
         distance: int | None = None,
@@ -45,7 +45,7 @@ class GroupQueries:
         Parameters
         ----------
         doc_id, version : str and int, optional
-        method, gamma, threshold, distance, tolerance
+        measure, gamma, threshold, distance, tolerance
             See `similar`; by default ``threshold=0.5``.
         limit : int
             Maximum number of versions to return.
@@ -65,14 +65,14 @@ class GroupQueries:
         from nearkin.collection.dates import DateAsked
         from nearkin.collection.versions import versions
 
-        alike = Tolerance.of(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)
+        alike = Tolerance.of(measure, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)
         return versions(self.opened, doc_id, alike, version=version, limit=limit, dated=DateAsked.of(at, date_tag))
 
     def conflicts(
         self,
         labels: Labels,
         *,
-        method: MethodName | None = None,
+        measure: MethodName | None = None,
         threshold: float | None = None,
         gamma: float | None = None,
         limit: int = 1_000,
@@ -84,7 +84,7 @@ class GroupQueries:
         ----------
         labels : mapping of str to str, or iterable of pairs
             Labels by document id. A document with two different labels is a conflict with itself.
-        method, threshold, gamma
+        measure, threshold, gamma
             See `groups`.
         limit : int
             Maximum number of documents to compare and return; the result always has the total.
@@ -92,13 +92,13 @@ class GroupQueries:
         """
         from nearkin.collection.conflicts.by_group import conflicts
 
-        tolerance = Tolerance.of(method, threshold=threshold, gamma=gamma)
+        tolerance = Tolerance.of(measure, threshold=threshold, gamma=gamma)
         return conflicts(self.opened, labels, tolerance, limit=limit, threads=threads)
 
     def groups(
         self,
         *,
-        method: MethodName | None = None,
+        measure: MethodName | None = None,
         threshold: float | None = None,
         gamma: float | None = None,
         threads: int = 1,
@@ -112,7 +112,7 @@ class GroupQueries:
 
         Parameters
         ----------
-        method : {"words", "letters"}, optional
+        measure : {"words", "letters"}, optional
             "words", the default: documents match if the Jaccard similarity of their word 5-grams is at least
             ``threshold``, 0.5 by default. "letters": documents match if their letter counts are within ``gamma``, 0.025
             by default.
@@ -129,13 +129,13 @@ class GroupQueries:
         """
         from nearkin.collection.groups.current import group
 
-        return group(self.opened, Tolerance.of(method, threshold=threshold, gamma=gamma), threads=threads)
+        return group(self.opened, Tolerance.of(measure, threshold=threshold, gamma=gamma), threads=threads)
 
     def groups_since(
         self,
         wave: str,
         *,
-        method: MethodName | None = None,
+        measure: MethodName | None = None,
         threshold: float | None = None,
         gamma: float | None = None,
     ) -> GroupsSince:
@@ -147,7 +147,7 @@ class GroupQueries:
         Parameters
         ----------
         wave : str
-        method, threshold, gamma
+        measure, threshold, gamma
             See `groups`.
 
         Raises
@@ -159,17 +159,17 @@ class GroupQueries:
         """
         from nearkin.collection.groups.since import groups_since
 
-        return groups_since(self.opened, wave, Tolerance.of(method, threshold=threshold, gamma=gamma))
+        return groups_since(self.opened, wave, Tolerance.of(measure, threshold=threshold, gamma=gamma))
 
     def make_principal(
         self,
         doc_id: str,
         *,
-        method: MethodName | None = None,
+        measure: MethodName | None = None,
         threshold: float | None = None,
         gamma: float | None = None,
     ) -> int:
         """Make a document the principal of its group at a tolerance, and return the number of the group."""
         from nearkin.collection.groups.current import make_principal
 
-        return make_principal(self.opened, doc_id, Tolerance.of(method, threshold=threshold, gamma=gamma))
+        return make_principal(self.opened, doc_id, Tolerance.of(measure, threshold=threshold, gamma=gamma))

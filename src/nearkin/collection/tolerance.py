@@ -96,7 +96,7 @@ class Tolerance:
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
-            raise ParameterError.of("method", "similar", one_of(map(repr, _SHOWN.values())), self.method)
+            raise ParameterError.of("measure", "similar", one_of(map(repr, _SHOWN.values())), self.method)
         if not is_limit(self.method, self.value):
             raise ParameterError.of(self.parameter, "similar", RULES[self.method], self.value)
         object.__setattr__(self, "value", self.value + 0)  # -0.0 is 0.0: stored groups are found by what is printed

@@ -30,9 +30,9 @@ from nearkin.workflows.resources import Resources
 
 try:
     from nearkin.collection.collection import Collection
-    from nearkin.collection.tolerance import Method, Tolerance
+    from nearkin.collection.tolerance import MethodName, Tolerance
     from nearkin.workflows.auditing.audit import AUDITED, is_collection
-    from nearkin.workflows.auditing.audit import audit as measure
+    from nearkin.workflows.auditing.audit import audit as audited_place
     from nearkin.workflows.auditing.audited import SAMPLE, AuditOptions
 except ImportError as error:
     raise MissingExtraError.of("nearkin.audit", "collection") from error
@@ -99,7 +99,7 @@ def audit(
     *,
     sample: int = SAMPLE,
     seed: int = 0,
-    method: Method | None = None,
+    measure: MethodName | None = None,
     gamma: float | None = None,
     threshold: float | None = None,
     distance: int | None = None,
@@ -125,7 +125,7 @@ def audit(
         Number of documents to compare with everything; if there are fewer documents, all of them are compared.
     seed : int
         Random seed of the sample.
-    method, gamma, threshold, distance, tolerance
+    measure, gamma, threshold, distance, tolerance
         Search whose recall is measured, as for `Collection.similar`. Only for collections.
     cache : path, optional
         Directory for the index of a collection in PostgreSQL.
@@ -163,7 +163,7 @@ def audit(
     options = AuditOptions(
         sample=sample,
         seed=seed,
-        tolerance=Tolerance.if_given(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance),
+        tolerance=Tolerance.if_given(measure, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance),
         cache=None if cache is None else path_of(cache, "cache", "audit"),
         threads=Resources(threads).n_threads,
         is_read_only=isinstance(place, Collection) and place.opened.store.access.is_read_only,
@@ -171,7 +171,7 @@ def audit(
     where = _place(place)
     if (documents is not None or other is not None) and is_collection(where):  # before a message shows its password
         raise ParameterError("Omit 'documents' and 'other': a collection has its documents.")
-    audited = measure(where, options, listening, _given_again(where, (documents, other), listening))
+    audited = audited_place(where, options, listening, _given_again(where, (documents, other), listening))
     found = audited.estimate
     return AuditResult(
         recall=found.recall,

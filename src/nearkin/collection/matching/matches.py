@@ -189,7 +189,7 @@ def matching_of(
         }[tolerance.method]
         raise ParameterError(f"{owner.capitalize()} cannot use {tolerance.method}: {why}. Use words or letters.")
     if tolerance.method not in ("minhash", "range"):
-        raise ParameterError.of("method", owner, "'minhash' or 'range'", tolerance.method)
+        raise ParameterError.of("measure", owner, "'words' or 'letters'", tolerance.measure)
     sets = WordSets(connection, counting, segments[-1].end if segments else 0)
     measures = PairMeasures(counting, segments, sets)
     if tolerance.method == "minhash":

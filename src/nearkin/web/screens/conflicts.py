@@ -103,7 +103,7 @@ def _found(service: ReviewService, asked: ConflictsQuery, read: LabelsRead, limi
     given = {tolerance.parameter: tolerance.value}
     return service.collection.conflicts(
         read.pairs,
-        method=asked.measure,
+        measure=asked.measure,
         threads=Resources().n_threads,
         limit=limit,
         **given,
