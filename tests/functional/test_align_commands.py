@@ -156,6 +156,11 @@ def test_columns_that_are_not_there(tmp_path):
     pq.write_table(pa.table({"left": ["a"], "en": ["b"]}), tmp_path / "a.parquet")
     path = tmp_path / "a.parquet"
     assert "no column is named after de. Name it with --source-column" in refused(tmp_path, path, code=3)
+    assert "first row" not in refused(tmp_path, path, code=3)
+    for suffix, tab in (("tsv", "\t"), ("csv", ",")):
+        headless = tmp_path / f"headless.{suffix}"
+        headless.write_text(f"Das ist ein Haus.{tab}This is a house.\n" * 5, "utf-8")
+        assert "The first row must have the column names." in refused(tmp_path, headless, code=3)
     assert "there is no column 'x' (--source-column)" in refused(tmp_path, path, "--source-column", "x", code=3)
     assert "--target-column names a column" in refused(
         tmp_path, tmp_path / "a.de", tmp_path / "a.en", "--target-column", "en", code=2

@@ -191,9 +191,10 @@ class ParallelCorpus:
                 raise missing_column(source.name, f"--{role}-column", named, names)
             column = named or guessed_column(names, language, role)
             if column is None:
+                header = "" if source.format not in ("csv", "tsv") else " The first row must have the column names."
                 raise SourceError(
                     f"{source.name}: no column is named after {language}. Name it with --{role}-column. "
-                    f"The columns are: {listed_columns(names)}."
+                    f"The columns are: {listed_columns(names)}.{header}"
                 )
             check_unique(source.name, {f"--{role}-column": column}, names)
             if named is None:
