@@ -83,15 +83,15 @@ def test_a_run_against_another_set_says_that_duplicates_within_the_input_stay(tm
     assert "4 documents: 3 kept, 1 dropped" in ended.out
     summary = " ".join(ended.out.split())
     assert "unique no match in the other set" in summary
-    assert "chosen from its group" not in summary
+    assert "the one kept of its group" not in summary
     assert "Documents of INPUT were not compared with each other" in summary
     text = said(tmp_path / "new/report.html")
     assert "no match in the other set" in text
-    assert "chosen from its group" not in text
+    assert "the one kept of its group" not in text
     assert "Documents of the input are not compared with each other" in text
     again = nearkin_here("dedup", tmp_path / "new", "--out", tmp_path / "clean")  # what the report advises
     assert "3 documents: 1 kept, 2 dropped" in again.out
-    assert "chosen from its group" in again.out
+    assert "the one kept of its group" in again.out
     assert "not compared with each other" not in again.out + said(tmp_path / "clean/report.html")
     audited = " ".join(nearkin_here("audit", tmp_path / "new").out.split())
     assert "one in the input and one in the other set" in audited

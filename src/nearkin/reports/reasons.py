@@ -5,7 +5,7 @@ from __future__ import annotations
 from nearkin.manifests.dedup import DedupManifest
 
 REASONS_IN_WORDS = {
-    "unique": "no match, or chosen from its group",
+    "unique": "no match, or the one kept of its group",
     "too short": "shorter than one shingle, no match",
     "exact copy": "same text once normalised",
     "near-duplicate": "verified similarity at or above the threshold",

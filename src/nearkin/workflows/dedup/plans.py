@@ -55,7 +55,7 @@ def describe_plan(plan: Plan, options: DedupOptions, *, share_by_bands: float = 
             f"search: rare shingles only. All texts of the sample have fewer than {few}, so every match is found, "
             "unless very many texts share even the rarest shingles of a text"
         )
-    n_unrelated, by = round(plan.expected_candidates), "bands" if isinstance(plan, BandPlan) else "sampled shingles"
+    n_unrelated = round(plan.expected_candidates)
     search = (
         f"{counted(plan.bands, 'band')} of {counted(plan.rows, 'row')}"
         if isinstance(plan, BandPlan)
@@ -64,9 +64,7 @@ def describe_plan(plan: Plan, options: DedupOptions, *, share_by_bands: float = 
     return (
         f"search: {search}; predicted recall {nearest_percent_text(plan.recall_at_threshold)} at "
         f"{measure_name(str(options.measure))} {parameter_text(options.threshold)}; "
-        f"about {many_text(n_unrelated)} unrelated {agreeing(n_unrelated, 'pair', 'pairs')} to check if all texts are "
-        f"searched by {by}; texts with fewer than {few} are searched by their rarest shingles instead, which finds "
-        "every match unless very many texts share even these"
+        f"about {many_text(n_unrelated)} unrelated {agreeing(n_unrelated, 'pair', 'pairs')} to check"
     )
 
 
