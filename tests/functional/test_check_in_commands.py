@@ -67,6 +67,9 @@ def test_the_exit_code_is_the_answer(repository, tmp_path, text, code, verdict):
     shown = check(repository, tmp_path / "draft.txt")
     assert shown.code == code
     assert "not stored" in shown.out
+    assert ("edit –: not computed where one text is a part" in shown.out) == (verdict in ("contained", "contains"))
+    is_expected = text and verdict in ("new", "contained", "contains")
+    assert ("Expected recall of near-duplicates: " in shown.out) == bool(is_expected)
 
 
 def test_an_exact_copy_that_is_not_the_same_text_is_marked(repository, tmp_path):

@@ -145,13 +145,14 @@ def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool
     from nearkin.cli.printing import say, shown, table
     from nearkin.decimals import distance_text, share_text
     from nearkin.reports.sentences.sentence import missing_sentences
-    from nearkin.reports.sentences.similar import similar_sentences
+    from nearkin.reports.sentences.similar import STAGES_COUNT_TEXTS, similar_sentences
 
     if explain:
         stages = table("left", "stage", numbers=1)
         for stage, n_left in found.stages:
             stages.add_row(f"{n_left:,}", stage)
         console.print(stages)
+        say(console, [STAGES_COUNT_TEXTS])
     if found.documents:
         by_index = found.tolerance.method == "si"
         by_share, by_edit = (found.tolerance.method == name for name in ("containment", "edit"))

@@ -56,6 +56,8 @@ def check_sentences(found: Checked, *, is_storing: bool) -> Iterator[Sentence]:
         n, shown = len(found.not_checked), first_of(found.not_checked, _SHOWN)
         what = f"{counted(n, 'document')} inside it {agreeing(n, 'was', 'were')} not checked: {shown}"
         yield Sentence(f"{what}; check {agreeing(n, 'it', 'each')} by itself", "warning")
+    if any(one.edit_similarity is None and one.relation in ("contained", "contains") for one in found.documents):
+        yield Sentence("edit –: not computed where one text is a part of the other", "quiet")
     yield from _on_damage(found)
     yield from _on_limits(found)
     if found.is_repaired:
@@ -119,7 +121,9 @@ def _on_limits(found: Checked) -> Iterator[Sentence]:
     elif found.expected_recall is not None and found.verdict in ("new", "contained", "contains"):
         part, threshold = found.expected_recall, found.options.threshold
         yield Sentence(
-            f"Expected recall: {nearest_percent_text(part, 1)} at Jaccard {threshold:g}, higher above", "quiet"
+            f"Expected recall of near-duplicates: {nearest_percent_text(part, 1)} at Jaccard {threshold:g}, higher "
+            "above",
+            "quiet",
         )
     if found.n_hot_keys and found.verdict != "exact":
         n = found.n_hot_keys

@@ -13,6 +13,12 @@ from nearkin.reports.sentences.sentence import Sentence, not_shown
 if TYPE_CHECKING:
     from nearkin.collection.results import SimilarDocuments
 
+STAGES_COUNT_TEXTS = Sentence(
+    "The stages count distinct texts, including those of removed documents, and that of the query if it is stored; the "
+    "answer counts the other documents",
+    "quiet",
+)
+
 
 def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
     """Count the similar documents, and describe the limits of the answer."""
