@@ -137,7 +137,7 @@ By = Annotated[
 ReportAndFigures = Annotated[bool, _output("--report/--no-report", help="Write report.html and the figures.")]
 Json = Annotated[bool, _output("--json", help="Print the manifest as JSON and nothing else.")]
 JsonSummary = Annotated[bool, _output("--json", help="Print the summary as JSON and nothing else.")]
-Quiet = Annotated[bool, _output("--quiet", "-q", help="Print nothing but errors.")]
+Quiet = Annotated[bool, _output("--quiet", "-q", help="Print only errors and warnings.")]
 
 # -- The run ----------------------------------------------------------------------------------------------------------
 
