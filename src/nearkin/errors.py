@@ -278,7 +278,7 @@ class BodyTooLargeError(RefusedError):
 
 
 class MissingExtraError(NearkinError, ImportError):
-    """An optional part of Nearkin is not installed."""
+    """An optional part of Nearkin is not installed, or a library is too old."""
 
     exit_code = 6
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -11,9 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nearkin.errors import MissingExtraError
 from nearkin.kernels import text
 from nearkin.kernels.buffers import large_strings, text_buffers
 from nearkin.kernels.characters import NEEDS_LIBRARY, character_forms
+from nearkin.stages.documents import normalisation
 from nearkin.stages.documents.normalisation import Normalisation
 from unit.kernels.agreeing import agreed
 
@@ -90,3 +93,19 @@ def test_most_languages_need_no_library() -> None:
     data, offsets = text_buffers(pa.array(samples, pa.large_string()))
     *_, is_left = agreed(text.fold, data, offsets, nfkc=True, lower=True, collapse=True)
     assert np.flatnonzero(is_left).tolist() == []
+
+
+def test_an_arrow_that_composes_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As before version 26: a text for the library would differ from an equal one that the kernel normalised."""
+    decomposing = partial(pc.call_function, "utf8_normalize")
+    monkeypatch.setattr(
+        normalisation.pc,
+        "utf8_normalize",
+        lambda texts, form: decomposing([texts], pc.Utf8NormalizeOptions(form.replace("C", "D"))),
+    )
+    normalisation._check_library.cache_clear()
+    with pytest.raises(MissingExtraError, match=r"pyarrow .* is too old: .* pip install 'pyarrow>=26'"):
+        Normalisation().apply(pa.array(["a\u0300"], pa.large_string()))
+    monkeypatch.undo()
+    normalisation._check_library.cache_clear()
+    assert Normalisation().apply(pa.array(["a\u0300"], pa.large_string())).to_pylist() == ["\u00e0"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
@@ -9,7 +10,7 @@ import pyarrow as pa
 
 from nearkin import _compute as pc
 from nearkin.arguments import checking_methods
-from nearkin.errors import ParameterError
+from nearkin.errors import MissingExtraError, ParameterError
 from nearkin.kernels.buffers import large_strings, text_buffers
 from nearkin.kernels.text import fold
 from nearkin.nouns import counted
@@ -144,6 +145,7 @@ class Normalisation:
 
         They consider neighbouring characters too, and are thirty times slower than the kernel.
         """
+        _check_library()
         if self.nfkc:
             texts = pc.utf8_normalize(texts, form="NFKC")
         if self.case:
@@ -151,6 +153,23 @@ class Normalisation:
         data, offsets = text_buffers(texts)
         folded, folded_offsets, _ = fold(data, offsets, nfkc=False, lower=False, collapse=self.space)
         return large_strings(folded, folded_offsets)
+
+
+@functools.cache
+def _check_library() -> None:
+    """Refuse an Arrow that normalises in another way than the kernel, whatever installed it: two forms of one text.
+
+    Raises
+    ------
+    MissingExtraError
+    """
+    composed = pc.utf8_normalize(pa.array(["a\u0300"], pa.large_string()), form="NFKC")[0].as_py()
+    lowered = pc.utf8_lower(pa.array(["\u0130"], pa.large_string()))[0].as_py()
+    if (composed, lowered) != ("\u00e0", "i"):
+        raise MissingExtraError(
+            f"pyarrow {pa.__version__} is too old: its Unicode normalisation leaves letters and accents apart, so that "
+            "equal texts would differ. Install 26 or newer: pip install 'pyarrow>=26'"
+        )
 
 
 AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
