@@ -50,9 +50,10 @@ WITHOUT = {
         "collection/stored/document_rows.py": (
             "refuse_changed_documents refuse_hidden refuse_omitted_documents rows_where"
         ),
-        "collection/stored/documents.py": "refuse_changed refuse_missing_documents",
+        "collection/stored/documents.py": "refuse_changed refuse_changed_waves_of refuse_missing_documents",
         "collection/stored/newest.py": "newest_of _set_current",
         "collection/stored/removed_rows.py": "remove_current",
+        "store/load_waves.py": "waves_of_loads",
         "store/integrity.py": "check _wrong_current mend_current mend_document _rows dangling _without_text",
         "store/sealing.py": "seal_everything _seal_documents",
     },
