@@ -6,10 +6,13 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from nearkin.manifests.inputs import InputFile
 from nearkin.stages.documents.formats import is_of_documents
 from nearkin.stages.documents.source import STDIN, Source
+
+if TYPE_CHECKING:
+    from nearkin.manifests.inputs import InputFile
 
 
 def is_loose(source: Source | InputFile) -> bool:
