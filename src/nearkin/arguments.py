@@ -131,7 +131,8 @@ def _class_of(annotation: object, function: Callable[..., Any]) -> type | None:
         return str
     first, *rest = str(annotation).split(".")
     found = functools.reduce(lambda one, name: getattr(one, name, None), rest, function.__globals__.get(first))
-    found = getattr(found, "__origin__", found)  # of an alias for arrays of one type
+    for step in ("__origin__", "__value__", "__origin__"):  # of arrays of one type, which newer versions alias by name
+        found = getattr(found, step, found)
     package = getattr(found, "__module__", "").partition(".")[0]
     is_known = package in ("numpy", "pyarrow", "nearkin") and not getattr(found, "_is_protocol", False)
     return found if isinstance(found, type) and is_known else None

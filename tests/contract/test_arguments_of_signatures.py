@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from typing_extensions import TypeAliasType
 
 import nearkin
 from nearkin import signatures as parts
+from nearkin.arguments import checking_types
 from nearkin.errors import NearkinError, ParameterError
 
 TEXTS = pa.array(["a note on the rent", "a note on the rent, again"], pa.large_string())
@@ -114,3 +116,17 @@ def test_messages_name_the_kind() -> None:
 def test_numbers_of_numpy_count_as_numbers() -> None:
     assert parts.MinHash(np.int64(128)) == MIN_HASH
     assert parts.TopSig(np.int32(64), np.float32(0.5)) == parts.TopSig(64, 0.5)
+
+
+def test_an_alias_by_name_is_the_class_that_it_stands_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As that of arrays in numpy 2.5 under Python 3.12."""
+    kind = TypeVar("kind", bound=np.generic)
+    named = TypeAliasType("named", np.ndarray[Any, np.dtype[kind]], type_params=(kind,))
+    monkeypatch.setitem(globals(), "Named", named[np.uint64])
+
+    def largest(hashes: Named) -> int:  # noqa: F821
+        return int(hashes.max())
+
+    assert checking_types(largest)(HASHES) == 2
+    with pytest.raises(ParameterError, match=r"The .hashes. parameter of largest must be a numpy\.ndarray"):
+        checking_types(largest)("x")
