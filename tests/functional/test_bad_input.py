@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import shlex
-import subprocess
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from commands import command, quick_command
 from functional.conftest import FAST, Ended, nearkin_here, write_jsonl
 from nearkin.stages.verification.measures import MEASURE_NAMES
 from oracles.texts import versions
@@ -468,39 +465,8 @@ def test_names_with_brackets_are_printed_as_they_are(tmp_path):
     assert str(out) in ended.out.replace("\n", "")
 
 
-@pytest.mark.parametrize(
-    ("how", "words"), [("<&-", "standard input is closed"), ("0>file", "Cannot read standard input")]
-)
-def test_standard_input_that_cannot_be_read(tmp_path, how, words):
-    line = f"{shlex.join(command('dedup', '-', '--out', 'out', '-q'))} {how}"
-    done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
-    assert_refused(Ended(done.returncode, done.stdout, done.stderr), 3, f"Error: {words}")
-
-
-def test_standard_input(tmp_path):
-    data = b"".join(json.dumps(record).encode() + b"\n" for record in TWINS)
-    ended = nearkin_here("dedup", "-", "--out", tmp_path / "out", "--no-report", "-q", stdin=data)
-    assert (ended.code, ended.err) == (0, "")
-    assert sorted(verdicts(tmp_path).values()) == ["near-duplicate", "unique"]
-    assert_refused(nearkin_here("dedup", "-", "--out", tmp_path / "b", "-q", "--against", "-", stdin=data), 2, "once")
-    empty = nearkin_here("dedup", "-", "--out", tmp_path / "c", "-q", "--no-report", stdin=b"")
-    assert "Traceback" not in empty.err
-
-
 def test_a_name_forges_no_line(tmp_path):
     ended = nearkin_here("dedup", tmp_path / "a\nDone: all kept.jsonl", "--out", tmp_path / "out", "-q")
     assert ended.code == 3
     assert ended.err.splitlines() == [ended.err.strip()]
     assert "a⟨U+000A⟩Done" in ended.err
-
-
-def test_a_full_standard_output(tmp_path):
-    (tmp_path / "a.jsonl").write_text('{"id": 1, "text": "one two three"}\n')
-    with open("/dev/full", "w") as full:
-        ran = subprocess.run(
-            quick_command("dedup", "a.jsonl", "--out", "out", "--json", "--no-report"),
-            cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
-        )  # fmt: skip
-    assert ran.returncode == 5, ran.stderr
-    assert "standard output" in ran.stderr
-    assert (tmp_path / "out/manifest.json").exists()

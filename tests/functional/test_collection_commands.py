@@ -14,8 +14,6 @@ import pytest
 from functional.conftest import Ended, nearkin, nearkin_here, write_jsonl
 from made_up_prose import Prose
 from nearkin import Collection
-from nearkin.errors import SourceError
-from nearkin.workflows.collection.labels import read_labels
 
 LEASE = (
     "This lease is made between the owner and the tenant for the house at {street}. The rent of {rent} crowns is due "
@@ -404,17 +402,6 @@ def test_an_empty_label_is_none(matter: str, tmp_path: Path) -> None:
     conflicts = told("conflicts", matter, labels)
     assert (conflicts["n_found"], conflicts["n_labelled"], conflicts["n_without_label"]) == (0, 1, 2)
     assert "2 rows without a label skipped" in run("conflicts", matter, labels).out
-
-
-def test_reading_labels_leaves_the_limit_of_fields_as_it_was(tmp_path: Path) -> None:
-    labels = tmp_path / "labels.csv"
-    labels.write_text(f"id,label,note\na,x,{'n' * 200_000}\n", "utf-8")
-    csv.field_size_limit(was := 131_072)
-    assert read_labels(labels).pairs == (("a", "x"),)
-    labels.write_text("", "utf-8")
-    with pytest.raises(SourceError):
-        read_labels(labels)
-    assert csv.field_size_limit() == was
 
 
 @pytest.mark.parametrize(

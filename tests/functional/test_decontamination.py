@@ -174,8 +174,14 @@ def test_rules_about_another_set_need_one(files, tmp_path, arguments, named):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--drop", "containing", "--measure", "jaccard"], "--drop needs --measure containment. Got jaccard instead."),
-        (["--drop", "contained", "--measure", "jaccard"], "--drop needs --measure containment. Got jaccard instead."),
+        (
+            ["--drop", "containing", "--measure", "jaccard"],
+            "--drop needs --measure to be containment. Got jaccard instead.",
+        ),
+        (
+            ["--drop", "contained", "--measure", "jaccard"],
+            "--drop needs --measure to be containment. Got jaccard instead.",
+        ),
         (["--drop", "something"], "--drop must be contained, containing or either. Got 'something' instead."),
         (["--min-shared", "1", "--threshold", "0.5"], "--min-shared drops every document that shares enough shingles"),
         (["--min-shared", "1", "--threshold", "0.5"], "whatever its similarity. Omit --threshold."),
@@ -196,7 +202,7 @@ def test_rules_that_contradict_one_another(files, tmp_path, arguments, told):
 def test_from_python_the_same_errors_name_keywords() -> None:
     with pytest.raises(ParameterError, match=r"^'min_shared' drops .* Omit 'threshold'\.$"):
         nearkin.dedup(["a b c"], against=["a b c"], min_shared=1, threshold=0.5)
-    with pytest.raises(ParameterError, match=r"^'drop' needs measure=\"containment\"\. Got jaccard"):
+    with pytest.raises(ParameterError, match=r"^'drop' needs 'measure' to be containment\. Got jaccard"):
         nearkin.dedup(["a b c"], against=["a b c"], drop="either", measure="jaccard")
 
 

@@ -13,6 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import Ended, nearkin_here, write_jsonl
+from nearkin.errors import SourceError
+from nearkin.workflows.collection.labels import read_labels
 
 LEASE = (
     "This lease is made between the owner and the tenant for the house at Mill Lane. The rent of {} crowns is due on "
@@ -177,3 +179,14 @@ def test_wrong_records_are_named(matter: str, tmp_path: Path, text: str, message
 def test_a_damaged_parquet_file_is_called_one(matter: str, tmp_path: Path) -> None:
     ended = run(matter, labels(tmp_path, "PAR1 no", name="l.parquet"))
     assert (ended.code, "l.parquet" in ended.err, "CSV" in ended.err) == (3, True, False)
+
+
+def test_reading_labels_leaves_the_limit_of_fields_as_it_was(tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    labels.write_text(f"id,label,note\na,x,{'n' * 200_000}\n", "utf-8")
+    csv.field_size_limit(was := 131_072)
+    assert read_labels(labels).pairs == (("a", "x"),)
+    labels.write_text("", "utf-8")
+    with pytest.raises(SourceError):
+        read_labels(labels)
+    assert csv.field_size_limit() == was

@@ -27,16 +27,15 @@ def distance_shares(cosines: F64, weights: F64, n_bits: int) -> F64:
     logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n_bits + 1, dtype=np.float64)))])
     differs = np.arccos(np.clip(cosines, -1.0, 1.0)) / np.pi
     shares = np.zeros(n_bits + 1)
-    some = weights > 0  # a measured histogram has many empty bins
-    for p, weight in zip(differs[some].tolist(), weights[some].tolist()):
+    for p, weight in zip(differs.tolist(), weights.tolist()):
         if p <= 0 or p >= 1:
             shares[0 if p <= 0 else n_bits] += weight
             continue
         reach = _DEVIATIONS * (n_bits * p * (1 - p)) ** 0.5 + 9
-        near = np.arange(max(0, int(n_bits * p - reach)), min(n_bits, int(n_bits * p + reach)) + 1)
-        chosen = logs[n_bits] - logs[near] - logs[n_bits - near]
-        own = np.exp(chosen + near * np.log(p) + (n_bits - near) * np.log1p(-p))
-        shares[near] += weight * own / own.sum()  # logarithms of factorials have an error of 1e-12
+        some = np.arange(max(0, int(n_bits * p - reach)), min(n_bits, int(n_bits * p + reach)) + 1)
+        chosen = logs[n_bits] - logs[some] - logs[n_bits - some]
+        own = np.exp(chosen + some * np.log(p) + (n_bits - some) * np.log1p(-p))
+        shares[some] += weight * own / own.sum()  # logarithms of factorials have an error of 1e-12
     return shares
 
 
