@@ -89,8 +89,7 @@ class ParameterError(NearkinError, ValueError):
         """
         message = str(self).replace(self._rule, in_plain_words(self._rule), 1) if self._rule else str(self)
         for name, whose in self._named.items():
-            if (option := option_of(name)) is not None:
-                message = _with_value(name).sub(rf"{option} \1", message).replace(whose, option)
+            message = message.replace(whose, option_of(name) or whose)
         return message
 
 
@@ -106,11 +105,6 @@ def in_plain_words(rule: str) -> str:
     """
     rule = _FROM_TO.sub(r"a whole number from \1 to \2", rule)
     return _FROM.sub(r"a whole number, \1 or more", rule).replace("an int ", "a whole number ")
-
-
-def _with_value(name: str) -> re.Pattern[str]:
-    """Return the pattern of a keyword with its value, as Python writes it."""
-    return re.compile(rf'\b{name}="([^"]*)"')
 
 
 _FROM_TO = re.compile(r"an int >= ([\d,]+) and <= ([\d,]+)")

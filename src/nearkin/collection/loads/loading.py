@@ -213,9 +213,8 @@ class Load:
         for i, digest in enumerate(examined.digests):
             doc_id, source, line = examined.doc_ids[i], examined.sources[i], examined.lines[i]
             problem, origin, was = examined.problems[i], examined.origins.get(i), newest.get(doc_id)
-            listed_id = examined.problem_id(i)
             if origin is not None:
-                self.origins.count({doc_id, listed_id}, origin, is_read=problem is None)
+                self.origins.count({doc_id, examined.problem_id(i)}, origin, is_read=problem is None)
             if problem is None or not (problem == PURGED or is_about_id_or_size(problem)):
                 self.origins.count_exception(origin, has_text=problem is None and i not in examined.blank)
             if problem is not None:
@@ -233,8 +232,9 @@ class Load:
             if is_shared[i] and was is not None and was.is_current and was.content != content:
                 self._refuse_shared(i, examined, was, rows)
                 continue
-            self.shared.take(examined, i)
-            rows.read |= {listed_id} - {doc_id}
+            if i in examined.places:
+                self.shared.take(doc_id, examined.places[i])
+                rows.read |= {examined.problem_id(i)} - {doc_id}
             if content is None:
                 content = numbers[digest] = self._new_content(digest, examined, rows)
             one = _Came(

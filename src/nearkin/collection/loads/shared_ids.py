@@ -42,10 +42,9 @@ class SharedIds:
         is_shared[places] = self._made.has(repeated) | is_escaped
         return is_shared
 
-    def take(self, examined: Examined, place: int) -> None:
-        """Note the path of a stored document if another file of the load has the name of its file."""
-        if (path := examined.places.get(place)) is not None:
-            self._paths.setdefault(examined.doc_ids[place], path)
+    def take(self, doc_id: str, path: str) -> None:
+        """Note the path of a stored document, of which another file of the load has the name."""
+        self._paths.setdefault(doc_id, path)
 
     def problem(self, examined: Examined, place: int, other: tuple[str, int]) -> str:
         """Return the problem of a document whose id is that of a stored one at a place, ``other``."""

@@ -85,17 +85,16 @@ def shared_ids_sentence(added: Added) -> str:
     if not (n := added.n_shared_ids):
         return ""
     was = agreeing(n, "was not stored, because its id was", "were not stored, because their ids were")
-    first, how = (
-        added.first_shared_id or "",
-        f". To store {agreeing(n, 'it, give it another name or id', 'them, give them other names or ids')}",
-    )
-    if (folder := added.folder_above) is not None:
+    first, folder = added.first_shared_id or "", added.folder_above
+    if folder is None:
+        how = f"To store {agreeing(n, 'it, give it another name or id', 'them, give them other names or ids')}"
+    else:
         first += "" if folder == "." else f" of the folder {folder}"
         how = (
-            ". To store every file under its own id, add the folder above all of them to a new collection: "
+            "To store every file under its own id, add the folder above all of them to a new collection: "
             f"nearkin add NEW {shlex.quote(folder)}"
         )
-    return f"{counted(n, 'document')} {was} already used in this load (first: {first}){how}"
+    return f"{counted(n, 'document')} {was} already used in this load (first: {first}). {how}"
 
 
 def _with_and_without_text(added: Added) -> str:

@@ -236,7 +236,8 @@ def _find(
     with _opened(saved, asked) as stdin:
         inputs = file_inputs(sourced.sources, keep_column=options.keep.column, encoding=asked.encoding, stdin=stdin)
         others = file_inputs(sourced.others, encoding=asked.encoding, stdin=stdin)
-        inputs, others = sides_apart(inputs, others)
+        if sourced.is_against:
+            inputs, others = sides_apart(inputs, others)
         return engine.find(inputs, others if sourced.is_against else None, options, directory.work, rules=asked.rules)
 
 

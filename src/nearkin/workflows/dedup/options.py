@@ -139,7 +139,7 @@ class DedupOptions:
             raise ParameterError.of("drop", "dedup", one_of(get_args(Drop)), self.drop)
         if self.drop is not None and not self.measure.is_directed:
             raise ParameterError(
-                f"'drop' needs measure=\"containment\". Got {self.measure.name} instead.", named=("drop", "measure")
+                f"'drop' needs 'measure' to be containment. Got {self.measure.name} instead.", named=("drop", "measure")
             )
         if self.min_shared is None:
             return

@@ -44,9 +44,13 @@ def distinct_places(names: Sequence[str], paths: Sequence[str]) -> list[str]:
     ['x/y/a.txt', 'a.txt']
     """
     places, here = list(names), os.path.join(os.getcwd(), "")
-    opened = Counter(_from_here(path, here) for path in paths)
+    opened = [_from_here(path, here) for path in paths]
+    n_opened = Counter(opened)
     for i, (name, path) in enumerate(zip(names, paths, strict=True)):
-        if name != path and opened[_from_here(name, here)] > (_from_here(name, here) == _from_here(path, here)):
+        if name == path:
+            continue
+        meant = _from_here(name, here)
+        if n_opened[meant] > (meant == opened[i]):
             places[i] = path
     while True:
         n_called = Counter(places)
