@@ -73,6 +73,7 @@ class Standalone:
             "spark.executor.memory": "600m",
             "spark.executorEnv.PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}",
             "spark.local.dir": str(self.folder / "driver"),
+            "spark.python.daemon.module": "spark_daemon",
             "spark.sql.shuffle.partitions": "4",
             # compiling each query took a quarter of the time; sessions of this machine and of Spark Connect do it
             "spark.sql.codegen.wholeStage": "false",

@@ -28,6 +28,7 @@ def other_python(tmp_path, spark, monkeypatch):
             (packages / name).symlink_to(PACKAGES / name)
             if (PACKAGES / f"{name}.libs").exists():  # shared libraries beside a package
                 (packages / f"{name}.libs").symlink_to(PACKAGES / f"{name}.libs")
+        (packages / "spark_daemon.py").write_text("from pyspark.daemon import manager\nmanager()\n")
         if nearkin_version is not None:
             (packages / "nearkin").mkdir()
             (packages / "nearkin/__init__.py").write_text(f"__version__ = {nearkin_version!r}\n")
