@@ -142,6 +142,17 @@ def is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, float) or (is_int(value) and value.bit_length() < _MAX_BITS)
 
 
+def is_among(value: object, names: Iterable[str]) -> TypeGuard[str]:
+    """Whether a value is one of the names; lists and arrays, which may not be compared with a name, are not.
+
+    Examples
+    --------
+    >>> is_among("first", ("all", "first")), is_among(["first"], ("all", "first"))
+    (True, False)
+    """
+    return isinstance(value, str) and value in names
+
+
 def check_int(
     parameter: str, owner: str, value: object, least: int, most: int | None = None, *, rule: str | None = None
 ) -> None:

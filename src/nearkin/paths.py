@@ -93,6 +93,10 @@ def path_of(given: object, parameter: str, owner: str) -> Path:
     path = os.fsdecode(given)
     if "\0" in path:
         raise ParameterError.of(parameter, owner, "a path, which cannot contain the character U+0000", path)
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError as error:
+        raise ParameterError.of(parameter, owner, "a path, which cannot contain an unpaired surrogate", path) from error
     return Path(path)
 
 

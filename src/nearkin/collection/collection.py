@@ -18,7 +18,7 @@ from nearkin.collection.stored.contents import stored_text
 from nearkin.collection.stored.document_rows import is_current
 from nearkin.collection.stored.documents import check_id, document
 from nearkin.collection.tolerance import MethodName, Tolerance
-from nearkin.errors import ParameterError, quoted
+from nearkin.errors import ParameterError, check_int, quoted
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.features.letters import Alphabet
@@ -327,8 +327,9 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         ParameterError
         """
         from nearkin.collection.check_in.check_in import check_in, check_only
-        from nearkin.collection.check_in.results import CheckOptions
+        from nearkin.collection.check_in.results import CheckIn, CheckOptions, check_given
 
+        check_given("check", options, store, CheckIn)
         options = options or CheckOptions()
         return check_only(self.opened, text, options) if store is None else check_in(self.opened, text, options, store)
 
@@ -382,8 +383,9 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         [('a', 'new', True), ('b', 'exact', False), ('c', 'new', True)]
         """
         from nearkin.collection.check_in.check_in import check_many
-        from nearkin.collection.check_in.results import CheckOptions
+        from nearkin.collection.check_in.results import CheckInMany, CheckOptions, check_given
 
+        check_given("check_many", options, store, CheckInMany)
         options = options or CheckOptions(containment=None, with_passage=False)
         if not isinstance(documents, Iterable) or isinstance(documents, str):
             raise ParameterError.of("documents", "check_many", "an iterable of pairs (id, text)", documents)
@@ -434,6 +436,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
 
         If the collection is opened read-only, nothing is repaired: ``repairable`` of the report lists what would be.
         """
+        check_int("threads", "fsck", threads, 1)
         if self.opened.store.access.is_read_only:
             from nearkin.collection.integrity.read_only import check_only
 

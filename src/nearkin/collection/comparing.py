@@ -12,6 +12,7 @@ from nearkin.collection.stored.contents import contents_of
 from nearkin.collection.stored.documents import document
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.comparison import Comparison
+from nearkin.stages.differences.ignoring import check_ignored
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +51,11 @@ def compare(
     ignore: Iterable[str] = (),
 ) -> ComparedDocuments:
     """Compare two documents; see `Collection.compare`."""
+    kinds = check_ignored(ignore, owner="compare")
     with collection.store.reading() as connection:
         one, other = document(connection, a, version_a), document(connection, b, version_b)
         contents = contents_of(connection, [one.content, other.content])
         (measured,) = compare_with(connection, collection.counting, contents[one.content], [other], {})
     text_a, text_b = (contents[document.content].text for document in (one, other))
-    comparison = compare_texts(text_a, text_b, context_lines=context_lines, with_moves=True, ignore=tuple(ignore))
+    comparison = compare_texts(text_a, text_b, context_lines=context_lines, with_moves=True, ignore=kinds)
     return ComparedDocuments(one, measured, comparison, text_a.count("\n") + 1)

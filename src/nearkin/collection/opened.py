@@ -15,6 +15,7 @@ from nearkin.collection.counting import DEFAULT_ALPHABET, TextCounting
 from nearkin.collection.matching.by_index import check_index, chosen
 from nearkin.collection.stored.filling import fill
 from nearkin.errors import CollectionError, ParameterError
+from nearkin.paths import path_of
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.features.letters import Alphabet, LetterCounts
@@ -78,11 +79,16 @@ class OpenedCollection:
         """Open a collection; see `Collection.open`."""
         place = Place.parse(path_or_url)
         index = chosen(similarity_index) or SimilarityIndex()
-        facts = TextCounting(LetterCounts(alphabet or DEFAULT_ALPHABET), index, ignored or NOTHING).facts()
+        if ignored is not None and not isinstance(ignored, Ignored):
+            raise ParameterError.of("ignored", "Collection.open", "an Ignored", ignored)
+        letters = LetterCounts(DEFAULT_ALPHABET if alphabet is None else alphabet)
+        facts = TextCounting(letters, index, NOTHING if ignored is None else ignored).facts()
+        own_cache = None if cache is None else path_of(cache, "cache", "Collection.open").absolute()
+        progress = Silent() if progress is None else progress
         store = Store.open(place, facts, create=create, access=access)
         try:
-            fill(store, index, progress or Silent())
-            opened = cls(store, None if cache is None else Path(cache).absolute(), progress or Silent())
+            fill(store, index, progress)
+            opened = cls(store, own_cache, progress)
             own = opened.counting.letters.alphabet
             if alphabet is not None and alphabet != own:
                 raise ParameterError(

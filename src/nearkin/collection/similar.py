@@ -53,7 +53,7 @@ def similar_documents(
         if itself is not None:
             query = contents_of(seen.connection, [itself.content])[itself.content]
         else:
-            query = content_of(seen.connection, collection.counting, text or "")
+            query = content_of(seen.connection, collection.counting, "" if text is None else text)
         return similar(
             seen.connection,
             collection.counting,

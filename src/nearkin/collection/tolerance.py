@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nearkin.collection.counting import SIGNATURE
-from nearkin.errors import ParameterError, is_number
+from nearkin.errors import ParameterError, is_among, is_number
 from nearkin.nouns import one_of
 from nearkin.planning.signature_recall import RECALL, distance_for
 from nearkin.stages.signatures.similarity_index import TOLERANCE
@@ -95,7 +95,7 @@ class Tolerance:
     value: float
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
+        if not is_among(self.method, METHODS):
             raise ParameterError.of("measure", "similar", one_of(map(repr, _SHOWN.values())), self.method)
         if not is_limit(self.method, self.value):
             raise ParameterError.of(self.parameter, "similar", RULES[self.method], self.value)
@@ -120,6 +120,8 @@ class Tolerance:
         ParameterError
             Limits of two methods are given, or a limit that does not belong to the method.
         """
+        if method is not None and not isinstance(method, str):
+            raise ParameterError.of("measure", "similar", one_of(map(repr, _SHOWN.values())), method)
         chosen: Method | None = _NAMED.get(str(method), method)  # type: ignore[arg-type]  # checked below
         given: dict[Method, float | None] = {"range": gamma, "minhash": threshold, "hamming": distance, "si": tolerance}
         named = {of_method: value for of_method, value in given.items() if value is not None}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import ParameterError, SourceError, quoted
+from nearkin.errors import ParameterError, SourceError, is_among, quoted
 from nearkin.hidden_characters import reveal_line
 from nearkin.nouns import counted
 from nearkin.records import Bool
@@ -180,7 +180,7 @@ def given_about_files(
     """Return, for each parameter about files, whether it was given; see `check_have_effect`."""
     return {
         "file_format": file_format is not None,
-        "encoding": encoding != "utf-8",
+        "encoding": not is_among(encoding, ["utf-8"]),
         "text_root": text_root is not None,
         "max_document_size": rules.max_document_bytes != MAX_DOCUMENT_BYTES,
         "extraction_limits": extraction_limits is not None,

@@ -97,7 +97,6 @@ class PairsPlan(Tabular):
 
 
 @overload
-@checking_arguments
 def plan(
     documents: Documents,
     other: None = None,
@@ -149,6 +148,7 @@ def plan(
 ) -> PairsPlan: ...
 
 
+@checking_arguments
 def plan(
     documents: Documents,
     other: Documents | None = None,

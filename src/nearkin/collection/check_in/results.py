@@ -368,6 +368,13 @@ class CheckAnswer:
         }
 
 
+def check_given(owner: str, options: object, store: object, kind: type) -> None:
+    """Refuse options that are none, and anything but ``kind`` as the order to store; None means not given."""
+    for name, value, wanted in (("options", options, CheckOptions), ("store", store, kind)):
+        if value is not None and not isinstance(value, wanted):
+            raise ParameterError.of(name, owner, f"a {wanted.__name__}", value)
+
+
 def check_name(parameter: str, owner: str, value: object) -> None:
     """Refuse an id or a source that is blank, or that a database cannot hold."""
     if not isinstance(value, str) or not value.strip() or not is_storable(value):

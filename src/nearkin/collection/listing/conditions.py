@@ -14,7 +14,7 @@ from nearkin.collection.listing.exceptions import blank_contents
 from nearkin.collection.stored.documents import is_removed, number_of_wave
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance
-from nearkin.errors import ParameterError, UnknownDocumentError
+from nearkin.errors import ParameterError, UnknownDocumentError, is_among
 from nearkin.store.bulk import is_storable
 from nearkin.store.ordering import by_bytes
 from nearkin.store.schema import documents, loads, members, tags
@@ -63,7 +63,7 @@ class DocumentFilter:
     tolerance: Tolerance | None = None
 
     def __post_init__(self) -> None:
-        if self.which not in get_args(Which):
+        if not is_among(self.which, get_args(Which)):
             raise ParameterError.of("which", "documents", f"one of {', '.join(get_args(Which))}", self.which)
         for name in ("doc_id", "source"):
             pattern = getattr(self, name)

@@ -26,7 +26,7 @@ from nearkin.collection.stored.origins import (
 )
 from nearkin.collection.stored.problem_rows import is_about_id_or_size
 from nearkin.collection.stored.purged import PURGED
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, is_among
 from nearkin.kernels.buffers import strings
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.origin import EXCEPTIONS, NO_TEXT
@@ -153,9 +153,9 @@ class ExceptionFilter:
     which: WhichExceptions = "all"
 
     def __post_init__(self) -> None:
-        if self.reason is not None and self.reason not in REASONS:
+        if self.reason is not None and not is_among(self.reason, REASONS):
             raise ParameterError.of("reason", "exceptions", f"one of {', '.join(REASONS)}", self.reason)
-        if self.which not in get_args(WhichExceptions):
+        if not is_among(self.which, get_args(WhichExceptions)):
             rule = f"one of {', '.join(get_args(WhichExceptions))}"
             raise ParameterError.of("which", "exceptions", rule, self.which)
 

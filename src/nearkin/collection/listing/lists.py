@@ -18,7 +18,7 @@ from nearkin.collection.stored.document_rows import refuse_omitted_documents
 from nearkin.collection.stored.documents import refuse_changed_row, with_documents
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored.origins import OriginValues, origins_of, value_of
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, is_among
 from nearkin.nouns import counted
 from nearkin.store.integrity import refuse_missing_rows
 from nearkin.store.ordering import by_bytes
@@ -142,7 +142,7 @@ def listed_batches(
         The order does not exist, or the limit is no int of at least 1; or the order is by dates, and the tag of a
         document is no date.
     """
-    if sort not in get_args(Sort):
+    if not is_among(sort, get_args(Sort)):
         raise ParameterError.of("sort", "documents", f"one of {', '.join(get_args(Sort))}", sort)
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
         raise ParameterError.of("limit", "documents", "an int >= 1", limit)

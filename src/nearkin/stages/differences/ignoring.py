@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Collection, Iterable
 from typing import Literal, get_args
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, is_among
 from nearkin.stages.differences.changes import Change, Changes
 
 Ignored = Literal["case", "punctuation", "numbers"]
@@ -18,7 +18,7 @@ _SIGN_OF_NUMBER = re.compile(r"(?<=\d)[^\w\s](?=\d)|[-+\u2212\u00b1<>=≤≥$€
 _BREAKS = re.compile(r"\r\n?|\n")
 
 
-def check_ignored(ignore: Collection[str], *, owner: str) -> tuple[Ignored, ...]:
+def check_ignored(ignore: Iterable[str], *, owner: str) -> tuple[Ignored, ...]:
     """Return the kinds of difference that do not count, in a fixed order.
 
     Raises
@@ -29,7 +29,7 @@ def check_ignored(ignore: Collection[str], *, owner: str) -> tuple[Ignored, ...]
     if not isinstance(ignore, Iterable):
         raise ParameterError.of("ignore", owner, f"a list of some of {', '.join(IGNORED)}", ignore)
     ignore = ignore if isinstance(ignore, str) else tuple(ignore)
-    unknown = [ignore] if isinstance(ignore, str) else [kind for kind in ignore if kind not in IGNORED]
+    unknown = [ignore] if isinstance(ignore, str) else [kind for kind in ignore if not is_among(kind, IGNORED)]
     if unknown:
         raise ParameterError.of("ignore", owner, f"a list of some of {', '.join(IGNORED)}", unknown[0])
     return tuple(kind for kind in IGNORED if kind in ignore)

@@ -7,6 +7,7 @@ the text: it has no backreferences and no look-around.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -233,6 +234,10 @@ def _content(path: Path) -> str:
     """Read a file of passages."""
     if "\0" in str(path):
         raise ParameterError(f"The passages to ignore (--ignore): {str(path)!r} contains the character U+0000.")
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError as error:
+        raise ParameterError(f"The passages to ignore (--ignore): {str(path)!r} has an unpaired surrogate.") from error
     try:
         with path.open("rb") as file:
             data = file.read(_MAX_FILE_BYTES + 1)

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import pyarrow as pa
 
 from nearkin import _compute as pc
-from nearkin.arguments import checking_methods
+from nearkin.arguments import checking_methods, checking_types
 from nearkin.errors import MissingExtraError, ParameterError
 from nearkin.kernels.buffers import large_strings, text_buffers
 from nearkin.kernels.text import fold
@@ -75,15 +75,13 @@ class Normalisation:
         ParameterError
             A step does not exist.
         """
+        rule = f"steps out of {', '.join(STEPS)}, joined by commas, or 'none'"
+        if not isinstance(text, str):
+            raise ParameterError.of("normalise", "dedup", rule, text)
         text, mark, ignored = text.partition(";")
         steps = {step.strip() for step in text.split(",")} - {"", "none"}
         if unknown := steps - STEPS.keys():
-            raise ParameterError.of(
-                "normalise",
-                "dedup",
-                f"steps out of {', '.join(STEPS)}, joined by commas, or 'none'",
-                ",".join(sorted(unknown)),
-            )
+            raise ParameterError.of("normalise", "dedup", rule, ",".join(sorted(unknown)))
         return cls(**{step: step in steps for step in STEPS}, ignored=Ignored.restored(mark + ignored))
 
     def ignoring(self, ignored: Ignored) -> Normalisation:
@@ -111,6 +109,7 @@ class Normalisation:
         """Fingerprint of the parameters that determine the result of `apply`."""
         return f"normalise={self}"
 
+    @checking_types
     def apply(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
         """Return the normalised texts; nulls become empty.
 
@@ -121,6 +120,7 @@ class Normalisation:
         """
         return self.normalised(texts).texts
 
+    @checking_types
     def normalised(self, texts: pa.LargeStringArray) -> Normalised:
         """Return the normalised texts, and which have only numbers if numbers do not count; see `apply`."""
         if not self.ignored:

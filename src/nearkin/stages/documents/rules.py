@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from nearkin.errors import DocumentError, ParameterError, SourceError, is_int, is_number
+from nearkin.errors import DocumentError, ParameterError, SourceError, is_among, is_int, is_number
 from nearkin.nouns import agreeing, counted
+from nearkin.paths import path_of
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
 from nearkin.stages.documents.sizes import SIZE_RULE, parse_size
 
@@ -54,7 +55,7 @@ class ReadingRules:
     ocr: str | None = None
 
     def __post_init__(self) -> None:
-        if self.on_error not in get_args(OnError):
+        if not is_among(self.on_error, get_args(OnError)):
             raise ParameterError.of("on_error", "reading", "skip-documents, skip or stop", self.on_error)
         if not isinstance(self.max_unreadable, int | float) or not 0 <= self.max_unreadable <= 1:
             raise _bad_share(self.max_unreadable)
@@ -83,9 +84,9 @@ class ReadingRules:
         size = max_document_size
         if isinstance(size, str):
             size = parse_size(size, "max_document_size", "reading")
-        if text_root is not None and not os.path.isdir(text_root):
-            raise ParameterError.of("text_root", "reading", "a folder", os.fspath(text_root))
-        root = None if text_root is None else os.fspath(text_root)
+        root = None if text_root is None else str(path_of(text_root, "text_root", "reading"))
+        if root is not None and not os.path.isdir(root):
+            raise ParameterError.of("text_root", "reading", "a folder", root)
         if ocr is not None:
             from nearkin.stages.documents.extraction.language_data import language_data
 
@@ -95,7 +96,7 @@ class ReadingRules:
             max_unreadable=parse_share(max_unreadable),
             max_document_bytes=size,
             text_root=root,
-            limits=ExtractionLimits.of(extraction_limits or {}),
+            limits=ExtractionLimits.of({} if extraction_limits is None else extraction_limits),
             ocr=ocr,
         )
 

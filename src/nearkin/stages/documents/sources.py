@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from nearkin.errors import ParameterError, SourceError, TruncatedInputError
+from nearkin.errors import ParameterError, SourceError, TruncatedInputError, is_among
 from nearkin.paths import printable
 from nearkin.stages.documents.columns import ColumnSample, check_unique, likely_text, listed_columns
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
@@ -115,7 +115,7 @@ def resolve_sources(
     ParameterError
         ``file_format`` is none of the formats.
     """
-    if file_format is not None and file_format not in FORMATS:
+    if file_format is not None and not is_among(file_format, FORMATS):
         every = ", ".join(FORMATS)
         raise ParameterError(f"The format (--format) must be one of {every}. Got {file_format!r} instead.")
     asked = _Asked(

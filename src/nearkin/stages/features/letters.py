@@ -11,7 +11,7 @@ from typing import Literal
 
 import pyarrow as pa
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, is_among
 from nearkin.kernels.buffers import text_buffers
 from nearkin.kernels.letters import N_BUCKETS, N_LATIN, count_letters
 from nearkin.records import LetterVectors
@@ -47,7 +47,7 @@ class LetterCounts:
     alphabet: Alphabet = "latin"
 
     def __post_init__(self) -> None:
-        if self.alphabet not in _BUCKETS:
+        if not is_among(self.alphabet, _BUCKETS):
             raise ParameterError.of("alphabet", "LetterCounts", "'latin' or 'universal'", self.alphabet)
 
     @property

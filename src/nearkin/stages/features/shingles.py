@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from nearkin.arguments import checking_methods
+from nearkin.arguments import checking_methods, checking_types
 from nearkin.errors import ParameterError, check_int
 from nearkin.kernels.buffers import text_buffers
 from nearkin.kernels.shingles import shingle_sets
@@ -49,6 +49,7 @@ class Shingling:
         """Fingerprint of the parameters that determine the result of `sets`."""
         return f"shingle={self};unicode=14.0"
 
+    @checking_types
     def sets(self, texts: pa.LargeStringArray) -> ShingleSets:
         """Return the distinct shingles of each text, as 64-bit hashes.
 
@@ -101,7 +102,7 @@ def parse_shingling(text: str, *, parameter: str = "shingle", owner: str = "dedu
     >>> parse_shingling("chars:4")
     Characters(length=4)
     """
-    unit, _, length = text.partition(":")
+    unit, _, length = text.partition(":") if isinstance(text, str) else ("", "", "")
     kinds: dict[str, type[Shingling]] = {"words": Words, "chars": Characters}
     is_number = length.isascii() and length.isdigit() and len(length) < 10  # Python refuses very long numbers
     if unit not in kinds or not is_number or not 1 <= int(length) <= _MAX_UNITS:

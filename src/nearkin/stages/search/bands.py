@@ -10,10 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearkin.arguments import checking_records
-from nearkin.errors import ParameterError, is_int, is_number
+from nearkin.errors import ParameterError, check_int, is_number
 from nearkin.kernels.chances import found_by_bands
 from nearkin.kernels.sketch import band_keys
 from nearkin.records import F64, U64, Signatures
+
+_MAX_SLOTS = 65_536
+"""Maximum size of a signature by `MinHash`."""
 
 
 @checking_records
@@ -24,7 +27,7 @@ class Bands:
     Parameters
     ----------
     bands, rows : int
-        Number of bands, and of slots in a band; both at least 1.
+        Number of bands, and of slots in a band; both at least 1, and at most 65,536 slots in all.
 
     Examples
     --------
@@ -38,8 +41,9 @@ class Bands:
     def __post_init__(self) -> None:
         for name in ("bands", "rows"):
             value = getattr(self, name)
-            if not is_int(value) or value < 1:
-                raise ParameterError.of(name, "Bands", "an int >= 1", value)
+            check_int(name, "Bands", value, 1, _MAX_SLOTS)
+        if self.size > _MAX_SLOTS:
+            raise ParameterError(f"Bands must have at most {_MAX_SLOTS:,} slots. Got {self.bands:,} x {self.rows:,}.")
 
     @property
     def size(self) -> int:

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from nearkin.arguments import checking_records
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, is_among
 from nearkin.kernels.keccak import MAX_MESSAGE_BYTES, shake256
 from nearkin.kernels.projections import project_hashes, project_rows
 from nearkin.nouns import one_of
@@ -62,7 +62,7 @@ class Simhash:
     def __post_init__(self) -> None:
         check_bits(self.bits, "Simhash")
         check_seed(self.seed, "Simhash")
-        if self.hash not in get_args(Hash):
+        if not is_among(self.hash, get_args(Hash)):
             raise ParameterError.of("hash", "Simhash", one_of(get_args(Hash)), self.hash)
         object.__setattr__(self, "_vectors", FeatureVectors(self._digests, 4 * self._n_words))
 

@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import MissingExtraError, ParameterError
+from nearkin.errors import MissingExtraError, ParameterError, is_among
 from nearkin.kernels.buffers import text_buffers
 from nearkin.kernels.java_hash import character_shingles, hash_words, word_shingles
 from nearkin.kernels.word_ids import are_among, bare_word, first_ids, frequent_ids, without_words, word_ids
@@ -69,9 +69,9 @@ class TextStream:
     stops: tuple[bytes, ...] | None = None
 
     def __post_init__(self) -> None:
-        if self.name not in STREAMS:
+        if not is_among(self.name, STREAMS):
             raise ParameterError.of("stream", "SimilarityIndex", f"one of {', '.join(STREAMS)}", self.name)
-        if self.variation not in VARIATIONS:
+        if not is_among(self.variation, VARIATIONS):
             raise ParameterError.of("variation", "SimilarityIndex", f"one of {', '.join(VARIATIONS)}", self.variation)
 
     @property

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nearkin.arguments import checking_records
-from nearkin.errors import FingerprintError, ParameterError
+from nearkin.errors import FingerprintError, ParameterError, is_number
 from nearkin.kernels.projections import logarithms, project_sparse
 from nearkin.records import I64, U8, BitSignatures, FeatureCounts
 from nearkin.stages.signatures.bits import check_bits, check_seed, signatures, votes
@@ -33,7 +33,7 @@ class _SparseProjection:
         name = type(self).__name__
         check_bits(self.bits, name)
         check_seed(self.seed, name)
-        if self.density is not None and (not isinstance(self.density, int | float) or not 0 < self.density <= 1):
+        if self.density is not None and not (is_number(self.density) and 0 < self.density <= 1):
             raise ParameterError.of("density", name, "a number > 0 and <= 1, or None", self.density)
 
     @property

@@ -10,7 +10,7 @@ from typing import Literal, Never, TypedDict, cast, get_args
 import numpy as np
 
 from nearkin.arguments import checking_methods
-from nearkin.errors import ParameterError, check_int, is_int, is_number
+from nearkin.errors import ParameterError, check_int, is_among, is_int, is_number
 from nearkin.nouns import one_of
 from nearkin.planning.search import check_reachable
 from nearkin.records import Bool, Matches
@@ -117,7 +117,7 @@ class DedupOptions:
         if not is_number(self.recall) or not 0 < self.recall < 1:
             rule = f"a number > 0 and < 1{in_percent(self.recall)}"
             raise ParameterError.of("recall", "dedup", rule, self.recall)
-        if self.group not in get_args(Rule):
+        if not is_among(self.group, get_args(Rule)):
             raise ParameterError.of("group", "dedup", one_of(get_args(Rule)), self.group)
         for name, kind, words in (
             ("measure", Measure, MEASURE_NAMES),
@@ -135,7 +135,7 @@ class DedupOptions:
 
     def _check_across(self) -> None:
         """Refuse parameters that have no effect or contradict each other."""
-        if self.drop is not None and self.drop not in get_args(Drop):
+        if self.drop is not None and not is_among(self.drop, get_args(Drop)):
             raise ParameterError.of("drop", "dedup", one_of(get_args(Drop)), self.drop)
         if self.drop is not None and not self.measure.is_directed:
             raise ParameterError(
@@ -175,7 +175,7 @@ class DedupOptions:
         ParameterError
             A value is invalid.
         """
-        if preset is not None and preset not in PRESETS:
+        if preset is not None and not is_among(preset, PRESETS):
             raise ParameterError.of("preset", "dedup", f"one of {', '.join(PRESETS)}", preset)
         return cls()._changed(PRESETS.get(preset or "", {}), given)
 
@@ -196,7 +196,7 @@ class DedupOptions:
 
     def _changed(self, preset: Mapping[str, object], given: Mapping[str, object]) -> DedupOptions:
         """Return the options with the values of a preset, then those that were given."""
-        ignored = {name: value for name, value in given.items() if name in _IGNORED and value}
+        passages = Ignored.of(given.get("ignore"), numbers=bool(given.get("ignore_numbers")))
         given = {name: value for name, value in given.items() if name not in _IGNORED}
         names = [one.name for one in fields(self)]
         if unknown := given.keys() - set(names):
@@ -218,10 +218,7 @@ class DedupOptions:
             for name, value in chosen.items()
         }
         changed = replace(self, **cast("dict[str, Never]", parsed))  # __post_init__ validates the values
-        if not ignored:
-            return changed
-        passages = Ignored.of(ignored.get("ignore"), numbers=bool(ignored.get("ignore_numbers")))
-        return replace(changed, normalise=changed.normalise.ignoring(passages))
+        return replace(changed, normalise=changed.normalise.ignoring(passages)) if passages else changed
 
     def in_words(self) -> dict[str, str | float | int]:
         """Return the options as the command line takes them, without those that are None or have no effect."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from nearkin.errors import ParameterError, check_int, is_number
+from nearkin.errors import ParameterError, check_int, is_among, is_number
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.features.bm25 import BM25
 from nearkin.stages.signatures.random_projection import MAX_BITS
@@ -84,9 +84,9 @@ class PairOptions:
         for name in ("stems", "splits"):
             if not isinstance(getattr(self, name), bool):
                 raise ParameterError.of(name, "pairs", "True or False", getattr(self, name))
-        if self.method not in METHODS:
+        if not is_among(self.method, METHODS):
             raise ParameterError.of("method", "pairs", f"one of {', '.join(METHODS)}", self.method)
-        if self.translate not in TRANSLATED:
+        if not is_among(self.translate, TRANSLATED):
             raise ParameterError.of("translate", "pairs", f"one of {', '.join(TRANSLATED)}", self.translate)
         for name, min_int in _COUNTS.items():
             value = getattr(self, name)

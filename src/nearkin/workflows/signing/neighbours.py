@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import ParameterError, is_int
+from nearkin.errors import ParameterError, is_among, is_int
 from nearkin.nouns import counted
 from nearkin.planning.neighbour_recall import usual_distance
 from nearkin.records import BitSignatures
@@ -103,7 +103,7 @@ def neighbours_of_signatures(
     ParameterError
         A parameter is invalid, or there are more than 100 million pairs.
     """
-    if equal not in ("all", "first"):
+    if not is_among(equal, ("all", "first")):
         raise ParameterError.of("equal", "neighbours", "all or first", equal)
     meter = Meter(progress or Silent())
     distance = chosen_distance(distance, file, meter.progress)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from nearkin.errors import ParameterError, is_number
+from nearkin.errors import ParameterError, is_among, is_number
 from nearkin.stages.documents.normalisation import AS_IT_CAME, Normalisation
 from nearkin.stages.features.shingles import Characters, Shingling
 from nearkin.stages.signatures.bit_minhash import BitMinHash
@@ -58,7 +58,7 @@ class SigningOptions:
     is_online: bool = False
 
     def __post_init__(self) -> None:
-        if self.method not in get_args(MethodName):
+        if not is_among(self.method, get_args(MethodName)):
             raise ParameterError.of("method", "sign", f"one of {', '.join(METHODS)}", self.method)
         check_bits(self.bits, "sign")
         check_seed(self.seed, "sign")

@@ -65,7 +65,7 @@ class Verification:
         if rule is not None:
             return cls.parse(rule, shingling, steps)
         for name, given, default in (("shingle", shingling, Words()), ("normalise", steps, Normalisation())):
-            if given != default:
+            if not isinstance(given, type(default) if name == "normalise" else Shingling) or given != default:
                 raise ParameterError(f"'{name}' is for 'verify': add it, or omit '{name}'.", named=(name, "verify"))
         return None
 

@@ -90,6 +90,9 @@ class ExtractionLimits:
         >>> ExtractionLimits.of({"size": "1GiB", "time": 300}).given
         {'time': 300, 'size': 1073741824}
         """
+        if not isinstance(given, Mapping):
+            rule = 'a mapping of names to values, such as {"time": 300}'
+            raise ParameterError.of("extraction_limits", "reading", rule, given)
         return cls(**{field: value for name, told in given.items() for field, value in _parsed(name, told).items()})
 
     @property
