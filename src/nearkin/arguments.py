@@ -46,8 +46,8 @@ def checking_arguments(function: _F, owner: str | None = None) -> _F:
         if name == _ID:
             return value
         value = plain_number(value)
-        if _is_masked_or_void(value):
-            raise ParameterError.of(name, whose, "neither masked nor of numpy's type void", value)
+        if _is_no_value(value):
+            raise ParameterError.of(name, whose, "a value of Python, or a number or an array of numpy", value)
         if name in flags and not isinstance(value, bool) and not (value is None and flags[name]):
             raise ParameterError.of(name, whose, "True or False", value)
         if isinstance(value, int) and value.bit_length() >= _MAX_BITS:
@@ -140,10 +140,12 @@ def _class_of(annotation: object, function: Callable[..., Any]) -> type | None:
     return found if isinstance(found, type) and is_known else None
 
 
-def _is_masked_or_void(value: object) -> bool:
-    """Whether a value is numpy's placeholder of a masked value, or a scalar of bytes without a type."""
+def _is_no_value(value: object) -> bool:
+    """Whether a value is masked or void, as numpy calls them, or an array of one value that is no number."""
     numpy = sys.modules.get("numpy")
-    return numpy is not None and (value is numpy.ma.masked or isinstance(value, numpy.void))
+    return numpy is not None and (
+        isinstance(value, numpy.void) or (isinstance(value, numpy.ndarray) and value.ndim == 0)
+    )
 
 
 def plain_number(value: object) -> object:
@@ -161,7 +163,7 @@ def plain_number(value: object) -> object:
     numpy = sys.modules.get("numpy")  # without numpy there is no such value
     if numpy is not None and isinstance(value, numpy.ndarray) and value.ndim == 0:
         scalar = value[()]
-        return value if isinstance(scalar, numpy.ndarray) else plain_number(scalar)
+        return plain_number(scalar) if isinstance(scalar, numpy.bool_ | numpy.number) else value
     if numpy is None or not isinstance(value, numpy.generic) or type(value) is float:
         return value
     if isinstance(value, numpy.bool_ | numpy.integer):

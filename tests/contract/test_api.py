@@ -153,6 +153,37 @@ def test_what_is_refused_says_where_and_why(script: Script, method: str, path: s
     assert len(answer.json()["message"]) > 20
 
 
+@pytest.mark.parametrize("value", ["0", "x", "1e3", "1.0"])
+def test_a_number_that_breaks_its_rule_is_quoted(script: Script, value: str) -> None:
+    answer = script.call("GET", f"/groups?limit={value}")
+    assert (answer.status_code, answer.json()["where"]) == (400, "query.limit"), answer.text
+    assert answer.json()["message"].endswith(f". Got {value!r} instead.")
+
+
+def test_a_number_in_a_body_that_breaks_its_rule_is_quoted(script: Script) -> None:
+    answer = script.call("POST", "/tags", json={"field": "x", "ids": ["lease", 5]})
+    assert answer.json()["message"] == "body.ids[1]: Expected `str`. Got 5 instead."
+
+
+def test_an_encoding_of_files_is_refused_for_text(script: Script) -> None:
+    answer = script.check("The tenant pays the rent.", encoding="rot13")
+    assert (answer.status_code, answer.json()["where"]) == (400, "query.encoding"), answer.text
+    assert script.check("The tenant pays the rent.", encoding="utf-8").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [("PATCH", "/api/v1/waves", "DELETE, GET, HEAD, POST, PUT"), ("PUT", "/groups", "GET, HEAD")],
+)
+def test_a_method_that_is_not_allowed_names_those_that_are(
+    script: Script, method: str, path: str, allowed: str
+) -> None:
+    answer = script.send(method, path, headers={"authorization": f"Bearer {script.entry.token}"})
+    assert answer.status_code == 405, answer.text
+    assert sorted(answer.headers["allow"].split(", ")) == allowed.split(", ")
+    assert "The method must be one of: " in answer.text
+
+
 @pytest.mark.parametrize(
     ("path", "takes"),
     [
@@ -216,7 +247,7 @@ def test_a_body_that_breaks_its_rules_is_refused_with_the_field_and_those_allowe
     for body, said in (
         ({"field": "x", "idz": ["lease"]}, "body: there is no field 'idz'. The fields are: "),
         ({"ids": ["lease"]}, "body: the field 'field' is missing."),
-        ({"field": "x", "ids": "lease"}, "body.ids: Expected `array`, got `str`."),
+        ({"field": "x", "ids": "lease"}, "body.ids: Expected `array`. Got 'lease' instead."),
     ):
         answer = script.call("POST", "/tags", json=body)
         assert answer.status_code == 400

@@ -243,6 +243,8 @@ async def _failed(service: ReviewService, request: Request, error: Exception) ->
     headers = {"retry-after": "1"} if status == 503 else {}
     if isinstance(error, RefusedError):
         headers |= error.headers
+    elif isinstance(error, HTTPException):
+        headers |= error.headers or {}
     if request.url.path.endswith(".json") or request.url.path.startswith("/api/"):
         where = message.partition(":")[0] if _PLACE.match(message) else None
         told = ApiProblem(error=type(error).__name__, message=message, where=where)
@@ -256,7 +258,8 @@ async def _failed(service: ReviewService, request: Request, error: Exception) ->
 def _told(error: Exception) -> tuple[int, str]:
     """Return the status and the message of an error; the message of an unexpected error reveals nothing."""
     if isinstance(error, HTTPException):
-        return error.status_code, str(error.detail)
+        allowed = (error.headers or {}).get("Allow")
+        return error.status_code, str(error.detail) if allowed is None else f"The method must be one of: {allowed}."
     if isinstance(error, NearkinError):
         return status_of(error), str(error)
     return 500, "The service failed to answer. The terminal in which nearkin serve runs says why."

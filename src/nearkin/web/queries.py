@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from typing import Literal, TypeVar, get_origin
+from typing import Any, Literal, TypeVar, get_origin
 from urllib.parse import parse_qsl
 
 import msgspec
 
 from nearkin.collection.tolerance import CONTAINMENT, EDIT, GAMMA, THRESHOLD, Tolerance
-from nearkin.errors import ParameterError, quoted
+from nearkin.errors import ParameterError, is_int, quoted
 
 Asked = TypeVar("Asked", bound=msgspec.Struct)
 Measure = Literal["words", "letters", "containment", "edit"]
@@ -18,6 +18,8 @@ Measure = Literal["words", "letters", "containment", "edit"]
 GroupMeasure = Literal["words", "letters"]
 """Measures by which documents can be grouped."""
 Place = Literal["query", "form"]
+_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
+_DIGITS = re.compile(r"[+-]?[0-9]+")
 MEASURES: tuple[Measure, ...] = ("words", "containment", "edit", "letters")
 DEFAULTS: dict[Measure, float] = {"words": THRESHOLD, "letters": GAMMA, "containment": CONTAINMENT, "edit": EDIT}
 
@@ -64,13 +66,44 @@ def parsed(
             values[name] = value
     if kind.__struct_config__.forbid_unknown_fields:
         _check_known([*values, *listed], fields_of(kind), place, in_path)
+    given_values = {**values, **listed}
     try:
-        return msgspec.convert({**values, **listed}, kind, strict=False)
+        found = msgspec.convert(given_values, kind, strict=False)
     except msgspec.ValidationError as error:
-        what, _, inside = str(error).partition(" - at `$")
-        name = inside.rstrip("`")
-        where = "path" if re.split(r"[.\[]", name.removeprefix("."))[0] in in_path else place
-        raise ParameterError(f"{where}{name}: {what}.") from error
+        what, inside = fault_in(error, given_values)
+        where = "path" if re.split(r"[.\[]", inside.removeprefix("."))[0] in in_path else place
+        raise ParameterError(f"{where}{inside}: {what}.") from error
+    for name, value in values.items():
+        if is_int(getattr(found, name, None)) and not _DIGITS.fullmatch(value):
+            where = "path" if name in in_path else place
+            raise ParameterError(f"{where}.{name}: Expected `int`. Got {quoted(value)} instead.")
+    return found
+
+
+def fault_in(error: msgspec.DecodeError, given: object) -> tuple[str, str]:
+    """Return what is wrong with a part of what was given, with its value if the rule names only the type, and where.
+
+    Examples
+    --------
+    >>> class Example(msgspec.Struct):
+    ...     limit: int
+    >>> try:
+    ...     msgspec.convert({"limit": "many"}, Example, strict=False)
+    ... except msgspec.ValidationError as error:
+    ...     fault_in(error, {"limit": "many"})
+    ("Expected `int`. Got 'many' instead", '.limit')
+    """
+    what, _, inside = str(error).partition(" - at `$")
+    inside = inside.removesuffix("`")
+    value: Any = given
+    try:
+        for name, place in _STEP.findall(inside):
+            value = value[int(place)] if place else value[name]
+    except (KeyError, IndexError, TypeError, ValueError):
+        return what, inside
+    if what.startswith("Expected ") and not isinstance(value, dict | list):
+        what = f"{what.partition(', got ')[0]}. Got {quoted(value)} instead"
+    return what, inside
 
 
 def _check_known(given: Iterable[str], known: Collection[str], place: Place, in_path: Collection[str]) -> None:

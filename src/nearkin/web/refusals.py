@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from starlette.responses import PlainTextResponse, Response
 
 from nearkin.errors import (
@@ -30,6 +32,6 @@ def status_of(error: NearkinError) -> int:
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
 
 
-def refused(status: int, why: str) -> Response:
+def refused(status: int, why: str, headers: Mapping[str, str] | None = None) -> Response:
     """Return a refusal as plain text."""
-    return PlainTextResponse(f"{why}\n", status)
+    return PlainTextResponse(f"{why}\n", status, headers)

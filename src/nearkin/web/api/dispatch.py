@@ -141,7 +141,7 @@ async def _body(operation: Operation, request: Request) -> Any:
     try:
         found = msgspec.json.decode(content, type=operation.body)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ParameterError(json_fault(error, operation.body)) from error
+        raise ParameterError(json_fault(error, operation.body, content)) from error
     if (repeated := repeated_field(content)) is not None:
         raise ParameterError(f"body: the field {quoted(repeated)} must be given once. It came several times.")
     return found

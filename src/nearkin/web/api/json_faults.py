@@ -8,13 +8,13 @@ import re
 import msgspec
 
 from nearkin.errors import quoted
-from nearkin.web.queries import fields_of
+from nearkin.web.queries import fault_in, fields_of
 
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`\Z", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(.*)`\Z", re.DOTALL)
 
 
-def json_fault(error: Exception, kind: type[msgspec.Struct]) -> str:
+def json_fault(error: Exception, kind: type[msgspec.Struct], body: bytes | str) -> str:
     """Describe why a body is not of its kind.
 
     Examples
@@ -25,20 +25,26 @@ def json_fault(error: Exception, kind: type[msgspec.Struct]) -> str:
     ...     try:
     ...         msgspec.json.decode(body, type=Example)
     ...     except msgspec.DecodeError as error:
-    ...         return json_fault(error, Example)
+    ...         return json_fault(error, Example, body)
     >>> fault('{"top": 3}'), fault('{}')
     ("body: there is no field 'top'. The fields are: limit.", "body: the field 'limit' is missing.")
     >>> fault('{"limit": "3"}')
-    'body.limit: Expected `int`, got `str`.'
+    "body.limit: Expected `int`. Got '3' instead."
     """
-    what, _, inside = str(error).partition(" - at `$")
-    where = inside.removesuffix("`")
+    what, where = (str(error), "") if not isinstance(error, msgspec.ValidationError) else _fault_in(error, body)
     if found := _UNKNOWN.match(what):
         known = "" if where else f" The fields are: {', '.join(fields_of(kind))}."
         return f"body{where}: there is no field {quoted(found[1])}.{known}"
     if found := _MISSING.match(what):
         return f"body{where}: the field {quoted(found[1])} is missing."
     return f"body{where}: {what}."
+
+
+def _fault_in(error: msgspec.ValidationError, body: bytes | str) -> tuple[str, str]:
+    try:
+        return fault_in(error, msgspec.json.decode(body))
+    except (msgspec.DecodeError, UnicodeDecodeError):  # the body ends too early: its first fault was found before
+        return fault_in(error, None)
 
 
 def repeated_field(body: bytes) -> str | None:
