@@ -128,6 +128,21 @@ def test_a_search_without_its_plan_is_refused(corpus, tmp_path, monkeypatch, kep
     here(corpus, tmp_path / "out", resume=True, **options)
 
 
+def test_the_plan_of_another_run_is_refused(corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr(kept_search, "_EVERY_S", 0.0)
+    monkeypatch.setattr(searching, "BLOCK", 9)
+    for name, threshold in (("out", 0.15), ("other", 0.3)):
+        interrupted(corpus, tmp_path / name, monkeypatch, method="vectors", threshold=threshold)
+    plan, other = (tmp_path / name / ".work/search-plan.json" for name in ("out", "other"))
+    stored = plan.read_text()
+    plan.write_text(other.read_text())
+    with pytest.raises(RunError, match=r"search-plan\.json is the plan of another run") as refused:
+        here(corpus, tmp_path / "out", resume=True, method="vectors", threshold=0.15)
+    assert refused.value.exit_code == 5
+    plan.write_text(stored)
+    here(corpus, tmp_path / "out", resume=True, method="vectors", threshold=0.15)
+
+
 @pytest.mark.parametrize(
     "planned",
     [

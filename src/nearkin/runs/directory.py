@@ -81,6 +81,11 @@ class RunDirectory:
         return self.work / _PLAN
 
     @property
+    def run_digest(self) -> str:
+        """Digest of the identity of the run, for work files that must not be those of another run."""
+        return digest_of(self.work / _IDENTITY)
+
+    @property
     def is_unfinished(self) -> bool:
         """Whether a run was begun here and not finished."""
         return (not os.path.exists(self.manifest) or self._is_to_replace) and os.path.exists(self.work / _IDENTITY)

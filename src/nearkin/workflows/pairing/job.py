@@ -166,10 +166,10 @@ def _searched(
         translation = TranslatedDocuments.read(
             beside.translated, prepared, options, arrays_of(directory), resources=resources, meter=meter
         )
-    kept = Planned.kept(directory.search_plan) if is_search_kept(directory) else None
+    kept = Planned.kept(directory.search_plan, directory.run_digest) if is_search_kept(directory) else None
     planned = plan_search(vectors, options, resources=resources, meter=meter, kept=kept)
     if kept is None:
-        planned.save(directory.search_plan)
+        planned.save(directory.search_plan, directory.run_digest)
     found = engine.search(vectors, planned.search, options)
     pairs = Ranked.of(found)
     told = None if known is None else told_of(known, pairs, vectors, threads)

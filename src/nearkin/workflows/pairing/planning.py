@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin.errors import ParameterError, ResumeError
+from nearkin.errors import ParameterError, ResumeError, RunError
 from nearkin.formats.sealed import damaged
 from nearkin.manifests.pairs import PairPlanRecord, WayRecord
 from nearkin.nouns import counted
@@ -97,20 +97,20 @@ class Planned:
             sampled_pairs=self.n_sample_pairs,
         )
 
-    def save(self, path: Path) -> None:
-        """Store the plan in a work file, for `kept`."""
-        write_work_json(path, {"plan": self._exactly.as_stored(), "wanted": self.wanted})
+    def save(self, path: Path, run: str) -> None:
+        """Store the plan in a work file of the run with this digest, for `kept`."""
+        write_work_json(path, {"plan": self._exactly.as_stored(), "wanted": self.wanted, "run": run})
 
     @classmethod
-    def kept(cls, path: Path) -> Planned:
-        """Return the plan that an interrupted run stored with `save`.
+    def kept(cls, path: Path, run: str) -> Planned:
+        """Return the plan that the interrupted run with this digest stored with `save`.
 
         Raises
         ------
         ResumeError
             There is none: another version of Nearkin began the search.
         RunError
-            The file is damaged.
+            The file is damaged, or that of another run.
         """
         if not os.path.lexists(path):
             raise ResumeError(
@@ -118,7 +118,12 @@ class Planned:
                 "the plan of a search. Another version began the search, or the file was removed. Start again with "
                 "--overwrite instead of --resume."
             )
-        stored = read_work_json(path, ("plan", "wanted"))
+        stored = read_work_json(path, ("plan", "wanted", "run"))
+        if stored["run"] != run:
+            raise RunError(
+                f"{path} is the plan of another run. Start again with --overwrite instead of --resume, or put back the "
+                "file of this run."
+            )
         try:
             plan = PairPlanRecord.of(stored["plan"])
             wanted = float(stored["wanted"])
