@@ -233,3 +233,18 @@ def test_a_lost_end_of_the_history_is_noticed(place):
     )
     with place.open(create=False) as collection, pytest.raises(CollectionError, match=told):
         collection.groups_since("march", threshold=THRESHOLD)
+
+
+def test_a_lost_end_of_the_history_is_noticed_after_later_waves(place):
+    with place.open() as collection:
+        for wave, ids in (("march", "a1 a2"), ("april", "b1 b2"), ("may", "c1 c2")):
+            collection.add([(one, sentence(one[0], one[1])) for one in ids.split()], wave=wave)
+            collection.groups(threshold=THRESHOLD)
+    place.sql("DELETE FROM group_history WHERE number = 3")
+    with place.open(create=False) as collection:
+        for wave in ("march", "april", "may"):
+            with pytest.raises(CollectionError, match="is damaged: the groups at .* and their history differ"):
+                collection.groups_since(wave, threshold=THRESHOLD)
+        collection.fsck()
+        collection.groups(threshold=THRESHOLD)
+        assert collection.groups_since("may", threshold=THRESHOLD).changes == ()

@@ -224,14 +224,14 @@ def _both(connection: Connection, wave: str, tolerance: Tolerance) -> tuple[Past
         raise ParameterError(f"There is no wave {wave!r}. Waves: {first_of(ordered, _N_NAMED, len(ordered))}")
     name = str(tolerance)
     state, now = GroupState.read(connection, name), past_groups(connection, name)
-    if now is None or now.seen_row != state.seen_row:
+    if now is None or state.number is None:
         raise ParameterError(
             f"No groups {tolerance.in_words()} were stored with their history. Store them: nearkin groups COLLECTION"
         )
+    _refuse_other_groups(connection, state, now)
     then = past_groups(connection, name, last_loads[wave])
     if then is None:
         raise ParameterError(_not_known(wave, last_loads, grouped_loads(connection, name), tolerance))
-    _refuse_other_groups(connection, state, now)
     return then, PastGroups(
         number=now.number,
         grouped_at=now.grouped_at,
@@ -264,7 +264,8 @@ def _refuse_other_groups(connection: Connection, state: GroupState, now: PastGro
         found = connection.execute(select(documents.c.row, documents.c.content).where(documents.c.row.in_(some)))
         content_of |= {one.row: one.content for one in found}
     pairs = {(content_of.get(row), group) for row, group in zip(now.rows.tolist(), now.groups.tolist(), strict=True)}
-    if pairs != set(zip(state.member_contents.tolist(), state.member_groups.tolist(), strict=True)):
+    stored = set(zip(state.member_contents.tolist(), state.member_groups.tolist(), strict=True))
+    if now.seen_row != state.seen_row or pairs != stored:
         fault = damaged(f"the groups at {state.tolerance} and their history differ")
         raise CollectionError(f"{fault} Then run nearkin groups COLLECTION.")
 
