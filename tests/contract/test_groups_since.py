@@ -243,7 +243,7 @@ def test_a_lost_end_of_the_history_is_noticed_after_later_waves(place):
     place.sql("DELETE FROM group_history WHERE number = 3")
     with place.open(create=False) as collection:
         for wave in ("march", "april", "may"):
-            with pytest.raises(CollectionError, match="is damaged: the groups at .* and their history differ"):
+            with pytest.raises(CollectionError, match=r"is damaged: the groups at .* and their history differ"):
                 collection.groups_since(wave, threshold=THRESHOLD)
         collection.fsck()
         collection.groups(threshold=THRESHOLD)
