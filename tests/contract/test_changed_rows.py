@@ -264,7 +264,7 @@ def test_a_document_whose_text_was_moved_is_named_by_a_tag_of_its_group(place, t
     filled(place)
     change(place, "its text")
     ended = run(place, ABOUT_THE_GROUP["tag a group"], tmp_path / "out")
-    assert f"The row of document '{CHANGED}' (version 1) was changed" in " ".join(ended.err.split())
+    assert f"is damaged: the row of document '{CHANGED}' (version 1) was changed" in " ".join(ended.err.split())
     assert place.sql("SELECT count(*) FROM tags WHERE field = 'hot'") == "0"
 
 
@@ -277,7 +277,7 @@ def test_a_purge_erases_no_text_of_a_document_whose_row_has_another_text_now(pla
     change(place, "its text", "letter, copy")
     ended = run(place, ["purge", "COLLECTION", "letter", "--dry-run" if is_dry_run else "--yes"], tmp_path / "out")
     assert ended.code == 7, ended
-    assert "The row of document 'letter, copy' (version 1) was changed" in " ".join(ended.err.split())
+    assert "is damaged: the row of document 'letter, copy' (version 1) was changed" in " ".join(ended.err.split())
     assert place.sql(text) == before
     assert place.sql("SELECT count(*) FROM documents WHERE removed_at IS NOT NULL") == "0"
 
@@ -293,7 +293,7 @@ def test_a_member_whose_row_has_another_text_is_not_omitted(place, tmp_path, nam
     before = place.sql("SELECT count(*) FROM activity")
     ended = run(place, ABOUT_THE_GROUP[name], tmp_path / "out")
     assert ended.code == 7, ended
-    assert "The row of document 'form, copy' (version 1) was changed" in " ".join(ended.err.split())
+    assert "is damaged: the row of document 'form, copy' (version 1) was changed" in " ".join(ended.err.split())
     assert place.sql("SELECT count(*) FROM activity") == before
 
 

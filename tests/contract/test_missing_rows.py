@@ -85,7 +85,7 @@ def test_a_list_does_not_omit_a_document_that_is_not_marked_as_current(place: So
     for name, arguments in LISTS.items():
         ended = run(place, arguments, tmp_path / "out")
         assert ended.code == 7, (name, ended)
-        assert f"The row of document '{CHANGED}' (version 1) was changed" in words(ended), name
+        assert f"is damaged: the row of document '{CHANGED}' (version 1) was changed" in words(ended), name
     with place.open(create=False) as collection:
         assert collection.fsck().mended_rows == (f"current version of document '{CHANGED}'",)
     assert run(place, LISTS["list"], tmp_path / "out").code == 0

@@ -11,11 +11,11 @@ from typing import Any
 from sqlalchemy import Connection, Select, Table, select
 
 from nearkin.collection.decisions.records import OF_DOCUMENTS, TAG, SettingChange, SettingKey
-from nearkin.errors import CollectionError, ParameterError
+from nearkin.errors import ParameterError
 from nearkin.store import schema
 from nearkin.store.bulk import insert_rows, is_storable, named
 from nearkin.store.checksums import checksum, covered, key_place
-from nearkin.store.damage import FSCK
+from nearkin.store.damage import damaged
 from nearkin.store.integrity import refuse_missing_rows
 from nearkin.store.ordering import by_bytes
 from nearkin.store.seals import Seals
@@ -169,7 +169,7 @@ def _as_written(table: Table, row: Any) -> Row:
     *values, stored = row
     if checksum(values, values[key_place(table)]) != stored:
         said = ", ".join(f"{name} {value!r}" for name, value in zip(covered(table)[:3], values))
-        raise CollectionError(f"A row of {table.name} was changed in the store ({said}). {FSCK}")
+        raise damaged(f"a row of {table.name} was changed in the store ({said})")
     return tuple(values)
 
 

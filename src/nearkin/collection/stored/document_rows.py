@@ -21,11 +21,10 @@ from nearkin.collection.stored.documents import (
     refuse_missing_documents,
     refuse_missing_texts,
 )
-from nearkin.errors import CollectionError
 from nearkin.store import integrity
 from nearkin.store.bulk import is_storable, named
 from nearkin.store.checksums import checksum, covered
-from nearkin.store.damage import FSCK
+from nearkin.store.damage import damaged
 from nearkin.store.schema import contents, documents, loads, waves
 from nearkin.store.seals import Part, documents_of
 
@@ -138,7 +137,7 @@ def refuse_lost(connection: Connection, numbers: Iterable[int]) -> None:
         is_lost = contents.c.content.in_(some) & ~has_one
         if connection.execute(select(contents.c.content).where(is_lost).limit(1)).first() is not None:
             refuse_changed_documents(connection)  # names the row
-            raise CollectionError(f"The row of a document is missing from the store. {FSCK}")
+            raise damaged("the row of a document is missing from the store")
 
 
 def is_current(connection: Connection, doc_id: str) -> bool:
@@ -201,7 +200,7 @@ def refuse_hidden(connection: Connection, numbers: Sequence[int]) -> None:
     for some in named(numbers):
         found = connection.execute(_hidden().where(documents.c.content.in_(some)).limit(1)).first()
         if found is not None and found.is_current:
-            raise CollectionError(f"The text of document {found.doc_id!r} is missing from the store. {FSCK}")
+            raise damaged(f"the text of document {found.doc_id!r} is missing from the store")
         if found is not None:
             raise damaged_row(found.doc_id, found.version)
 

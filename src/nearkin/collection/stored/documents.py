@@ -13,7 +13,7 @@ from nearkin.nouns import counted
 from nearkin.store import integrity
 from nearkin.store.bulk import is_storable, named
 from nearkin.store.checksums import checksum, covered, key_bits, key_place
-from nearkin.store.damage import FSCK, damaged
+from nearkin.store.damage import damaged
 from nearkin.store.schema import contents, documents, loads, waves
 from nearkin.store.seals import difference_in_number, documents_of, read_seals
 
@@ -61,7 +61,7 @@ def refuse_changed_row(row: Any) -> None:
         raise damaged_row(doc_id, version)
     if wave is None or n_characters is None:
         what = "wave" if wave is None else "text"
-        raise CollectionError(f"The {what} of document {doc_id!r} is missing from the store. {FSCK}")
+        raise damaged(f"the {what} of document {doc_id!r} is missing from the store")
 
 
 def _stored_document(row: Any) -> StoredDocument:
@@ -84,7 +84,7 @@ def _stored_document(row: Any) -> StoredDocument:
 
 def damaged_row(doc_id: object, version: object) -> CollectionError:
     """Return the error for a document's row that was changed."""
-    return CollectionError(f"The row of document {doc_id!r} (version {version}) was changed in the store. {FSCK}")
+    return damaged(f"the row of document {doc_id!r} (version {version}) was changed in the store")
 
 
 def current_documents(
@@ -151,13 +151,11 @@ def _refuse_damaged(connection: Connection, doc_id: str, version: int | None) ->
         row = dict(zip(_CHECKED, values))
         right = row | {"doc_id": doc_id}
         if row["doc_id"] == doc_id and newest is None:
-            raise CollectionError(
-                f"Document {doc_id!r} is in the store, but missing from an index of the database. {FSCK}"
-            )
+            raise damaged(f"document {doc_id!r} is in the store, but missing from an index of the database")
         if row["doc_id"] != doc_id and checksum(list(right.values()), doc_id) == stored:
-            raise CollectionError(
-                f"The id of document {doc_id!r} (version {row['version']}) was changed in the store to "
-                f"{row['doc_id']!r}. {FSCK}"
+            version = row["version"]
+            raise damaged(
+                f"the id of document {doc_id!r} (version {version}) was changed in the store to {row['doc_id']!r}"
             )
 
 

@@ -278,7 +278,7 @@ def _unpacked(data: bytes) -> _Differences:
 
 def _damaged(tolerance: str) -> CollectionError:
     return CollectionError(
-        f"The history of the groups at {described(tolerance)} was changed in the store. Restore the database from a "
-        "backup; or run nearkin fsck COLLECTION, which deletes it: changes are then known from the next nearkin "
-        "groups on."
+        f"The collection is damaged: the history of the groups at {described(tolerance)} was changed in the store. "
+        "Restore the database from a backup; or run nearkin fsck COLLECTION, which deletes it: changes are then known "
+        "from the next nearkin groups on."
     )

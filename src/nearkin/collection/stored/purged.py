@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, select
 
-from nearkin.errors import CollectionError
 from nearkin.store.bulk import named
 from nearkin.store.checksums import checksum
-from nearkin.store.damage import FSCK
+from nearkin.store.damage import damaged
 from nearkin.store.schema import contents, documents, profiles, purges
 
 PURGED = "its text was purged"
@@ -45,7 +44,7 @@ def purged_contents(
             if checksum((content, activity), content) == stored:
                 found[content] = activity
             elif not skip_changed:
-                raise CollectionError(f"The row of the purge of text {content} was changed in the store. {FSCK}")
+                raise damaged(f"the row of the purge of text {content} was changed in the store")
     return found
 
 
