@@ -8,10 +8,12 @@ import pkgutil
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 import typer
+from packaging.requirements import Requirement
 
 import nearkin
 from nearkin import errors, results, signatures
@@ -24,6 +26,19 @@ def loaded_by(code: str) -> set[str]:
     return set(
         subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     )
+
+
+def test_every_requirement_has_a_minimum_and_allows_the_version_of_the_tests(root):
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    asked = [*project["dependencies"], *(one for extra in project["optional-dependencies"].values() for one in extra)]
+    lines = (root / "constraints.txt").read_text().splitlines()
+    tested = dict(line.lower().replace("_", "-").split("==") for line in lines if not line.startswith("#"))
+    for needed in map(Requirement, asked):
+        if needed.name == "nearkin":
+            continue
+        assert any(one.operator in (">=", "==") for one in needed.specifier), str(needed)
+        if needed.name in tested:
+            assert tested[needed.name] in needed.specifier, f"{needed}: constraints.txt has {tested[needed.name]}"
 
 
 def test_importing_it_loads_nothing_heavy():

@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +49,8 @@ def save_arrays(path: Path, arrays: Arrays) -> None:
     """Publish named arrays in one file: a ZIP archive, with a seal behind it."""
     with published(path, durable=False) as aside:
         with open(aside, "wb") as file:
-            np.savez(file, allow_pickle=False, **arrays)
+            named = cast("Mapping[str, Any]", arrays)
+            np.savez(file, **named)  # allow_pickle=False would be one more array with numpy before 2.2
         seal_file(aside, path.name)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import ssl
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -113,7 +114,8 @@ def serve(
 
 
 def _config(app: ASGIApp, exposure: Exposure | None) -> uvicorn.Config:
-    return uvicorn.Config(
+    """Return the settings of the server library, loaded; with TLS, version 1.2 is the minimum on every system."""
+    config = uvicorn.Config(
         app,
         log_level="warning",
         access_log=False,
@@ -129,6 +131,10 @@ def _config(app: ASGIApp, exposure: Exposure | None) -> uvicorn.Config:
         timeout_graceful_shutdown=5,
         ws="none",
     )
+    config.load()
+    if config.ssl is not None:  # a Python of the system may take the minimum from the settings of OpenSSL
+        config.ssl.minimum_version = max(config.ssl.minimum_version, ssl.TLSVersion.TLSv1_2)
+    return config
 
 
 def _by_link(settings: ServiceSettings, say: Callable[[str], None], token: str | None, by: str | None) -> SignIn:

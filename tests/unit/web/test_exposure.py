@@ -5,8 +5,10 @@ from __future__ import annotations
 import ssl
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
+import uvicorn.config
 
 from certificates import write_certificate
 from nearkin.errors import NearkinError, ParameterError, SourceError
@@ -105,17 +107,43 @@ def test_files_that_tls_cannot_use_are_refused(tmp_path: Path, pair: tuple[Path,
             exposure_of("127.0.0.1", tls_cert=files[0], tls_key=files[1])
 
 
+async def nothing(scope: object, receive: object, send: object) -> None:
+    """Answer no request."""
+
+
 def test_every_cipher_of_the_service_is_authenticated_and_forward_secret(pair: tuple[Path, Path]) -> None:
     """The server library's own choice has been that of TLS 1.0."""
-
-    async def app(scope: object, receive: object, send: object) -> None:
-        pass
-
-    exposure = exposure_of("127.0.0.1", tls_cert=pair[0], tls_key=pair[1])
-    config = _config(app, exposure)
-    config.load()
+    config = _config(nothing, exposure_of("127.0.0.1", tls_cert=pair[0], tls_key=pair[1]))
     assert config.ssl is not None
-    assert config.ssl.minimum_version >= ssl.TLSVersion.TLSv1_2
     ciphers = config.ssl.get_ciphers()
     assert {one["protocol"] for one in ciphers} == {"TLSv1.2", "TLSv1.3"}
     assert all(one["aead"] and one["kea"] in ("kx-ecdhe", "kx-any") for one in ciphers), ciphers
+
+
+@pytest.mark.parametrize(
+    ("system", "served"),
+    [
+        (ssl.TLSVersion.MINIMUM_SUPPORTED, ssl.TLSVersion.TLSv1_2),
+        (ssl.TLSVersion.TLSv1_1, ssl.TLSVersion.TLSv1_2),
+        (ssl.TLSVersion.TLSv1_3, ssl.TLSVersion.TLSv1_3),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:ssl.TLSVersion.TLSv1_1 is deprecated:DeprecationWarning")
+def test_tls_1_2_is_the_minimum_whatever_the_system_allows(
+    pair: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    system: ssl.TLSVersion,
+    served: ssl.TLSVersion,
+) -> None:
+    """As where Python takes the minimum from the settings of OpenSSL; a system that demands more gets more."""
+    made = uvicorn.config.create_ssl_context
+
+    def made_by_system(*arguments: Any, **options: Any) -> ssl.SSLContext:
+        context = made(*arguments, **options)
+        context.minimum_version = system
+        return context
+
+    monkeypatch.setattr(uvicorn.config, "create_ssl_context", made_by_system)
+    config = _config(nothing, exposure_of("127.0.0.1", tls_cert=pair[0], tls_key=pair[1]))
+    assert config.ssl is not None
+    assert config.ssl.minimum_version == served

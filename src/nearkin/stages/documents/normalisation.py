@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 import pyarrow as pa
 
 from nearkin import _compute as pc
+from nearkin._version import OLDEST_PYARROW
 from nearkin.arguments import checking_methods, checking_types
 from nearkin.errors import MissingExtraError, ParameterError
 from nearkin.kernels.buffers import large_strings, text_buffers
@@ -168,7 +169,7 @@ def _check_library() -> None:
     if (composed, lowered) != ("\u00e0", "i"):
         raise MissingExtraError(
             f"pyarrow {pa.__version__} is too old: its Unicode normalisation leaves letters and accents apart, so that "
-            "equal texts would differ. Install 26 or newer: pip install 'pyarrow>=26'"
+            f"equal texts would differ. Install {OLDEST_PYARROW} or newer: pip install 'pyarrow>={OLDEST_PYARROW}'"
         )
 
 
