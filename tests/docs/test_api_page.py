@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ast
+import functools
 import importlib
 import inspect
 import itertools
@@ -18,6 +18,7 @@ DIRECTIVE = re.compile(r"^\.\. (currentmodule|auto(?:function|class|exception)):
 OPTION = re.compile(r"   :([\w-]+):(.*)")
 TYPE_LINE = re.compile(r"^(?:\*{0,2}\w+(?:, \*{0,2}\w+)*|\.\.\.) : (.+)$")
 SECTIONS = {"Attributes", "Other Parameters", "Parameters", "Raises", "Returns", "Yields"}
+CLASS = re.compile(r"^class ([A-Za-z]\w*)", re.MULTILINE)
 NAME = re.compile(r"(?<![\w.])[A-Z][a-z]\w*")
 COMMANDS = {"cli", "lab", "reports", "web"}
 """Packages of which no function of the page returns anything."""
@@ -37,6 +38,7 @@ class Entry:
     members: tuple[tuple[str, object], ...]
 
 
+@functools.cache
 def entries() -> list[Entry]:
     module, found = "nearkin", []
     for kind, name, lines in DIRECTIVE.findall(PAGE):
@@ -84,12 +86,12 @@ def types_named(thing: object) -> set[str]:
     return {name for name in named if inspect.isclass(module.get(name, object))}  # not a union or a Literal
 
 
+@functools.cache
 def ours() -> set[str]:
     """The classes of the package that a function can return, take or raise."""
     files = [path for path in (ROOT / "src/nearkin").rglob("*.py") if path.parts[len(ROOT.parts) + 2] not in COMMANDS]
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in files]
-    classes = {node.name for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)}
-    return {name for name in classes if not name.startswith("_")} - set(NOT_PUBLIC)
+    classes = {name for path in files for name in CLASS.findall(path.read_text(encoding="utf-8"))}
+    return classes - set(NOT_PUBLIC)
 
 
 def test_types_that_the_page_names_are_on_the_page() -> None:

@@ -7,8 +7,8 @@ import functools
 import itertools
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar, cast
 
 from docs.pages import ROOT
 
@@ -17,7 +17,6 @@ TESTS = sorted((ROOT / "tests").rglob("*.py"))
 LINES_OF_A_FILE = 500
 LINES_OF_A_FUNCTION = 60
 FIELDS_BY_PLACE = 5
-N = TypeVar("N", bound=ast.AST)
 NAMES_THAT_SAY_NOTHING = {"utils", "util", "helpers", "helper", "common", "misc"}
 ERRORS_OF_OTHERS = {"Exception", "RuntimeError", "OSError", "IOError", "TypeError", "ValueError", "AssertionError"}
 
@@ -26,22 +25,49 @@ def _places(found: Iterator[tuple[Path, int, str]]) -> list[str]:
     return [f"{path.relative_to(ROOT)}:{line}: {what}" for path, line, what in found]
 
 
-_LOOKED_AT = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Raise, ast.Call)
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the rules look at, of all files: where it is, and what of it matters.
+
+    No nodes are kept: with so many objects every collection of garbage takes long.
+    """
+
+    functions: list[tuple[Path, int, tuple[str, int]]]
+    """Names, and lines after the docstring."""
+    classes: list[tuple[Path, int, tuple[str, int, str]]]
+    """Names, fields that the constructor takes by place, and decorators."""
+    raised: list[tuple[Path, int, str]]
+    calls: list[tuple[Path, int, str]]
+    """Calls of functions that have one writer or reader, as they are written."""
 
 
 @functools.cache
-def _nodes_by_kind() -> dict[type[ast.AST], list[tuple[Path, ast.AST]]]:
-    """What the rules look at, of all files; parsing them all takes seconds, so it is done once."""
-    nodes = {kind: list[tuple[Path, ast.AST]]() for kind in _LOOKED_AT}
+def _seen() -> Seen:
+    """Return what the rules look at; parsing all files takes seconds, so it is done once."""
+    seen = Seen([], [], [], [])
+    last_names = {name.rpartition(".")[2] for name in (*OF_PARQUET, *OF_DELIMITED, *OF_WORK)}
     for path in FILES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
-            if type(node) in nodes:
-                nodes[type(node)].append((path, node))
-    return nodes
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                seen.functions.append((path, node.lineno, (node.name, _n_lines(node))))
+            elif isinstance(node, ast.ClassDef):
+                fields = list(itertools.takewhile(_is_by_place, (one for one in node.body if _is_taken(one))))
+                made = " ".join(map(ast.unparse, node.decorator_list))
+                seen.classes.append((path, node.lineno, (node.name, len(fields), made)))
+            elif isinstance(node, ast.Raise):
+                raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+                if isinstance(raised, ast.Name):
+                    seen.raised.append((path, node.lineno, raised.id))
+            elif isinstance(node, ast.Call):
+                last_name = getattr(node.func, "attr", getattr(node.func, "id", None))
+                if last_name in last_names:
+                    seen.calls.append((path, node.lineno, ast.unparse(node.func)))
+    return seen
 
 
-def _nodes(kind: type[N]) -> Iterator[tuple[Path, N]]:
-    yield from cast("list[tuple[Path, N]]", _nodes_by_kind()[kind])
+def _n_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    body = function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
+    return (function.end_lineno or 0) - body[0].lineno + 1 if body else 0
 
 
 def _lines(files: Sequence[Path] = FILES) -> Iterator[tuple[Path, int, str]]:
@@ -61,11 +87,9 @@ def test_files_are_named_after_an_idea() -> None:
 
 def test_functions_are_short() -> None:
     def too_long() -> Iterator[tuple[Path, int, str]]:
-        for path, node in (*_nodes(ast.FunctionDef), *_nodes(ast.AsyncFunctionDef)):
-            body = node.body[1:] if ast.get_docstring(node) is not None else node.body
-            n_lines = (node.end_lineno or 0) - body[0].lineno + 1 if body else 0
+        for path, line, (name, n_lines) in _seen().functions:
             if n_lines >= LINES_OF_A_FUNCTION:
-                yield path, node.lineno, f"{node.name} has {n_lines} lines after its docstring"
+                yield path, line, f"{name} has {n_lines} lines after its docstring"
 
     assert not _places(too_long())
 
@@ -73,9 +97,9 @@ def test_functions_are_short() -> None:
 def test_classes_have_names_of_their_own() -> None:
     def again() -> Iterator[tuple[Path, int, str]]:
         seen = dict[str, Path]()
-        for path, node in _nodes(ast.ClassDef):
-            if seen.setdefault(node.name, path) != path:
-                yield path, node.lineno, f"{node.name} is also a class of {seen[node.name].relative_to(ROOT)}"
+        for path, line, (name, _, _) in _seen().classes:
+            if seen.setdefault(name, path) != path:
+                yield path, line, f"{name} is also a class of {seen[name].relative_to(ROOT)}"
 
     assert not _places(again())
 
@@ -84,11 +108,9 @@ def test_records_of_many_fields_are_made_by_names() -> None:
     """A frozen dataclass of more than five fields takes them as keywords only."""
 
     def by_place() -> Iterator[tuple[Path, int, str]]:
-        for path, node in _nodes(ast.ClassDef):
-            fields = list(itertools.takewhile(_is_by_place, (one for one in node.body if _is_taken(one))))
-            made = " ".join(map(ast.unparse, node.decorator_list))
-            if len(fields) > FIELDS_BY_PLACE and "frozen=True" in made and "kw_only=True" not in made:
-                yield path, node.lineno, f"{node.name} has {len(fields)} fields: kw_only=True"
+        for path, line, (name, n_fields, made) in _seen().classes:
+            if n_fields > FIELDS_BY_PLACE and "frozen=True" in made and "kw_only=True" not in made:
+                yield path, line, f"{name} has {n_fields} fields: kw_only=True"
 
     assert not _places(by_place())
 
@@ -105,13 +127,11 @@ def _is_by_place(field: ast.stmt) -> bool:
 
 
 def test_errors_are_ours() -> None:
-    def foreign() -> Iterator[tuple[Path, int, str]]:
-        for path, node in _nodes(ast.Raise):
-            raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-            if isinstance(raised, ast.Name) and raised.id in ERRORS_OF_OTHERS:
-                yield path, node.lineno, f"raise an error of nearkin.errors, not {raised.id}"
-
-    assert not _places(foreign())
+    assert not _places(
+        (path, line, f"raise an error of nearkin.errors, not {name}")
+        for path, line, name in _seen().raised
+        if name in ERRORS_OF_OTHERS
+    )
 
 
 def test_nothing_but_parameters_changes_a_result() -> None:
@@ -123,34 +143,32 @@ def test_nothing_but_parameters_changes_a_result() -> None:
 
 
 FORMATS = ROOT / "src/nearkin/formats"
+_FUNCTIONS = ("write_table", "read_table", "ParquetWriter", "ParquetFile", "ParquetDataset", "write_to_dataset")
+_MODULES = ("pq", "pyarrow.parquet", "pa.parquet")
+OF_PARQUET = (*(f"{module}.{name}" for module in _MODULES for name in _FUNCTIONS), *_FUNCTIONS[2:])
+OF_DELIMITED = ("csv.writer", "csv.DictWriter", "pa.csv.write_csv", "pyarrow.csv.write_csv")
+OF_WORK = ("np.load", "np.save", "np.savez", "np.fromfile", "pa.memory_map", "pa.ipc.new_file", "pa.ipc.open_file")
 
 
 def _calls(*names: str) -> Iterator[tuple[Path, int, str]]:
-    """Calls of functions by their last names, ``pq.write_table`` among them, outside of ``formats``."""
-    last_names = {name.rpartition(".")[2] for name in names}
-    for path, node in _nodes(ast.Call):
-        last_name = getattr(node.func, "attr", getattr(node.func, "id", None))
-        if last_name in last_names and not path.is_relative_to(FORMATS) and ast.unparse(node.func) in names:
-            yield path, node.lineno, ast.unparse(node.func)
+    """Calls of functions as they are written, outside of ``formats``."""
+    return (one for one in _seen().calls if one[2] in names and not one[0].is_relative_to(FORMATS))
 
 
 def test_parquet_has_one_writer_and_one_reader() -> None:
     """With checksums: `nearkin.formats.parquet`."""
-    functions = ("write_table", "read_table", "ParquetWriter", "ParquetFile", "ParquetDataset", "write_to_dataset")
-    modules = ("pq", "pyarrow.parquet", "pa.parquet")
-    assert not _places(_calls(*(f"{module}.{name}" for module in modules for name in functions), *functions[2:]))
+    assert not _places(_calls(*OF_PARQUET))
 
 
 def test_delimited_text_has_one_writer() -> None:
     """Which makes formulas text: `nearkin.formats.delimited`."""
-    assert not _places(_calls("csv.writer", "csv.DictWriter", "pa.csv.write_csv", "pyarrow.csv.write_csv"))
+    assert not _places(_calls(*OF_DELIMITED))
 
 
 def test_work_of_a_run_is_sealed() -> None:
     """Arrays and batches on disk are written by `nearkin.runs`, which sees to it that a changed bit is noticed."""
     kept = [ROOT / "src/nearkin" / one for one in ("runs", "kernels", "collection", "stages/documents/arrow_ipc.py")]
-    names = ("np.load", "np.save", "np.savez", "np.fromfile", "pa.memory_map", "pa.ipc.new_file", "pa.ipc.open_file")
-    found = [one for one in _calls(*names) if not any(one[0].is_relative_to(folder) for folder in kept)]
+    found = [one for one in _calls(*OF_WORK) if not any(one[0].is_relative_to(folder) for folder in kept)]
     assert not _places(one for one in found if one[0].name != "band_search.py")  # a file of columns, sealed by itself
 
 

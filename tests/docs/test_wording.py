@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -50,11 +52,38 @@ def _python_of(room: str) -> list[Path]:
     return [place] if place.suffix else sorted(place.rglob("*.py"))
 
 
-def _strings(path: Path) -> Iterator[tuple[int, str]]:
-    """Every string of a file, docstrings and the parts of f-strings included."""
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """The words of a file, with their lines."""
+
+    strings: list[tuple[int, str]]
+    """Every string, docstrings and the parts of f-strings included."""
+    docstrings: list[tuple[int, str]]
+    """Those below constants and fields included."""
+    of_functions: list[tuple[int, str]]
+    """The docstrings of functions that are no properties."""
+
+
+@functools.cache
+def _worded(path: Path) -> Worded:
+    """Return the words of a file for all tests: parsing every file takes seconds."""
+    worded = Worded([], [], [])
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and not node.value.startswith(STORED):
-            yield node.lineno, node.value
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, str) and not node.value.startswith(STORED):
+                worded.strings.append((node.lineno, node.value))
+        elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            docstring = (getattr(node, "lineno", 1), ast.get_docstring(node) or "")
+            worded.docstrings.append(docstring)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not _is_property(node):
+                worded.of_functions.append(docstring)
+        body = getattr(node, "body", None)
+        for owner, below in itertools.pairwise(body) if isinstance(body, list) else ():
+            if isinstance(owner, ast.Assign | ast.AnnAssign) and isinstance(below, ast.Expr):
+                text = below.value.value if isinstance(below.value, ast.Constant) else None
+                if isinstance(text, str):
+                    worded.docstrings.append((below.lineno, text))
+    return worded
 
 
 def _found(path: Path, line: int, text: str) -> Iterator[str]:
@@ -64,7 +93,8 @@ def _found(path: Path, line: int, text: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_strings_are_plain(room: str) -> None:
-    places = [one for path in _python_of(room) for line, text in _strings(path) for one in _found(path, line, text)]
+    strings = ((path, line, text) for path in _python_of(room) for line, text in _worded(path).strings)
+    places = [one for found in strings for one in _found(*found)]
     templates = sorted((PACKAGE / room).rglob("*.j2")) if (PACKAGE / room).is_dir() else []
     places += [
         one
@@ -77,21 +107,8 @@ def test_strings_are_plain(room: str) -> None:
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_scripts_are_plain(script: Path) -> None:
-    places = [one for line, text in _strings(script) for one in _found(script, line, text)]
+    places = [one for line, text in _worded(script).strings for one in _found(script, line, text)]
     assert not places, "\n".join(places)
-
-
-def _docstrings(path: Path) -> Iterator[tuple[ast.AST, int, str]]:
-    """Every docstring of a file with its owner and line; those below constants and fields included."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node, getattr(node, "lineno", 1), ast.get_docstring(node) or ""
-        body = getattr(node, "body", None)
-        for owner, below in itertools.pairwise(body) if isinstance(body, list) else ():
-            if isinstance(owner, ast.Assign | ast.AnnAssign) and isinstance(below, ast.Expr):
-                text = below.value.value if isinstance(below.value, ast.Constant) else None
-                if isinstance(text, str):
-                    yield owner, below.lineno, text
 
 
 def _is_property(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -103,7 +120,7 @@ def test_docstrings_begin_with_a_noun_or_a_verb(room: str) -> None:
     places = [
         f"{path.relative_to(ROOT)}:{line}: {text.splitlines()[0]}"
         for path in _python_of(room)
-        for _, line, text in _docstrings(path)
+        for line, text in _worded(path).docstrings
         if NO_BEGINNING.match(text)
     ]
     assert not places, "\n".join(places)
@@ -114,8 +131,8 @@ def test_docstrings_of_functions_begin_with_a_verb(room: str) -> None:
     places = [
         f"{path.relative_to(ROOT)}:{line}: {text.splitlines()[0]}"
         for path in _python_of(room)
-        for node, line, text in _docstrings(path)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not _is_property(node) and NO_VERB.match(text)
+        for line, text in _worded(path).of_functions
+        if NO_VERB.match(text)
     ]
     assert not places, "\n".join(places)
 
