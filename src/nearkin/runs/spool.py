@@ -121,7 +121,12 @@ def texts_of(chunks: Sequence[Chunk], rows: Sequence[int] | I64) -> list[str]:
     """Return the texts of some rows."""
     starts = np.array([chunk.start for chunk in chunks])
     of_row = np.searchsorted(starts, np.asarray(rows), side="right") - 1
-    return [chunks[c].column("text")[int(row) - chunks[c].start].as_py() for c, row in zip(of_row, rows, strict=True)]
+    texts, mapped, column = list[str](), -1, pa.nulls(0)
+    for number, row in zip(of_row.tolist(), rows, strict=True):
+        if number != mapped:  # mapping a chunk takes longer than a text
+            mapped, column = number, chunks[number].column("text")
+        texts.append(column[int(row) - chunks[number].start].as_py())
+    return texts
 
 
 def gathered(chunks: Sequence[Chunk], name: str) -> Iterator[pa.Array]:

@@ -19,7 +19,7 @@ from nearkin.runs.directory import RunDirectory
 from nearkin.runs.files import published, write_json, writing
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
-from nearkin.runs.spool import Spool, gathered, texts_of
+from nearkin.runs.spool import Chunk, Spool, gathered, texts_of
 
 ME = {"parameters": {"threshold": 0.8, "keep": "longest"}, "inputs": {"first": ["a", "b"]}}
 
@@ -299,6 +299,18 @@ def test_texts_come_back_in_any_order(tmp_path):
     assert [column.to_pylist() for column in gathered(chunks, "text")] == [["a", "b"], ["c"], ["d", "e"]]
     spool.forget(0)
     assert [chunk.column("text").to_pylist() for chunk in spool.chunks()] == [["d", "e"]]
+
+
+def test_a_chunk_is_mapped_once_for_texts_that_follow_one_another(tmp_path, monkeypatch):
+    """Mapping it takes longer than a text, and a sample has hundreds of texts."""
+    spool, mapped = Spool(tmp_path), []
+    for number in range(2):
+        texts = [f"{number} {row}" for row in range(50)]
+        spool.write(0, number, pa.RecordBatch.from_pydict({"text": pa.array(texts, pa.large_string())}))
+    map_column = Chunk.column
+    monkeypatch.setattr(Chunk, "column", lambda chunk, name: mapped.append(chunk.start) or map_column(chunk, name))
+    assert texts_of(spool.chunks(), range(0, 100, 2)) == [f"{at // 50} {at % 50}" for at in range(0, 100, 2)]
+    assert mapped == [0, 50]
 
 
 def test_chunks_stay_in_order_when_they_are_many(tmp_path):

@@ -294,5 +294,8 @@ def distinct(parts: Sequence[NearPairs]) -> NearPairs:
     """Return each pair once, in order of its rows."""
     keys = np.concatenate([np.zeros(0, np.uint64), *(part.keys for part in parts)])
     distances = np.concatenate([np.zeros(0, np.uint16), *(part.distance for part in parts)])
-    distinct_keys, firsts = np.unique(keys, return_index=True)
-    return NearPairs(distinct_keys, distances[firsts])
+    order = np.argsort(keys)  # not stable, and so several times faster: a pair has the same distance in all parts
+    keys = keys[order]
+    is_first = np.ones(len(keys), np.bool_)
+    np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
+    return NearPairs(keys[is_first], distances[order[is_first]])
