@@ -63,6 +63,13 @@ def truth(own: Projected) -> FoundPairs:
     return search(own.vectors, way, THRESHOLD, seed=0, threads=1, meter=Meter(Silent()))
 
 
+@pytest.fixture(scope="module")
+def searched(own: Projected, truth: FoundPairs) -> windows.Windows:
+    made = windows.measure(own.vectors, truth, seed=2, resources=Resources(2), progress=Silent())
+    assert made is not None
+    return made
+
+
 def dense(vectors: WeightedVectors, n_terms: int) -> F64:
     made = np.zeros((len(vectors), n_terms))
     for i in range(len(vectors)):
@@ -211,9 +218,10 @@ def test_scans_find_what_is_within_the_distance(own: Projected, truth: FoundPair
     assert made.scans[0].looser[1].recall > BOUND
 
 
-def test_a_window_finds_what_a_search_with_it_finds(own: Projected, truth: FoundPairs) -> None:
-    made = windows.measure(own.vectors, truth, seed=2, resources=Resources(2), progress=Silent())
-    assert made is not None
+def test_a_window_finds_what_a_search_with_it_finds(
+    own: Projected, truth: FoundPairs, searched: windows.Windows
+) -> None:
+    made = searched
     signatures = own.vectors.signed(windows.BITS, 2, threads=1, meter=Meter(Silent()))
     for permutations, window in ((10, 1), (20, made.windows[-1]), (100, 2)):
         point = made.of(permutations, window)
@@ -231,9 +239,8 @@ def test_a_window_finds_what_a_search_with_it_finds(own: Projected, truth: Found
     assert made.windows == windows.chosen_windows(2 * (N - 1))
 
 
-def test_costs_are_the_least_and_effectiveness_the_greatest_of_all_settings(own: Projected, truth: FoundPairs) -> None:
-    made = windows.measure(own.vectors, truth, seed=2, resources=Resources(1), progress=Silent())
-    assert made is not None
+def test_costs_are_the_least_and_effectiveness_the_greatest_of_all_settings(searched: windows.Windows) -> None:
+    made = searched
     settings = [
         (made.cost(n, window), float(made.recall[i, n - 1] / made.bound))
         for i, window in enumerate(made.windows)
@@ -265,9 +272,8 @@ def test_costs_are_the_least_and_effectiveness_the_greatest_of_all_settings(own:
     assert made.cheapest(1.01) is None
 
 
-def test_both_models_are_beside_what_is_measured(own: Projected, truth: FoundPairs) -> None:
-    made = windows.measure(own.vectors, truth, seed=2, resources=Resources(1), progress=Silent())
-    assert made is not None
+def test_both_models_are_beside_what_is_measured(truth: FoundPairs, searched: windows.Windows) -> None:
+    made = searched
     point = made.of(50, 3)
     model = WindowModel(made.n_documents, windows.BITS, 50, 3, made.distance)
     bands = np.array([model.found(cosine) for cosine in truth.cosine])

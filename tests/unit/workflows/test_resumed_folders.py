@@ -38,7 +38,7 @@ def folder(tmp_path, monkeypatch) -> LooseFilesInput:
     files = {f"{at:02d}.txt": f"It was number {at}.\n".encode() * at for at in range(9)}
     files["03.zip"] = make.zipped({f"{at}.txt": f"Member {at} of an archive. " * 9 for at in range(14)})
     files["05.eml"] = make.mail({"Subject": "x"}, "It was a night. " * 30)
-    files["06.docx"] = make.docx([f"Paragraph {at}." for at in range(60)])
+    files["06.pdf"] = make.pdf([f"Paragraph {at}." for at in range(60)])
     files["08.pdf"] = b""
     for name, content in files.items():
         (tmp_path / "in" / name).write_bytes(content)
