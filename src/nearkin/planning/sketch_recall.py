@@ -10,6 +10,7 @@ the least. The slots of one round keep different shingles, drawn at random; each
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,16 +50,14 @@ class SketchRecall:
         s_grid = np.linspace(similarity.min(), 1.0, _N_SIMILARITIES)
         u_grid = np.unique(np.geomspace(union.min(), union.max(), _N_UNIONS).round())
         missed_given = self._missed_given_agreeing()
-        table = np.array([[self._missed(s, int(u), missed_given) for s in s_grid] for u in u_grid])
+        table = np.array([self._missed(s_grid, int(u), missed_given) for u in u_grid])
         return 1.0 - _between(table, np.log(u_grid), s_grid, np.log(union), similarity)
 
-    def _missed(self, similarity: float, n_union: int, missed_given: F64) -> float:
-        """Return the probability that no band agrees."""
-        agreeing = np.ones(1)
+    def _missed(self, similarity: F64, n_union: int, missed_given: F64) -> list[float]:
+        """Return the probability that no band agrees, for each similarity."""
         n_common = similarity * n_union
-        for n_slots in _filled_by_round(self.bands * self.rows, n_union):
-            agreeing = np.convolve(agreeing, _drawn(n_slots, n_common, n_union))
-        return float(agreeing @ missed_given)
+        rounds = [_drawn(n, n_common, n_union) for n in _filled_by_round(self.bands * self.rows, n_union)]
+        return [float(functools.reduce(np.convolve, drawn) @ missed_given) for drawn in zip(*rounds, strict=True)]
 
     def _missed_given_agreeing(self) -> F64:
         """Return the probability that no band agrees, given the number of agreeing slots, shape (n_slots + 1,).
@@ -88,14 +87,15 @@ def _filled_by_round(n_slots: int, n_union: int) -> list[int]:
     return filled
 
 
-def _drawn(n_drawn: int, n_good: float, n_all: int) -> F64:
-    """Return the hypergeometric distribution of good ones among those drawn, shape (n_drawn + 1,)."""
-    m = np.arange(n_drawn, dtype=np.float64)
+def _drawn(n_drawn: int, n_good: F64, n_all: int) -> F64:
+    """Return the hypergeometric distribution of good ones among those drawn, shape (len(n_good), n_drawn + 1)."""
+    n_good, m = n_good[:, None], np.arange(n_drawn, dtype=np.float64)
     # the ratio of each probability to the previous one; 0 for impossible numbers
     up, down = (n_good - m) * (n_drawn - m), (m + 1) * (n_all - n_good - n_drawn + m + 1)
-    logs = np.concatenate([[0.0], np.cumsum(np.log(np.maximum(up, 1e-300)) - np.log(np.maximum(down, 1e-300)))])
-    weights = np.exp(logs - logs.max())
-    share: F64 = weights / weights.sum()
+    logs = np.zeros((len(n_good), n_drawn + 1))
+    np.cumsum(np.log(np.maximum(up, 1e-300)) - np.log(np.maximum(down, 1e-300)), axis=1, out=logs[:, 1:])
+    weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+    share: F64 = weights / weights.sum(axis=1, keepdims=True)
     return share
 
 
