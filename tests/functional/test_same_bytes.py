@@ -59,10 +59,10 @@ def test_keys_sorted_in_many_ranges_and_pairs_verified_in_many_blocks(expected, 
     same_bytes(tmp_path / "out", expected)
 
 
-@pytest.mark.parametrize("batch_bytes", [1500, 3000, 50_000])
+@pytest.mark.parametrize("batch_bytes", [1500, 8000, 50_000])
 def test_batches(expected, corpus, tmp_path, monkeypatch, batch_bytes):
     monkeypatch.setattr(inputs, "BATCH_BYTES", batch_bytes)
-    run_here(corpus, tmp_path / "out", delivery=Delivery(report=batch_bytes == 3000))
+    run_here(corpus, tmp_path / "out", delivery=Delivery(report=batch_bytes == 8000))
     same_bytes(tmp_path / "out", expected)
 
 
@@ -90,7 +90,7 @@ def test_another_process_with_other_hashes_of_strings(expected, corpus, tmp_path
 def test_containment_and_components_too(corpus, tmp_path, monkeypatch):
     chosen = {"measure": "containment", "group": "component", "keep": "max:score"}
     run_here(corpus, tmp_path / "a", threads=1, **chosen)
-    monkeypatch.setattr(inputs, "BATCH_BYTES", 5000)
+    monkeypatch.setattr(inputs, "BATCH_BYTES", 20_000)
     for module in (searching, band_search):
         monkeypatch.setattr(module, "BYTES_PER_ENTRY", 16 << 10)
     run_here(corpus, tmp_path / "b", threads=3, memory=256 << 20, **chosen)
@@ -99,7 +99,7 @@ def test_containment_and_components_too(corpus, tmp_path, monkeypatch):
 
 def test_against_too(corpus, tmp_path, monkeypatch):
     run_here(corpus[:1], tmp_path / "a", threads=1, against=corpus[1:])
-    monkeypatch.setattr(inputs, "BATCH_BYTES", 5000)
+    monkeypatch.setattr(inputs, "BATCH_BYTES", 20_000)
     run_here(corpus[:1], tmp_path / "b", threads=3, against=corpus[:0:-1])
     assert results(tmp_path / "a") == results(tmp_path / "b")
     assert pq.read_table(tmp_path / "a/pairs.parquet").num_rows > 50
