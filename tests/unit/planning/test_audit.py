@@ -68,10 +68,9 @@ def test_coverage_where_many_pairs_are_of_two_sampled_documents(n_sampled: int, 
         drawn[rng.choice(2_000, n_sampled, replace=False)] = True
         n_drawn = drawn[pairs].sum(axis=1)
         weight = np.where(n_drawn == 2, 0.5, 1.0)
-        true, found = np.zeros(2_000), np.zeros(2_000)
-        for side in (0, 1):
-            np.add.at(true, pairs[:, side], weight)
-            np.add.at(found, pairs[:, side], weight * is_found)
+        weights = np.repeat(weight, 2)
+        true = np.bincount(pairs.ravel(), weights, 2_000)
+        found = np.bincount(pairs.ravel(), weights * np.repeat(is_found, 2), 2_000)
         estimate = estimate_recall(true[drawn], found[drawn], n_population=2_000)
         assert (estimate.n_true, estimate.n_found) == ((n_drawn > 0).sum(), (is_found & (n_drawn > 0)).sum())
         n_inside += estimate.low <= actual <= estimate.high

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import gzip
 import io
 import os
@@ -281,17 +282,21 @@ def test_a_document_that_takes_too_much_memory(tmp_path):
     assert "memory" in str(found["a.html"].problem)
 
 
+@functools.cache
+def files_that_take_memory() -> dict[str, bytes]:
+    long = "It was. " * (8 * MIB - 1) + "\N{CRESCENT MOON}"  # which makes Python take four bytes for each character
+    return {
+        "a.docx": GOOD, "b.pdf": make.pdf(["It was."]), "c.xlsx": make.xlsx([["It was."]]),
+        "d.txt.gz": gzip.compress(long.encode(), 1), "e.zip": make.zipped({"a.txt": long}),
+        "f.eml": make.mail({"Subject": "Night"}, "It was.", {"a.pdf": make.pdf(["It was."])}),
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("memory", [60, 200, 350])
 def test_whatever_fails_for_lack_of_memory_names_its_limit(tmp_path, memory):
     """Libraries that cannot be loaded, memory that they do not get, threads that do not start: none says it alike."""
-    long = "It was. " * (8 * MIB - 1) + "\N{CRESCENT MOON}"  # which makes Python take four bytes for each character
-    files = {
-        "a.docx": GOOD, "b.pdf": make.pdf(["It was."]), "c.xlsx": make.xlsx([["It was."]]),
-        "d.txt.gz": gzip.compress(long.encode()), "e.zip": make.zipped({"a.txt": long}),
-        "f.eml": make.mail({"Subject": "Night"}, "It was.", {"a.pdf": make.pdf(["It was."])}),
-    }  # fmt: skip
     with ExtractionPool(1, ExtractionLimits(memory_bytes=memory * MIB)) as pool:
-        found = extracted(pool, written(tmp_path, files))
+        found = extracted(pool, written(tmp_path, files_that_take_memory()))
     said = [str(one.origin.sentence) for one in found.values() if one.origin.exception is not None]
     assert said
     assert [
