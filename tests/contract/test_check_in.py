@@ -29,6 +29,7 @@ def ids(checked) -> list[str]:
 
 
 @functools.cache
+@functools.lru_cache(1_000)
 def grams(text: str) -> frozenset[tuple[str, ...]]:
     words = text.lower().split()
     return frozenset(tuple(words[i : i + 5]) for i in range(max(1, len(words) - 4)) if words)
@@ -40,7 +41,7 @@ def exhaustive(text: str, others: dict[str, str], options: CheckOptions) -> dict
     for doc_id, other in others.items():
         theirs = grams(other)
         common = len(own & theirs)
-        if text.lower().split() == other.lower().split():
+        if own == theirs and text.lower().split() == other.lower().split():
             told[doc_id] = "exact"
         elif common and common / len(own | theirs) >= options.threshold:
             told[doc_id] = "near"

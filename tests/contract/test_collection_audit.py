@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
 from collections.abc import Callable
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from rapidfuzz.distance import Levenshtein
 
+from contract.damaged_collections import copy_filled
 from functional.conftest import nearkin_here
 from made_up_prose import Prose
 from nearkin.collection.matching.near import Near
@@ -19,7 +21,7 @@ from nearkin.errors import CollectionError, RunError
 from nearkin.workflows.auditing import collection as auditing
 from nearkin.workflows.auditing.audit import audit
 from nearkin.workflows.auditing.audited import Audited, AuditOptions
-from oracles.brute_force import normalised, shingles
+from oracles.brute_force import Shingle, normalised, shingles
 
 METHODS = [
     Tolerance.of(),
@@ -30,16 +32,22 @@ METHODS = [
 ]
 
 
+FAMILIES = Prose(11).families(40)
+MORE = [("copy", FAMILIES[0][1]), ("short", "!?"), ("f3", FAMILIES[3][1] + " And more."), ("gone", "A" * 50)]
+
+
+def fill(place) -> None:
+    with place.open() as collection:
+        collection.add(FAMILIES, wave="first")
+        collection.add(MORE, wave="second")
+        collection.remove(["gone"])
+
+
 @pytest.fixture
 def filled(place):
     """Families, copies, what is too short to be asked for, a version that was replaced, and one that was removed."""
-    families = Prose(11).families(40)
-    with place.open() as collection:
-        collection.add(families, wave="first")
-        more = [("copy", families[0][1]), ("short", "!?"), ("f3", families[3][1] + " And more."), ("gone", "A" * 50)]
-        collection.add(more, wave="second")
-        collection.remove(["gone"])
-    return place, {**dict(families), **dict(more[:3])}
+    copy_filled(place, fill)
+    return place, {**dict(FAMILIES), **dict(MORE[:3])}
 
 
 def audited_of(place, tolerance: Tolerance | None, **options: int) -> Audited:
@@ -50,14 +58,24 @@ def true_pairs(texts: set[str], is_alike: Callable[[str, str], bool]) -> int:
     return sum(is_alike(a, b) for a, b in permutations(texts, 2))
 
 
+@functools.cache
+def grams(text: str) -> frozenset[Shingle]:
+    return shingles(normalised(text), "words", 5)
+
+
 def jaccard(a: str, b: str) -> float:
-    one, other = (shingles(normalised(text), "words", 5) for text in (a, b))
-    return len(one & other) / max(1, len(one | other))
+    n_both = len(grams(a) & grams(b))
+    return n_both / max(1, len(grams(a)) + len(grams(b)) - n_both)
+
+
+@functools.cache
+def letters(text: str) -> Counter[str]:
+    return Counter(c for c in text if c.isalnum())
 
 
 def is_near(a: str, b: str, gamma: float) -> bool:
-    one, other = (Counter(c for c in text if c.isalnum()) for text in (a, b))
-    square = sum((one[c] - other[c]) ** 2 for c in one | other)
+    one, other = letters(a), letters(b)
+    square = sum((one[c] - other[c]) ** 2 for c in {*one, *other})
     return square <= gamma**2 * sum(n * n for n in one.values())
 
 
@@ -96,15 +114,17 @@ def test_what_is_true_is_what_the_definitions_say(filled):
 def test_containment_and_edit_similarity_are_measured(filled):
     place, documents = filled
     texts = set(documents.values()) - {"!?"}
-    grams = {text: shingles(normalised(text), "words", 5) for text in texts}
 
     def contains(a: str, b: str) -> bool:
-        n_both = len(grams[a] & grams[b])
-        return n_both >= 8 and n_both >= 0.7 * min(len(grams[a]), len(grams[b]))
+        n_both = len(grams(a) & grams(b))
+        return n_both >= 8 and n_both >= 0.7 * min(len(grams(a)), len(grams(b)))
+
+    def edits(a: str, b: str) -> bool:
+        return Levenshtein.normalized_similarity(a, b, score_cutoff=0.7) >= 0.7
 
     for tolerance, is_alike in (
         (Tolerance.of("containment", threshold=0.7), contains),
-        (Tolerance.of("edit", threshold=0.7), lambda a, b: Levenshtein.normalized_similarity(a, b) >= 0.7),
+        (Tolerance.of("edit", threshold=0.7), edits),
     ):
         audited = audited_of(place, tolerance)
         assert audited.estimate.n_true == true_pairs(texts, is_alike) > 20

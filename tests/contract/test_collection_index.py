@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from contract.damaged_collections import copy_filled
 from nearkin.collection.collection import Collection
 from nearkin.collection.stored.segment_files import MANIFEST, Segment, save
 from nearkin.records import LetterVectors
@@ -46,16 +47,25 @@ def answers(collection: Collection) -> list[object]:
     return [{name: one[name] for name in ("is_answered", "n_found", "documents")} for one in told]
 
 
-@pytest.fixture
-def filled(place):
-    """A collection of two segments; what it answers."""
+RIGHT: dict[str, list[object]] = {}
+"""What the collection answers, by the kind of database."""
+
+
+def fill(place) -> None:
+    """Store two segments, and remember the answers."""
     with place.open() as collection:
         collection.add(some(40))
         collection.add(some(10, OTHER, "o"))
         assert len(segments_of(place)) == 2
-        right = answers(collection)
+        RIGHT[place.kind] = right = answers(collection)
         assert [one["n_found"] > 0 for one in right] == [True] * 4
-    return place, right
+
+
+@pytest.fixture
+def filled(place):
+    """A collection of two segments, a copy of one that is made once; what it answers."""
+    copy_filled(place, fill)
+    return place, RIGHT[place.kind]
 
 
 def segments_of(place) -> list[Path]:

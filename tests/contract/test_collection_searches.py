@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from collections import Counter
 from fractions import Fraction
@@ -31,6 +32,7 @@ class Plain:
         self.texts: dict[str, str] = {}
 
     @staticmethod
+    @functools.cache
     def counts(text: str) -> Counter[str]:
         return Counter(c for c in text if c.isascii() and c.isalnum())
 
@@ -43,13 +45,14 @@ class Plain:
         found = {}
         for doc_id, text in self.texts.items():
             counts = self.counts(text)
-            square = sum((asked[c] - counts[c]) ** 2 for c in asked | counts)
+            square = sum((asked[c] - counts[c]) ** 2 for c in {*asked, *counts})
             if counts.total() >= 20 and square <= limit:
                 found[doc_id] = square
         return found
 
     @staticmethod
-    def shingles(text: str) -> set[tuple[str, ...]]:
+    @functools.cache
+    def shingles(text: str) -> frozenset[tuple[str, ...]]:
         return brute_force.shingles(brute_force.normalised(text), "words", 5)
 
     def jaccard(self, query: str) -> dict[str, Fraction]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import tempfile
 from pathlib import Path
 
 import pytest
 
+from contract.damaged_collections import copy_filled
 from functional.conftest import nearkin_here
 from generator import office_files as make
 from made_up_prose import Prose
@@ -31,20 +33,27 @@ REASONS = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def matter(place, tmp_path) -> str:
-    """Files and records; a second wave has a damaged version of a file that was read."""
-    folder = tmp_path / "case"
-    folder.mkdir()
-    for name, content in FILES.items():
-        (folder / name).write_bytes(content)
-    (tmp_path / "records.jsonl").write_text(RECORDS)
-    for given in (folder, tmp_path / "records.jsonl"):
-        added = nearkin_here("add", place.address, given, "--max-unreadable", "1", "-q")
+def fill(place) -> None:
+    """Add files and records; a second wave has a damaged version of a file that was read."""
+    given = "--max-unreadable", "1", "-q", *(() if place.server is None else ("--cache", place.cache))
+    with tempfile.TemporaryDirectory() as made:
+        folder, records = Path(made, "case"), Path(made, "records.jsonl")
+        folder.mkdir()
+        for name, content in FILES.items():
+            (folder / name).write_bytes(content)
+        records.write_text(RECORDS)
+        for one in (folder, records):
+            added = nearkin_here("add", place.address, one, *given)
+            assert added.code == 0, added.err
+        (folder / "older.pdf").write_bytes(FILES["older.pdf"][:300])
+        added = nearkin_here("add", place.address, folder, "--wave", "later", *given)
         assert added.code == 0, added.err
-    (folder / "older.pdf").write_bytes(FILES["older.pdf"][:300])
-    added = nearkin_here("add", place.address, folder, "--wave", "later", "--max-unreadable", "1", "-q")
-    assert added.code == 0, added.err
+
+
+@pytest.fixture
+def matter(place) -> str:
+    """A collection of files and records, some of which are exceptions."""
+    copy_filled(place, fill)
     told = json.loads(nearkin_here("exceptions", place.address, "--json").out)
     assert {one["doc_id"]: one["exception"] for one in told["exceptions"]} == REASONS
     return str(place.address)

@@ -1,4 +1,4 @@
-"""Signatures by their plain definitions: one occurrence after another, with hashlib and Python's integers."""
+"""Signatures by their plain definitions: one feature after another, with hashlib and Python's integers."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def as_hex(bits: Sequence[bool]) -> str:
 def simhash(text: str, n: int, bits: int) -> str:
     """SHAKE-256 of every occurrence; +1 or -1 for each bit."""
     sums = [0] * bits
-    for gram in grams(text, n):
+    for gram, count in Counter(grams(text, n)).items():
         digest = hashlib.shake_256(gram.encode()).digest(bits // 8)
         for j in range(bits):
-            sums[j] += 1 if digest[j // 8] >> (7 - j % 8) & 1 else -1
+            sums[j] += count if digest[j // 8] >> (7 - j % 8) & 1 else -count
     return as_hex([s > 0 for s in sums])
 
 
@@ -50,12 +50,12 @@ def fast_simhash(text: str, n: int, bits: int, seed: int) -> str:
     """The same with bits drawn from the 64-bit hash: the lowest byte of a draw is the first."""
     sums = [0] * bits
     base = mix((seed + GOLDEN) & MASK)
-    for gram in grams(text, n):
+    for gram, count in Counter(grams(text, n)).items():
         draws = b"".join(
             mix(feature_hash(gram) ^ ((base + j * GOLDEN) & MASK)).to_bytes(8, "little") for j in range(-(-bits // 64))
         )
         for j in range(bits):
-            sums[j] += 1 if draws[j // 8] >> (7 - j % 8) & 1 else -1
+            sums[j] += count if draws[j // 8] >> (7 - j % 8) & 1 else -count
     return as_hex([s > 0 for s in sums])
 
 
@@ -73,9 +73,9 @@ def sparse_vector(gram: str, bits: int, n_nonzero: int, seed: int) -> dict[int, 
 def topsig(text: str, n: int, bits: int, n_nonzero: int, seed: int) -> str:
     """The vectors of every occurrence."""
     sums = [0] * bits
-    for gram in grams(text, n):
+    for gram, count in Counter(grams(text, n)).items():
         for place, sign in sparse_vector(gram, bits, n_nonzero, seed).items():
-            sums[place] += sign
+            sums[place] += sign * count
     return as_hex([s > 0 for s in sums])
 
 
@@ -102,7 +102,7 @@ def truncated_minhash(text: str, n: int, bits: int) -> str:
     parts = []
     for name in ("md5", "sha1", "sha256", "sha512"):
         cut = []
-        for gram in grams(text, n):
+        for gram in {*grams(text, n)}:
             whole = "".join(f"{byte:08b}" for byte in hashlib.new(name, gram.encode()).digest())
             cut.append(whole[:quarter].ljust(quarter, "0"))
         parts.append(min(cut))

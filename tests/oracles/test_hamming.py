@@ -37,12 +37,19 @@ def made(kind: str, n: int, n_bits: int, seed: int) -> BitSignatures:
 
 def every_pair(left: BitSignatures, right: BitSignatures, distance: int):
     """Rows and distance of all pairs within the distance, by the definition: three arrays, in order of rows."""
-    bits = [np.unpackbits(one.packed, axis=1).astype(np.float32) for one in (left, right)]
-    # bits that differ: those only in one and those only in the other
-    distances = bits[0] @ (1 - bits[1]).T + (1 - bits[0]) @ bits[1].T
+    asked, words = (as_words(one.packed) for one in (left, right))
+    distances = np.zeros((len(asked), len(words)), np.int64)
+    for row, one in enumerate(asked):
+        distances[row] = np.bitwise_count(one ^ words).sum(axis=1)
     near = (distances <= distance) & left.has_features[:, None] & right.has_features
     rows, others = np.nonzero(near)
-    return rows, others, distances[near].astype(int)
+    return rows, others, distances[near]
+
+
+def as_words(packed):
+    """Signatures as whole numbers of 64 bits, filled up with zeros."""
+    n_missing = -packed.shape[1] % 8
+    return np.pad(packed, ((0, 0), (0, n_missing))).view(np.uint64)
 
 
 def check_pairs(signatures: BitSignatures, distance: int, **options) -> None:

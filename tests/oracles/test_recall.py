@@ -26,9 +26,12 @@ def all_matches(sets: list[set[Shingle]], threshold: float, measure: str = "jacc
     for row, one in enumerate(sets):
         for shingle in one:
             holders[shingle].append(row)
-    shared = Counter((a, b) for rows in holders.values() for i, a in enumerate(rows) for b in rows[i + 1 :])
+    shared = np.zeros((len(sets), len(sets)), np.int32)
+    for rows, n_shingles in Counter(tuple(rows) for rows in holders.values() if len(rows) > 1).items():
+        shared[np.ix_(rows, rows)] += n_shingles
     found = {}
-    for (a, b), common in shared.items():
+    for a, b in zip(*(rows.tolist() for rows in np.nonzero(np.triu(shared, 1)))):
+        common = int(shared[a, b])
         least, union = min(len(sets[a]), len(sets[b])), len(sets[a]) + len(sets[b]) - common
         similarity = common / (union if measure == "jaccard" else least)
         if similarity >= threshold:
