@@ -7,6 +7,8 @@ import json
 import zipfile
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import FAST, nearkin_here, write_jsonl
@@ -270,3 +272,84 @@ def test_equal_files_of_a_shared_name_are_repeated_not_unchanged(tmp_path, place
         assert ended.out.startswith(f"{counts}, 2 repeated in this load (same id and same text); ")
     added = json.loads(nearkin_here("add", place.address, *folders, "--cache", place.cache, "--json").out)
     assert (added["n_unchanged"], added["n_same_again"]) == (4, 2)
+
+
+# -- ids with a byte that is not UTF-8 --------------------------------------------------------------------------------
+
+ROWS = {"csv": "%s,%s\n", "jsonl": '{"id": "%s", "text": "%s"}\n', "tsv": "%s\t%s\n"}
+BYTE = b"caf\xe9"
+
+
+def written(path: Path, doc_ids: list[bytes], n_more: int = 0, texts: list[str] = TEXTS) -> Path:
+    """Write rows with these ids behind ``n_more`` others."""
+    row, is_json = ROWS[path.suffix[1:]], path.suffix == ".jsonl"
+    escaped = [one.replace(b"\\", rb"\\") if is_json else one for one in doc_ids]
+    rows = [
+        row.encode().replace(b"%s", b"%b") % (one, text.replace(",", "").encode()) for one, text in zip(escaped, texts)
+    ]
+    more = [(row % (f"x{number}", f"another text {number}")).encode() for number in range(n_more)]
+    header = b"id,text\n" if path.suffix == ".csv" else b""
+    path.write_bytes(b"".join([header, *more, *rows]))
+    return path
+
+
+@pytest.mark.parametrize("suffix", ROWS)
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+@pytest.mark.parametrize(("n_files", "n_more"), [(1, 0), (1, 300), (2, 0)])
+def test_a_byte_beside_its_escape_is_listed_and_not_stored(tmp_path, suffix, order, n_more, n_files):
+    """In one file and in two, read row by row or by Arrow; the deduplication has both as documents."""
+    doc_ids = [(BYTE, rb"caf\xe9")[one] for one in order]
+    if n_files == 1:
+        inputs = [written(tmp_path / f"f.{suffix}", doc_ids, n_more)]
+    else:
+        inputs = [written(tmp_path / f"{i}.{suffix}", [one], n_more * i, TEXTS[i:]) for i, one in enumerate(doc_ids)]
+    added = json.loads(nearkin_here("add", tmp_path / "matter", *inputs, "--json").out)
+    counts = (added["n_new"], added["n_new_versions"], added["n_problems"], added["n_shared_ids"])
+    assert counts == (n_more + 1, 0, 1, 1)
+    with Collection.open(tmp_path / "matter") as collection:
+        assert collection.text("caf\\xe9") == TEXTS[0].replace(",", "")
+        (problem,) = collection.exceptions().exceptions
+        assert (problem.doc_id, problem.sentence.startswith("the id is also that of ")) == ("caf\\xe9", True)
+    nearkin_here("dedup", *inputs, "--out", tmp_path / "out", "-q").assert_done()
+    found = pq.read_table(tmp_path / "out/documents.parquet").to_pylist()
+    assert sum(one["id"] == "caf\\xe9" for one in found) == 2
+    assert len({one["name"] for one in found}) == len(found) == n_more + 2
+
+
+@pytest.mark.parametrize("suffix", ROWS)
+@pytest.mark.parametrize("doc_id", [rb"D:\xfer", BYTE])
+@pytest.mark.parametrize("n_more", [0, 300])
+def test_an_id_that_repeats_in_one_form_is_a_version(tmp_path, suffix, doc_id, n_more):
+    """Whether it has a byte that is not UTF-8, or the characters of an escape; also beside another such id."""
+    rows = [doc_id, b"other\xe8", doc_id]
+    inputs = [
+        written(tmp_path / f"{name}.{suffix}", rows, n_more, texts) for name, texts in zip("ab", (TEXTS, TEXTS[1:]))
+    ]
+    added = json.loads(nearkin_here("add", tmp_path / "matter", *inputs, "--json").out)
+    assert (added["n_new"], added["n_problems"]) == (n_more + 2, 0)
+    with Collection.open(tmp_path / "matter") as collection:
+        shown = doc_id.decode("utf-8", "backslashreplace")
+        assert (collection.document(shown).version, collection.text(shown)) == (4, TEXTS[3].replace(",", ""))
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_bytes_in_memory_and_in_a_table(tmp_path, order):
+    doc_ids = [(BYTE, rb"caf\xe9")[one] for one in order]
+    pairs = [(one if one == BYTE else one.decode(), text) for one, text in zip(doc_ids, TEXTS)]
+    table = pa.table({"id": pa.array(doc_ids, pa.binary()), "text": TEXTS[:2]})
+    pq.write_table(table, tmp_path / "f.parquet")
+    for name, documents in (("pairs", pairs), ("table", table), ("file", None)):
+        with Collection.open(tmp_path / name, create=True) as collection:
+            if documents is None:
+                nearkin_here("add", tmp_path / name, tmp_path / "f.parquet", "-q")
+            else:
+                assert collection.add(documents).n_problems == 1
+            assert (collection.info().n_versions, collection.text("caf\\xe9")) == (1, TEXTS[0])
+
+
+def test_rows_that_come_after_both_forms_are_listed(tmp_path):
+    """Until the end of the load nobody knows which of the two a row repeats."""
+    doc_ids = [[rb"caf\xe9"], [BYTE], [BYTE], [rb"caf\xe9"]]
+    inputs = [written(tmp_path / f"{i}.csv", one, 9, TEXTS[i:]) for i, one in enumerate(doc_ids)]
+    added = json.loads(nearkin_here("add", tmp_path / "matter", *inputs, "--json").out)
+    assert (added["n_new"], added["n_new_versions"], added["n_problems"]) == (10, 0, 3)

@@ -23,6 +23,7 @@ from nearkin.stages.documents.encodings import kind_of_plain
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile
 from nearkin.stages.documents.preparing import ORIGIN, PARENT, prepare
+from nearkin.stages.documents.rows import escaped_ids
 
 _LEVEL = 3
 _MAX_OF_AN_ID = 2_000  # bytes: PostgreSQL's indexes allow little more
@@ -123,6 +124,8 @@ class Examined:
         id adds to the name of the file.
     file_of : callable, optional
         See `Incoming`.
+    escaped_ids : mapping of str to int
+        Ids that were bytes other than UTF-8, with the number of their documents; see `rows.escaped_ids`.
     """
 
     doc_ids: list[str]
@@ -138,6 +141,7 @@ class Examined:
     has_made_id: Bool | None = None
     places: dict[int, str] = field(default_factory=dict)
     file_of: Callable[[int], PlainFile | None] = lambda _: None
+    escaped_ids: Mapping[str, int] = field(default_factory=dict)
 
     def problem_id(self, place: int) -> str:
         """Return the id under which a problem of a document is listed: with its path if its file shares its name."""
@@ -187,6 +191,7 @@ def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str)
         has_made_id=_made_ids(incoming),
         places={i: path + doc_ids[i].removeprefix(sources[i]) for i, path in incoming.paths.items()},
         file_of=incoming.file_of,
+        escaped_ids=escaped_ids(incoming.batch),
     )
 
 

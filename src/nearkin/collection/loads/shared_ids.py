@@ -1,14 +1,17 @@
-"""Ids that several documents of a load have although they are different documents.
+r"""Ids that several documents of a load have although they are different documents.
 
 A given id that repeats names the same document again. An id that is made of the place of a document can be that of
 another document, too: the file ``a.zip!x.txt`` and the member ``x.txt`` of ``a.zip``; two files whose names differ in a
 byte that is not UTF-8; a row without an id in line 3 of ``f`` and a row with the id ``f:3``. So can an id with an
-unpaired surrogate, which is written as the six characters of its escape.
+unpaired surrogate, which is written as the six characters of its escape, and an id with a byte that is not UTF-8, which
+is written as ``\xff``, if another row has these characters.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Mapping
 
 import numpy as np
 from sqlalchemy import Connection, select
@@ -27,6 +30,7 @@ class SharedIds:
 
     def __init__(self) -> None:
         self._made = SeenIds()
+        self._from_bytes: SeenIds | None = None
         self._paths = dict[str, str]()
 
     def mark(self, examined: Examined, is_repeated: Bool) -> Bool:
@@ -34,6 +38,8 @@ class SharedIds:
         has_made, doc_ids = examined.has_made_id, examined.doc_ids
         if has_made is not None:
             self._made.mark([doc_ids[place] for place in np.flatnonzero(has_made)])
+        if examined.escaped_ids or self._from_bytes is not None:
+            self._made.mark(self._in_two_forms(doc_ids, examined.escaped_ids, is_repeated))
         is_shared, places = np.zeros(len(doc_ids), np.bool_), np.flatnonzero(is_repeated)
         if not len(places):
             return is_shared
@@ -41,6 +47,17 @@ class SharedIds:
         is_escaped = np.array([_ESCAPED.search(doc_id) is not None for doc_id in repeated], np.bool_)
         is_shared[places] = self._made.has(repeated) | is_escaped
         return is_shared
+
+    def _in_two_forms(self, doc_ids: list[str], escaped: Mapping[str, int], is_repeated: Bool) -> list[str]:
+        """Return ids that occur both as bytes other than UTF-8 and as the characters by which these are written."""
+        seen = self._from_bytes = self._from_bytes or SeenIds()
+        counts, repeated = Counter(doc_ids), Counter([doc_ids[place] for place in np.flatnonzero(is_repeated)])
+        asked = [*repeated, *escaped]
+        were_bytes = {doc_id for doc_id, was in zip(asked, seen.has(asked), strict=True) if was}
+        seen.mark(list(escaped))
+        came_as_text = {doc_id for doc_id, n in repeated.items() if n == counts[doc_id]} - were_bytes
+        both = [doc_id for doc_id, n in escaped.items() if counts[doc_id] > n or doc_id in came_as_text]
+        return [*both, *(were_bytes - escaped.keys())]
 
     def take(self, doc_id: str, path: str) -> None:
         """Note the path of a stored document, of which another file of the load has the name."""

@@ -22,7 +22,7 @@ from nearkin.stages.documents.rows import (
     IdType,
     RowList,
     RowPiece,
-    as_large_strings,
+    ids_from_characters,
     integers_or_strings,
     one_batch,
     without_empty,
@@ -173,10 +173,10 @@ def _piece_of_scanned(records: list[Scanned], lines: list[int], layout: _Layout)
             keeps.append(None)
             continue
         doc_id = b"" if layout.doc_id is None else fields[layout.doc_id]
-        rows.add(line, doc_id.decode("utf-8", "backslashreplace") or None, fields[layout.text])
+        rows.add(line, doc_id or None, fields[layout.text])
         keeps.append(None if layout.keep is None else fields[layout.keep])
     piece = rows.piece()
-    doc_ids = pa.array(rows.doc_ids, pa.large_string())
+    doc_ids = named(pa.array(rows.doc_ids, pa.large_binary()))
     return replace(piece, doc_id=doc_ids, keep_value=layout.keeper.of_characters(pa.array(keeps, pa.binary())))
 
 
@@ -185,8 +185,8 @@ def _n_fields(n_fields: int) -> str:
 
 
 def named(values: pa.Array) -> pa.Array:
-    """Return ids read as strings; empty ones become null."""
-    return without_empty(as_large_strings(values))
+    """Return ids read as characters; empty ones become null."""
+    return without_empty(ids_from_characters(values))
 
 
 def _with_settled_ids(piece: RowPiece) -> RowPiece:
@@ -197,4 +197,4 @@ def _with_settled_ids(piece: RowPiece) -> RowPiece:
 def _settled_together(pieces: list[RowPiece]) -> list[RowPiece]:
     """Convert the ids of the pieces of a batch to integers if all of them are integers."""
     settled = [_with_settled_ids(piece) for piece in pieces]
-    return pieces if any(pa.types.is_large_string(piece.doc_id.type) for piece in settled) else settled
+    return settled if {piece.doc_id.type for piece in settled} <= {pa.int64(), pa.null()} else pieces

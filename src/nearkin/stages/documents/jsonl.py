@@ -25,7 +25,7 @@ from nearkin.stages.documents.rows import (
     IdType,
     RowList,
     RowPiece,
-    as_large_strings,
+    ids_from_characters,
     null_positions,
     one_batch,
     problem_piece,
@@ -188,7 +188,7 @@ def _read_fast(lines: _JsonLines, wanted: _Wanted) -> RowPiece | None:
     if wanted.doc_id is not None:
         doc_ids = _only_chunk(table.column("doc_id"))
         if not pa.types.is_int64(doc_ids.type):
-            doc_ids = as_large_strings(doc_ids)
+            doc_ids = ids_from_characters(doc_ids)
     keep_values = pa.nulls(len(lines), pa.float64())
     if wanted.keeper is not None:
         keep_values = wanted.keeper.of_json(_only_chunk(table.column("keep_value")))
@@ -266,17 +266,18 @@ def _read_slow(lines: _JsonLines, wanted: _Wanted) -> RowPiece:
             text, problem = text_of(record[wanted.text], is_utf8=loaded.is_utf8)
         else:
             text, problem = None, _no_key(wanted.text)
-        doc_id = None if wanted.doc_id is None else id_of(record.get(wanted.doc_id))
+        doc_id: int | str | bytes | None = None if wanted.doc_id is None else id_of(record.get(wanted.doc_id))
         if isinstance(doc_id, str) and not loaded.is_utf8:  # consistent with Arrow's result
-            doc_id = _with_bytes_escaped(doc_id)
+            doc_id = _with_bytes(doc_id)
         keep_value = None if wanted.keeper is None else wanted.keeper.of_value(record.get(wanted.keeper.name))
         rows.add(number, doc_id, text, problem, keep_value)
     return rows.piece()
 
 
-def _with_bytes_escaped(characters: str) -> str:
-    r"""Return a string in which surrogates that stand for bytes other than UTF-8 are written as ``\xff``."""
-    return re.sub("[\udc80-\udcff]", lambda found: f"\\x{ord(found[0]) - 0xDC00:02x}", characters)
+def _with_bytes(characters: str) -> bytes:
+    """Return an id with the bytes for which its surrogates stand; other surrogates are escaped."""
+    escaped = re.sub("[\ud800-\udc7f\udd00-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", characters)
+    return escaped.encode("utf-8", "surrogateescape")
 
 
 @dataclass(frozen=True, slots=True)

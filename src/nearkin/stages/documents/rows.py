@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +19,8 @@ from nearkin.stages.documents.members import printable_id
 from nearkin.stages.documents.origin import Origin
 
 _INT64_SCHEMA = DOCUMENTS_SCHEMA.set(0, pa.field("doc_id", pa.int64()))
-
+_ESCAPED = b"nearkin escaped ids"
+"""Key of a batch's metadata; see `escaped_ids`."""
 
 _LEFT_OUT = {
     "doc_id": pa.null(), "problem": pa.large_string(), "keep_value": pa.float64(), "parent": pa.large_string(),
@@ -29,7 +32,8 @@ _LEFT_OUT = {
 class RowPiece:
     """Some rows: ``doc_id`` int64 or large_string, ``text`` large_binary, the rest as in the documents schema.
 
-    Omitted columns have no value in any row.
+    Ids of which some are not UTF-8 are large_binary: `one_batch` escapes them. Omitted columns have no value in any
+    row.
     """
 
     text: pa.Array
@@ -53,7 +57,7 @@ class RowPiece:
 class RowList:
     """Rows collected one by one, for blocks that must be read the slow way."""
 
-    doc_ids: list[int | str | None] = field(default_factory=list)
+    doc_ids: list[int | str | bytes | None] = field(default_factory=list)
     texts: list[bytes | None] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     problems: list[str | None] = field(default_factory=list)
@@ -64,7 +68,7 @@ class RowList:
     def add(
         self,
         line: int,
-        doc_id: int | str | None = None,
+        doc_id: int | str | bytes | None = None,
         text: bytes | None = None,
         problem: str | None = None,
         keep_value: float | None = None,
@@ -119,14 +123,22 @@ def problem_piece(line: int, problem: str) -> RowPiece:
     return rows.piece()
 
 
-def ids_from_python(doc_ids: Sequence[int | str | None]) -> pa.Array:
-    """Return int64 if all ids fit, null if there are none, else large_string; an empty string is no id."""
-    if "" in doc_ids:
-        doc_ids = [None if doc_id == "" else doc_id for doc_id in doc_ids]
+def ids_from_python(doc_ids: Sequence[int | str | bytes | None]) -> pa.Array:
+    """Return int64 if all ids fit, null if there are none, else large_string; an empty string is no id.
+
+    If some ids are bytes, which may not be UTF-8, all are large_binary.
+    """
+    if "" in doc_ids or b"" in doc_ids:
+        doc_ids = [None if doc_id in ("", b"") else doc_id for doc_id in doc_ids]
     if all(doc_id is None for doc_id in doc_ids):
         return pa.nulls(len(doc_ids))
     if all(doc_id is None or (isinstance(doc_id, int) and -(2**63) <= doc_id < 2**63) for doc_id in doc_ids):
         return pa.array(doc_ids, pa.int64())
+    if any(isinstance(doc_id, bytes) for doc_id in doc_ids):
+        return pa.array(
+            [one if one is None or isinstance(one, bytes) else printable_id(str(one)).encode() for one in doc_ids],
+            pa.large_binary(),
+        )
     if None not in doc_ids:
         return strings([printable_id(str(doc_id)) for doc_id in doc_ids])
     return pa.array([None if doc_id is None else printable_id(str(doc_id)) for doc_id in doc_ids], pa.large_string())
@@ -153,7 +165,8 @@ class IdType:
 
 def one_batch(pieces: Sequence[RowPiece], ids: IdType) -> pa.RecordBatch:
     """Combine the pieces into one batch, with the ids in one type; an empty string is no id."""
-    doc_ids = ids.settle(without_empty(_joined_ids([piece.doc_id for piece in pieces])))
+    escaped = list[str]()
+    doc_ids = ids.settle(without_empty(_joined_ids([_escaped(piece.doc_id, escaped) for piece in pieces])))
     columns = [
         doc_ids,
         _joined([piece.text for piece in pieces]),
@@ -164,7 +177,18 @@ def one_batch(pieces: Sequence[RowPiece], ids: IdType) -> pa.RecordBatch:
         _joined([piece.origin for piece in pieces]),
     ]
     schema = _INT64_SCHEMA if pa.types.is_int64(doc_ids.type) else DOCUMENTS_SCHEMA
+    if escaped:
+        schema = schema.with_metadata({_ESCAPED: json.dumps(Counter(escaped))})
     return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def escaped_ids(batch: pa.RecordBatch) -> Mapping[str, int]:
+    """Return ids of a batch that were bytes other than UTF-8, as they are written, with the number of their rows.
+
+    A batch that was made from another one may have lost them.
+    """
+    found: dict[str, int] = json.loads((batch.schema.metadata or {}).get(_ESCAPED, b"{}"))
+    return found
 
 
 def without_empty(doc_ids: pa.Array) -> pa.Array:
@@ -194,12 +218,14 @@ def _joined_ids(arrays: list[pa.Array]) -> pa.Array:
 
 
 def integers_or_strings(doc_ids: pa.Array) -> pa.Array:
-    """Return ids read as strings: int64 if each is an integer in canonical form, otherwise unchanged.
+    """Return ids read as characters: int64 if each is an integer in canonical form, otherwise unchanged.
 
     "007", "+7" and "-0" are not canonical: conversion to integers would change them.
     """
     if doc_ids.null_count == len(doc_ids):
         return pa.nulls(len(doc_ids))
+    if pa.types.is_large_binary(doc_ids.type):
+        return doc_ids
     first = next(value for value in doc_ids if value.is_valid)
     if not first.as_py().lstrip("-").isdigit():
         return doc_ids
@@ -210,14 +236,28 @@ def integers_or_strings(doc_ids: pa.Array) -> pa.Array:
     return integers if integers.cast(doc_ids.type).equals(doc_ids) else doc_ids
 
 
-def as_large_strings(values: pa.Array) -> pa.Array:
-    r"""Return strings as large_string; bytes that are not UTF-8 are escaped (``caf\xe9``), to keep ids distinct."""
+def ids_from_characters(values: pa.Array) -> pa.Array:
+    """Return ids as large_string, or as large_binary if some are not UTF-8: `one_batch` escapes those."""
     raw = as_binary(values)  # strings would not be checked
     try:
         return raw.cast(pa.large_string())
     except pa.ArrowInvalid:
-        decoded = [None if v is None else v.decode("utf-8", "backslashreplace") for v in raw.to_pylist()]
-        return pa.array(decoded, pa.large_string())
+        return raw
+
+
+def as_large_strings(values: pa.Array) -> pa.Array:
+    r"""Return strings as large_string; bytes that are not UTF-8 are escaped (``caf\xe9``), to keep ids distinct."""
+    return _escaped(ids_from_characters(values), [])
+
+
+def _escaped(doc_ids: pa.Array, found: list[str]) -> pa.Array:
+    """Return ids as strings or integers; those with bytes that are not UTF-8 are escaped, and added to ``found``."""
+    if not pa.types.is_large_binary(doc_ids.type):
+        return doc_ids
+    raw = doc_ids.to_pylist()
+    decoded = [None if one is None else one.decode("utf-8", "backslashreplace") for one in raw]
+    found += [text for one, text in zip(raw, decoded, strict=True) if text is not None and text.encode() != one]
+    return pa.array(decoded, pa.large_string())
 
 
 def null_positions(values: pa.Array) -> I64:

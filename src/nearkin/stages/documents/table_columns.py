@@ -21,7 +21,7 @@ from nearkin.stages.documents.columns import (
 )
 from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.keeping import check_keep_type
-from nearkin.stages.documents.rows import IdType, RowPiece, as_large_strings, ids_from_python
+from nearkin.stages.documents.rows import IdType, RowPiece, ids_from_characters, ids_from_python
 from nearkin.stages.documents.rules import too_long
 
 RowMask = Callable[[I64], Bool]
@@ -158,7 +158,7 @@ def _ids(values: pa.Array, name: str, column: str) -> pa.Array:
     if pa.types.is_null(values.type):
         return pa.nulls(len(values))
     if holds_characters(values.type):
-        return as_large_strings(values)
+        return ids_from_characters(values)
     try:
         return values.cast(pa.large_string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
