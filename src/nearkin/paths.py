@@ -18,7 +18,8 @@ _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)", re.DOTALL)
 _NEARLY_A_URL = re.compile(r"postgres(?:ql)?:(?!//)", re.IGNORECASE)
 _KEYWORDS = re.compile(r"\s*(?:host|hostaddr|port|dbname|user|password|service)\s*=\s*\S+\s+\w+\s*=")
 _PASSWORD = re.compile(r"(\bpassword\s*=\s*)(?:'[^']*'|[^\s&]+)")
-_ESCAPED_BYTE = re.compile(r"\\x([89a-f][0-9a-f])")
+_ESCAPED_BYTE = re.compile(r"\\x([89a-f][0-9a-f]|5c(?=x[89a-f][0-9a-f]))")
+"""A byte that is not UTF-8, or the backslash of characters that look like one."""
 DATABASE = "nearkin.sqlite"
 """Name of the file that makes a directory a collection."""
 _MAX_NAME = 1024
@@ -148,17 +149,34 @@ def printable(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def on_disk(path: str) -> str:
-    r"""Return the path of the file that `printable` wrote: bytes that are not UTF-8 are escaped there.
+def shown_path(path: str) -> str:
+    r"""Return the path of a file as `printable` does, so that `on_disk` finds the file again.
 
-    A file whose name contains such an escape as characters comes first.
+    Where a folder holds a file whose name has a byte that is not UTF-8, and another one whose name has the characters
+    of its escape, the backslash of the latter is written as ``\x5c``.
+
+    Examples
+    --------
+    >>> print(shown_path("notes-\udcff.txt"), shown_path("notes-\\xff.txt"))
+    notes-\xff.txt notes-\xff.txt
+    """
+    shown = printable(path)
+    if _ESCAPED_BYTE.search(path) is None or on_disk(shown) == path:
+        return shown
+    return printable(_ESCAPED_BYTE.sub(lambda found: rf"\x5c{found[0][1:]}", path))
+
+
+def on_disk(path: str) -> str:
+    r"""Return the path of the file that `shown_path` or `printable` wrote: bytes that are not UTF-8 are escaped there.
+
+    A path of which no file has these bytes has the escape as characters.
 
     Examples
     --------
     >>> print(on_disk("gone-\\xff.txt"))
     gone-\xff.txt
     """
-    if _ESCAPED_BYTE.search(path) is None or os.path.lexists(path):
+    if _ESCAPED_BYTE.search(path) is None:
         return path
     raw = _ESCAPED_BYTE.sub(lambda found: os.fsdecode(bytes.fromhex(found[1])), path)
     return raw if os.path.lexists(raw) else path

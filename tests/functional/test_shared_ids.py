@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import zipfile
 from pathlib import Path
 
@@ -353,3 +354,48 @@ def test_rows_that_come_after_both_forms_are_listed(tmp_path):
     inputs = [written(tmp_path / f"{i}.csv", one, 9, TEXTS[i:]) for i, one in enumerate(doc_ids)]
     added = json.loads(nearkin_here("add", tmp_path / "matter", *inputs, "--json").out)
     assert (added["n_new"], added["n_new_versions"], added["n_problems"]) == (10, 0, 3)
+
+
+# -- names with a byte that is not UTF-8 ------------------------------------------------------------------------------
+
+
+def sources_of(directory: Path) -> set[str]:
+    return {os.path.normpath(one) for one in pq.read_table(directory / "documents.parquet")["source"].to_pylist()}
+
+
+@pytest.mark.parametrize("names", [(b"\xff.txt", rb"\xff.txt"), (b"\xff.csv", rb"\xff.csv")])
+@pytest.mark.parametrize("is_inside", [False, True])
+def test_a_run_on_files_of_one_printed_name(tmp_path, monkeypatch, names, is_inside):
+    """Each has a source of its own, and the run can be audited, regrouped and used as input."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    suffix, is_table = names[0][1:].decode(), names[0].endswith(b"csv")
+    for name, text in zip(names, TEXTS):
+        content = f'text\n"{text}"\n' if is_table else text
+        Path(folder, os.fsdecode(name)).write_text(content)
+    monkeypatch.chdir(folder if is_inside else tmp_path)
+    inputs = [os.path.join("" if is_inside else "in", os.fsdecode(name)) for name in names]
+    out = tmp_path / "out"
+    nearkin_here("dedup", *(inputs if is_table else ["." if is_inside else "in"]), "--out", out, "-q").assert_done()
+    manifest = json.loads((out / "manifest.json").read_text())
+    paths = {os.path.normpath(one["path"]) for one in manifest["inputs"]}
+    assert {os.path.basename(one) for one in paths} == {rf"\xff{suffix}", rf"\x5cxff{suffix}"}
+    assert sources_of(out) == paths
+    nearkin_here("audit", out).assert_done()
+    nearkin_here("regroup", out, "--threshold", "0.9", "--out", tmp_path / "again", "-q").assert_done()
+    assert sources_of(tmp_path / "again") == paths
+    nearkin_here("audit", tmp_path / "again").assert_done()
+    nearkin_here("dedup", out, "--out", tmp_path / "more", "-q").assert_done()
+
+
+@pytest.mark.parametrize("name", [b"\xff.txt", rb"\xff.txt", rb"\xfe" + b"\xff.txt"])
+def test_a_run_on_one_such_file(tmp_path, name):
+    """The name of a lone file is written as before."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    Path(folder, os.fsdecode(name)).write_text(TEXTS[0])
+    (folder / "b.txt").write_text(TEXTS[1])
+    nearkin_here("dedup", folder, "--out", tmp_path / "out", "-q").assert_done()
+    found = pq.read_table(tmp_path / "out/documents.parquet")
+    assert sorted(found["source"].to_pylist()) == sorted({name.decode("utf-8", "backslashreplace"), "b.txt"})
+    nearkin_here("audit", tmp_path / "out").assert_done()

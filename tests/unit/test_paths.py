@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nearkin.errors import OutputError, SourceError
-from nearkin.paths import check_input, check_output, on_disk, printable, why
+from nearkin.paths import check_input, check_output, on_disk, printable, shown_path, why
 
 URLS = [
     "s3://bucket/x",
@@ -59,8 +59,13 @@ def test_a_name_that_is_not_utf_8_is_found_again_from_its_printed_form(tmp_path)
     assert on_disk(printed) == printed
     Path(name).touch()
     assert on_disk(printed) == name
+    assert shown_path(name) == printed
     Path(printed).touch()
-    assert on_disk(printed) == printed
+    assert (on_disk(printed), shown_path(name)) == (name, printed)
+    escaped = rf"{tmp_path}/odd-\x5cxff\x5cxfe.txt"
+    assert (shown_path(printed), on_disk(escaped)) == (escaped, printed)
+    Path(name).unlink()
+    assert (shown_path(printed), on_disk(printed), on_disk(escaped)) == (printed, printed, printed)
     assert on_disk(rf"{tmp_path}/\x41.txt") == rf"{tmp_path}/\x41.txt"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nearkin.errors import ParameterError, SourceError, TruncatedInputError, is_among
-from nearkin.paths import printable
+from nearkin.paths import printable, shown_path
 from nearkin.stages.documents.columns import ColumnSample, check_unique, likely_text, listed_columns
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
 from nearkin.stages.documents.extraction.blobs import Blob
@@ -286,7 +286,7 @@ def _source(
     rules = asked.rules
     return Source(
         path=one.path,
-        name=printable(one.name),
+        name=printable(one.name) if is_of_documents(file_format) else shown_path(one.name),
         format=file_format,
         compression=compression,
         size_bytes=size_bytes,

@@ -11,7 +11,7 @@ from pathlib import Path
 from nearkin._version import __version__
 from nearkin.errors import OutputExistsError, ParameterError
 from nearkin.nouns import counted
-from nearkin.paths import printable
+from nearkin.paths import shown_path
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.formats import holding
 from nearkin.stages.documents.not_read import NotRead
@@ -164,5 +164,5 @@ def _listed(sources: Sequence[Source], before: Iterator[SourceSnapshot]) -> dict
         if len(sources) <= _MAX_NAMED:
             moment = datetime.fromtimestamp(changed[0] / 1e9, UTC).isoformat(sep=" ", timespec="microseconds")
             texts = "" if now.text_files is None else f", with {now.text_files}"
-            files[printable(source.path)] = f"{counted(changed[1], 'byte')}, changed {moment}{texts}"
+            files[shown_path(source.path)] = f"{counted(changed[1], 'byte')}, changed {moment}{texts}"
     return {"n_files": len(sources), "files": files, "state": told.hexdigest()[:16]}

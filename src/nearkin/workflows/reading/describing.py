@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from nearkin.engines.local import map_ordered
 from nearkin.errors import SourceError
 from nearkin.manifests.inputs import InputFile, NotReadFiles
-from nearkin.paths import printable
+from nearkin.paths import printable, shown_path
 from nearkin.runs.meter import Meter
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import FORMATS
@@ -47,7 +47,7 @@ def describe(
             progress.advance(source.size_bytes)
     return [
         InputFile(
-            path=printable(s.path),
+            path=shown_path(s.path),
             size_bytes=s.size_bytes,
             sha256=value,
             format=s.format,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
 import pyarrow as pa
 
 from nearkin.errors import SourceError
-from nearkin.paths import printable
+from nearkin.paths import printable, shown_path
 from nearkin.records import I64
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.formats import FORMATS
@@ -315,7 +315,7 @@ def sides_apart(*sides: Sequence[Input]) -> list[tuple[Input, ...]]:
     names, paths = list[str](), list[str]()
     for one in chain.from_iterable(sides):
         names += one.names
-        paths += (source.path for source in one.sources) if isinstance(one, LooseFilesInput) else one.names
+        paths += (shown_path(source.path) for source in one.sources) if isinstance(one, LooseFilesInput) else one.names
     distinct = iter(distinct_places(names, paths))
     return [tuple(_with_distinct(one, distinct) for one in side) for side in sides]
 

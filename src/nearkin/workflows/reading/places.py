@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nearkin.paths import shown_path
 from nearkin.stages.documents.formats import is_of_documents
 from nearkin.stages.documents.source import STDIN, Source
 
@@ -68,5 +69,8 @@ def _from_here(path: str, here: str) -> str:
 
 def _places(files: Sequence[Source | InputFile]) -> list[str]:
     names = [one.name or one.path for one in files]
-    paths = [one.path if is_loose(one) else name for one, name in zip(files, names, strict=True)]
+    paths = [
+        name if not is_loose(one) else shown_path(one.path) if isinstance(one, Source) else one.path
+        for one, name in zip(files, names, strict=True)
+    ]
     return distinct_places(names, paths)

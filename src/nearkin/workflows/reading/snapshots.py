@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nearkin.manifests.inputs import InputFile
-from nearkin.paths import on_disk, printable
+from nearkin.paths import on_disk, printable, shown_path
 from nearkin.runs.identity import text_files_differ
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.formats.load_file import LoadFile
@@ -63,7 +63,7 @@ class SourceSnapshot:
                 source=_plain(source), changed_ns=None, sha256=stored.digest, end_row=stored.end_row,
                 state=stored.state(),
             )  # fmt: skip
-        named = replace(source, path=printable(source.path), name=printable(source.name))
+        named = replace(source, path=shown_path(source.path), name=printable(source.name))
         try:
             found = os.stat(source.path)
         except (OSError, ValueError):
