@@ -62,7 +62,8 @@ class Difference:
     """A place where the texts differ: its number, counted from 1, and the lines where it begins.
 
     ``n_words_a`` and ``n_words_b`` are the words found only in A or only in B there; if both are 0, the words are the
-    same and differ in capitals, punctuation, Unicode form or invisible characters. ``counterpart`` is the number of the
+    same and differ in capitals, punctuation, Unicode form or invisible characters, or a number or date in its sign or
+    a raised digit. ``counterpart`` is the number of the
     difference where a moved passage is in the other text; 0 if the passage was not moved. ``kinds`` says what differs:
     numbers, dates, names, negations, other wording, or only the formatting; "moves" for a moved passage.
     """
@@ -77,8 +78,11 @@ class Difference:
 
     @property
     def has_same_words(self) -> bool:
-        """Whether only the spelling differs."""
-        return self.n_words_a == self.n_words_b == 0
+        """Whether only the spelling differs, and no sign or raised digit that changes a number or a date.
+
+        ``-500`` and ``500``, ``10⁵`` and ``105`` are not the same words.
+        """
+        return self.n_words_a == self.n_words_b == 0 and _WITH_MEANING.isdisjoint(self.kinds)
 
     @property
     def is_move(self) -> bool:
@@ -185,7 +189,7 @@ class Comparison:
 
     @property
     def has_same_words(self) -> bool:
-        """Whether both texts have the same words in the same order, possibly written differently."""
+        """Whether both texts have the same words, numbers and dates in the same order, possibly written differently."""
         return all(one.has_same_words for one in self.differences)
 
     @property
@@ -197,7 +201,7 @@ class Comparison:
             if self.n_ignored:
                 return f"The two documents differ only in what is ignored: {counted(self.n_ignored, 'difference')}"
             return f"The two documents are identical except for {self.not_compared}"
-        if self.has_same_words:
+        if all(one.n_words_a == one.n_words_b == 0 for one in self.differences):
             return self._of_same_words()
         only_a, only_b = counted(self.n_words_only_a, "word"), counted(self.n_words_only_b, "word")
         moved = (
@@ -212,10 +216,10 @@ class Comparison:
     def _of_same_words(self) -> str:
         """Return the headline if no word is only in one text.
 
-        Numbers may differ in a sign or in a raised digit: ``-500`` and ``500``, ``10⁵`` and ``105`` are not the same.
+        Numbers may differ in a sign or in a raised digit.
         """
-        n_meant = sum(not _WITH_MEANING.isdisjoint(one.kinds) for one in self.differences)
-        n_written = self.n_differences - n_meant
+        n_written = self.n_spelling_differences
+        n_meant = self.n_differences - n_written
         if not n_meant:
             return f"The two documents have the same words, written differently in {counted(n_written, 'place')}"
         found = " and ".join(kind for kind in self.n_of_kind if kind in _WITH_MEANING)

@@ -10,8 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from example_counts import examples
+from nearkin.reports.comparison.page import comparison_html
+from nearkin.reports.sentences.compare import text_comparison_sentences
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.comparison import KINDS, Comparison
+from nearkin.stages.differences.passages import first_difference
+from nearkin.workflows.comparing import compare
 
 # Each pair differs by one kind; the words around it are the same in both texts, and in lower case.
 SLOTS = {
@@ -137,6 +141,34 @@ def test_words_in_another_unicode_form_are_the_same_words() -> None:
     found = compare_texts("Add ½ cup to 12 m² of it.", "Add 1⁄2 cup to 12 m2 of it.")
     assert (found.n_words_only_a, found.n_words_only_b, found.has_same_words) == (0, 0, True)
     assert compare_texts("a ½ b", "a 1/2 b").n_words_only_b == 2
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "n_spelling"),
+    [
+        ("The loss is -500 in all.", "The loss is 500 in all.", 0),
+        ("In all, of the 10⁵ items", "in all of the 105 items", 2),
+        ("12 m² of it", "12 m2 of it", 1),
+        ("30 of 40", "30 of 41", 0),
+    ],
+)
+def test_a_number_that_changes_is_no_difference_in_spelling(a: str, b: str, n_spelling: int) -> None:
+    found = compare_texts(a, b)
+    is_same = found.n_differences == n_spelling
+    told = found.to_json()
+    assert (told["n_spelling_differences"], told["has_same_words"]) == (n_spelling, is_same)
+    said = [sentence.strong for sentence in text_comparison_sentences("a", "b", compare(a, b))]
+    assert any(f"; {n_spelling} in capitals, punctuation or Unicode form only" in one for one in said) == (
+        n_spelling > 0
+    )
+    page = comparison_html(found, name_a="a", name_b="b")
+    assert f"<li><b>{n_spelling}</b>of them in capitals, punctuation or Unicode form only</li>" in page
+    assert len(set(re.findall(r'<(?:del|ins) data-n="(\d+)"[^>]* class="spelling"', page))) == n_spelling
+
+
+def test_a_number_that_changes_is_shown_before_spelling() -> None:
+    found = compare_texts("Rent of -500 in all", "rent of 500 in all")
+    assert [piece.text for piece in first_difference(found) if piece.difference] == [" -"]
 
 
 def test_moved_passages_have_a_kind_of_their_own() -> None:
