@@ -128,19 +128,22 @@ def test_a_search_without_its_plan_is_refused(corpus, tmp_path, monkeypatch, kep
     here(corpus, tmp_path / "out", resume=True, **options)
 
 
-def test_the_plan_of_another_run_is_refused(corpus, tmp_path, monkeypatch):
+@pytest.mark.parametrize("kept", ["search-plan.json", "search.npz"])
+@pytest.mark.parametrize("method", ["vectors", "signatures"])
+def test_a_work_file_of_another_run_is_refused(corpus, tmp_path, monkeypatch, method, kept):
     monkeypatch.setattr(kept_search, "_EVERY_S", 0.0)
     monkeypatch.setattr(searching, "BLOCK", 9)
+    options = {"method": method, "bits": 256, "distance": 115} if method == "signatures" else {"method": method}
     for name, threshold in (("out", 0.15), ("other", 0.3)):
-        interrupted(corpus, tmp_path / name, monkeypatch, method="vectors", threshold=threshold)
-    plan, other = (tmp_path / name / ".work/search-plan.json" for name in ("out", "other"))
-    stored = plan.read_text()
-    plan.write_text(other.read_text())
-    with pytest.raises(RunError, match=r"search-plan\.json is the plan of another run") as refused:
-        here(corpus, tmp_path / "out", resume=True, method="vectors", threshold=0.15)
+        interrupted(corpus, tmp_path / name, monkeypatch, threshold=threshold, **options)
+    own, other = (tmp_path / name / ".work" / kept for name in ("out", "other"))
+    stored = own.read_bytes()
+    own.write_bytes(other.read_bytes())
+    with pytest.raises(RunError, match=rf"{kept} belongs to another run.*Start again with --overwrite") as refused:
+        here(corpus, tmp_path / "out", resume=True, threshold=0.15, **options)
     assert refused.value.exit_code == 5
-    plan.write_text(stored)
-    here(corpus, tmp_path / "out", resume=True, method="vectors", threshold=0.15)
+    own.write_bytes(stored)
+    here(corpus, tmp_path / "out", resume=True, threshold=0.15, **options)
 
 
 @pytest.mark.parametrize(

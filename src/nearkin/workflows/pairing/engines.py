@@ -78,7 +78,7 @@ class PairThreads:
 
     def search(self, vectors: PairVectors, way: PairSearch, options: PairOptions) -> FoundPairs:
         """See `PairEngine`."""
-        threads, kept = self.resources.n_threads, KeptSearch(_kept(self.directory))
+        threads, kept = self.resources.n_threads, KeptSearch(_kept(self.directory), self.directory.run_digest)
         return search(
             vectors, way, options.threshold, top=options.top, seed=options.seed, threads=threads, meter=self.meter,
             kept=kept,

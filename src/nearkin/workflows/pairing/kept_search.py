@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nearkin.errors import ResumeError
+from nearkin.errors import ResumeError, RunError
 from nearkin.nouns import counted
 from nearkin.runs.checkpoint import load_arrays, save_arrays
 from nearkin.workflows.pairing.verifying import Verified, Verifier
@@ -26,10 +26,13 @@ class KeptSearch:
     ----------
     path : Path or None
         None: nothing is saved.
+    run : str
+        Digest of the run, which alone continues with the file.
     """
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, run: str = "") -> None:
         self._path = path
+        self._run = run
         self._last = time.monotonic()
         self._units = ""
         self._documents: str | None = None
@@ -48,11 +51,14 @@ class KeptSearch:
         ResumeError
             The saved search was another one, or its work was divided differently by another version; or the documents
             have changed.
+        RunError
+            The file is damaged, or that of another run.
         """
         self._units = units
         if self._path is None or not self._path.exists():
             return 0, 0
         stored = load_arrays(self._path)
+        check_run(self._path, str(stored.get("run", "")), self._run)
         check_same(self._path, str(stored["units"]), units)
         if str(stored["documents"]) != self._digest_of(verifier):
             raise ResumeError(
@@ -77,7 +83,7 @@ class KeptSearch:
             return
         verified = verifier.verified
         state = {"n_candidates": verified.n_candidates, "n_done": n_done, "n_comparisons": n_comparisons}
-        told = {"units": self._units, "documents": self._digest_of(verifier)}
+        told = {"units": self._units, "documents": self._digest_of(verifier), "run": self._run}
         arrays = {name: np.array(one) for name, one in {**state, **told}.items()}
         save_arrays(self._path, {"keys": verified.keys, "cosines": verified.cosines, **arrays})
         self._last = time.monotonic()
@@ -87,6 +93,20 @@ class KeptSearch:
         if self._documents is None:
             self._documents = verifier.vectors.sha256()
         return self._documents
+
+
+def check_run(path: Path, was: str, run: str) -> None:
+    """Check that a work file was written by the run with this digest.
+
+    Raises
+    ------
+    RunError
+    """
+    if was != run:
+        raise RunError(
+            f"{path} belongs to another run. Start again with --overwrite instead of --resume, or put back the file of "
+            "this run."
+        )
 
 
 def check_same(path: Path, was: str, units: str) -> None:

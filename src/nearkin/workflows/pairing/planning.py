@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin.errors import ParameterError, ResumeError, RunError
+from nearkin.errors import ParameterError, ResumeError
 from nearkin.formats.sealed import damaged
 from nearkin.manifests.pairs import PairPlanRecord, WayRecord
 from nearkin.nouns import counted
@@ -28,6 +28,7 @@ from nearkin.runs.files import read_work_json, write_work_json
 from nearkin.runs.meter import Meter
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import rows_of
+from nearkin.workflows.pairing.kept_search import check_run
 from nearkin.workflows.pairing.measured_sample import MAX_ORDERS, MeasuredSample
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.sampling import Sampled, sample
@@ -119,11 +120,7 @@ class Planned:
                 "--overwrite instead of --resume."
             )
         stored = read_work_json(path, ("plan", "wanted", "run"))
-        if stored["run"] != run:
-            raise RunError(
-                f"{path} is the plan of another run. Start again with --overwrite instead of --resume, or put back the "
-                "file of this run."
-            )
+        check_run(path, str(stored["run"]), run)
         try:
             plan = PairPlanRecord.of(stored["plan"])
             wanted = float(stored["wanted"])
