@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,7 @@ from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.mail.inclusive import originals_of
 from nearkin.stages.documents.mail.threads import NamedMail
+from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.origin import MailHeaders, Origin
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
@@ -24,6 +25,9 @@ from nearkin.workflows.dedup.origins import Origins, find_origins
 from nearkin.workflows.reading.distinct_ids import with_distinct_names
 from nearkin.workflows.reading.problems import check_readable
 from nearkin.workflows.reading.texts import TextBatch, Texts
+
+if TYPE_CHECKING:
+    from nearkin.workflows.reading.exceptions import ExceptionRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +204,9 @@ def _mail(row: int, key: tuple[int, str], origin: Mapping[str, Any], text: str |
 
 def _no_mail(texts: Texts, n_documents: int) -> SourceError:
     among = f"There is no mail among {counted(n_documents, 'document')}."
+    if without := [one for one in texts.exceptions if not one.is_partial]:
+        among += f" {len(without):,} of them gave no text. The first: {_place_of(without[0], texts)}: "
+        among += f"{without[0].sentence}."
     if any(source.format == "collection" for source in texts.sources):
         return SourceError(
             f"{among} A collection has the headers of mails that were added as EML, MBOX or MSG files. Add those of an "
@@ -209,6 +216,13 @@ def _no_mail(texts: Texts, n_documents: int) -> SourceError:
         f"{among} nearkin threads takes mails with their headers: EML, MBOX and MSG files, and folders and archives of "
         "these."
     )
+
+
+def _place_of(one: ExceptionRow, texts: Texts) -> str:
+    """Return where a document is; a file that holds it alone, and a collection, need no line."""
+    place = texts.places[one.source]
+    is_named = place == one.doc_id or texts.sources[one.source].format == "collection"
+    return one.doc_id if is_named or one.line is None else place_text(one.doc_id, place, one.line)
 
 
 def _copy_key(mail: _Found, attachments: frozenset[str]) -> bytes:
