@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -45,6 +46,8 @@ ENCODINGS: Mapping[str, str] = {
 """Encodings that the page offers, with their usual texts."""
 MAX_FILES = 500
 _MAX_KEPT, _MAX_BYTES = 8, 128 << 20
+_LABELLED = re.compile(r"(.+) \(((?:.*[/\\])?\1):\d+\)", re.DOTALL)
+"""Label of a file that shares its name, with its path."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +132,7 @@ def read_again(collection: Collection, sent: SentAgain, progress: Progress) -> S
     """Read files with their encoding; find the exception of each by its name."""
     by_name = dict[str, list[StoredException]]()
     for one in collection.exceptions(which="no text").exceptions:
-        for name in {one.doc_id, one.doc_id.replace("\\", "/").rpartition("/")[2]}:
+        for name in _names_of(one.doc_id):
             by_name.setdefault(name, []).append(one)
     found = list[FileReadAgain]()
     progress.start("read", len(sent.files), "documents")
@@ -138,6 +141,19 @@ def read_again(collection: Collection, sent: SentAgain, progress: Progress) -> S
         progress.advance(1)
     progress.finish()
     return replace(sent, read=tuple(found))
+
+
+def _names_of(doc_id: str) -> set[str]:
+    """Return the names that the file of an exception may be sent under.
+
+    Examples
+    --------
+    >>> sorted(_names_of("deep/1.txt")), sorted(_names_of("1.txt (b/1.txt:1)"))
+    (['1.txt', 'deep/1.txt'], ['1.txt', '1.txt (b/1.txt:1)', 'b/1.txt'])
+    """
+    labelled = _LABELLED.fullmatch(doc_id)
+    names = (doc_id,) if labelled is None else labelled.groups()
+    return {doc_id, *names, *(name.replace("\\", "/").rpartition("/")[2] for name in names)}
 
 
 def _read(file: SentFile, encoding: str, by_name: Mapping[str, Sequence[StoredException]]) -> FileReadAgain:
