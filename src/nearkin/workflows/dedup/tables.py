@@ -104,9 +104,13 @@ class Places:
         return f"{self.source_names[int(self.source[row])]}:{int(self.line[row])}"
 
     def shown_place(self, row: int) -> str:
-        """Return `where`, or only the file if a document is named after it: the line adds nothing there."""
+        """Return `where`, or only the file if a document is named after it: the line adds nothing there.
+
+        A file that shares its name with another has its path, of which the id is the end.
+        """
         name = self.source_names[int(self.source[row])]
-        return name if self.names[row].as_py() == name else self.where(row)
+        is_whole_file = self.line[row] == 1 and name.endswith(f"/{self.ids[row]}")
+        return name if is_whole_file or self.names[row].as_py() == name else self.where(row)
 
     def unreadable(self) -> pa.Table:
         """Return source, line and problem of the rows that have a problem."""
