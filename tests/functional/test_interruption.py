@@ -29,7 +29,7 @@ FRESH = Delivery(report=False, kept=True)
 
 # A command that signals itself when it is about to give a file a certain name, or just gave it.
 SUICIDE = """
-import os, signal, sys, time
+import ctypes, os, signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs are started deaf to Ctrl-C
 name, when, how = sys.argv.pop(1), sys.argv.pop(1), int(sys.argv.pop(1))
 from nearkin.workflows.reading import inputs
@@ -39,6 +39,9 @@ def watched(a, b):
     is_it = name in str(b)
     if is_it and when == "before":
         os.kill(os.getpid(), how)
+    if is_it and when == "in a callback":
+        ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), how))()
+        time.sleep(5)
     rename(a, b)
     if is_it and when == "after":
         os.kill(os.getpid(), how)
@@ -182,13 +185,19 @@ def test_killed(corpus, whole, tmp_path, small_batches, name, when):
 
 
 @pytest.mark.parametrize(
-    ("how", "name"), [(signal.SIGINT, "000000000-000000001.arrow"), (signal.SIGTERM, "pairs.parquet")]
+    ("how", "name", "when"),
+    [
+        (signal.SIGINT, "000000000-000000001.arrow", "before"),
+        (signal.SIGTERM, "pairs.parquet", "before"),
+        (signal.SIGINT, "pairs.parquet", "in a callback"),
+        (signal.SIGTERM, "manifest.json", "in a callback"),
+    ],
 )
-def test_interrupted(corpus, whole, tmp_path, how, name):
-    """Ctrl-C and the polite kill: the exit code, the hint, no traceback, no file half-written."""
+def test_interrupted(corpus, whole, tmp_path, how, name, when):
+    """Ctrl-C and the polite kill, also in a function that C code calls: exit code, hint, no traceback, no half file."""
     out = tmp_path / "out"
     arguments = ["dedup", *corpus, "--out", str(out), *CHOSEN, "--write-kept", "--no-report"]
-    stopped = cut_short(name, "before", how, *arguments)
+    stopped = cut_short(name, when, how, *arguments)
     assert stopped.returncode == 130
     assert b"--resume" in stopped.stderr
     assert b"Traceback" not in stopped.stderr

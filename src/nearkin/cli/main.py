@@ -16,6 +16,7 @@ import typer
 
 from nearkin.cli.app import app
 from nearkin.cli.command_line import copyable, take_every_character
+from nearkin.cli.interruption import interrupts_repeated
 from nearkin.cli.late_modules import defer_modules
 from nearkin.cli.no_pandas import hide_pandas
 from nearkin.errors import CollectionBusyError, NearkinError, OutputError, ParameterError, quoted
@@ -70,7 +71,8 @@ def run(arguments: list[str] | None = None) -> NoReturn:
     arguments = sys.argv[1:] if arguments is None else arguments
     signal.signal(signal.SIGTERM, _as_interrupt)
     try:
-        code = app(arguments, standalone_mode=False)
+        with interrupts_repeated():
+            code = app(arguments, standalone_mode=False)
         if code == _INTERRUPTED:  # what typer makes of Ctrl-C before a command begins
             _say_interrupted()
     except UsageError as error:
