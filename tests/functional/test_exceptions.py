@@ -318,3 +318,25 @@ def test_binary_data_is_not_called_text(tmp_path):
         assert nearkin_here("add", matter, source, *options).code == 0
         listed = json.loads(nearkin_here("exceptions", matter, "--json").out)["exceptions"]
         assert {one["doc_id"].rpartition("!")[2]: one["kind"] for one in listed} == expected
+
+
+def test_records_that_repeat_an_id_and_fail_have_their_places(tmp_path):
+    def told(*texts: str) -> dict[str, str]:
+        rows = [f'{{"id": "{doc_id}", "text": {text}}}' for doc_id, _, text in (one.partition("=") for one in texts)]
+        (tmp_path / "in.jsonl").write_text("\n".join(rows))
+        added = nearkin_here("add", "matter", "in.jsonl", "--max-unreadable", "100%", "-q", cwd=tmp_path)
+        assert added.code == 0, added.err
+        found = json.loads(nearkin_here("exceptions", "matter", "--json", cwd=tmp_path).out)
+        assert found["n_no_text"] == len(found["exceptions"])
+        return {one["doc_id"]: one["sentence"] for one in found["exceptions"]}
+
+    first = told('a="A text."', "b=null", "c=null", "c=7", "b={}", "c=[]", "d=1")
+    c = "in.jsonl:3: the text is null; in.jsonl:4: the text is a number, not a string; in.jsonl:6: the text is a list"
+    assert first["b"] == "in.jsonl:2: the text is null; in.jsonl:5: the text is an object, not a string"
+    assert first["c"].startswith(c)
+    assert first["d"] == "the text is a number, not a string"
+    now = told('a="A text."', 'c="Now it is one."', *["b=true"] * 12)  # problems of the newest load
+    assert set(now) == {"b", "d"}
+    assert now["b"].startswith("in.jsonl:3: ")
+    assert now["b"].count("in.jsonl:") == 10
+    assert now["b"].endswith("; and 2 more")

@@ -13,7 +13,7 @@ import pyarrow as pa
 import zstandard
 from sqlalchemy import Connection, exists, or_, select
 
-from nearkin.collection.listing.problems import problems_of
+from nearkin.collection.listing.problems import Problem, problems_by_load
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.documents import number_of_wave, stored_documents, with_documents
 from nearkin.collection.stored.origins import (
@@ -28,6 +28,7 @@ from nearkin.collection.stored.problem_rows import is_about_id_or_size
 from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import ParameterError, is_among
 from nearkin.kernels.buffers import strings
+from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.origin import EXCEPTIONS, NO_TEXT
 from nearkin.store.integrity import refuse_changed
@@ -38,6 +39,8 @@ NOT_STORED = "not stored"
 """Reason of documents that were read, and are not stored because of their id or size."""
 REASONS = (*EXCEPTIONS, "unreadable", NOT_STORED)
 """Reasons of exceptions: those of extraction, and those of documents that were not extracted."""
+
+_MAX_PLACES = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,18 +233,35 @@ def _all(connection: Connection) -> Iterable[ListedException]:
     is_unread = origins.c.row.is_(None) & origins.c.extractor.is_not(None)
     extracted = set(connection.execute(select(origins.c.doc_id).where(is_unread)).scalars())
     files = _files_without_exception(connection, {document.content for document in blank})
-    for problem in reversed(problems_of(connection)):
-        is_of_id = is_about_id_or_size(problem.problem)
-        if (is_of_id or problem.doc_id not in extracted) and problem.problem != PURGED:
-            named = NOT_STORED if is_of_id else "unreadable"
-            file = files.get((problem.doc_id, False), {})
-            told = problem.doc_id, problem.wave, named, problem.problem
-            found.setdefault(problem.doc_id, ListedException(_without_origin(*told, file), is_current=False))
+    for problem, sentence in _newest_problems(connection, extracted):
+        named = NOT_STORED if is_about_id_or_size(problem.problem) else "unreadable"
+        file = files.get((problem.doc_id, False), {})
+        told = problem.doc_id, problem.wave, named, sentence
+        found.setdefault(problem.doc_id, ListedException(_without_origin(*told, file), is_current=False))
     for document in blank:
         file = files.get((document.doc_id, True), {})
         empty = _without_origin(document.doc_id, document.wave, "empty", NO_TEXT, file)
         found.setdefault(document.doc_id, ListedException(empty, is_current=True))
     return found.values()
+
+
+def _newest_problems(connection: Connection, extracted: Set[str]) -> Iterator[tuple[Problem, str]]:
+    """Yield the newest problem of each id that is an exception, with its sentence.
+
+    If several records with the id failed in its load, the sentence has the place and the problem of each.
+    """
+    found = dict[tuple[str, bool], tuple[int, list[Problem]]]()
+    for load, problem in reversed(problems_by_load(connection)):
+        is_of_id = is_about_id_or_size(problem.problem)
+        if (is_of_id or problem.doc_id not in extracted) and problem.problem != PURGED:
+            newest, listed = found.setdefault((problem.doc_id, is_of_id), (load, []))
+            if load == newest:
+                listed.append(problem)
+    for _, listed in found.values():
+        told = [f"{place_text(one.doc_id, one.source, one.line)}: {one.problem}" for one in reversed(listed)]
+        n_more = len(told) - _MAX_PLACES
+        said = "; ".join(told[:_MAX_PLACES]) + (f"; and {n_more:,} more" if n_more > 0 else "")
+        yield listed[0], said if len(told) > 1 else listed[0].problem
 
 
 def _without_origin(

@@ -29,14 +29,26 @@ def problems_of(connection: Connection) -> tuple[Problem, ...]:
     CollectionError
         A row of a problem, a wave or a load was changed.
     """
+    return tuple(problem for _, problem in problems_by_load(connection))
+
+
+def problems_by_load(connection: Connection) -> list[tuple[int, Problem]]:
+    """Return the same problems, each with the number of its load.
+
+    Raises
+    ------
+    CollectionError
+        See `problems_of`.
+    """
     refuse_changed(connection, problems, waves, loads)
+    columns = problems.c
     query = (
-        select(problems.c.doc_id, waves.c.name, problems.c.source, problems.c.line, problems.c.problem)
+        select(columns.load, columns.doc_id, waves.c.name, columns.source, columns.line, columns.problem)
         .select_from(problems.join(loads).join(waves))
         .where(is_open())
-        .order_by(problems.c.load, problems.c.number)
+        .order_by(columns.load, columns.number)
     )
-    return tuple(Problem(*row) for row in connection.execute(query))
+    return [(load, Problem(*row)) for load, *row in connection.execute(query)]
 
 
 def is_open() -> ColumnElement[bool]:
