@@ -16,6 +16,7 @@ from xdist.scheduler import LoadFileScheduling
 
 import postgresql
 import spark_cluster
+import temporary_files
 from example_counts import register_profiles
 from places import SomePlace
 from rewriting import rewrite_once
@@ -39,6 +40,8 @@ os.environ["COLUMNS"] = "200"
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 os.environ["SPARK_CONF_DIR"] = str(spark_cluster.NO_SETTINGS)
+
+temporary_files.keep_in_memory()
 
 _skipped_in_ci: list[str] = []
 
@@ -153,6 +156,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """From here on there is garbage, and it is looked for among what the tests make."""
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
     gc.enable()
     if "sqlalchemy" in sys.modules:  # as soon as a test module that is collected asks a collection
         from statements import share_statements

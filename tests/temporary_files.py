@@ -1,0 +1,34 @@
+"""Where the tests keep their temporary files: in memory, on a machine that has plenty of it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import psutil
+
+_IN_MEMORY = Path("/dev/shm")
+_ROOM, _MEMORY = 6 << 30, 14 << 30  # of the file system, and of what the machine has left; the tests fill 3 GiB
+
+
+def keep_in_memory() -> None:
+    """Name a folder of this user as the one for temporary files, unless one is named already.
+
+    The files are small and many, and live for seconds. On a disk they cost a tenth of the time of all tests.
+    """
+    if "TMPDIR" in os.environ or not _has_room():
+        return
+    folder = _IN_MEMORY / f"nearkin-tests-{os.getuid()}"
+    folder.mkdir(mode=0o711, exist_ok=True)
+    if folder.stat().st_uid == os.getuid():
+        os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
+
+
+def _has_room() -> bool:
+    try:
+        found = os.statvfs(_IN_MEMORY)
+    except OSError:
+        return False
+    is_usable = not found.f_flag & (os.ST_NOEXEC | os.ST_RDONLY) and os.access(_IN_MEMORY, os.W_OK | os.X_OK)
+    return is_usable and found.f_bavail * found.f_frsize > _ROOM and psutil.virtual_memory().available > _MEMORY
