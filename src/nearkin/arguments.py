@@ -47,7 +47,9 @@ def checking_arguments(function: _F, owner: str | None = None) -> _F:
             return value
         value = plain_number(value)
         if _is_no_value(value):
-            raise ParameterError.of(name, whose, "a value of Python, or a number or an array of numpy", value)
+            raise ParameterError.of(
+                name, whose, "a value of Python, a number of numpy, or an array with dimensions", value
+            )
         if name in flags and not isinstance(value, bool) and not (value is None and flags[name]):
             raise ParameterError.of(name, whose, "True or False", value)
         if isinstance(value, int) and value.bit_length() >= _MAX_BITS:

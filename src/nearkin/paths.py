@@ -18,7 +18,7 @@ _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)", re.DOTALL)
 _NEARLY_A_URL = re.compile(r"postgres(?:ql)?:(?!//)", re.IGNORECASE)
 _KEYWORDS = re.compile(r"\s*(?:host|hostaddr|port|dbname|user|password|service)\s*=\s*\S+\s+\w+\s*=")
 _PASSWORD = re.compile(r"(\bpassword\s*=\s*)(?:'[^']*'|[^\s&]+)")
-_ESCAPED_BYTE = re.compile(r"\\x([89a-f][0-9a-f]|5c(?=x[89a-f][0-9a-f]))")
+_ESCAPED_BYTE = re.compile(r"\\x([89a-f][0-9a-f]|5c(?=x(?:5c|[89a-f][0-9a-f])))")
 """A byte that is not UTF-8, or the backslash of characters that look like one."""
 DATABASE = "nearkin.sqlite"
 """Name of the file that makes a directory a collection."""

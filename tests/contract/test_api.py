@@ -173,7 +173,12 @@ def test_an_encoding_of_files_is_refused_for_text(script: Script) -> None:
 
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
-    [("PATCH", "/api/v1/waves", "DELETE, GET, HEAD, POST, PUT"), ("PUT", "/groups", "GET, HEAD")],
+    [
+        ("PATCH", "/api/v1/waves", "GET, HEAD"),
+        ("PATCH", "/api/v1/documents/x", "GET, HEAD, PUT"),
+        ("TRACE", "/groups", "GET, HEAD"),
+        ("BREW", "/groups", "GET, HEAD"),
+    ],
 )
 def test_a_method_that_is_not_allowed_names_those_that_are(
     script: Script, method: str, path: str, allowed: str

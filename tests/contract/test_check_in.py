@@ -28,7 +28,6 @@ def ids(checked) -> list[str]:
     return [one.document.doc_id for one in checked.documents]
 
 
-@functools.cache
 @functools.lru_cache(1_000)
 def grams(text: str) -> frozenset[tuple[str, ...]]:
     words = text.lower().split()

@@ -84,9 +84,10 @@ def application(service: ReviewService, settings: ServiceSettings, entry: Authen
             _route(f"{screen.path}{file.suffix}", _file_of(service, screen, file), role) for file in screen.files
         ]
     routes += [_route(form.path, _change_of(service, form), role_of_form(form.path), "POST") for form in FORMS]
-    methods = "GET", "PUT", "POST", "DELETE"
     # each operation has a role of its own
-    routes.append(_route(f"{ROOT}/{{rest:anything}}", api_endpoint(service), ROLES[0], *methods))
+    api = _route(f"{ROOT}/{{rest:anything}}", api_endpoint(service), ROLES[0])
+    api.methods = None  # any: which ones an address takes is known there
+    routes.append(api)
     known = frozenset(route.path for route in routes)
 
     def watch(scope: Scope, status: int, elapsed_s: float) -> None:

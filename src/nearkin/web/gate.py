@@ -16,7 +16,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from nearkin.errors import RefusedError
 from nearkin.reports.pages import PageScript
 from nearkin.reports.quantities import size_text
-from nearkin.stages.documents.members import printable_id
 from nearkin.web.incoming_body import IncomingBody
 from nearkin.web.refusals import refused
 from nearkin.web.request_source import RequestSource, source_of
@@ -42,7 +41,6 @@ _ONLY_ENCRYPTED = {"strict-transport-security": "max-age=31536000"}
 _SANDBOX = "sandbox"
 _TOO_LARGE = 413
 _SAFE = frozenset(("GET", "HEAD"))
-_METHODS = _SAFE | {"POST", "PUT", "DELETE"}
 _OWN_SITES = frozenset(("same-origin", "none"))
 
 
@@ -129,10 +127,6 @@ class Gate:
             return refused(
                 421, "This address does not belong to the service. Open the address that nearkin serve printed."
             )
-        if scope["method"] not in _METHODS:
-            allowed, method = ", ".join(sorted(_METHODS)), printable_id(scope["method"])
-            why = f"The method must be one of: {allowed}. Got {method} instead."
-            return refused(405, why, {"allow": allowed})
         site, origin = headers.get("sec-fetch-site"), headers.get("origin")
         if site is not None and site not in _OWN_SITES:
             return refused(403, "Requests from other sites are refused. Type the address into a new tab instead.")
@@ -246,5 +240,5 @@ def _for_programs(scope: Scope, refusal: Response) -> Response:
     if not _is_of_programs(scope):
         return refusal
     told = {"error": "RefusedError", "message": bytes(refusal.body).decode().strip(), "where": None}
-    headers = {name: value for name, value in refusal.headers.items() if name in ("allow", "www-authenticate")}
+    headers = {name: value for name, value in refusal.headers.items() if name == "www-authenticate"}
     return Response(json.dumps(told), refusal.status_code, headers, "application/json")

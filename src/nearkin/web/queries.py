@@ -73,7 +73,7 @@ def parsed(
         what, inside = fault_in(error, given_values)
         where = "path" if re.split(r"[.\[]", inside.removeprefix("."))[0] in in_path else place
         raise ParameterError(f"{where}{inside}: {what}.") from error
-    for name, value in values.items():
+    for name, value in values.items():  # msgspec takes 1e3 for an integer
         if is_int(getattr(found, name, None)) and not _DIGITS.fullmatch(value):
             where = "path" if name in in_path else place
             raise ParameterError(f"{where}.{name}: Expected `int`. Got {quoted(value)} instead.")
@@ -101,7 +101,7 @@ def fault_in(error: msgspec.DecodeError, given: object) -> tuple[str, str]:
             value = value[int(place)] if place else value[name]
     except (KeyError, IndexError, TypeError, ValueError):
         return what, inside
-    if what.startswith("Expected ") and not isinstance(value, dict | list):
+    if what.startswith("Expected ") and isinstance(value, int | float | str) and not isinstance(value, bool):
         what = f"{what.partition(', got ')[0]}. Got {quoted(value)} instead"
     return what, inside
 

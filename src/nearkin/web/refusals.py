@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from starlette.responses import PlainTextResponse, Response
 
 from nearkin.errors import (
@@ -32,6 +30,6 @@ def status_of(error: NearkinError) -> int:
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
 
 
-def refused(status: int, why: str, headers: Mapping[str, str] | None = None) -> Response:
+def refused(status: int, why: str) -> Response:
     """Return a refusal as plain text."""
-    return PlainTextResponse(f"{why}\n", status, headers)
+    return PlainTextResponse(f"{why}\n", status)

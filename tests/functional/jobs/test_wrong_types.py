@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import nearkin
+from nearkin.errors import ParameterError
 from nearkin.signatures import Bands, Simhash, SimilarityIndex, TopSig
 
 TEXTS = ["to be or not to be that is the question", "To be, or not to be: that is the question!"]
@@ -17,8 +18,10 @@ OF_READING = ("text_root", "extraction_limits", "on_error", "encoding", "out")
 
 
 def refused(call: Callable[..., object], *documents: object, **given: Any) -> None:
-    with pytest.raises(nearkin.NearkinError):
+    with pytest.raises(ParameterError) as caught:
         call(*documents, **given)
+    names = [*given, *(["--format"] if "file_format" in given else [])]  # either, by who finds it
+    assert any(name in str(caught.value) for name in names) or not given
 
 
 @pytest.mark.parametrize("name", [*OF_READING, "preset", "group", "drop", "ignore"])
@@ -30,6 +33,8 @@ def test_options_of_dedup(name: str, value: object) -> None:
 def test_passages() -> None:
     refused(nearkin.dedup, TEXTS, ignore=0)
     refused(nearkin.dedup, TEXTS, ignore=False)
+    refused(nearkin.dedup, TEXTS, ignore="")
+    refused(nearkin.dedup, TEXTS, ignore="\ud800")
     assert len(nearkin.dedup(TEXTS, ignore=[]).kept) == 1
 
 

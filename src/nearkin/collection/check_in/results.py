@@ -369,7 +369,7 @@ class CheckAnswer:
 
 
 def check_given(owner: str, options: object, store: object, kind: type) -> None:
-    """Refuse options that are none, and anything but ``kind`` as the order to store; None means not given."""
+    """Refuse ``options`` that are no `CheckOptions` and a ``store`` that is no ``kind``; both may be None."""
     for name, value, wanted in (("options", options, CheckOptions), ("store", store, kind)):
         if value is not None and not isinstance(value, wanted):
             raise ParameterError.of(name, owner, f"a {wanted.__name__}", value)

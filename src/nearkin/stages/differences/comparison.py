@@ -61,11 +61,11 @@ class Hunk:
 class Difference:
     """A place where the texts differ: its number, counted from 1, and the lines where it begins.
 
-    ``n_words_a`` and ``n_words_b`` are the words found only in A or only in B there; if both are 0, the words are the
-    same and differ in capitals, punctuation, Unicode form or invisible characters, or a number or date in its sign or
-    a raised digit. ``counterpart`` is the number of the
-    difference where a moved passage is in the other text; 0 if the passage was not moved. ``kinds`` says what differs:
-    numbers, dates, names, negations, other wording, or only the formatting; "moves" for a moved passage.
+    ``n_words_a`` and ``n_words_b`` are the words found only in A or only in B there; if both are 0, the words are
+    the same and differ in capitals, punctuation, Unicode form or invisible characters, or a number or a date
+    differs in a sign, a separator or a raised digit. ``counterpart`` is the number of the difference where a moved
+    passage is in the other text; 0 if the passage was not moved. ``kinds`` says what differs: numbers, dates,
+    names, negations, other wording, or only the formatting; "moves" for a moved passage.
     """
 
     number: int
@@ -78,7 +78,7 @@ class Difference:
 
     @property
     def has_same_words(self) -> bool:
-        """Whether only the spelling differs, and no sign or raised digit that changes a number or a date.
+        """Whether only the spelling differs, and no sign, separator or raised digit that changes a number or a date.
 
         ``-500`` and ``500``, ``10⁵`` and ``105`` are not the same words.
         """
@@ -216,7 +216,7 @@ class Comparison:
     def _of_same_words(self) -> str:
         """Return the headline if no word is only in one text.
 
-        Numbers may differ in a sign or in a raised digit.
+        Numbers may differ in a sign, a separator or a raised digit.
         """
         n_written = self.n_spelling_differences
         n_meant = self.n_differences - n_written

@@ -95,6 +95,8 @@ class Ignored:
         if given is None:
             return cls((), numbers)
         if isinstance(given, str | Path):
+            if not str(given):
+                raise ParameterError("The passages to ignore (--ignore): the name of the file is empty.")
             return cls(cls.parse(_content(Path(given))).passages, numbers)
         if isinstance(given, Sequence) and all(isinstance(one, str | Path) for one in given):
             check_are_texts(given, "To read passages from a file, pass its name alone, outside a list.")

@@ -90,7 +90,8 @@ def _operation_for(method: str, segments: Sequence[str]) -> tuple[Operation, dic
         if one.method == ("GET" if method == "HEAD" else method):
             return one, given
     if there:
-        allowed = ", ".join(sorted({one.method for one, _ in there}))
+        taken = {one.method for one, _ in there}
+        allowed = ", ".join(sorted(taken | {"HEAD"} if "GET" in taken else taken))
         raise RefusedError(405, f"The method must be one of: {allowed}. Got {method} instead.", {"allow": allowed})
     raise RefusedError(404, f"There is no such address. {ROOT}{_DOCUMENT} lists all of them.")
 

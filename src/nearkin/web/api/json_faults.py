@@ -44,7 +44,7 @@ def _fault_in(error: msgspec.ValidationError, body: bytes | str) -> tuple[str, s
     try:
         return fault_in(error, msgspec.json.decode(body))
     except (msgspec.DecodeError, UnicodeDecodeError):  # the body ends too early: its first fault was found before
-        return fault_in(error, None)
+        return fault_in(error, {})
 
 
 def repeated_field(body: bytes) -> str | None:

@@ -64,8 +64,10 @@ class Verification:
         steps = Normalisation.parse(normalise) if isinstance(normalise, str) else normalise
         if rule is not None:
             return cls.parse(rule, shingling, steps)
-        for name, given, default in (("shingle", shingling, Words()), ("normalise", steps, Normalisation())):
-            if not isinstance(given, type(default) if name == "normalise" else Shingling) or given != default:
+        for name, given, kind, default in (
+            ("shingle", shingling, Shingling, Words()), ("normalise", steps, Normalisation, Normalisation())
+        ):  # fmt: skip
+            if not isinstance(given, kind) or given != default:
                 raise ParameterError(f"'{name}' is for 'verify': add it, or omit '{name}'.", named=(name, "verify"))
         return None
 
