@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 
-_IN_MEMORY = Path("/dev/shm")
+_IN_MEMORY, _CONTAINER = Path("/dev/shm"), Path("/sys/fs/cgroup")
 _ROOM, _MEMORY = 6 << 30, 14 << 30  # of the file system, and of what the machine has left; the tests fill 3 GiB
 
 
@@ -31,4 +31,14 @@ def _has_room() -> bool:
     except OSError:
         return False
     is_usable = not found.f_flag & (os.ST_NOEXEC | os.ST_RDONLY) and os.access(_IN_MEMORY, os.W_OK | os.X_OK)
-    return is_usable and found.f_bavail * found.f_frsize > _ROOM and psutil.virtual_memory().available > _MEMORY
+    return is_usable and found.f_bavail * found.f_frsize > _ROOM and _memory_left() > _MEMORY
+
+
+def _memory_left() -> int:
+    """What the machine has left, or the container if that is less."""
+    left = int(psutil.virtual_memory().available)
+    try:
+        limit, used = ((_CONTAINER / name).read_text().strip() for name in ("memory.max", "memory.current"))
+    except OSError:
+        return left
+    return left if limit == "max" else min(left, int(limit) - int(used))
