@@ -245,6 +245,8 @@ def test_a_lost_end_of_the_history_is_noticed_after_later_waves(place):
         for wave in ("march", "april", "may"):
             with pytest.raises(CollectionError, match=r"is damaged: the groups at .* and their history differ"):
                 collection.groups_since(wave, threshold=THRESHOLD)
-        collection.fsck()
+        report = collection.fsck()
+        assert [fault for fault in report.faults if "the end of the history of the groups at words" in fault]
+        assert collection.fsck().is_whole
         collection.groups(threshold=THRESHOLD)
         assert collection.groups_since("may", threshold=THRESHOLD).changes == ()

@@ -233,3 +233,20 @@ def test_a_search_that_was_interrupted_goes_on(corpus, tmp_path, monkeypatch, me
     for name in ("pairs.tsv", "pairs.parquet", "documents.parquet"):
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
     assert not (tmp_path / "out" / ".work").exists()
+
+
+@pytest.mark.parametrize("options", [{"resume": True}, {"overwrite": True}], ids=repr)
+def test_interrupted_between_its_results_and_its_manifest(corpus, tmp_path, monkeypatch, options):
+    """A search that is short keeps nothing, but tables that are written are work enough to continue."""
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    here(corpus, tmp_path / "whole")
+    with monkeypatch.context() as patched:
+        patched.setattr(job.RunDirectory, "finish", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            here(corpus, tmp_path / "out")
+    assert (tmp_path / "out/pairs.tsv").exists()
+    here(corpus, tmp_path / "out", **options)
+    assert (tmp_path / "out/pairs.tsv").read_bytes() == (tmp_path / "whole/pairs.tsv").read_bytes()

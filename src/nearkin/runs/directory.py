@@ -290,7 +290,8 @@ class RunDirectory:
     def _forget_if_nothing_is_done(self) -> None:
         """Remove all traces of a run that failed before it wrote anything, so that the next run need not resume it."""
         with contextlib.suppress(OSError):  # the original error, such as too many open files, is the one to report
-            if self.work.exists() and not any(self._is_work(path) for path in self.work.rglob("*")):
+            has_results = not self.manifest.exists() and any((self.path / name).exists() for name in TABLES)
+            if self.work.exists() and not has_results and not any(map(self._is_work, self.work.rglob("*"))):
                 shutil.rmtree(self.work, ignore_errors=True)
 
     def finish(self, manifest: Mapping[str, object], *, kept: bool = False) -> None:

@@ -18,7 +18,7 @@ from nearkin.collection.stored.document_rows import current_ids
 from nearkin.collection.stored.documents import stored_documents, with_documents
 from nearkin.collection.stored.group_history import PastGroups, grouped_loads, past_groups
 from nearkin.collection.stored.group_state import GroupState
-from nearkin.collection.tolerance import Tolerance
+from nearkin.collection.tolerance import Tolerance, described
 from nearkin.errors import CollectionError, ParameterError
 from nearkin.nouns import counted, first_of, wave_text
 from nearkin.store.bulk import named
@@ -266,7 +266,7 @@ def _refuse_other_groups(connection: Connection, state: GroupState, now: PastGro
     pairs = {(content_of.get(row), group) for row, group in zip(now.rows.tolist(), now.groups.tolist(), strict=True)}
     stored = set(zip(state.member_contents.tolist(), state.member_groups.tolist(), strict=True))
     if now.seen_row != state.seen_row or pairs != stored:
-        fault = damaged(f"the groups at {state.tolerance} and their history differ")
+        fault = damaged(f"the groups at {described(state.tolerance)} and their history differ")
         raise CollectionError(f"{fault} Then run nearkin groups COLLECTION.")
 
 

@@ -18,7 +18,7 @@ from nearkin.collection.tolerance import described
 from nearkin.errors import CollectionError
 from nearkin.records import I64
 from nearkin.store.checksums import checksum
-from nearkin.store.schema import documents, loads
+from nearkin.store.schema import documents, groupings, loads
 
 HISTORY = Table(
     "group_history",
@@ -190,11 +190,18 @@ def _damage(connection: Connection) -> list[tuple[Any, str]]:
     if not is_there(connection):
         return []
     found = list[tuple[Any, str]]()
+    rows = connection.execute(select(groupings.c.tolerance, groupings.c.seen_row))
+    grouped = {one.tolerance: one.seen_row for one in rows}
     for tolerance in connection.execute(select(HISTORY.c.tolerance).distinct()).scalars().all():
+        name = f"the history of the groups at {described(tolerance)}"
         try:
-            _replayed(tolerance, _calls(connection, tolerance))
+            calls = _calls(connection, tolerance)
+            _replayed(tolerance, calls)
         except CollectionError:
-            found.append((tolerance, f"the history of the groups at {described(tolerance)} was changed"))
+            found.append((tolerance, f"{name} was changed"))
+        else:
+            if grouped.get(tolerance, calls[-1].seen_row) != calls[-1].seen_row:
+                found.append((tolerance, f"the end of {name} is missing"))
     return found
 
 

@@ -27,7 +27,10 @@ def parse_size(text: str, parameter: str = "memory", owner: str = "dedup") -> in
     found = _SIZE.fullmatch(text)
     if not found:
         raise ParameterError.of(parameter, owner, SIZE_RULE, text)
-    return int(float(found[1]) * _unit_of(found))
+    size = float(found[1]) * _unit_of(found)
+    if size >= 2**63:
+        raise ParameterError.of(parameter, owner, "a size below 8 EiB", text)
+    return int(size)
 
 
 def _unit_of(found: re.Match[str]) -> int:
