@@ -222,6 +222,16 @@ def test_problems_that_were_solved_are_told_no_more(collection) -> None:
     assert [(wave.name, wave.n_problems) for wave in collection.info().waves] == [("first", 0), ("second", 1)]
 
 
+def test_a_document_that_fails_again_for_another_reason_counts_once(collection) -> None:
+    collection.add([("d", None), ("d", None), ("f", "a text")], wave="second", max_unreadable=0.9)
+    collection.add([("x" * 3_000, "a text"), ("e", 5), ("g", "a text")], wave="second", max_unreadable=0.9)
+    assert collection.info().n_problems == 4
+    collection.add([("d", "half \ud800"), ("e", None), ("h", "a text")], wave="third", max_unreadable=0.9)
+    assert collection.info().n_problems == 3
+    assert [(wave.name, wave.n_problems) for wave in collection.info().waves[1:]] == [("second", 1), ("third", 2)]
+    assert len(collection.exceptions().exceptions) == 3
+
+
 def test_a_url_without_a_password_is_told(place) -> None:
     if place.server is None:
         return  # a directory asks for none

@@ -67,6 +67,7 @@ class Info:
     n_uncounted : int
         Number of current documents with too few letters for range search.
     n_problems : int
+        Number of documents that were not stored, for any reason, and have not been stored since.
     size_bytes : int
         Size of all distinct texts in UTF-8.
     waves : tuple of Wave

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, exists, select
+from sqlalchemy import ColumnElement, Connection, exists, func, select, tuple_
 
+from nearkin.collection.stored.purged import PURGED
 from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import documents, loads, problems, waves
 
@@ -23,6 +24,8 @@ class Problem:
 
 def problems_of(connection: Connection) -> tuple[Problem, ...]:
     """Return the problems of added documents, the oldest first, without documents that have been stored since.
+
+    Of a document that failed for different reasons in several loads, the problem of the newest load is returned.
 
     Raises
     ------
@@ -52,6 +55,15 @@ def problems_by_load(connection: Connection) -> list[tuple[int, Problem]]:
 
 
 def is_open() -> ColumnElement[bool]:
-    """Condition for problems of documents that are still not stored, and for repeated ids."""
+    """Condition for problems of documents that are still not stored, and for repeated ids.
+
+    If a document failed again for another reason in a later load, only its newest problem is open. A problem of an id
+    is about one of several documents that share it, so a later one does not replace it.
+    """
+    later = problems.alias()
+    is_of_id = later.c.problem.like("the id %")
+    newest = select(later.c.doc_id, func.max(later.c.load)).where(~is_of_id, later.c.problem != PURGED)
+    is_newest = tuple_(problems.c.doc_id, problems.c.load).in_(newest.group_by(later.c.doc_id))
     is_there = exists().where((documents.c.doc_id == problems.c.doc_id) & documents.c.is_current)
-    return ~is_there | problems.c.problem.like("the id %")
+    is_not_stored = ~is_there & (is_newest | (problems.c.problem == PURGED))
+    return is_not_stored | problems.c.problem.like("the id %")

@@ -45,8 +45,8 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
         few = counted(n, "document has", "documents have")
         yield Sentence(f"{few} too few letters for range search: nearkin info COLLECTION --uncounted", "warning")
     if n := told.n_problems:
-        rows = counted(n, "row was not stored or repeats", "rows were not stored or repeat")
-        yield Sentence(f"{rows} an id: nearkin info COLLECTION --problems", "warning")
+        documents = counted(n, "document was not stored", "documents were not stored")
+        yield Sentence(f"{documents}: nearkin info COLLECTION --problems", "warning")
 
 
 def _indexed(n_indexed: int, n_texts: int) -> str:
