@@ -8,13 +8,15 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, exists, func, literal_column, select, true
 
 from nearkin.collection.results import StoredDocument
+from nearkin.collection.stored.origins import IS_UNREAD
+from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
 from nearkin.nouns import counted
 from nearkin.store import integrity
 from nearkin.store.bulk import is_storable, named
 from nearkin.store.checksums import checksum, covered, key_bits, key_place
 from nearkin.store.damage import damaged
-from nearkin.store.schema import contents, documents, loads, waves
+from nearkin.store.schema import contents, documents, loads, origins, problems, waves
 from nearkin.store.seals import difference_in_number, documents_of, read_seals
 
 _MAX_OF_A_NAME = 200
@@ -341,6 +343,10 @@ def _unknown(connection: Connection, doc_id: str, version: int | None) -> str:
         return f"{removed} Its versions are kept: {kept}; nearkin history lists them."
     if len(doc_id) > _MAX_OF_A_HINT:
         return f"There is no document {doc_id[:_MAX_OF_A_HINT]!r}… (an id of {counted(len(doc_id), 'character')})."
+    is_unread = exists().where((origins.c.doc_id == doc_id) & IS_UNREAD)
+    is_refused = exists().where((problems.c.doc_id == doc_id) & (problems.c.problem != PURGED))
+    if connection.execute(select(is_unread | is_refused)).scalar_one():
+        return f"There is no document {doc_id!r}: it was not stored. nearkin exceptions COLLECTION says why."
     pattern = f"%{doc_id.replace(chr(92), chr(92) * 2).replace('%', chr(92) + '%').replace('_', chr(92) + '_')}%"
     is_like = documents.c.is_current & documents.c.doc_id.like(pattern, escape="\\")
     alike = connection.execute(select(documents.c.doc_id).where(is_like).limit(3)).scalars().all()
