@@ -473,7 +473,7 @@ def test_what_the_command_refuses(lossy, arguments, code, said):
 def test_a_run_and_its_audit_print_the_same_estimated_recall(documents, tmp_path):
     path = write_jsonl(tmp_path / "in.jsonl", documents)
     ran = nearkin_here("dedup", path, "--out", tmp_path / "out", "--threshold", "0.6", "--recall", "0.5")
-    (printed,) = re.findall(r"estimated recall: (\d+\.\d\d%)", ran.out)
+    (printed,) = re.findall(r"Estimated recall: (\d+\.\d\d%) of all pairs", ran.out)
     assert printed != "100.00%"
     audited = nearkin_here("audit", tmp_path / "out", "--sample", "20")
     assert re.findall(r"estimated +(\S+)", audited.out) == [printed]
@@ -482,5 +482,5 @@ def test_a_run_and_its_audit_print_the_same_estimated_recall(documents, tmp_path
 def test_without_pairs_there_is_no_estimated_recall(tmp_path):
     path = write_jsonl(tmp_path / "in.jsonl", [{"id": "a", "text": "one text that is alone in this file"}])
     ran = nearkin_here("dedup", path, "--out", tmp_path / "out")
-    assert "estimated missed pairs: 0.0" in ran.out
-    assert "estimated recall" not in ran.out
+    assert "Estimated missed pairs: 0.0" in ran.out
+    assert "Estimated recall" not in ran.out

@@ -181,7 +181,7 @@ def test_the_table_has_every_number(tmp_path):
         "Jaccard ≥ 0.70 on word 5-grams",
     ):
         assert words in said, words
-    assert "6 matches across groups not merged" in said
+    assert "6 matches link documents of different groups, which stay apart" in said
     assert "99.12%" in said
     assert "1.2" in said
     assert str(tmp_path) in said

@@ -39,7 +39,8 @@ def dedup_sentences(told: DedupManifest, *, has_kept: bool, has_compiled: bool =
     yield Sentence("", strong=f"{documents}: {told.count('kept'):,} kept, {told.count('dropped'):,} dropped")
     yield from input_sentences(told, has_kept=has_kept)
     n_bridges = told.count("bridges_refused")
-    bridges = f"; {counted(n_bridges, 'match', 'matches')} across groups not merged" if n_bridges else ""
+    link = f"{counted(n_bridges, 'match links', 'matches link')} documents of different groups, which stay apart"
+    bridges = f"; {link}" if n_bridges else ""
     copies = counted(told.count("pairs_of_exact_copies"), "exact copy", "exact copies")
     found = f"{copies} and {counted(told.count('pairs'), 'verified pair')}"
     criterion = f"{'with' if 'min_shared' in told.parameters else 'at'} {criterion_text(told.parameters)}"
@@ -130,14 +131,14 @@ def _on_search(told: DedupManifest, *, has_compiled: bool) -> Iterator[Sentence]
         )
     else:
         of_search = " of the search" if told.command == "regroup" else ""
-        at = "the threshold" if "min_shared" not in told.parameters else "one shared shingle"
+        at = "at the threshold" if "min_shared" not in told.parameters else "with one shared shingle"
         recall = nearest_percent_text(told.plan_numbers["recall_at_threshold"])
         estimated = told.estimated_recall  # as nearkin audit writes it
-        yield Sentence(
-            f"Predicted recall at {at}{of_search}: {recall}; estimated missed pairs: "
-            f"{told.estimated_missed_pairs or 0.0:,.1f}"
-            + ("" if estimated is None else f"; estimated recall: {share_percent_text(estimated)}")
-        )
+        missed = f"{told.estimated_missed_pairs or 0.0:,.1f}"
+        found = f"Estimated missed pairs: {missed}"
+        if estimated is not None:
+            found = f"Estimated recall: {share_percent_text(estimated)} of all pairs (about {missed} missed)"
+        yield Sentence(f"{found}; predicted for pairs exactly {at}{of_search}: {recall}")
     speed = speed_text(total_s(told.stages), told.count("documents"), has_compiled=has_compiled)
     yield Sentence(f"{speed}, {memory_text(told.stages)}{_beyond_the_limit(told.memory)}")
 
