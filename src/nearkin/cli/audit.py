@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nearkin.cli.options.audit import AuditedPlace, AuditSeed, Gamma, Json, MissedFile, ReplaceMissed, Sample
 from nearkin.cli.options.collection import Cache, Distance, Method, ReadOnly, Threshold, Tolerance
 from nearkin.cli.options.definitions import Quiet, Threads
-from nearkin.nouns import counted
+from nearkin.nouns import agreeing, counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,7 +95,8 @@ def _show(console: Console, audited: Audited, missed: Path | None) -> None:
     rows.columns[2].style = "dim"
     rows.show_header = False
     of_all = f"all {audited.drawn}" if found.is_exact else f"of {found.n_population:,} {audited.drawn}"
-    rows.add_row("sampled", f"{found.n_sampled:,}", f"{of_all}; {found.n_with_pairs:,} have true pairs")
+    are = agreeing(found.n_with_pairs, "is", "are")
+    rows.add_row("sampled", f"{found.n_sampled:,}", f"{of_all}; {found.n_with_pairs:,} of them {are} in a true pair")
     rows.add_row("true pairs", f"{found.n_true:,}", shown(audited.pairs))
     rows.add_row("found", f"{found.n_found:,}", audited.counting)
     rows.add_row("recall", *measured_recall(found))

@@ -105,6 +105,12 @@ def test_whether_a_prediction_held(
             0.9014,
             "The recall is 8.40 points below the predicted 90.14%.",
         ),
+        (
+            replace(EXACT, recall=0.8174, low=0.8174, high=0.8174),
+            0.8274,
+            "The recall is 1.00 points below the predicted 82.74%.",
+        ),
+        (replace(EXACT, recall=0.8174, low=0.8174, high=0.8174), 0.8273, ""),
     ],
 )
 def test_by_how_much_a_recall_is_below_the_predicted_one(

@@ -98,7 +98,7 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
     return Audited(
         what=f"nearkin similar {tolerance.in_options()}, {collection.place}",
         pairs=f"different texts {tolerance.in_words()}",
-        counting="a pair of two sampled documents counts twice: each was queried",
+        counting="a pair of two sampled texts counts twice in both counts: once from each text",
         similarity=SIMILARITY[tolerance.method],
         estimate=estimate_recall(n_true, n_found, n_population=len(population)),
         missed=missed.table(),
@@ -164,10 +164,9 @@ def _notes(n_documents: int, n_texts: int, n_answered: int, method: Method) -> t
     if n_documents > n_texts:
         notes.append(f"{counted(n_documents - n_texts, 'exact copy', 'exact copies')}: not counted beside the original")
     if n_texts > n_answered:
-        notes.append(
-            f"{counted(n_texts - n_answered, 'text')} not sampled and not part of the recall, because they cannot be "
-            f"queried: {_LACKING[method]}"
-        )
+        n = n_texts - n_answered
+        are = agreeing(n, "it cannot be queried and is", "they cannot be queried and are")
+        notes.append(f"{counted(n, 'text has', 'texts have')} {_LACKING[method]}: {are} not part of the recall")
     return tuple(notes)
 
 
