@@ -39,8 +39,8 @@ with each query.
 By default documents match by their wording: the Jaccard similarity of their word 5-grams is at least --threshold. \
 --measure letters finds every document within --gamma; versions with more changes can lie outside it, and texts with \
 the same letters may be unrelated. --measure si compares one number per text (M. Scott Roth): a quick first look that \
-is neither complete nor exact nor symmetric, so judge its results by the similarities beside them. --out writes all \
-documents found to a .csv, .tsv, .jsonl or .parquet file.
+misses similar texts, finds unrelated ones and is not symmetric, so judge its results by the similarities beside \
+them. --out writes all documents found to a .csv, .tsv, .jsonl or .parquet file.
 
 [bold]Examples[/]
 

@@ -54,7 +54,8 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
             f"Kept {counted(n, 'stored text')} that another version of the extractor made; --re-extract replaces {them}"
         )
     if added.n_no_text or added.n_partial or added.n_not_stored:
-        yield Sentence(f"{_with_and_without_text(added)}: nearkin exceptions COLLECTION", "warning")
+        listed = f"nearkin exceptions COLLECTION{_listed_ones(added)}"
+        yield Sentence(f"{_with_and_without_text(added)}: {listed}", "warning")
     if said := shared_ids_sentence(added):
         yield Sentence(said, "warning")
     if n := added.n_by_ocr:
@@ -107,7 +108,7 @@ def _with_and_without_text(added: Added) -> str:
     >>> _with_and_without_text(Added(wave="march", **counts, n_problems=5, n_no_text=7, n_partial=3))
     '65 found: 58 with text (3 partial), 2 stored as empty documents, 5 not stored'
     """
-    n_empty = added.n_no_text - (added.n_problems - added.n_erased - added.n_not_stored)
+    n_empty = _n_empty(added)
     n_with_text = added.n_documents - n_empty
     partial = f" ({added.n_partial:,} partial)" if added.n_partial else ""
     counts = (
@@ -117,6 +118,28 @@ def _with_and_without_text(added: Added) -> str:
     )
     kinds = ", ".join(f"{n:,} {kind}" for n, kind in counts if n)
     return f"{added.n_documents + added.n_problems:,} found: {kinds}"
+
+
+def _n_empty(added: Added) -> int:
+    return added.n_no_text - (added.n_problems - added.n_erased - added.n_not_stored)
+
+
+def _listed_ones(added: Added) -> str:
+    """Say which of the documents are exceptions, if they are of several kinds.
+
+    Examples
+    --------
+    >>> from nearkin.collection.loads.adding import Added
+    >>> counts = {"n_new": 60, "n_new_versions": 0, "n_unchanged": 0, "n_contents": 60, "n_repeated": 0}
+    >>> _listed_ones(Added(wave="march", **counts, n_problems=5, n_no_text=7, n_partial=3))
+    ' lists those that are partial, empty or not stored'
+    >>> _listed_ones(Added(wave="march", **counts, n_problems=5, n_no_text=5))
+    ''
+    """
+    n_unstored = added.n_problems - added.n_erased
+    counts = (added.n_partial, "partial"), (_n_empty(added), "empty"), (n_unstored, "not stored")
+    kinds = [kind for n, kind in counts if n]
+    return f" lists those that are {', '.join(kinds[:-1])} or {kinds[-1]}" if len(kinds) > 1 else ""
 
 
 def _listed_before(added: Added) -> str:

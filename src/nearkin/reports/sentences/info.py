@@ -55,18 +55,16 @@ def _indexed(n_indexed: int, n_texts: int) -> str:
     Examples
     --------
     >>> _indexed(160, 201)
-    '160 texts; the other 41 are too short, or the method selects none of their passages'
+    '160 of 201 texts; 41 have none, because they are too short or the method selects no passage of them'
     >>> _indexed(158, 158)
     'all 158 texts'
     """
     n_others = n_texts - n_indexed
     if n_others <= 0:
         return f"all {counted(n_indexed, 'text')}"
-    if n_others == 1:
-        others = "other text is too short, or the method selects none of its passages"
-    else:
-        others = f"other {n_others:,} are too short, or the method selects none of their passages"
-    return f"{counted(n_indexed, 'text')}; the {others}"
+    one = "1 has none, because it is too short or the method selects no passage of it"
+    several = f"{n_others:,} have none, because they are too short or the method selects no passage of them"
+    return f"{n_indexed:,} of {counted(n_texts, 'text')}; {agreeing(n_others, one, several)}"
 
 
 def fsck_sentences(found: IntegrityReport) -> Iterator[Sentence]:
