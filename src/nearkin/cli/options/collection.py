@@ -126,9 +126,8 @@ Method = Annotated[
         "--method",
         help="words: shared word 5-grams, by --threshold. letters: letter counts, by --gamma. hamming: bits "
         "of signatures, by --distance. si: one number per text, by --tolerance; misses similar texts and finds "
-        "unrelated ones. containment: share of one text's word 5-grams in the other, by --threshold. edit: edit similarity, by "
-        "--threshold. "
-        "[dim]default: words[/]",
+        "unrelated ones. containment: share of one text's word 5-grams in the other, by --threshold. edit: edit "
+        "similarity, by --threshold. [dim]default: words[/]",
     ),
 ]
 PairsMethod = Annotated[
