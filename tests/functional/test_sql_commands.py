@@ -232,8 +232,14 @@ def test_functions_are_installed_before_anything_is_added(server, tmp_path, docu
 
 
 def test_a_directory_gets_its_tables(tmp_path):
-    shown = run("sql", "install", tmp_path / "matter").out
-    assert "SQLite cannot store functions" in shown
+    first = run("sql", "install", tmp_path / "matter").out
+    assert "a new, empty one was created" in first
+    again = run("sql", "install", tmp_path / "matter").out
+    assert "was created" not in again
+    assert "matter is ready for plain SQL (similarity index 43B:k=40,w=100)" in " ".join(again.split())
+    assert told("sql", "install", tmp_path / "other")["is_new_collection"] is True
+    assert told("sql", "install", tmp_path / "other")["is_new_collection"] is False
+    assert "SQLite cannot store functions" in first
     assert told("info", tmp_path / "matter")["n_documents"] == 0
 
 

@@ -66,6 +66,8 @@ class Installed:
         load fail.
     example : str
         An example call.
+    is_new_collection : bool
+        Whether the collection was missing, and has been created.
     """
 
     place: str
@@ -78,6 +80,7 @@ class Installed:
     flag_measure: FlagMeasure | None
     refused_limit: float | None
     example: str
+    is_new_collection: bool
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -144,6 +147,7 @@ def install(
         flag_measure=stored,
         refused_limit=refused,
         example=example,
+        is_new_collection=store.is_new,
     )
 
 

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 def install_sentences(installed: Installed) -> Iterator[Sentence]:
     """Name the tables, views and functions of a database, and an example."""
-    yield Sentence(f": similarity indexes by {installed.similarity_index}", strong=installed.place)
+    if installed.is_new_collection:
+        said = "There was no collection: a new, empty one was created. To use one that exists, check the name."
+        yield Sentence(said, "warning")
+    yield Sentence(f" is ready for plain SQL (similarity index {installed.similarity_index})", strong=installed.place)
     yield Sentence(f"tables {', '.join(installed.tables)}; views {', '.join(installed.views)}")
     if installed.functions:
         yield Sentence(f"functions {', '.join(installed.functions)}")
