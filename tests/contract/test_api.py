@@ -135,6 +135,10 @@ def test_what_is_like_a_document_and_how_two_differ(script: Script) -> None:
     ("method", "path", "status", "where"),
     [
         ("GET", "/documents/lease/similar?value=x", 400, "query.value"),
+        ("GET", "/documents/lease/similar?value=80", 400, "query.value"),
+        ("GET", "/documents/lease/similar?measure=letters&value=1", 400, "query.value"),
+        ("GET", "/groups?value=0", 400, "query.value"),
+        ("GET", "/documents/lease/similar?measure=jaccard", 400, "query.measure"),
         ("GET", "/documents/lease/similar?treshold=1", 400, "query"),
         ("GET", "/documents/lease/similar?id=letter", 400, "query.id"),
         ("GET", "/groups?limit=0", 400, "query.limit"),
@@ -151,6 +155,25 @@ def test_what_is_refused_says_where_and_why(script: Script, method: str, path: s
     answer = script.call(method, path)
     assert (answer.status_code, answer.json()["where"]) == (status, where), answer.text
     assert len(answer.json()["message"]) > 20
+
+
+def test_a_refusal_says_what_is_allowed_instead(script: Script) -> None:
+    def message(path: str) -> str:
+        return str(script.call("GET", path).json()["message"])
+
+    similar = "/documents/lease/similar"
+    assert message(f"{similar}?value=80") == (
+        "query.value: for the measure words it must be above 0 and at most 1. Got 80 instead."
+    )
+    assert message(f"{similar}?measure=jaccard") == (
+        "query.measure: Expected 'words', 'letters', 'containment' or 'edit'. Got 'jaccard' instead."
+    )
+    assert message("/groups?measure=edit").endswith("Expected 'words' or 'letters'. Got 'edit' instead.")
+    assert message("/compare?a=lease&b=letter&ignore=case&ignore=x") == (
+        "query.ignore[1]: Expected 'case', 'punctuation' or 'numbers'. Got 'x' instead."
+    )
+    assert message("/documents/no/such/id").endswith(" Write / in an id as %2F.")
+    assert "%2F" not in message("/nothing")
 
 
 @pytest.mark.parametrize("value", ["0", "x", "1e3", "1.0"])

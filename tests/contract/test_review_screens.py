@@ -60,6 +60,8 @@ def test_links_to_groups_name_their_tolerance(visit: Visit) -> None:
     collection.groups(threshold=0.9)
     collection.groups(gamma=0.5)
     page = visit.get("/document", id="lease").text
+    assert "group 1 (letters, gamma 0.5): " in words_of(page)
+    assert "group 1 (words, threshold 0.9): " in words_of(page)
     links = [html.unescape(link) for link in re.findall(r'href="(/group\?[^"]*)"', page)]
     assert {link.partition("measure=")[2] for link in links} == {"letters&value=0.5", "words&value=0.9"}
     for link in links:

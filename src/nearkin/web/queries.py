@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from typing import Any, Literal, TypeVar, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
 from urllib.parse import parse_qsl
 
 import msgspec
 
 from nearkin.collection.tolerance import CONTAINMENT, EDIT, GAMMA, THRESHOLD, Tolerance
 from nearkin.errors import ParameterError, is_int, quoted
+from nearkin.nouns import one_of
 
 Asked = TypeVar("Asked", bound=msgspec.Struct)
 Measure = Literal["words", "letters", "containment", "edit"]
@@ -70,7 +71,7 @@ def parsed(
     try:
         found = msgspec.convert(given_values, kind, strict=False)
     except msgspec.ValidationError as error:
-        what, inside = fault_in(error, given_values)
+        what, inside = fault_in(error, given_values, kind)
         where = "path" if re.split(r"[.\[]", inside.removeprefix("."))[0] in in_path else place
         raise ParameterError(f"{where}{inside}: {what}.") from error
     for name, value in values.items():  # msgspec takes 1e3 for an integer
@@ -80,8 +81,8 @@ def parsed(
     return found
 
 
-def fault_in(error: msgspec.DecodeError, given: object) -> tuple[str, str]:
-    """Return what is wrong with a part of what was given, with its value if the rule names only the type, and where.
+def fault_in(error: msgspec.DecodeError, given: object, kind: type[msgspec.Struct]) -> tuple[str, str]:
+    """Return what is wrong with a part of what was given, the allowed values or type and its value, and where it is.
 
     Examples
     --------
@@ -90,7 +91,7 @@ def fault_in(error: msgspec.DecodeError, given: object) -> tuple[str, str]:
     >>> try:
     ...     msgspec.convert({"limit": "many"}, Example, strict=False)
     ... except msgspec.ValidationError as error:
-    ...     fault_in(error, {"limit": "many"})
+    ...     fault_in(error, {"limit": "many"}, Example)
     ("Expected `int`. Got 'many' instead", '.limit')
     """
     what, _, inside = str(error).partition(" - at `$")
@@ -103,7 +104,23 @@ def fault_in(error: msgspec.DecodeError, given: object) -> tuple[str, str]:
         return what, inside
     if what.startswith("Expected ") and isinstance(value, int | float | str) and not isinstance(value, bool):
         what = f"{what.partition(', got ')[0]}. Got {quoted(value)} instead"
+    elif what.startswith("Invalid enum value") and (allowed := _values_of(kind, inside)):
+        what = f"Expected {one_of(map(repr, allowed))}. Got {quoted(value)} instead"
     return what, inside
+
+
+def _values_of(kind: type[msgspec.Struct], inside: str) -> list[object]:
+    """Return the allowed values of the field at a place such as ``.measure`` or ``.ignore[0]``, if it names them."""
+    name = re.split(r"[.\[]", inside.removeprefix("."))[0]
+    types = [one.type for one in msgspec.structs.fields(kind) if one.encode_name == name]
+    found = list[object]()
+    while types:
+        one = types.pop()
+        if get_origin(one) is Literal:
+            found += get_args(one)
+        else:
+            types += get_args(one)
+    return found
 
 
 def _check_known(given: Iterable[str], known: Collection[str], place: Place, in_path: Collection[str]) -> None:

@@ -11,13 +11,14 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from nearkin.collection.tolerance import RULES, Tolerance, is_limit
 from nearkin.errors import ParameterError, RefusedError, quoted
 from nearkin.stages.documents.members import printable_id
 from nearkin.web.api.json_faults import json_fault, repeated_field
 from nearkin.web.api.openapi import openapi
 from nearkin.web.api.operation import ROOT, Operation, OperationAnswer, RequestBody
 from nearkin.web.api.operations import OPERATIONS
-from nearkin.web.queries import fields_of, parameters_in, parsed
+from nearkin.web.queries import ToleranceQuery, fields_of, parameters_in, parsed
 from nearkin.web.roles import check_role, role_of_operation
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor
@@ -57,7 +58,9 @@ def api_endpoint(service: ReviewService) -> Callable[[Request], Awaitable[Respon
             service.check_may_change()
         pairs = parameters_in(request.url.query, _MAX_FIELDS)
         asked = parsed(operation.query, [*_given_once(operation, pairs), *given.items()], in_path=given.keys())
+        _check_value("query", asked)
         body = await _body(operation, request)
+        _check_value("body", body)
         found = await service.workers.run(lambda: operation.act(service, visitor, asked, body))
         reply = found if isinstance(found, OperationAnswer) else OperationAnswer(200, found)
         if isinstance(reply.answer, str):
@@ -93,7 +96,8 @@ def _operation_for(method: str, segments: Sequence[str]) -> tuple[Operation, dic
         taken = {one.method for one, _ in there}
         allowed = ", ".join(sorted(taken | {"HEAD"} if "GET" in taken else taken))
         raise RefusedError(405, f"The method must be one of: {allowed}. Got {method} instead.", {"allow": allowed})
-    raise RefusedError(404, f"There is no such address. {ROOT}{_DOCUMENT} lists all of them.")
+    slash = " Write / in an id as %2F." if segments[0] == "documents" else ""
+    raise RefusedError(404, f"There is no such address. {ROOT}{_DOCUMENT} lists all of them.{slash}")
 
 
 def _match(template: Sequence[str], segments: Sequence[str]) -> dict[str, str] | None:
@@ -118,6 +122,16 @@ def _given_once(operation: Operation, pairs: Sequence[tuple[str, str]]) -> Seque
             raise ParameterError(f"query.{name}: this parameter must be given once. It came several times.")
         seen.add(name)
     return pairs
+
+
+def _check_value(place: str, asked: object) -> None:
+    """Refuse a limit that its measure does not allow, under the name of its parameter."""
+    if not isinstance(asked, ToleranceQuery) or asked.value is None:
+        return
+    method = Tolerance.of(asked.measure).method
+    if not is_limit(method, asked.value):
+        rule = f"for the measure {asked.measure} it must be {RULES[method]}"
+        raise ParameterError(f"{place}.value: {rule}. Got {asked.value:g} instead.")
 
 
 async def _body(operation: Operation, request: Request) -> Any:

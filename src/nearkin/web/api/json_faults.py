@@ -31,7 +31,7 @@ def json_fault(error: Exception, kind: type[msgspec.Struct], body: bytes | str) 
     >>> fault('{"limit": "3"}')
     "body.limit: Expected `int`. Got '3' instead."
     """
-    what, where = (str(error), "") if not isinstance(error, msgspec.ValidationError) else _fault_in(error, body)
+    what, where = (str(error), "") if not isinstance(error, msgspec.ValidationError) else _fault_in(error, kind, body)
     if found := _UNKNOWN.match(what):
         known = "" if where else f" The fields are: {', '.join(fields_of(kind))}."
         return f"body{where}: there is no field {quoted(found[1])}.{known}"
@@ -40,11 +40,11 @@ def json_fault(error: Exception, kind: type[msgspec.Struct], body: bytes | str) 
     return f"body{where}: {what}."
 
 
-def _fault_in(error: msgspec.ValidationError, body: bytes | str) -> tuple[str, str]:
+def _fault_in(error: msgspec.ValidationError, kind: type[msgspec.Struct], body: bytes | str) -> tuple[str, str]:
     try:
-        return fault_in(error, msgspec.json.decode(body))
+        return fault_in(error, msgspec.json.decode(body), kind)
     except (msgspec.DecodeError, UnicodeDecodeError):  # the body ends too early: its first fault was found before
-        return fault_in(error, {})
+        return fault_in(error, {}, kind)
 
 
 def repeated_field(body: bytes) -> str | None:
