@@ -128,6 +128,10 @@ def test_what_is_stored_is_told(repository, tmp_path):
     path = written(tmp_path, LEASE.format(street="Mill Lane", rent=950))
     ended = check(repository, path, "--store", "--wave", "spring")
     assert (ended.code, f"stored as {path}" in " ".join(ended.out.split())) == (11, True)
+    assert "Jaccard  yours in it  it in yours" in ended.out
+    new = check(repository, written(tmp_path, LEASE.format(street="Mill Lane", rent=975)), "--store").out
+    assert f"stored as version 2 of {path}; to list its versions: nearkin history" in " ".join(new.split())
+    assert nearkin_here("history", repository, path).code == 0
     again = json.loads(check(repository, path, "--store", "--only-new", "--id", "other", "--json").out)
     assert (again["verdict"], again["stored_as"]) == ("exact", None)
     assert "because of --only-new" in check(repository, path, "--store", "--only-new", "--id", "other").out

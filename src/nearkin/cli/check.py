@@ -102,8 +102,8 @@ StoreId = Annotated[
     str | None,
     _storing(
         "--id",
-        help="Id of the stored document; with --jsonl, the key of the ids. [dim]default: as for nearkin add; "
-        "with --jsonl: id[/]",
+        help="With --store: id of the document; by default the one that nearkin add would give it. "
+        "With --jsonl: key of the ids in each object; by default id.",
     ),
 ]
 JsonLines = Annotated[bool, _stream("--jsonl", help="Read a stream of documents, one JSON object per line.")]
@@ -359,7 +359,7 @@ def _show(console: Console, found: Checked, name: str, *, is_storing: bool) -> N
 
     say(console, [verdict_sentence(found, name)])
     if found.documents:
-        rows = table("Jaccard", "found there", "found in yours", "edit", "relation", "id", "wave", numbers=4)
+        rows = table("Jaccard", "yours in it", "it in yours", "edit", "relation", "id", "wave", numbers=4)
         for one in found.documents:
             measured = one.jaccard, one.contained, one.contains, one.edit_similarity
             numbers = [share_text(value) for value in measured]

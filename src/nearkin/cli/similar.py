@@ -156,7 +156,7 @@ def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool
     if found.documents:
         by_index = found.tolerance.method == "si"
         by_share, by_edit = (found.tolerance.method == name for name in ("containment", "edit"))
-        names = (*["index"] * by_index, "Jaccard", *["found there", "found in yours"] * by_share, "edit", "γ", "bits")
+        names = (*["index"] * by_index, "Jaccard", *["query in it", "it in query"] * by_share, "edit", "γ", "bits")
         rows = table(*names, *["found by"] * by_edit, "id", "wave", numbers=len(names))
         for one in found.documents:
             document = one.document

@@ -63,8 +63,11 @@ def check_sentences(found: Checked, *, is_storing: bool) -> Iterator[Sentence]:
     if found.is_repaired:
         yield Sentence("The stored copy of this text was damaged and has been repaired.", "warning")
     if found.stored_as is not None:
-        again = f", its version {found.version}: nearkin versions" if (found.version or 1) > 1 else ""
-        yield Sentence(again, strong=f"stored as {found.stored_as}")
+        if (found.version or 1) > 1:
+            stored = f"stored as version {found.version} of {found.stored_as}"
+            yield Sentence("; to list its versions: nearkin history", strong=stored)
+        else:
+            yield Sentence("", strong=f"stored as {found.stored_as}")
         yield from contradiction_sentences(found.contradiction)
     elif is_storing:
         yield Sentence("not stored, because of --only-new")

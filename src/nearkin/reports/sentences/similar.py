@@ -40,9 +40,10 @@ def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
         recall, threshold = found.tolerance.recall, found.tolerance.value
         yield Sentence(f"Expected recall: {nearest_percent_text(recall, 1)} at Jaccard {threshold:g}, higher above")
     if found.tolerance.method in ("containment", "edit") and found.is_answered:
-        names = {"containment": "the keys of check-ins", "edit": "words and letters"}[found.tolerance.method]
+        missed = "Short parts" if found.tolerance.method == "containment" else "Some similar documents"
         yield Sentence(
-            f"Every listed document is verified. Candidates come from {names}, which may miss some similar documents"
+            f"Every listed document is verified. {missed} may be missed; nearkin audit COLLECTION --measure "
+            f"{found.tolerance.measure} measures how many"
         )
     if found.n_hot_keys:
         n = found.n_hot_keys
