@@ -60,7 +60,7 @@ def test_what_was_guessed_and_planned_is_said(seen):
     said = plain(seen)
     assert "text column: 'text'" in said
     assert "id column: 'id'" in said
-    assert re.search(r"\d+ bands of \d+ rows", said)
+    assert re.search(r"search: MinHash with \d+ bands of \d+ rows each; ", said)
 
 
 def test_the_cursor_is_back_at_the_end(seen):

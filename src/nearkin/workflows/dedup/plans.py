@@ -57,7 +57,7 @@ def describe_plan(plan: Plan, options: DedupOptions, *, share_by_bands: float = 
         )
     n_unrelated = round(plan.expected_candidates)
     search = (
-        f"{counted(plan.bands, 'band')} of {counted(plan.rows, 'row')}"
+        f"MinHash with {counted(plan.bands, 'band')} of {counted(plan.rows, 'row')}{' each' * (plan.bands > 1)}"
         if isinstance(plan, BandPlan)
         else f"{plan.rate:.2%} of shingles sampled"
     )
