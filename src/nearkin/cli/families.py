@@ -100,10 +100,13 @@ def families(
             )  # fmt: skip
             to_dict = manifest.as_stored
     warn_of_report(manifest.report_problem, is_silent=quiet or as_json)
-    tell(to_dict, lambda console: _show(console, manifest, groups, out), as_json=as_json, quiet=quiet)
+    default_of = "" if threshold is not None or shingle is not None else "files" if groups is None else "a collection"
+    tell(to_dict, lambda console: _show(console, manifest, groups, out, default_of), as_json=as_json, quiet=quiet)
 
 
-def _show(console: Console, manifest: DedupManifest, groups: CollectionGroups | None, out: Path) -> None:
+def _show(
+    console: Console, manifest: DedupManifest, groups: CollectionGroups | None, out: Path, default_of: str
+) -> None:
     """Print the members by relation, the documents without a form group, and where to look."""
     from nearkin.cli.printing import say, say_results, table
     from nearkin.kernels.choosing import has_compiled
@@ -115,7 +118,7 @@ def _show(console: Console, manifest: DedupManifest, groups: CollectionGroups | 
     for relation, n in found.relations.items():
         rows.add_row(f"{n:,}", f"{n / max(1, found.documents - found.families):.1%}", relation)
     console.print(rows)
-    say(console, families_sentences(manifest, found, has_compiled=has_compiled()))
+    say(console, families_sentences(manifest, found, default_of=default_of, has_compiled=has_compiled()))
     if groups is not None:
         say(console, family_group_sentences(groups))
     say_results(console, out, "families.csv")

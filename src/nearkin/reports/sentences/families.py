@@ -17,14 +17,26 @@ if TYPE_CHECKING:
     from nearkin.manifests.dedup import DedupManifest, FamilyCounts
 
 
-def families_sentences(told: DedupManifest, found: FamilyCounts, *, has_compiled: bool = False) -> Iterator[Sentence]:
-    """Count the documents in form groups, and those in none."""
+def families_sentences(
+    told: DedupManifest, found: FamilyCounts, *, default_of: str = "", has_compiled: bool = False
+) -> Iterator[Sentence]:
+    """Count the documents in form groups, and those in none; say whether the criterion is the default of the input."""
     n_documents, groups = told.count("documents"), counted(found.families, "form group")
     others = "".join(f", {n:,} {name}" for name in ("empty", "unreadable") if (n := told.count(name)))
     yield Sentence(
         f", {found.alone:,} without a match at {criterion_text(told.parameters)}{others}",
         strong=f"{counted(n_documents, 'document')}: {found.documents:,} in {groups}",
     )
+    if default_of:
+        other = "for files" if default_of == "a collection" else "for a collection"
+        criterion = criterion_text(told.parameters)
+        yield Sentence(f"{criterion} is the default for {default_of}; the default {other} is another", "quiet")
+    if found.families:
+        yield Sentence(
+            "The table counts only how each member relates to the principal of its group; copies of one another can "
+            "both count as revised",
+            "quiet",
+        )
     yield from input_sentences(told)
     yield Sentence(speed_text(total_s(told.stages), n_documents, has_compiled=has_compiled))
 
