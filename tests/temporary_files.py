@@ -13,16 +13,12 @@ _ROOM, _MEMORY = 6 << 30, 14 << 30  # of the file system, and of what the machin
 
 
 def keep_in_memory() -> None:
-    """Name a folder of this user as the one for temporary files, unless one is named already.
+    """Have temporary files in memory, unless a folder for them is named already.
 
     The files are small and many, and live for seconds. On a disk they cost a tenth of the time of all tests.
     """
-    if "TMPDIR" in os.environ or not _has_room():
-        return
-    folder = _IN_MEMORY / f"nearkin-tests-{os.getuid()}"
-    folder.mkdir(mode=0o711, exist_ok=True)
-    if folder.stat().st_uid == os.getuid():
-        os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
+    if "TMPDIR" not in os.environ and _has_room():
+        os.environ["TMPDIR"] = tempfile.tempdir = str(_IN_MEMORY)
 
 
 def _has_room() -> bool:

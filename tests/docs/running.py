@@ -85,10 +85,13 @@ def _call(command: str, folder: Path) -> Callable[[], object] | None:
 
 
 def _run_script(script: Path, arguments: list[str]) -> None:
-    """Run a script as ``python script`` does."""
+    """Run a script as ``python script`` does, and forget the modules beside it: the next page has its own."""
     given, places = [str(script), *arguments], [str(script.parent), *sys.path]
     with mock.patch.object(sys, "argv", given), mock.patch.object(sys, "path", places):
         runpy.run_path(str(script), run_name="__main__")
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None)).startswith(f"{script.parent}{os.sep}"):
+            del sys.modules[name]
 
 
 def matches(said: str, came: str) -> bool:
