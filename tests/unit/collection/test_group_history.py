@@ -24,7 +24,8 @@ def pairs(mapping: dict[int, int]) -> np.ndarray:
 
 def opened() -> Connection:
     connection = create_engine("sqlite://").connect()
-    schema.metadata.create_all(connection, [schema.waves, schema.loads, schema.contents, schema.documents])
+    tables = [schema.waves, schema.loads, schema.contents, schema.documents, schema.groupings]
+    schema.metadata.create_all(connection, tables)
     return connection
 
 
