@@ -9,12 +9,11 @@ from typing import Literal, get_args
 
 from nearkin.errors import ParameterError, is_among
 from nearkin.stages.differences.changes import Change, Changes
+from nearkin.stages.differences.signs import number_signs
 
 Ignored = Literal["case", "punctuation", "numbers"]
 IGNORED: tuple[Ignored, ...] = get_args(Ignored)
 _NUMBER = re.compile(r"\d(?:[\d.,:/]*\d)?")
-# signs that change an amount: inside a number, before it, after it
-_SIGN_OF_NUMBER = re.compile(r"(?<=\d)[^\w\s](?=\d)|[-+\u2212\u00b1<>=≤≥$€£¥§#](?=\d)|(?<=\d)[%‰°$€£¥]")
 _BREAKS = re.compile(r"\r\n?|\n")
 
 
@@ -71,16 +70,14 @@ def what_counts(text: str, start: int, end: int, ignored: Collection[Ignored]) -
     Examples
     --------
     >>> what_counts("Rent (due): 1,5 %", 0, 17, ["case", "punctuation"])
-    'rentdue1,5'
+    'rentdue1,5%'
     >>> what_counts("-500", 0, 1, ["punctuation"])
     '-'
     """
     part = text[start:end]
-    if "punctuation" in ignored:
-        # one character around it shows whether a sign at its ends belongs to a number
-        low, high = max(0, start - 1), min(len(text), end + 1)
-        kept = {low + found.start() for found in _SIGN_OF_NUMBER.finditer(text[low:high])}
-        part = "".join(c for i, c in enumerate(part, start) if i in kept or unicodedata.category(c)[0] not in "PS")
+    if "punctuation" in ignored and not part.isalnum():
+        kept = number_signs(text, start, end)
+        part = "".join(kept.get(i, "" if unicodedata.category(c)[0] in "PS" else c) for i, c in enumerate(part, start))
     if "numbers" in ignored:
         part = _NUMBER.sub("0", part)
     if "case" in ignored:

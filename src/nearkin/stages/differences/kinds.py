@@ -3,11 +3,11 @@
 The rules use two texts and English words, and nothing learned:
 
 - formatting: the words are the same, and capitals, punctuation, invisible characters or the Unicode form of characters
-  differ: ½ and 1⁄2, m² and m2, but not 10⁵ and 105;
+  differ: ½ and 1⁄2, ％ and %, but not m² and m2;
 - dates: months, weekdays, and all numbers of a date: ``3 March 2027``, ``March 3, 2027``, ``3rd day of March``,
   ``2027-03-03``, ``3.3.2027``;
-- numbers: other words with a digit, number words, and signs that change an amount: 1.5 and 15, -500 and 500, but not
-  1–2 and 1-2;
+- numbers: other words with a digit, number words, and signs that change an amount (see :mod:`.signs`): 1.5 and 15, -500
+  and 500, m² and m2, but not 1–2 and 1-2; in doubt, as in (500) and 500, a sign changes it;
 - negations: not, no, never and so on, also in ``isn't`` beside ``is``;
 - names: words with a capital inside a sentence that have one wherever they occur in the two texts, and such a word
   before another one at the beginning; not beside a word in capitals, as in a heading;
@@ -26,8 +26,8 @@ from itertools import pairwise
 
 from nearkin.stages.differences.changes import Change
 from nearkin.stages.differences.comparison import KINDS, DifferenceKind
-from nearkin.stages.differences.ignoring import what_counts
 from nearkin.stages.differences.particulars import DATES, JOINING, NUMBERS, PARTIES, Original
+from nearkin.stages.differences.signs import amounts_in, raised_in
 from nearkin.stages.differences.unicode_forms import is_other_form
 from nearkin.stages.differences.wording import Word
 
@@ -50,8 +50,6 @@ _BEGINS_SENTENCE = re.compile(r"(?:[.!?:;]|\n[ \t]*\r?\n)\W*\Z")
 _SHORT_WORD = re.compile(r"([^\W\d_]+)\.\W{0,3}\Z")
 _LAST_WORD, _NEXT_WORD = re.compile(r"([^\W\d_]{2,})\s\Z"), re.compile(r"\s([^\W\d_]{2,})")
 _LOOK_BACK = 24
-_UNITS = "%\u2030$\u20ac\u00a3\u00a5"
-_DASHES = dict.fromkeys((*range(0x2010, 0x2016), 0x2212), "-")  # hyphens, dashes and minus
 _APOSTROPHES = ("'", "\u2019")
 _CONTRACTED = {"won": "will", "shan": "shall"}
 
@@ -87,6 +85,8 @@ def kinds_of(a: Original, b: Original, change: Change) -> tuple[DifferenceKind, 
         found |= {kind for word, kind in zip(side, kinds, strict=True) if word.core not in common}
     if not found:  # the same words in another order, or a word more often
         found = _more_often(sides, cores, (a, b)) or {"wording"}
+    if found.isdisjoint(("numbers", "dates")) and _has_other_amount(a.text, b.text, change):
+        found.add("numbers")  # a sign before or after other words: fee -500, rent 500
     return tuple(kind for kind in KINDS if kind in found)
 
 
@@ -102,16 +102,12 @@ def _more_often(
 
 
 def _has_other_amount(text_a: str, text_b: str, change: Change) -> bool:
-    """Whether a difference in punctuation changes an amount: 1.5 and 15, -500 and 500, 5 % and 5."""
+    """Whether a difference in spelling changes an amount: 1.5 and 15, -500 and 500, 5 % and 5, m² and m2."""
     sides = (text_a, change.start_a, change.end_a), (text_b, change.start_b, change.end_b)
-    if is_other_form(*(text[start:end] for text, start, end in sides)):
+    parts = [text[start:end] for text, start, end in sides]
+    if is_other_form(*parts) and raised_in(parts[0]) == raised_in(parts[1]):
         return False
-    if len({text[start:end].translate(_DASHES) for text, start, end in sides}) == 1:
-        return False
-    if len({tuple(text[start:end].count(unit) for unit in _UNITS) for text, start, end in sides}) > 1:
-        return True
-    has_digit = any(one.isdigit() for text, start, end in sides for one in text[max(0, start - 1) : end + 1])
-    return has_digit and len({what_counts(*side, ("case", "punctuation")) for side in sides}) > 1
+    return amounts_in(*sides[0]) != amounts_in(*sides[1])
 
 
 def _words(own: Original, start: int, end: int) -> list[Word]:

@@ -1,4 +1,4 @@
-"""Passages that differ only in the Unicode form of their characters: ``½`` and ``1⁄2``, ``m²`` and ``m2``."""
+"""Passages that differ only in the Unicode form of their characters: ``½`` and ``1⁄2``, ``％`` and ``%``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _SAME_NUMBER = ("", "<wide>", "<font>")  # decompositions that leave a digit wha
 def is_other_form(text_a: str, text_b: str) -> bool:
     r"""Whether two passages are the same words and signs after NFKC, in lower case, and mean the same numbers.
 
-    A superscript or a fraction beside a digit is another number than its plain form: 10⁵ is not 105.
+    A superscript or a fraction beside a digit is another number than its plain form: 10⁵ is not 105. The
+    words of m² and m2 are the same, although their numbers are not; see :func:`.signs.amounts_in`.
 
     Examples
     --------

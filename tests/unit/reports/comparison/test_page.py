@@ -68,7 +68,8 @@ def test_names_and_facts_are_shown_and_escaped() -> None:
             "in all of the 105 cells",
             "1 difference in numbers; 2 other places are only written differently",
         ),
-        ("12 m² here", "12 m2 here", "The two documents have the same words, written differently in 1 place"),
+        ("12 m² here", "12 m2 here", "1 difference in numbers; all other words are the same"),
+        ("12％ here", "12% here", "The two documents have the same words, written differently in 1 place"),
         ("a b", "a c d", "1 difference: 1 word only in A, 2 words only in B"),
     ],
 )
