@@ -37,10 +37,29 @@ from typing import TypeGuard
 _MAX_QUOTED, _N_QUOTED = 1_000, 200
 
 
+def _escaped(message: str) -> str:
+    r"""Escape a byte that is not UTF-8 as ``\xff``, and any other unpaired surrogate as ``\ud800``."""
+    if message.isascii():
+        return message
+    return _SURROGATE.sub(_code_of, message)
+
+
+def _code_of(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return rf"\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else rf"\u{code:04x}"
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
 class NearkinError(Exception):
     """Base of all errors above; ``exit_code`` is the exit code of the command line."""
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        """Return the message in characters that can be printed: unpaired surrogates are escaped."""
+        return _escaped(super().__str__())
 
 
 class ParameterError(NearkinError, ValueError):
@@ -320,7 +339,7 @@ class UnknownDocumentError(CollectionError, KeyError):
 
     def __str__(self) -> str:
         """Return the message without the quotes that KeyError adds."""
-        return str(self.args[0])
+        return _escaped(str(self.args[0]))
 
 
 class EngineError(NearkinError):

@@ -6,6 +6,7 @@ import errno
 import glob
 import os
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -24,6 +25,8 @@ DATABASE = "nearkin.sqlite"
 """Name of the file that makes a directory a collection."""
 _MAX_NAME = 1024
 """Maximum number of characters of a string that may be meant as the name of a file."""
+_MAX_PART, _MAX_PATH = 255, 4095
+"""Maximum length of the name of a file or folder, and of a whole path in bytes on Linux."""
 _WORDS = {
     errno.ENOSPC: "the disk is full; free some space",
     errno.EDQUOT: "the disk quota is exhausted; free some space",
@@ -98,7 +101,17 @@ def path_of(given: object, parameter: str, owner: str) -> Path:
         os.fsencode(path)
     except UnicodeEncodeError as error:
         raise ParameterError.of(parameter, owner, "a path, which cannot contain an unpaired surrogate", path) from error
+    if (rule := _rule_of_lengths(path)) is not None:
+        raise ParameterError.of(parameter, owner, rule, path)
     return Path(path)
+
+
+def _rule_of_lengths(path: str) -> str | None:
+    """Return the rule that a path breaks if no file can have it, because a name or the whole is too long."""
+    is_in_bytes = sys.platform == "linux"  # other systems count characters
+    if max(len(os.fsencode(one)) if is_in_bytes else len(one) for one in path.split(os.sep)) > _MAX_PART:
+        return f"a path, whose names have at most {_MAX_PART} {'bytes' if is_in_bytes else 'characters'} each"
+    return f"a path of at most {_MAX_PATH:,} bytes" if is_in_bytes and len(os.fsencode(path)) > _MAX_PATH else None
 
 
 def check_outside_collections(place: str | os.PathLike[str], option: str = "--out") -> None:

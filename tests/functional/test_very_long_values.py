@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import nearkin
 from functional.conftest import FAST, Ended, nearkin_here, write_jsonl
 from nearkin import Collection
-from nearkin.errors import MissingCollectionError, OutputError
+from nearkin.errors import MissingCollectionError, NearkinError, OutputError, ParameterError
 
 LONG = "L" * 10_240
 CELL = "x" * 1_000_000
@@ -56,6 +58,76 @@ def test_a_collection_with_a_name_that_is_too_long() -> None:
         Collection.open(LONG)
     with pytest.raises(OutputError, match="Cannot create LLL"):
         Collection.open(LONG, create=True)
+
+
+PAIR = [FAST, f"{FAST} again"]
+
+
+@pytest.mark.parametrize("name", ["L" * 256, "ü" * 128, f"folder/{LONG}/file", "ab/" * 1_366])
+@pytest.mark.parametrize(
+    ("parameter", "called"),
+    [
+        ("'place' parameter of audit", lambda name: nearkin.audit(name)),
+        ("'place' parameter of audit", lambda name: nearkin.audit(Path(name))),
+        ("'out' parameter of sign", lambda name: nearkin.sign(PAIR, out=name)),
+        ("'out' parameter of dedup", lambda name: nearkin.dedup(PAIR, out=name)),
+        ("'out' parameter of threads", lambda name: nearkin.threads([Path("a.eml")], out=name)),
+        ("'signed' parameter of neighbours", lambda name: nearkin.neighbours(name)),
+        ("'against' parameter of neighbours", lambda name: nearkin.neighbours(nearkin.sign(PAIR), against=name)),
+        ("'out' parameter of neighbours", lambda name: nearkin.neighbours(nearkin.sign(PAIR), out=name)),
+    ],
+)
+def test_a_path_that_no_file_can_have_is_an_invalid_parameter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parameter: str, called: Callable[[str], object], name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.eml").write_text("From: ada@example.org\nMessage-ID: <a@x>\n\nIs it sold?")
+    with pytest.raises(ParameterError, match=f"The {parameter} must be a path") as raised:
+        called(name)
+    assert "at most 255 bytes" in str(raised.value) or "at most 4,095 bytes" in str(raised.value)
+
+
+def test_a_long_name_must_leave_room_for_the_names_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert nearkin.sign(PAIR, out="s" * 200).out == Path("s" * 200)
+    with pytest.raises(ParameterError, match="The 'out' parameter of sign must be a path that leaves room"):
+        nearkin.sign(PAIR, out="s" * 255)
+
+
+@pytest.mark.parametrize(
+    "called",
+    [
+        lambda: nearkin.dedup(Path("in.txt"), ignore=LONG),
+        lambda: nearkin.dedup(Path("in.txt"), encoding=LONG),
+        lambda: nearkin.dedup(PAIR, out=LONG),
+        lambda: Collection.open("matter").groups_since(LONG),
+    ],
+)
+def test_a_message_of_python_shows_only_the_beginning_of_a_long_value(
+    matter: str, called: Callable[[], object]
+) -> None:
+    Path("in.txt").write_text(FAST)
+    with pytest.raises(NearkinError, match=r"\(length 10,240\)") as raised:
+        called()
+    assert len(str(raised.value)) < 600
+
+
+@pytest.mark.parametrize(
+    ("called", "shown"),
+    [
+        (lambda: nearkin.dedup(Path("\udcff")), r"Cannot open \xff:"),
+        (lambda: nearkin.audit("\udcff"), r"\xff holds neither"),
+        (lambda: nearkin.audit("\ud800"), r"unpaired surrogate. Got '\ud800' instead"),
+        (lambda: Collection.open("\ud800"), r"There is no collection at \ud800."),
+    ],
+)
+def test_messages_can_be_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, called: Callable[[], object], shown: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(NearkinError) as raised:
+        called()
+    assert shown in str(raised.value).encode().decode()
 
 
 def test_a_list_longer_than_a_database_can_count(matter: str) -> None:

@@ -20,7 +20,7 @@ from nearkin.jobs.pairing import PairsResult
 from nearkin.jobs.places import Where, manifest_in
 from nearkin.manifests.pairs import SIDES
 from nearkin.nouns import counted
-from nearkin.paths import path_of
+from nearkin.paths import is_like_a_server, path_of
 from nearkin.runs.progress import Progress
 from nearkin.tabular.page import Histogram
 from nearkin.tabular.tabular import Tabular, histogram
@@ -226,4 +226,7 @@ def _place(given: Where | Run | Collection) -> str | Path:
         if given.out is None:
             raise ParameterError("This result has no directory to audit: run the job with 'out'.")
         return given.out
-    return given if isinstance(given, str) and given else path_of(given, "place", "audit")
+    if isinstance(given, str) and ("://" in given or is_like_a_server(given)):
+        return given
+    path = path_of(given, "place", "audit")
+    return given if isinstance(given, str) else path

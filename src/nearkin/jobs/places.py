@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -36,7 +37,9 @@ def check_needs_out(out: Where | None, **given: bool) -> None:
 def directory_for(out: Where | None, owner: str) -> Iterator[Path]:
     """Yield the directory of a run; without ``out`` a temporary one."""
     if out is not None:
-        yield path_of(out, "out", owner)
+        path = path_of(out, "out", owner)
+        with _too_long_for_its_files(path, owner):
+            yield path
         return
     with tempfile.TemporaryDirectory(prefix="nearkin-") as folder:
         try:
@@ -67,7 +70,20 @@ def file_for(out: Where | None, owner: str, *, overwrite: bool) -> Iterator[Path
     check_outside_collections(path, "'out'")
     if path.exists() and not overwrite:
         raise OutputExistsError(f"{path} already exists. Choose another 'out', or set overwrite=True.")
-    yield path
+    with _too_long_for_its_files(path, owner):
+        yield path
+
+
+@contextlib.contextmanager
+def _too_long_for_its_files(path: Path, owner: str) -> Iterator[None]:
+    """Refuse a path that a file may have, but not the files in it or beside it, whose names are longer."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG or not os.fsdecode(error.filename or "").startswith(str(path)):
+            raise
+        rule = "a path that leaves room for the longer names of other files of the results"
+        raise ParameterError.of("out", owner, rule, str(path)) from error
 
 
 def table_in(directory: Path, name: str) -> pa.Table:

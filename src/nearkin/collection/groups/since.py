@@ -19,7 +19,7 @@ from nearkin.collection.stored.documents import stored_documents, with_documents
 from nearkin.collection.stored.group_history import PastGroups, grouped_loads, past_groups
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance, described
-from nearkin.errors import CollectionError, ParameterError
+from nearkin.errors import CollectionError, ParameterError, quoted
 from nearkin.nouns import counted, first_of, wave_text
 from nearkin.store.bulk import named
 from nearkin.store.checksums import checksum, covered, key_place
@@ -221,7 +221,7 @@ def _both(connection: Connection, wave: str, tolerance: Tolerance) -> tuple[Past
     last_loads = _last_loads(connection)
     if wave not in last_loads:
         ordered = sorted(last_loads, key=lambda name: last_loads[name])
-        raise ParameterError(f"There is no wave {wave!r}. Waves: {first_of(ordered, _N_NAMED, len(ordered))}")
+        raise ParameterError(f"There is no wave {quoted(wave)}. Waves: {first_of(ordered, _N_NAMED, len(ordered))}")
     name = str(tolerance)
     state, now = GroupState.read(connection, name), past_groups(connection, name)
     if now is None or state.number is None:
@@ -246,14 +246,14 @@ def _both(connection: Connection, wave: str, tolerance: Tolerance) -> tuple[Past
 def _not_known(wave: str, last_loads: Mapping[str, int], grouped: set[int], tolerance: Tolerance) -> str:
     if last_loads[wave] > max(grouped):
         return (
-            f"The groups {tolerance.in_words()} were not updated since wave {wave!r} was added. Update them: "
+            f"The groups {tolerance.in_words()} were not updated since wave {quoted(wave)} was added. Update them: "
             "nearkin groups COLLECTION"
         )
     usable = _usable(last_loads, grouped)
     asked = first_of(list(map(repr, usable)), _N_NAMED, len(usable)) if usable else "none yet"
     return (
-        f"The groups {tolerance.in_words()} at the end of wave {wave!r} are not known: none were stored between its "
-        f"last load and the next one. Known at the end of: {asked}"
+        f"The groups {tolerance.in_words()} at the end of wave {quoted(wave)} are not known: none were stored between "
+        f"its last load and the next one. Known at the end of: {asked}"
     )
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Select, exists, func, literal_
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.origins import IS_UNREAD
 from nearkin.collection.stored.purged import PURGED
-from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
+from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError, quoted
 from nearkin.nouns import counted
 from nearkin.store import integrity
 from nearkin.store.bulk import is_storable, named
@@ -317,7 +317,7 @@ def number_of_wave(connection: Connection, wave: str) -> int:
     if number is None:
         names = connection.execute(select(waves.c.name).order_by(waves.c.wave)).scalars().all()
         newest = ", ".join(map(repr, names[-5:])) or "none"
-        raise UnknownDocumentError(f"There is no wave {wave!r}. The newest waves are: {newest}.")
+        raise UnknownDocumentError(f"There is no wave {quoted(wave)}. The newest waves are: {newest}.")
     return int(number)
 
 

@@ -17,13 +17,14 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from nearkin import _compute as pc
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, quoted
 from nearkin.paths import check_are_texts, why
 from nearkin.records import Bool
 
 PATTERN, LITERAL = "re:", "text:"
 _COMMENT, _BLOCK, _END = "#", "<<<", ">>>"
 _MAX_FILE_BYTES = 1 << 20
+_MAX_SHOWN = 1000  # characters of the name of a file in a message
 _MAX_PASSAGES = 1_000
 _SPECIAL = re.compile(r"([\\.+*?()|\[\]{}^$])")
 _DIGITS, _LETTER = r"\p{Nd}+", r"\pL"
@@ -235,24 +236,27 @@ def _check(passage: str, number: int) -> None:
 def _content(path: Path) -> str:
     """Read a file of passages."""
     if "\0" in str(path):
-        raise ParameterError(f"The passages to ignore (--ignore): {str(path)!r} contains the character U+0000.")
+        raise ParameterError(f"The passages to ignore (--ignore): {quoted(str(path))} contains the character U+0000.")
     try:
         os.fsencode(path)
     except UnicodeEncodeError as error:
-        raise ParameterError(f"The passages to ignore (--ignore): {str(path)!r} has an unpaired surrogate.") from error
+        raise ParameterError(
+            f"The passages to ignore (--ignore): {quoted(str(path))} has an unpaired surrogate."
+        ) from error
+    shown = str(path) if len(str(path)) <= _MAX_SHOWN else quoted(str(path))
     try:
         with path.open("rb") as file:
             data = file.read(_MAX_FILE_BYTES + 1)
     except OSError as error:
-        raise ParameterError(f"Cannot read the passages to ignore (--ignore {path}): {why(error)}.") from error
+        raise ParameterError(f"Cannot read the passages to ignore (--ignore {shown}): {why(error)}.") from error
     if len(data) > _MAX_FILE_BYTES:
-        raise ParameterError(f"The passages to ignore (--ignore {path}) must be at most 1 MiB.")
+        raise ParameterError(f"The passages to ignore (--ignore {shown}) must be at most 1 MiB.")
     try:
         content = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ParameterError(
-            f"The passages to ignore (--ignore {path}) must be UTF-8. Byte {error.start} is not."
+            f"The passages to ignore (--ignore {shown}) must be UTF-8. Byte {error.start} is not."
         ) from error
     if not Ignored.parse(content).passages:
-        raise ParameterError(f"The file of passages to ignore (--ignore {path}) has no passage.")
+        raise ParameterError(f"The file of passages to ignore (--ignore {shown}) has no passage.")
     return content
