@@ -15,7 +15,7 @@ from nearkin.stages.differences.words import as_compared
 
 _DASHES = "\u2010-\u2015\u2212\u2043\u02d7\u2796\u2e3a\u2e3b\ufe58\ufe63\uff0d"
 _CURRENCY = "$\u00a2-\u00a5\u058f\u060b\u09f2\u09f3\u0af1\u0bf9\u0e3f\u17db\u20a0-\u20cf\ufdfc\uffe0\uffe1\uffe5\uffe6"
-_UNITS = f"{_CURRENCY}%\u2030\u2031"
+_UNITS = f"{_CURRENCY}%\u2030\u2031\u066a"
 # the one table of characters that change a number: before or after it, only after it, only directly before it
 _SIGNS = "-+\u00b1<=>~\u00ac\u00d7\u00f7\u2200-\u22ff\u2a7d\u2a7e"
 _AFTER = f"{_UNITS}\u00b0\u2032\u2033"
