@@ -298,6 +298,14 @@ def test_a_field_that_comes_twice_is_refused(script: Script) -> None:
         assert answer.json()["message"] == "body: the field 'ids' must be given once. It came several times."
 
 
+@pytest.mark.parametrize("body", ["%s", '{"field": "x", "ids": %s}', '{"field": "x", "unknown": %s}'])
+@pytest.mark.parametrize("depth", [900, 50_000])
+def test_a_body_that_is_nested_too_deeply_is_refused(script: Script, body: str, depth: int) -> None:
+    for nested in ("[" * depth, "[" * depth + "]" * depth, '{"a":' * depth + "1" + "}" * depth):
+        answer = script.call("POST", "/tags", content=body % nested, headers={"content-type": "application/json"})
+        assert (answer.status_code, answer.json()["message"].startswith("body")) == (400, True), answer.text
+
+
 @pytest.mark.parametrize("path", ["PUT /documents/form", "POST /check"])
 def test_a_form_or_compressed_data_is_no_document(script: Script, path: str) -> None:
     method, _, where = path.partition(" ")

@@ -154,9 +154,17 @@ async def _body(operation: Operation, request: Request) -> Any:
     if kind != "application/json":
         raise RefusedError(415, f"The Content-Type of the body must be application/json. Got {kind} instead.")
     try:
-        found = msgspec.json.decode(content, type=operation.body)
+        return _decoded(operation.body, content)
+    except RecursionError:
+        raise ParameterError("body: the JSON is nested too deeply.") from None
+
+
+def _decoded(kind: type[msgspec.Struct], content: bytes) -> Any:
+    """Return the record of a JSON body, which has every field once."""
+    try:
+        found = msgspec.json.decode(content, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ParameterError(json_fault(error, operation.body, content)) from error
+        raise ParameterError(json_fault(error, kind, content)) from error
     if (repeated := repeated_field(content)) is not None:
         raise ParameterError(f"body: the field {quoted(repeated)} must be given once. It came several times.")
     return found
