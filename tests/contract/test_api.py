@@ -123,6 +123,27 @@ def test_tags_are_tried_set_and_logged(script: Script) -> None:
     assert script.read("/log", offset=1) == {"n_found": 1, "activities": []}
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"ids": ["lease"], "value": 1}, "body: the field 'tag_value' is missing. The value that the documents get; "),
+        ({"ids": ["lease"]}, "body: the field 'tag_value' is missing. "),
+        ({"ids": ["lease"], "value": 1, "tag_value": "no"}, "body.value: this field is the limit of the measure "),
+        ({"ids": ["lease"], "value": 1, "tag_value": None}, "body.value: "),
+    ],
+)
+def test_a_tag_is_removed_only_if_its_value_is_null(script: Script, given: dict[str, object], message: str) -> None:
+    script.call("POST", "/tags", json={"field": "x", "tag_value": "yes", "ids": ["lease"]})
+    answer = script.call("POST", "/tags", json={"field": "x", **given})
+    assert (answer.status_code, answer.json()["message"].startswith(message)) == (400, True), answer.text
+    assert [(one["field"], one["value"]) for one in script.read("/tags")["tags"]] == [("x", "yes")]
+    body = script.read("/openapi.json")["components"]["schemas"]["TagBody"]
+    assert "tag_value" in body["required"]
+    assert "null removes the field" in body["properties"]["tag_value"]["description"]
+    removed = script.call("POST", "/tags", json={"field": "x", "ids": ["lease"], "tag_value": None}).json()
+    assert (removed["n_changed"], script.read("/tags")["tags"]) == (1, [])
+
+
 def test_what_is_like_a_document_and_how_two_differ(script: Script) -> None:
     found = script.read("/documents/lease/similar", measure="words", value=0.5)
     assert {one["doc_id"] for one in found["documents"]} == {"lease, signed", "lease/copy"}
@@ -277,7 +298,7 @@ def test_a_put_lists_the_attachments_that_it_does_not_store(script: Script) -> N
 def test_a_body_that_breaks_its_rules_is_refused_with_the_field_and_those_allowed(script: Script) -> None:
     for body, said in (
         ({"field": "x", "idz": ["lease"]}, "body: there is no field 'idz'. The fields are: "),
-        ({"ids": ["lease"]}, "body: the field 'field' is missing."),
+        ({"ids": ["lease"], "tag_value": "yes"}, "body: the field 'field' is missing."),
         ({"field": "x", "ids": "lease"}, "body.ids: Expected `array`. Got 'lease' instead."),
     ):
         answer = script.call("POST", "/tags", json=body)
@@ -290,8 +311,8 @@ def test_a_body_that_breaks_its_rules_is_refused_with_the_field_and_those_allowe
 
 def test_a_field_that_comes_twice_is_refused(script: Script) -> None:
     for repeated in (
-        '{"field": "x", "ids": ["lease"], "ids": ["other"]}',
-        '{"ids": [], "field": "x", "ids": ["lease"]}',
+        '{"field": "x", "tag_value": "", "ids": ["lease"], "ids": ["other"]}',
+        '{"ids": [], "field": "x", "tag_value": "", "ids": ["lease"]}',
     ):
         answer = script.call("POST", "/tags", content=repeated, headers={"content-type": "application/json"})
         assert answer.status_code == 400, answer.text

@@ -36,8 +36,16 @@ def json_fault(error: Exception, kind: type[msgspec.Struct], body: bytes | str) 
         known = "" if where else f" The fields are: {', '.join(fields_of(kind))}."
         return f"body{where}: there is no field {quoted(found[1])}.{known}"
     if found := _MISSING.match(what):
-        return f"body{where}: the field {quoted(found[1])} is missing."
+        meaning = "" if where else _description(kind, found[1])
+        return f"body{where}: the field {quoted(found[1])} is missing.{meaning}"
     return f"body{where}: {what}."
+
+
+def _description(kind: type[msgspec.Struct], name: str) -> str:
+    """Return the description of a field in the OpenAPI document, after a space; nothing if it has none."""
+    (found,) = (one.type for one in msgspec.structs.fields(kind) if one.encode_name == name)
+    described = [one.description for one in getattr(found, "__metadata__", ()) if one.description]
+    return "".join(f" {one}" for one in described)
 
 
 def _fault_in(error: msgspec.ValidationError, kind: type[msgspec.Struct], body: bytes | str) -> tuple[str, str]:

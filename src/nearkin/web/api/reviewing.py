@@ -12,7 +12,7 @@ from nearkin.collection.decisions.log import activities
 from nearkin.collection.decisions.tags import tag
 from nearkin.collection.groups.listed import stored_groups
 from nearkin.collection.groups.members import group_members
-from nearkin.errors import UnknownDocumentError
+from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.web.api.operation import Limit, NoParameters, Offset, Operation, OperationAnswer
 from nearkin.web.api.records import (
     ApiActivity,
@@ -32,6 +32,7 @@ from nearkin.web.sign_in import Visitor
 
 Number = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 _MAX_IDS = 10_000
+_TAG_VALUE = "The value that the documents get; null removes the field, and an empty string is a tag without a value."
 
 
 class ListedGroupsAsked(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
@@ -120,12 +121,12 @@ def get_tags(service: ReviewService, _: Visitor, asked: PageAsked, __: object) -
 class TagBody(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
     """A tag, and the documents that get it: some ids, or all members of a group at a tolerance.
 
-    Without a value the field is removed; an empty value is a bare tag. With ``max_changes`` a request that would change
-    more is a dry run.
+    ``tag_value`` is required: null removes the field, and an empty string is a bare tag. ``value`` is the limit of the
+    measure at which the groups were formed. With ``max_changes`` a request that would change more is a dry run.
     """
 
     field: Annotated[str, Meta(min_length=1)]
-    value_of_tag: str | None = msgspec.field(default=None, name="tag_value")
+    value_of_tag: Annotated[str | None, Meta(description=_TAG_VALUE)] = msgspec.field(name="tag_value")
     ids: Annotated[list[str], Meta(max_length=_MAX_IDS)] = msgspec.field(default_factory=list)
     group: Number | None = None
     dry_run: bool = False
@@ -134,6 +135,11 @@ class TagBody(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
 
 def post_tags(service: ReviewService, visitor: Visitor, _: NoParameters, body: TagBody) -> ApiTagged:
     """Set or remove a tag, or say what this would change."""
+    if body.value is not None and body.group is None:
+        raise ParameterError(
+            "body.value: this field is the limit of the measure of a group, and needs the field 'group'. The value of "
+            "the tag is 'tag_value'."
+        )
     if not body.dry_run:
         service.check_may_change()
     found = tag(
