@@ -356,6 +356,33 @@ def test_rows_that_come_after_both_forms_are_listed(tmp_path):
     assert (added["n_new"], added["n_new_versions"], added["n_problems"]) == (10, 0, 3)
 
 
+@pytest.mark.parametrize("suffix", ROWS)
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("n_files", [1, 2])
+def test_different_bytes_that_are_written_alike_are_listed(tmp_path, suffix, order, n_files):
+    r"""One byte and four characters each: both ids are written ``\xff\xff``."""
+    doc_ids = [(b"\xff\\xff", b"\\xff\xff")[one] for one in order]
+    if n_files == 1:
+        inputs = [written(tmp_path / f"f.{suffix}", doc_ids)]
+    else:
+        inputs = [written(tmp_path / f"{i}.{suffix}", [one], 0, TEXTS[i:]) for i, one in enumerate(doc_ids)]
+    added = json.loads(nearkin_here("add", tmp_path / "matter", *inputs, "--json").out)
+    assert (added["n_new"], added["n_new_versions"], added["n_shared_ids"]) == (1, 0, 1)
+
+
+@pytest.mark.parametrize("suffix", ROWS)
+@pytest.mark.parametrize("other", [rb"caf\xe9", b"caf\xe9"])
+@pytest.mark.parametrize("options", [(), ("--write-kept",)])
+def test_documents_of_a_run_keep_the_form_of_their_ids(tmp_path, suffix, other, options):
+    """A run tells rows of one id apart by their names; only rows with the same bytes become versions."""
+    texts = [" ".join(f"{word}{i}" for i in range(30)) for word in ("alpha", "beta", "gamma")]
+    source = written(tmp_path / f"f.{suffix}", [b"first", BYTE, other], 0, texts)
+    nearkin_here("dedup", source, "--out", tmp_path / "out", "-q", *options).assert_done()
+    added = json.loads(nearkin_here("add", tmp_path / "matter", tmp_path / "out", "--json").out)
+    assert (added["n_new"], added["n_shared_ids"] + added["n_new_versions"]) == (2, 1)
+    assert added["n_new_versions"] == (other == BYTE)
+
+
 # -- names with a byte that is not UTF-8 ------------------------------------------------------------------------------
 
 

@@ -124,8 +124,8 @@ class Examined:
         id adds to the name of the file.
     file_of : callable, optional
         See `Incoming`.
-    escaped_ids : mapping of str to int
-        Ids that were bytes other than UTF-8, with the number of their documents; see `rows.escaped_ids`.
+    escaped_ids : mapping of int to str
+        Places of ids that were bytes other than UTF-8, with a digest of these; see `rows.escaped_ids`.
     """
 
     doc_ids: list[str]
@@ -141,7 +141,7 @@ class Examined:
     has_made_id: Bool | None = None
     places: dict[int, str] = field(default_factory=dict)
     file_of: Callable[[int], PlainFile | None] = lambda _: None
-    escaped_ids: Mapping[str, int] = field(default_factory=dict)
+    escaped_ids: Mapping[int, str] = field(default_factory=dict)
 
     def problem_id(self, place: int) -> str:
         """Return the id under which a problem of a document is listed: with its path if its file shares its name."""

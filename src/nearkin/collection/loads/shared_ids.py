@@ -4,14 +4,15 @@ A given id that repeats names the same document again. An id that is made of the
 another document, too: the file ``a.zip!x.txt`` and the member ``x.txt`` of ``a.zip``; two files whose names differ in a
 byte that is not UTF-8; a row without an id in line 3 of ``f`` and a row with the id ``f:3``. So can an id with an
 unpaired surrogate, which is written as the six characters of its escape, and an id with a byte that is not UTF-8, which
-is written as ``\xff``, if another row has these characters.
+is written as ``\xff``, if another row has these characters, or other bytes that are written so: ``\xff\xff`` stands for
+two bytes, or for one and four characters. Once both were seen, every later row with this id is taken for another
+document: which of the two it repeats is not known.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
 
 import numpy as np
 from sqlalchemy import Connection, select
@@ -31,6 +32,7 @@ class SharedIds:
     def __init__(self) -> None:
         self._made = SeenIds()
         self._from_bytes: SeenIds | None = None
+        self._bytes = SeenIds()
         self._paths = dict[str, str]()
 
     def mark(self, examined: Examined, is_repeated: Bool) -> Bool:
@@ -39,7 +41,7 @@ class SharedIds:
         if has_made is not None:
             self._made.mark([doc_ids[place] for place in np.flatnonzero(has_made)])
         if examined.escaped_ids or self._from_bytes is not None:
-            self._made.mark(self._in_two_forms(doc_ids, examined.escaped_ids, is_repeated))
+            self._made.mark(self._in_two_forms(examined, is_repeated))
         is_shared, places = np.zeros(len(doc_ids), np.bool_), np.flatnonzero(is_repeated)
         if not len(places):
             return is_shared
@@ -48,16 +50,27 @@ class SharedIds:
         is_shared[places] = self._made.has(repeated) | is_escaped
         return is_shared
 
-    def _in_two_forms(self, doc_ids: list[str], escaped: Mapping[str, int], is_repeated: Bool) -> list[str]:
-        """Return ids that occur both as bytes other than UTF-8 and as the characters by which these are written."""
+    def _in_two_forms(self, examined: Examined, is_repeated: Bool) -> list[str]:
+        """Return ids that stand for different bytes, or for bytes and for the characters by which these are written."""
+        doc_ids, escaped = examined.doc_ids, examined.escaped_ids
         seen = self._from_bytes = self._from_bytes or SeenIds()
+        digests = dict[str, list[str]]()
+        for place, digest in escaped.items():
+            digests.setdefault(doc_ids[place], []).append(digest)
         counts, repeated = Counter(doc_ids), Counter([doc_ids[place] for place in np.flatnonzero(is_repeated)])
-        asked = [*repeated, *escaped]
+        asked = [*repeated, *digests]
         were_bytes = {doc_id for doc_id, was in zip(asked, seen.has(asked), strict=True) if was}
-        seen.mark(list(escaped))
+        seen.mark(list(digests))
         came_as_text = {doc_id for doc_id, n in repeated.items() if n == counts[doc_id]} - were_bytes
-        both = [doc_id for doc_id, n in escaped.items() if counts[doc_id] > n or doc_id in came_as_text]
-        return [*both, *(were_bytes - escaped.keys())]
+        were_same = self._bytes.has(list(escaped.values()))
+        has_others = {doc_ids[place] for place, was in zip(escaped, were_same, strict=True) if not was} & were_bytes
+        self._bytes.mark(list(escaped.values()))
+        both = [
+            doc_id
+            for doc_id, found in digests.items()
+            if counts[doc_id] > len(found) or len(set(found)) > 1 or doc_id in came_as_text or doc_id in has_others
+        ]
+        return [*both, *(were_bytes - digests.keys())]
 
     def take(self, doc_id: str, path: str) -> None:
         """Note the path of a stored document, of which another file of the load has the name."""

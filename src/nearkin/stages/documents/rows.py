@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -165,8 +165,11 @@ class IdType:
 
 def one_batch(pieces: Sequence[RowPiece], ids: IdType) -> pa.RecordBatch:
     """Combine the pieces into one batch, with the ids in one type; an empty string is no id."""
-    escaped = list[str]()
-    doc_ids = ids.settle(without_empty(_joined_ids([_escaped(piece.doc_id, escaped) for piece in pieces])))
+    escaped, n_rows, of_pieces = dict[int, str](), 0, []
+    for piece in pieces:
+        of_pieces.append(_escaped(piece.doc_id, escaped, n_rows))
+        n_rows += len(piece)
+    doc_ids = ids.settle(without_empty(_joined_ids(of_pieces)))
     columns = [
         doc_ids,
         _joined([piece.text for piece in pieces]),
@@ -177,18 +180,36 @@ def one_batch(pieces: Sequence[RowPiece], ids: IdType) -> pa.RecordBatch:
         _joined([piece.origin for piece in pieces]),
     ]
     schema = _INT64_SCHEMA if pa.types.is_int64(doc_ids.type) else DOCUMENTS_SCHEMA
-    if escaped:
-        schema = schema.with_metadata({_ESCAPED: json.dumps(Counter(escaped))})
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
+    return _with_escaped(pa.RecordBatch.from_arrays(columns, schema=schema), escaped)
 
 
-def escaped_ids(batch: pa.RecordBatch) -> Mapping[str, int]:
-    """Return ids of a batch that were bytes other than UTF-8, as they are written, with the number of their rows.
+def escaped_ids(batch: pa.RecordBatch) -> Mapping[int, str]:
+    """Return the places of ids of a batch that were bytes other than UTF-8, with a digest of these bytes.
 
-    A batch that was made from another one may have lost them.
+    A batch that was made from another one may have lost them; `taken` keeps them.
     """
-    found: dict[str, int] = json.loads((batch.schema.metadata or {}).get(_ESCAPED, b"{}"))
-    return found
+    found: dict[str, str] = json.loads((batch.schema.metadata or {}).get(_ESCAPED, b"{}"))
+    return {int(place): digest for place, digest in found.items()}
+
+
+def taken(batch: pa.RecordBatch, places: I64) -> pa.RecordBatch:
+    """Return some rows of a batch, with their `escaped_ids`."""
+    escaped = escaped_ids(batch)
+    kept = {i: escaped[place] for i, place in enumerate(places.tolist()) if place in escaped} if escaped else {}
+    return _with_escaped(batch.take(pa.array(places)), kept)
+
+
+def escaped_as(batch: pa.RecordBatch, other: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch with the `escaped_ids` of another one that has the same rows, where both have the same id."""
+    escaped = escaped_ids(other)
+    ids, others = batch["doc_id"], other["doc_id"]
+    return _with_escaped(
+        batch, {place: one for place, one in escaped.items() if ids[place].as_py() == others[place].as_py()}
+    )
+
+
+def _with_escaped(batch: pa.RecordBatch, escaped: Mapping[int, str]) -> pa.RecordBatch:
+    return batch.replace_schema_metadata({_ESCAPED: json.dumps(escaped)} if escaped else None)
 
 
 def without_empty(doc_ids: pa.Array) -> pa.Array:
@@ -247,16 +268,21 @@ def ids_from_characters(values: pa.Array) -> pa.Array:
 
 def as_large_strings(values: pa.Array) -> pa.Array:
     r"""Return strings as large_string; bytes that are not UTF-8 are escaped (``caf\xe9``), to keep ids distinct."""
-    return _escaped(ids_from_characters(values), [])
+    return _escaped(ids_from_characters(values), {}, 0)
 
 
-def _escaped(doc_ids: pa.Array, found: list[str]) -> pa.Array:
-    """Return ids as strings or integers; those with bytes that are not UTF-8 are escaped, and added to ``found``."""
+def _escaped(doc_ids: pa.Array, found: dict[int, str], first: int) -> pa.Array:
+    """Return ids as strings or integers; those with bytes that are not UTF-8 are escaped.
+
+    The digests of these are added to ``found``, by their places, of which that of the first id is given.
+    """
     if not pa.types.is_large_binary(doc_ids.type):
         return doc_ids
     raw = doc_ids.to_pylist()
     decoded = [None if one is None else one.decode("utf-8", "backslashreplace") for one in raw]
-    found += [text for one, text in zip(raw, decoded, strict=True) if text is not None and text.encode() != one]
+    for place, (one, text) in enumerate(zip(raw, decoded, strict=True), first):
+        if text is not None and text.encode() != one:
+            found[place] = hashlib.blake2b(one, digest_size=16).hexdigest()
     return pa.array(decoded, pa.large_string())
 
 

@@ -26,6 +26,7 @@ from nearkin.runs.finished import MANIFEST, read_results, why_damaged
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.checking import check_columns, check_has_columns
 from nearkin.stages.documents.formats import StoredFormat, holding
+from nearkin.stages.documents.rows import escaped_as
 from nearkin.workflows.reading.inputs import FileInput, Input, StoredDocuments, StoredInput, StoredSource
 from nearkin.workflows.reading.memory_documents import IN_MEMORY, NONE_GIVEN, GivenAgain
 from nearkin.workflows.reading.rereading import Reread, reread
@@ -173,7 +174,7 @@ class KeptDocuments:
                 batch["origin"],
             ]
             fields = [DOCUMENTS_SCHEMA.field(0).with_type(self.ids.type), *list(DOCUMENTS_SCHEMA)[1:]]
-            yield pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
+            yield escaped_as(pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields)), batch)
 
 
 def _documents(path: Path) -> pa.Table:
