@@ -383,6 +383,25 @@ def test_documents_of_a_run_keep_the_form_of_their_ids(tmp_path, suffix, other, 
     assert added["n_new_versions"] == (other == BYTE)
 
 
+@pytest.mark.parametrize(
+    ("doc_ids", "refused"),
+    [
+        ((BYTE, rb"caf\xe9", BYTE), [1]),
+        ((rb"caf\xe9", BYTE, rb"caf\xe9"), [1]),
+        ((b"\xff\\xff", b"\\xff\xff", b"\xff\xff"), [1, 2]),
+        ((BYTE, BYTE, b"other\xe9"), []),
+    ],
+)
+def test_a_stream_refuses_an_id_of_other_bytes_that_is_written_alike(tmp_path, doc_ids, refused):
+    file = written(tmp_path / "f.jsonl", doc_ids, 0, TEXTS)
+    done = nearkin_here("check", tmp_path / "matter", file, "--jsonl", "--store", "-q")
+    answers = [json.loads(line) for line in done.out.splitlines()]
+    assert [i for i, one in enumerate(answers) if "error" in one] == refused
+    assert all(one["error"].startswith("the id is also that of an earlier line") for one in answers if "error" in one)
+    with Collection.open(tmp_path / "matter") as collection:
+        assert collection.info().n_versions == 3 - len(refused)
+
+
 # -- names with a byte that is not UTF-8 ------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ from typing import BinaryIO
 from nearkin.stages.documents.jsonl import read_jsonl
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.preparing import prepare
+from nearkin.stages.documents.rows import escaped_ids
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 from nearkin.stages.documents.streams import ByteStream
 
@@ -97,11 +98,14 @@ class JsonDocument:
         Empty if there is a problem.
     problem : str or None
         Why the line cannot be read.
+    id_digest : str or None
+        Digest of an id that was bytes other than UTF-8; see `rows.escaped_ids`.
     """
 
     doc_id: str | None
     text: str
     problem: str | None
+    id_digest: str | None = None
 
 
 def json_documents(lines: Sequence[bytes], *, text: str, doc_id: str) -> Iterator[JsonDocument]:
@@ -125,7 +129,7 @@ def json_documents(lines: Sequence[bytes], *, text: str, doc_id: str) -> Iterato
         stream, text=text, doc_id=doc_id, keep=None, batch_bytes=_BATCH_BYTES, max_document_bytes=1 << 40
     )
     for batch in batches:
-        prepared = prepare(batch, AS_IT_CAME, source_name="")
+        prepared, escaped = prepare(batch, AS_IT_CAME, source_name=""), escaped_ids(batch)
         columns = (prepared[name].to_pylist() for name in ("doc_id", "has_id", "text", "problem"))
-        for own_id, has_id, own_text, problem in zip(*columns, strict=True):
-            yield JsonDocument(own_id if has_id else None, own_text, problem)
+        for place, (own_id, has_id, own_text, problem) in enumerate(zip(*columns, strict=True)):
+            yield JsonDocument(own_id if has_id else None, own_text, problem, escaped.get(place))

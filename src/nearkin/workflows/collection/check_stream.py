@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,16 +11,23 @@ from typing import BinaryIO
 from nearkin.collection.check_in.results import CheckAnswer, CheckInMany, CheckOptions
 from nearkin.collection.check_in.stream_summary import StreamSummary
 from nearkin.collection.collection import Collection
+from nearkin.collection.loads.incoming import SeenIds
 from nearkin.errors import DocumentError, NearkinError, SourceError
 from nearkin.nouns import counted
 from nearkin.stages.documents.compression import MAGIC_BYTES, compression_of
 from nearkin.stages.documents.encodings import BYTE_ORDER_MARKS, WIDE
-from nearkin.stages.documents.line_stream import ArrivedLine, arriving_lines, json_documents
+from nearkin.stages.documents.line_stream import ArrivedLine, JsonDocument, arriving_lines, json_documents
 from nearkin.stages.documents.rules import STOPPED, ReadingRules, too_long
 
 _TOOLS = {"gzip": "zcat", "zstd": "zstdcat", "bzip2": "bzcat", "xz": "xzcat"}
 """Programs that decompress a file to standard output."""
 _WHITE = b" \t\r\n"
+_ESCAPED = re.compile(r"\\x[89a-f][0-9a-f]")
+"""A byte that is not UTF-8, or an id that has these characters."""
+_WRITTEN_ALIKE = (
+    r"the id is also that of an earlier line: the two have different bytes, but both are written in the same way, with "
+    r"\x and two digits for a byte that is not UTF-8"
+)
 _CONTINUE = (
     "Already answered and stored: {}. To continue, run the command again with the same input, and with --overwrite if "
     "--kept names a file."
@@ -69,6 +77,24 @@ class _ReadLine:
     problem: str | None
 
 
+class _IdsWrittenAlike:
+    """Ids of a stream that have, or are written as if they had, a byte that is not UTF-8."""
+
+    def __init__(self) -> None:
+        self._ids, self._forms = SeenIds(), SeenIds()
+
+    def has_other(self, one: JsonDocument) -> bool:
+        """Whether an earlier line has an id that is written in the same way and has other bytes."""
+        if one.doc_id is None or not _ESCAPED.search(one.doc_id):
+            return False
+        form = f"{one.doc_id}\0{one.id_digest}"
+        if self._ids.has([one.doc_id])[0]:
+            return not self._forms.has([form])[0]
+        self._ids.mark([one.doc_id])
+        self._forms.mark([form])
+        return False
+
+
 def check_stream(
     collection: Collection,
     stream: BinaryIO,
@@ -107,10 +133,11 @@ def check_stream(
     """
     started, first_problem = time.perf_counter(), ""
     summary = StreamSummary(threshold=options.threshold, containment=options.containment)
+    alike = None if store is None else _IdsWrittenAlike()
     for lot in arriving_lines(stream, max_line_bytes=rules.max_document_bytes):
         if summary.n_documents == 0:
             _check_plain(lot[0])
-        rows = list(_rows(lot, columns, rules, needs_id=store is not None))
+        rows = list(_rows(lot, columns, rules, alike))
         if rules.on_error == "stop":
             rows = _until_problem(rows)
         try:
@@ -152,9 +179,9 @@ def _check_plain(first: ArrivedLine) -> None:
 
 
 def _rows(
-    lot: Iterable[ArrivedLine], columns: StreamColumns, rules: ReadingRules, *, needs_id: bool
+    lot: Iterable[ArrivedLine], columns: StreamColumns, rules: ReadingRules, alike: _IdsWrittenAlike | None
 ) -> Iterator[_ReadLine]:
-    """Parse the lines that are not blank."""
+    """Parse the lines that are not blank; if documents are to be stored, refuse ids of other bytes that are written alike."""
     lines = [line for line in lot if line.is_too_long or line.data.strip(_WHITE)]
     whole = [line.data for line in lines if not line.is_too_long]
     read = json_documents(whole, text=columns.text, doc_id=columns.doc_id)
@@ -164,10 +191,12 @@ def _rows(
             continue
         one = next(read)
         problem = one.problem
-        if problem is None and needs_id and not (one.doc_id or "").strip():
+        if problem is None and alike is not None and not (one.doc_id or "").strip():
             problem = (
                 f"the object has no key {columns.doc_id!r}, or its value is empty; an id is needed to store a document"
             )
+        if problem is None and alike is not None and alike.has_other(one):
+            problem = _WRITTEN_ALIKE
         yield _ReadLine(line, one.doc_id, one.text, problem)
 
 
