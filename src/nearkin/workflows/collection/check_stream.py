@@ -181,7 +181,7 @@ def _check_plain(first: ArrivedLine) -> None:
 def _rows(
     lot: Iterable[ArrivedLine], columns: StreamColumns, rules: ReadingRules, alike: _IdsWrittenAlike | None
 ) -> Iterator[_ReadLine]:
-    """Parse the lines that are not blank; if documents are to be stored, refuse ids of other bytes that are written alike."""
+    """Parse the lines that are not blank; if documents are to be stored, refuse other bytes written alike."""
     lines = [line for line in lot if line.is_too_long or line.data.strip(_WHITE)]
     whole = [line.data for line in lines if not line.is_too_long]
     read = json_documents(whole, text=columns.text, doc_id=columns.doc_id)
