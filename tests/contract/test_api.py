@@ -193,7 +193,8 @@ def test_a_refusal_says_what_is_allowed_instead(script: Script) -> None:
     assert message("/compare?a=lease&b=letter&ignore=case&ignore=x") == (
         "query.ignore[1]: Expected 'case', 'punctuation' or 'numbers'. Got 'x' instead."
     )
-    tagged = script.call("POST", "/tags", json={"field": "x", "ids": ["lease"], "measure": "letters", "value": 1})
+    tag = {"field": "x", "tag_value": "y", "group": 1, "measure": "letters", "value": 1}
+    tagged = script.call("POST", "/tags", json=tag)
     assert (tagged.status_code, tagged.json()["where"]) == (400, "body.value")
     assert "for the measure letters it must be at least 0 and below 1. Got 1 instead." in tagged.json()["message"]
     assert message("/documents/no/such/id").endswith(" Write / in an id as %2F.")
