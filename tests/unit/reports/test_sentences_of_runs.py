@@ -110,7 +110,11 @@ def test_whether_a_prediction_held(
             0.8274,
             "The recall is 1.00 points below the predicted 82.74%.",
         ),
-        (replace(EXACT, recall=0.8174, low=0.8174, high=0.8174), 0.8273, ""),
+        (
+            replace(EXACT, recall=0.9893, low=0.9893, high=0.9893),
+            0.9894,
+            "The recall is 0.01 points below the predicted 98.94%.",
+        ),
     ],
 )
 def test_by_how_much_a_recall_is_below_the_predicted_one(

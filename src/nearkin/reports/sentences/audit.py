@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from nearkin.planning.audit import AuditEstimate
     from nearkin.planning.audit_sample import ProposedSample
 
-_MIN_BELOW = 0.01 - 1e-9
-
 
 def measured_recall(found: AuditEstimate) -> tuple[str, str]:
     """Give the recall of an audit with its interval."""
@@ -52,8 +50,6 @@ def prediction_sentence(found: AuditEstimate, predicted: float | None, *, claims
 def below_text(found: AuditEstimate, predicted: float | None, expected_by: str = "predicted") -> str:
     """Say by how much the whole interval of a recall is below the predicted one; "" if it is not, to 0.01 points.
 
-    An exact recall is not reported if it is less than a point below: an estimate is not more precise than that.
-
     Examples
     --------
     >>> from nearkin.planning.audit import estimate_recall
@@ -67,7 +63,7 @@ def below_text(found: AuditEstimate, predicted: float | None, expected_by: str =
         return ""
     than = f"below the {expected_by} {share_percent_text(predicted)}"
     if found.is_exact:
-        return f"The recall is {points} {than}." if predicted - found.recall > _MIN_BELOW else ""
+        return f"The recall is {points} {than}."
     if of_interval := _points_text(predicted - found.high):
         return f"The measured recall is {points} {than}, and its whole interval is at least {of_interval} below it."
     return ""
