@@ -8,11 +8,13 @@ import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, Table, inspect, literal_column, select
+from sqlalchemy import Connection, Engine, Table, create_mock_engine, inspect, literal_column, select
+from sqlalchemy.engine.mock import MockConnection
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.schema import CreateSchema
+from sqlalchemy.schema import CreateSchema, ExecutableDDLElement
 
 from nearkin.errors import CollectionError, MissingCollectionError, OutputError, ParameterError
 from nearkin.nouns import first_of
@@ -268,7 +270,21 @@ def _make_tables(connection: Connection, place: Place) -> None:
     """Create the tables of a new collection."""
     if place.schema is not None and not inspect(connection).has_schema(place.schema):
         connection.execute(CreateSchema(place.schema))  # IF NOT EXISTS would need the permission in any case
-    schema.metadata.create_all(connection, checkfirst=False)  # nothing is there: not asked for each table
+    for statement in _creating(connection.dialect.name, connection.dialect.driver):
+        connection.exec_driver_sql(statement)
+
+
+@cache
+def _creating(database: str, driver: str) -> tuple[str, ...]:
+    """Return the statements that create the tables of a new collection; they take longer to compile than to run."""
+    statements: list[str] = []
+
+    def record(made: ExecutableDDLElement, *_: object) -> None:
+        statements.append(str(made.compile(dialect=recorder.dialect)))
+
+    recorder: MockConnection = create_mock_engine(f"{database}+{driver}://", record)
+    schema.metadata.create_all(recorder, checkfirst=False)  # nothing is there: not asked for each table
+    return tuple(statements)
 
 
 def _is_bare(connection: Connection) -> bool:
