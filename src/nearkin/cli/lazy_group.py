@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from nearkin.cli.command_line import CommandLine
 
@@ -55,7 +55,7 @@ Panels = Mapping[str, Sequence[CommandEntry]]
 
 
 class LazyCommands(Mapping[str, Any]):
-    """Commands by name, each imported when it is looked up.
+    """Commands by name, each imported when it is first looked up.
 
     Examples
     --------
@@ -66,9 +66,12 @@ class LazyCommands(Mapping[str, Any]):
 
     def __init__(self, entries: Sequence[CommandEntry]) -> None:
         self._entries = {one.name: one for one in entries}
+        self._loaded: dict[str, TyperCommand | TyperGroup] = {}
 
     def __getitem__(self, name: str) -> Any:
-        return self._entries[name].load()
+        if name not in self._loaded:
+            self._loaded[name] = self._entries[name].load()
+        return self._loaded[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)
