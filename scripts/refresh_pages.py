@@ -21,7 +21,7 @@ from docs.running import matches, run_in_shell, run_python, workplace  # noqa: E
 
 WIDTH = 100
 TIMES = re.compile(r"^[\d.,]+ m?s[,.] .*", re.MULTILINE)
-ESTIMATE = re.compile(r"about [\d,]+ unrelated pairs")
+ESTIMATE = re.compile(r"about [\d,]+ comparisons")
 ELAPSED = re.compile(r"; [\d,]+ ms$", re.MULTILINE)
 PREDICTED_TIME = re.compile(r"\(about [\d.,]+ \w+\)")
 
@@ -51,7 +51,7 @@ def refreshed(page: Path) -> str:
 def _retold(output: str, ran: str) -> str:
     """What was printed, without what differs from run to run and without the ends that the page left out."""
     ran = ELAPSED.sub("; ... ms", ran)
-    ran = PREDICTED_TIME.sub("(about ...)", ESTIMATE.sub("about ... unrelated pairs", ran))
+    ran = PREDICTED_TIME.sub("(about ...)", ESTIMATE.sub("about ... comparisons", ran))
     lines = [_shortened(TIMES.sub("...", line)) for line in ran.splitlines()]
     told = output.strip().splitlines()
     if told[0] == "..." and len(told) > 1:

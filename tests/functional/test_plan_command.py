@@ -259,8 +259,9 @@ def test_a_sample_of_short_texts_is_not_searched_by_bands(tmp_path):
     assert result.plan.schema.field("expected_candidates").type == pa.float64()
     assert "rare shingles only" in repr(result)
     words = " ".join(ended.out.split())
-    assert "search: rare shingles only. All texts of the sample have fewer than" in words
-    assert re.search(r"fewer than \d,\d{3} shingles, so every match is found, unless very many", words)
+    assert "search: rare shingles only. Texts of fewer than" in words
+    assert "and all texts of the sample are that short: every match is found, unless" in words
+    assert re.search(r"fewer than \d,\d{3} shingles are searched by their rare shingles, and all", words)
     assert "How many unrelated pairs they find is not predicted" in " ".join(ended.out.split())
     assert "band" not in ended.out
     some = "".join(json.dumps({"text": f"{i} " + " ".join(f"{i}x{j}" for j in range(900))}) + "\n" for i in range(40))
@@ -270,7 +271,7 @@ def test_a_sample_of_short_texts_is_not_searched_by_bands(tmp_path):
         r"of the texts have at least [\d,]+ shingles and are searched by bands\. The others are searched", said
     )
     assert not re.search(r"\d,\d{3},\d{3}", said.partition("search:")[2])
-    assert re.search(r"about [^;]* unrelated pairs to check\.", said)
+    assert re.search(r"cost: about [^;]* comparisons of unrelated pairs \(below the threshold\)\.", said)
     assert "rarest shingles" not in said
     assert "will be compared" not in said
     assert re.search(r"if every text were searched by bands: .* \(.* per document\)\. The basis is 137 sampled", said)

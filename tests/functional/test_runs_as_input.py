@@ -315,3 +315,11 @@ def test_files_whose_names_are_not_utf_8_are_read_again(option, tmp_path):
     assert nearkin_here("add", matter, folder).code == 0
     with Collection.open(matter) as collection:
         assert [collection.has_document(one) for one in ids] == [True, True, True]
+
+
+def test_a_command_names_the_file_from_which_the_kept_documents_of_a_run_are_read(tmp_path: Path) -> None:
+    path = in_jsonl(tmp_path, wave(1))
+    assert nearkin_here("dedup", path, "--out", tmp_path / "first", "--quiet").code == 0
+    ended = nearkin_here("dedup", tmp_path / "first", "--out", tmp_path / "second")
+    n = sum(pq.read_table(tmp_path / "first/documents.parquet")["keep"].to_pylist())
+    assert f"{tmp_path / 'first'} (an earlier run): its {n} kept documents, read from {path}" in ended.err

@@ -51,9 +51,9 @@ class DedupResult(Tabular):
     groups : pyarrow.Table
         One row per group of at least two documents; empty for a run with ``against``.
     against : pyarrow.Table or None
-        One row per document of ``against``: row (counted on after the rows of ``documents``), result, n_documents
-        (number of documents that match it), most_similar, most_similar_row (in ``documents``), similarity, …; None if
-        ``against`` was not given.
+        One row per document of ``against``: row (its numbers continue after those of ``documents``), result,
+        n_documents (number of documents that match it), most_similar, most_similar_row (in ``documents``), similarity,
+        …; None if ``against`` was not given.
     kept : same type as the documents
         The documents to keep. For documents in files: their rows of ``documents``.
     manifest : mapping

@@ -180,8 +180,8 @@ def _missed(facts: DedupManifest) -> Iterator[str]:
     if not n_skipped and facts.estimated_missed_pairs is not None:
         among = f"{counted(facts.count('pairs'), 'verified pair')}"
         yield (
-            f"Over the similarities of the {among}, the model estimates"
-            f" {estimate_text(facts.estimated_missed_pairs)} more that were not found"
+            f"From the similarities of the {among}, a model estimates that"
+            f" {estimate_text(facts.estimated_missed_pairs)} pairs were missed"
             + (f" (recall {share_text(facts.estimated_recall)})." if facts.estimated_recall is not None else ".")
         )
     if exact_below := facts.plan_numbers.get("exact_below"):

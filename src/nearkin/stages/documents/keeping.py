@@ -55,7 +55,7 @@ def noting_values_without_number(
         note(
             f"{name}: {keep.name}: {n_without:,} of {counted(n_documents, 'document')} "
             f"{agreeing(n_without, 'has', 'have')} no {kind} in it{mixed}; "
-            "they come after all that have one"
+            "such a document is kept only if it matches no kept document that has one"
         )
 
 

@@ -52,8 +52,9 @@ def describe_plan(plan: Plan, options: DedupOptions, *, share_by_bands: float = 
     few = counted(plan.exact_below, "shingle")
     if isinstance(plan, BandPlan) and not share_by_bands:
         return (
-            f"search: rare shingles only. All texts of the sample have fewer than {few}, so every match is found, "
-            "unless very many texts share even the rarest shingles of a text"
+            f"search: rare shingles only. Texts of fewer than {few} are searched by their rare shingles, and all texts "
+            "of the sample are that short: every match is found, unless very many texts share even the rarest shingles "
+            "of a text"
         )
     n_unrelated = round(plan.expected_candidates)
     search = (
@@ -64,7 +65,8 @@ def describe_plan(plan: Plan, options: DedupOptions, *, share_by_bands: float = 
     return (
         f"search: {search}; predicted recall {nearest_percent_text(plan.recall_at_threshold)} at "
         f"{measure_name(str(options.measure))} {parameter_text(options.threshold)}; "
-        f"about {many_text(n_unrelated)} unrelated {agreeing(n_unrelated, 'pair', 'pairs')} to check"
+        f"cost: about {many_text(n_unrelated)} {agreeing(n_unrelated, 'comparison', 'comparisons')} of unrelated pairs "
+        "(below the threshold)"
     )
 
 

@@ -22,10 +22,11 @@ def check_comes_again(path: str) -> None:
             "The input was standard input or a pipe, which cannot be read again. Save it to a file, and read the file."
         )
     if not os.path.lexists(path):
-        here = "" if os.path.isabs(path) else f" from {os.getcwd()} (the path is relative)"
+        if os.path.isabs(path):
+            raise SourceError(f"{printable(path)} does not exist. Its documents must be read again: restore the file.")
         raise SourceError(
-            f"{printable(path)} does not exist{here}. Its documents must be read again: restore the file, or run the "
-            "command in the directory from which they were read first."
+            f"There is no {printable(path)} in {printable(os.getcwd())}, and its documents must be read again. Restore "
+            "the file, or run the command in the directory from which it was read first: the path is relative."
         )
     if os.path.exists(path) and not os.path.isfile(path):
         raise SourceError(

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from nearkin.errors import SourceError
-from nearkin.nouns import counted
+from nearkin.nouns import counted, first_of
+from nearkin.paths import printable
 from nearkin.runs.finished import MANIFEST, TABLES, manifest_if_any
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.checking import check_columns
@@ -248,6 +249,7 @@ def _in_words(source: StoredSource) -> str:
 
     documents = source.documents
     if isinstance(documents, KeptDocuments):
-        where = "its folder kept" if documents.is_in_kept else "its input"
-        return f"{source.name}: the {counted(len(documents), 'document')} kept by this run, read from {where}"
+        files = [printable(one.path) for one in documents.files]
+        where = f", read from {first_of(files, 1)}" if files else ""
+        return f"{source.name} (an earlier run): its {counted(len(documents), 'kept document')}{where}"
     return f"{source.name}: the {counted(len(documents), 'current document')} of this collection"

@@ -38,7 +38,7 @@ def test_documents_without_a_number_are_told_once(batch_bytes: int) -> None:
     told: list[str] = []
     for source in resolve_sources(["*"]).sources:
         list(read_batches(source, keep_column="quality", batch_bytes=batch_bytes, note=told.append))
-    rest = "no number in it; they come after all that have one"
+    rest = "no number in it; such a document is kept only if it matches no kept document that has one"
     many, one = f"a.csv: quality: 10 of 40 documents have {rest}", f"c.parquet: quality: 1 of 2 documents has {rest}"
     assert told == [many, one]
 
@@ -165,8 +165,8 @@ def test_dates_in_strings(batch_bytes: int, repeats: int) -> None:
     for path in paths:
         values, told = read_to_keep_by(path, batch_bytes)
         assert values == NUMBERS * repeats, path
-        rest = f"d: {2 * repeats} of {5 * repeats} documents have no date in it; they come after all that have one"
-        assert told == [f"{path}: {rest}"]
+        rest = "such a document is kept only if it matches no kept document that has one"
+        assert told == [f"{path}: d: {2 * repeats} of {5 * repeats} documents have no date in it; {rest}"]
     table = pa.Table.from_pylist([{"text": "t", "d": value} for value in DATES])
     for held in (table, table.to_pylist(), table.to_pandas()):
         assert [v for batch in read_table(held, keep_column="d") for v in batch["keep_value"].to_pylist()] == NUMBERS
