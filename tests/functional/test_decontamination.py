@@ -241,7 +241,9 @@ def test_the_report_shows_twelve_dropped_documents_although_all_are_equally_simi
 def test_the_search_for_shared_shingles_is_described(recall, said, tmp_path):
     paths = [write_jsonl(tmp_path / f"{name}.jsonl", [{"id": "1", "text": Prose(1).text(20)}]) for name in "ab"]
     asked = ("dedup", paths[0], "--against", paths[1], "--min-shared", "2", *recall, "--no-report")
-    assert said in " ".join(nearkin_here(*asked, "--out", tmp_path / "out").err.split())
+    printed = " ".join(nearkin_here(*asked, "--out", tmp_path / "out").err.split())
+    assert said in printed
+    assert ("recall" in printed.partition("text column")[0]) is bool(recall)
 
 
 @pytest.mark.parametrize(("n_copies", "is_said"), [(3, True), (1, False)])
@@ -254,3 +256,48 @@ def test_copies_within_the_input_count_as_one_text_of_a_pair(n_copies, is_said, 
     assert f"0 kept, {n_copies} dropped" in said
     assert "0 exact copies and 1 verified pair across the two sets" in said
     assert ("across the two sets (copies within INPUT count as one text), at containment" in said) is is_said
+
+
+@pytest.mark.parametrize(
+    ("drop", "is_longer", "other"), [((), True, "containing"), (("--drop", "containing"), False, "contained")]
+)
+def test_pairs_that_match_in_the_other_direction_only_are_explained(drop, is_longer, other, tmp_path):
+    text = Prose(1).text(40)
+    texts = (text, " ".join(text.split()[:20]))
+    mine, theirs = (
+        write_jsonl(tmp_path / f"{name}.jsonl", [{"id": "1", "text": one}])
+        for name, one in zip(("mine", "theirs"), texts if is_longer else texts[::-1], strict=True)
+    )
+    asked = ("dedup", mine, "--against", theirs, "--measure", "containment", "--threshold", "0.8", "--no-report")
+    said = " ".join(nearkin_here(*asked, *drop, "--out", tmp_path / "out").out.split())
+    assert "1 document: 1 kept, 0 dropped" in said
+    assert f"The verified pair drops no document: a document of INPUT {'contains' if is_longer else 'is'}" in said
+    assert f"To drop such documents: --drop {other}" in said
+    both = " ".join(nearkin_here(*asked, "--drop", other, "--out", tmp_path / "both").out.split())
+    assert "0 kept, 1 dropped" in both
+    assert "drops no document" not in both
+
+
+def test_the_files_of_each_side_and_the_remarks_on_the_other_set_are_counted(tmp_path):
+    prose = Prose(1)
+    for name in "abcd":
+        write_jsonl(tmp_path / f"{name}.jsonl", [{"id": name, "text": prose.text(40)}])
+    (tmp_path / "d.jsonl").write_text('{"id": "d", "text": null}\n{"id": "e", "text": ""}\n{"id": "f", "text": "x"}\n')
+    paths = [tmp_path / f"{name}.jsonl" for name in "abcd"]
+    # as a shell expands an unquoted pattern
+    ended = nearkin_here("dedup", paths[0], "--against", *paths[1:], "--out", tmp_path / "one", "--no-report")
+    assert "INPUT: 3 files; other set: 1 file" in ended.err
+    asked = ("dedup", paths[0], "--against", paths[3], "--out", tmp_path / "two", "--max-unreadable", "1")
+    ended = nearkin_here(*asked)
+    assert "INPUT: 1 file; other set: 1 file" in ended.err
+    assert "1 empty, 1 unreadable; 2 without text in the other set; see exceptions.csv" in " ".join(ended.out.split())
+
+
+def test_the_report_of_a_run_against_another_set_has_nothing_about_groups(files, tmp_path):
+    dedup(files, tmp_path / "out", "--drop", "containing", "--threshold", "0.8")
+    page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
+    assert "groups.parquet" not in page
+    assert "against.parquet" in page
+    assert '<th scope="row" class="key">keep</th>' not in page
+    assert '<th scope="row" class="key">drop</th>' in page
+    assert "larger of the two directions" not in page

@@ -222,7 +222,7 @@ def test_summary_and_report_count_the_exceptions_of_texts_as_those_of_an_archive
         for name in ("empty.txt", "note.txt"):
             archive.write(tmp_path / "texts" / name, name)
     said = "1 exception (1 without text): 1 empty; see exceptions.csv"
-    both = "3 exceptions (3 without text): 2 empty, 1 unreadable; see exceptions.csv"
+    both = "3 exceptions (3 without text): 2 empty, 1 unreadable; 2 without text in the other set; see exceptions.csv"
     against = ("--against", "other.jsonl", "--max-unreadable", "1")
     for source, more, words in (("texts", (), said), ("texts.zip", (), said), ("texts", against, both)):
         out = tmp_path / f"out-{source}-{len(more)}"

@@ -135,11 +135,6 @@ class DedupManifest(Stored):
         """Whether the documents were compared with another set, which may be empty."""
         return bool(self.against) or self.against_counts is not None
 
-    @property
-    def shown_fingerprint(self) -> str:
-        """Fingerprint with every part once: the stored one names the shingle twice."""
-        return ";".join(dict.fromkeys(self.fingerprint.split(";")))
-
     def count(self, name: str) -> int:
         """Return a count, 0 if it is missing."""
         return self.counts.get(name, 0)

@@ -53,6 +53,21 @@ def _of_shingle(facts: DedupManifest, value: str) -> str:
     return f"{grams_text(value)}: every run of neighbouring {unit}s, as a set; position and frequency do not count"
 
 
+def _of_measure(facts: DedupManifest, value: str) -> str:
+    drop = facts.parameters.get("drop", "contained")
+    if value != "containment" or not facts.is_against or drop == "either":
+        return MEASURES[value].meaning if value in MEASURES else ""
+    if drop == "containing" or "min_shared" in facts.parameters:
+        return "the share of the shingles of a document of the other set that occur in a document of the input"
+    return "the share of the shingles of a document of the input that occur in a document of the other set"
+
+
+def _of_recall(facts: DedupManifest, value: str) -> str:
+    if "min_shared" in facts.parameters and facts.plan_numbers.get("rate") == 1:
+        return "every shingle was looked up, so no pair was missed, whatever this value"
+    return "the requested probability of finding a pair at the threshold"
+
+
 def _of_keep(facts: DedupManifest, value: str) -> str:
     rule, _, column = value.partition(":")
     first, even_if = {
@@ -84,13 +99,13 @@ OPTIONS = {
     "measure": DedupOption(
         help=" ".join(f"{one.name}: {one.summary}." for one in MEASURES.values()),
         default="jaccard",
-        meaning={name: one.meaning for name, one in MEASURES.items()},
+        meaning=_of_measure,
     ),
     "recall": DedupOption(
         help="Probability of finding a pair at the threshold; bands and rows are chosen to reach it.",
         default="0.99",
         takes=float,
-        meaning="the requested probability of finding a pair at the threshold",
+        meaning=_of_recall,
     ),
     "shingle": DedupOption(help="words:N or chars:N.", default="words:5", meaning=_of_shingle),
     "normalise": DedupOption(
@@ -140,8 +155,9 @@ OPTIONS = {
     ),
     "drop": DedupOption(
         help="With --against: drop by containment. contained: drop documents that are contained in a document of the "
-        "other set. containing: drop those that contain one. either: drop both.",
-        default="contained",
+        "other set. containing: drop those that contain one. either: drop both. Without --drop and --measure, "
+        "documents are compared by Jaccard similarity.",
+        default="contained, with --measure containment",
         panel=_KEPT,
         meaning={
             "contained": "documents that are contained in a document of the other set are dropped",

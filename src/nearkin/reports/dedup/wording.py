@@ -22,6 +22,10 @@ _LOW_RECALL = 0.95
 """Estimated recall below which a report warns at its top."""
 
 
+_OF_GROUPS = ("group", "keep")
+"""Parameters without effect on a run against another set, which has no groups."""
+
+
 @dataclass(frozen=True, slots=True)
 class Note:
     """Title with a short text; ``is_warning`` if the reader must not miss it."""
@@ -238,7 +242,7 @@ def outcome_of(facts: DedupManifest, reason: str) -> str:
 def parameter_rows(facts: DedupManifest, *, counts_white_space: bool = False) -> Iterator[ParameterRow]:
     """Tabulate the parameters: first, in words, those that decide the result, then the others of the manifest."""
     for name, option in OPTIONS.items():
-        if name in facts.parameters:
+        if name in facts.parameters and not (facts.is_against and name in _OF_GROUPS):
             value = facts.parameters[name]
             meaning = option.meaning_of(facts, str(value))
             if name == "keep" and counts_white_space:  # as earlier versions did

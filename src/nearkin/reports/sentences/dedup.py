@@ -51,6 +51,7 @@ def dedup_sentences(told: DedupManifest, *, has_kept: bool, has_compiled: bool =
         yield Sentence(f"{counted(told.count('groups'), 'group')}, from {found} {criterion}{bridges}")
     if told.against_counts is not None:
         yield from _on_others(told.against_counts, told.parameters)
+        yield from _on_pairs_that_drop_nothing(told, told.against_counts["match"])
     if told.plan:
         yield from _on_search(told, has_compiled=has_compiled)
 
@@ -67,20 +68,28 @@ def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[
     who = "The results and the kept corpus have" if has_kept else "The results have"
     yield from damage_sentences(told.damaged_files or (), who)
     if (exceptions := told.exception_counts) is not None:
-        yield extraction_sentence(exceptions)
+        others = told.against_counts or {}
+        yield extraction_sentence(exceptions, n_of_others=others.get("empty", 0) + others.get("unreadable", 0))
         if n := exceptions.by_ocr:
             yield ocr_sentence(n)
     n_repeated, n_without = told.problems.get(REPEATED_ID, 0), told.without_id or 0
     if n_repeated or n_without:
+        sets = (" of INPUT or the other set", " in INPUT") if told.is_against else ("", "")
         yield Sentence(
-            f"Documents that repeat an id: {n_repeated:,}{' (see problems.parquet)' * bool(n_repeated)}; without an "
-            f"id: {n_without:,}. Join tables by row number (row, group_row, row_a, …), not by id",
+            f"Documents{sets[0]} that repeat an id: {n_repeated:,}{' (see problems.parquet)' * bool(n_repeated)}; "
+            f"without an id{sets[1]}: {n_without:,}. Join tables by row number (row, group_row, row_a, …), not by id",
             "warning",
         )
 
 
-def extraction_sentence(told: ExtractionCounts) -> Sentence:
+def extraction_sentence(told: ExtractionCounts, *, n_of_others: int = 0) -> Sentence:
     """Count the exceptions and name the file that lists them; without any, count the documents that were extracted.
+
+    Parameters
+    ----------
+    told : ExtractionCounts
+    n_of_others : int
+        Number of documents without text in the other set.
 
     Examples
     --------
@@ -92,8 +101,10 @@ def extraction_sentence(told: ExtractionCounts) -> Sentence:
     if not told.exceptions:
         return Sentence(f"{counted(told.documents, 'document')} extracted from files, all of them completely")
     kinds = ", ".join(f"{n:,} {kind}" for kind, n in told.exceptions.items())
+    of_others = f"; {n_of_others:,} without text in the other set" if n_of_others else ""
     return Sentence(
-        f"{exception_counts(told.unread + told.others, told.in_part)}: {kinds}; see exceptions.csv", "warning"
+        f"{exception_counts(told.unread + told.others, told.in_part)}: {kinds}{of_others}; see exceptions.csv",
+        "warning",
     )
 
 
@@ -119,6 +130,20 @@ def _on_others(counts: Mapping[str, int], parameters: Mapping[str, object]) -> I
     if n_unreadable := counts["unreadable"]:
         documents = counted(n_unreadable, "unreadable document")
         yield Sentence(f"Other set: {documents}; see problems.parquet", "warning")
+
+
+def _on_pairs_that_drop_nothing(told: DedupManifest, n_matches: int) -> Iterator[Sentence]:
+    """Explain verified pairs by containment that drop no document: they match in the other direction only."""
+    n_pairs, drop = told.count("pairs"), told.parameters.get("drop", "contained")
+    if n_matches or not n_pairs or "min_shared" in told.parameters:
+        return
+    other, does = ("containing", "contains") if drop == "contained" else ("contained", "is contained in")
+    which = "The verified pair drops" if n_pairs == 1 else f"The {n_pairs:,} verified pairs drop"
+    yield Sentence(
+        f"{which} no document: a document of INPUT {does} one of the other set, and --drop is {drop}. To drop such "
+        f"documents: --drop {other}",
+        "warning",
+    )
 
 
 def _on_search(told: DedupManifest, *, has_compiled: bool) -> Iterator[Sentence]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -25,6 +26,8 @@ from nearkin.workflows.reading.snapshots import Snapshots, SourceSnapshot, check
 from nearkin.workflows.reading.standard_input import is_pipe
 
 _MAX_NAMED = 100
+_KINDS = {"collection": "collection", "results": "earlier run", IN_MEMORY: "table in memory"}
+"""What a source that is not a file is called, by its format."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +75,7 @@ class Sourced:
         if against:
             others, more = _resolve(replace(asked, inputs=against), out, progress, text_optional=True)
             not_read = tuple(dict.fromkeys((*not_read, *more)))
+            progress.say(f"INPUT: {_counted_by_kind(found)}; other set: {_counted_by_kind(others)}")
         check_inputs(found, keep_column=options.keep.column, encoding=asked.encoding, stdin=asked.stdin)
         check_inputs(others, encoding=asked.encoding, stdin=asked.stdin)
         if sum(source.path == STDIN for source in found + others) > 1:
@@ -131,6 +135,12 @@ def _resolve(
     if inside:
         progress.say(f"omitted {counted(len(inside), 'file')} in {out}: results of an earlier run")
     return tuple(source for source in found if source.path not in inside), resolved.not_read
+
+
+def _counted_by_kind(sources: Sequence[Source]) -> str:
+    """Count files, collections, earlier runs, and documents in memory."""
+    kinds = Counter(_KINDS.get(source.format, "file") for source in sources)
+    return ", ".join(counted(n, kind) for kind, n in kinds.items()) or "no files"
 
 
 def _of_many_documents(sources: Sequence[Source]) -> list[Source]:

@@ -229,6 +229,13 @@ class DedupOptions:
             if (v := getattr(self, f.name)) is not None and f.name not in left_out
         }
 
+    def shown(self) -> dict[str, str | float | int]:
+        """Return the options as a run prints them: those of `in_words`, shortened, without a recall that nobody set."""
+        told = self.in_words() | {"normalise": self.normalise.shown}
+        if self.min_shared is not None and self.recall == _ALL_OF_THEM:
+            del told["recall"]  # every shingle is looked up
+        return told
+
     def is_match(self, matches: Matches) -> Bool:
         """Whether each verified pair is reported: it is similar enough, or shares enough shingles."""
         if self.min_shared is not None:

@@ -127,7 +127,8 @@ def write_report(
 
 def _run_note(out: Path, manifest: DedupManifest, elapsed_s: float) -> RunNote:
     """Return when the run ended, and the results that lie beside the page."""
-    names = ["documents.parquet", "pairs.parquet", "groups.parquet", "against.parquet", "problems.parquet"]
+    with_groups = [] if manifest.is_against else ["groups.parquet"]  # of a run against another set it is empty
+    names = ["documents.parquet", "pairs.parquet", *with_groups, "against.parquet", "problems.parquet"]
     note = RunNote.now(out, elapsed_s, [*names, EXCEPTIONS_FILE])
     return replace(note, files=(*note.files, *(["kept/"] if manifest.kept else []), "manifest.json"))
 
