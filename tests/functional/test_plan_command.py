@@ -263,6 +263,7 @@ def test_a_sample_of_short_texts_is_not_searched_by_bands(tmp_path):
     assert "and all texts of the sample are that short: every match is found, unless" in words
     assert re.search(r"fewer than \d,\d{3} shingles are searched by their rare shingles, and all", words)
     assert "How many unrelated pairs they find is not predicted" in " ".join(ended.out.split())
+    assert re.search(r"If the corpus has longer texts, their recall at the threshold is at least 9\d\.\d\d%\.", words)
     assert "band" not in ended.out
     some = "".join(json.dumps({"text": f"{i} " + " ".join(f"{i}x{j}" for j in range(900))}) + "\n" for i in range(40))
     path.write_text(some + path.read_text("utf-8"), encoding="utf-8")
@@ -306,6 +307,8 @@ def test_a_small_sample_and_too_many_documents(tmp_path):
     path = tmp_path / "one.jsonl"
     path.write_text('{"text": "one"}\n', encoding="utf-8")
     assert "The sample is too small for a good estimate" in nearkin_here("plan", "corpus", path).out
+    of_cluster = nearkin_here("plan", "corpus", path, "--documents", "1B", "--engine", "spark").out
+    assert "The sample is too small" in of_cluster.partition("memoryOverhead")[2]
     ended = nearkin_here("plan", "corpus", path, "--documents", "5B")
     assert ended.code == 3
     assert "at most 4,294,967,294 documents" in ended.err

@@ -99,8 +99,9 @@ def _show(
 ) -> None:
     from nearkin.cli.plan.cluster import show_needs
     from nearkin.cli.printing import say
-    from nearkin.reports.sentences.plan.corpus import corpus_plan_sentences
+    from nearkin.reports.sentences.plan.corpus import corpus_plan_sentences, sample_sentences
     from nearkin.workflows.dedup.plans import describe_plan
 
     say(console, corpus_plan_sentences(told, describe_plan(told.plan, options, share_by_bands=told.share_by_bands)))
     show_needs(console, needs, n_cores, told.n_documents)
+    say(console, sample_sentences(told))

@@ -27,7 +27,7 @@ from nearkin.workflows.reading.standard_input import is_pipe
 
 _MAX_NAMED = 100
 _KINDS = {"collection": "collection", "results": "earlier run", IN_MEMORY: "table in memory"}
-"""What a source that is not a file is called, by its format."""
+"""Names of sources that are not files, by format."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
 from nearkin.planning.search import BandPlan
+from nearkin.reports.quantities import nearest_percent_text
 from nearkin.reports.sentences.rough_quantities import many_text, rough_share_text
 from nearkin.reports.sentences.sentence import Sentence
 
@@ -18,7 +19,7 @@ _FEW = 300
 
 
 def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Sentence]:
-    """Describe the sample, the plan (given in words), its certainty, and its limits."""
+    """Describe the sample, the plan (given in words), and its certainty."""
     n_compared, each = len(told.sample.sizes), told.plan.expected_candidates / told.n_documents
     yield Sentence(
         f" like the {told.n_sampled:,} of the sample, which have {counted(round(told.sample.mean_size), 'shingle')} "
@@ -35,9 +36,11 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
                 f"their rare shingles, {n_keys:,.1f} on average."
             )
         else:
+            recall = nearest_percent_text(told.plan.recall_at_threshold)
             yield Sentence(
                 f"Each text is searched by its rare shingles, {n_keys:,.1f} on average. How many unrelated pairs they "
-                "find is not predicted."
+                f"find is not predicted. If the corpus has longer texts, their recall at the threshold is at least "
+                f"{recall}."
             )
     if told.is_sampling or told.share_by_bands:
         n_unrelated, by = told.plan.expected_candidates, "sampled shingles" if told.is_sampling else "bands"
@@ -48,7 +51,11 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
             "quiet",
         )
     yield Sentence("The number of near-duplicates is not predicted.", "quiet")
-    if n_compared < _FEW:
+
+
+def sample_sentences(told: CorpusForecast) -> Iterator[Sentence]:
+    """Warn of a small sample; the warning belongs below all estimates, those of a cluster too."""
+    if len(told.sample.sizes) < _FEW:
         yield Sentence(
             "The sample is too small for a good estimate: use a few thousand documents, drawn from the whole corpus.",
             "warning",
