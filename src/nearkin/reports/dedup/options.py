@@ -116,7 +116,7 @@ OPTIONS = {
     ),
     "ignore": DedupOption(
         help="File of passages that do not count, such as disclaimers: one per line, or several lines between <<< and "
-        ">>>; re:PATTERN for an RE2 pattern. Kept documents are unchanged.",
+        ">>>; re:PATTERN for an RE2 pattern. Lines that begin with # are comments. Kept documents are unchanged.",
         takes=Path,
         metavar="FILE",
     ),
