@@ -287,9 +287,11 @@ def test_the_files_of_each_side_and_the_remarks_on_the_other_set_are_counted(tmp
     # as a shell expands an unquoted pattern
     ended = nearkin_here("dedup", paths[0], "--against", *paths[1:], "--out", tmp_path / "one", "--no-report")
     assert "INPUT: 3 files; other set: 1 file" in ended.err
+    assert f"{paths[2]} and 1 more are INPUT. If --against was a pattern, quote it" in ended.err
     asked = ("dedup", paths[0], "--against", paths[3], "--out", tmp_path / "two", "--max-unreadable", "1")
     ended = nearkin_here(*asked)
     assert "INPUT: 1 file; other set: 1 file" in ended.err
+    assert "quote it" not in ended.err
     assert "1 empty, 1 unreadable; 2 without text in the other set; see exceptions.csv" in " ".join(ended.out.split())
 
 

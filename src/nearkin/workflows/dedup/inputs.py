@@ -11,7 +11,7 @@ from pathlib import Path
 
 from nearkin._version import __version__
 from nearkin.errors import OutputExistsError, ParameterError
-from nearkin.nouns import counted
+from nearkin.nouns import agreeing, counted, first_of
 from nearkin.paths import shown_path
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.formats import holding
@@ -76,6 +76,12 @@ class Sourced:
             others, more = _resolve(replace(asked, inputs=against), out, progress, text_optional=True)
             not_read = tuple(dict.fromkeys((*not_read, *more)))
             progress.say(f"INPUT: {_counted_by_kind(found)}; other set: {_counted_by_kind(others)}")
+            named, there = ([one for one in given if isinstance(one, str)] for given in (asked.inputs, against))
+            if strays := beside_the_first(named, there):
+                verb = agreeing(len(strays), "is", "are")
+                progress.say(
+                    f"{first_of(strays, 1)} {verb} INPUT. If --against was a pattern, quote it: 'folder/*.jsonl'"
+                )
         check_inputs(found, keep_column=options.keep.column, encoding=asked.encoding, stdin=asked.stdin)
         check_inputs(others, encoding=asked.encoding, stdin=asked.stdin)
         if sum(source.path == STDIN for source in found + others) > 1:
@@ -141,6 +147,25 @@ def _counted_by_kind(sources: Sequence[Source]) -> str:
     """Count files, collections, earlier runs, and documents in memory."""
     kinds = Counter(_KINDS.get(source.format, "file") for source in sources)
     return ", ".join(counted(n, kind) for kind, n in kinds.items()) or "no files"
+
+
+def beside_the_first(inputs: Sequence[str], against: Sequence[str]) -> list[str]:
+    """Return the inputs that an expanded pattern may have left to INPUT, because an option takes only one value.
+
+    They have the folder and the suffix of the other set's only file and come after it by name; others of INPUT do not.
+
+    Examples
+    --------
+    >>> beside_the_first(["eval.jsonl", "crawl/b.jsonl", "crawl/c.jsonl"], ["crawl/a.jsonl"])
+    ['crawl/b.jsonl', 'crawl/c.jsonl']
+    >>> beside_the_first(["wave-2.jsonl", "wave-3.jsonl"], ["wave-1.jsonl"])
+    []
+    """
+    if len(against) != 1:
+        return []
+    first = Path(against[0])
+    is_stray = [one.parent == first.parent and one.suffix == first.suffix and one > first for one in map(Path, inputs)]
+    return [] if all(is_stray) else [one for one, is_beside in zip(inputs, is_stray, strict=True) if is_beside]
 
 
 def _of_many_documents(sources: Sequence[Source]) -> list[Source]:
