@@ -276,7 +276,7 @@ def render_dedup_report(
         reason_rows=tuple(wording.reason_rows(manifest)),
         parameter_rows=tuple(wording.parameter_rows(manifest, counts_white_space=counts_white_space)),
         normalisation_steps=wording.normalisation_steps(manifest),
-        glossary=wording.GLOSSARY,
+        glossary=wording.glossary(manifest),
         outcome=outcome_figure(manifest),
         similarities=similarity_figure(manifest, similarity_bin_edges, similarity_counts, curve),
         sizes=size_figure(group_size_counts),

@@ -297,6 +297,11 @@ def _spelt(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
 
 
+def glossary(facts: DedupManifest) -> tuple[Note, ...]:
+    """Explain the words of the report; a run against another set has no groups."""
+    return tuple(note for note in GLOSSARY if not (facts.is_against and note.title in ("Principal", "Bridge refused")))
+
+
 GLOSSARY = (
     Note(
         "Shingle",
