@@ -292,13 +292,13 @@ def test_the_files_of_each_side_and_the_remarks_on_the_other_set_are_counted(tmp
     ended = nearkin_here(*asked)
     assert "INPUT: 1 file; other set: 1 file" in ended.err
     assert "quote it" not in ended.err
+    assert "1 empty, 1 unreadable; 2 without text in the other set; see exceptions.csv" in " ".join(ended.out.split())
     write_jsonl(paths[3], [{"id": "d", "text": prose.text(40)}] * 2)
     ended = nearkin_here("dedup", paths[0], "--against", paths[3], "--out", tmp_path / "three", "--no-report")
     repeated = (
         "Documents of INPUT or the other set that repeat an id: 1 (see problems.parquet); without an id in INPUT: 0"
     )
     assert repeated in " ".join(ended.out.split())
-    assert "1 empty, 1 unreadable; 2 without text in the other set; see exceptions.csv" in " ".join(ended.out.split())
 
 
 def test_the_report_of_a_run_against_another_set_has_nothing_about_groups(files, tmp_path):
