@@ -138,9 +138,9 @@ def _on_pairs_that_drop_nothing(told: DedupManifest, n_matches: int) -> Iterator
     if n_matches or not n_pairs or "min_shared" in told.parameters:
         return
     other, does = ("containing", "contains") if drop == "contained" else ("contained", "is contained in")
-    which = "The verified pair drops" if n_pairs == 1 else f"The {n_pairs:,} verified pairs drop"
+    pairs = f"{counted(n_pairs, 'verified pair')} {agreeing(n_pairs, 'drops', 'drop')}"
     yield Sentence(
-        f"{which} no document: a document of INPUT {does} one of the other set, and --drop is {drop}. To drop such "
+        f"{pairs} no document: a document of INPUT {does} one of the other set, and --drop is {drop}. To drop such "
         f"documents: --drop {other}",
         "warning",
     )
