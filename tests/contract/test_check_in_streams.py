@@ -13,7 +13,7 @@ import nearkin
 from contract.test_check_in import exhaustive, grams
 from made_up_prose import Prose
 from nearkin.collection.check_in import storing
-from nearkin.collection.check_in.results import CheckInMany, CheckOptions
+from nearkin.collection.check_in.results import CheckIn, CheckInMany, CheckOptions
 from nearkin.collection.stored.key_table import append
 from nearkin.errors import CollectionError, ParameterError
 from nearkin.store import schema
@@ -136,6 +136,23 @@ def test_a_document_is_resent_only_if_it_was_stored_before(place):
             assert [one.is_resent for one in answers] == [one.is_kept for one in answers] == [False, True, True]
         capitals = collection.check_many([("copy-00", text.upper())])
         assert not capitals[0].is_resent
+
+
+def test_an_empty_text_is_resent_like_any_other_and_is_no_copy_of_another(place):
+    documents = [("a", ""), ("b", ""), ("c", " \n"), ("d", "!!!")]
+    with place.open() as collection:
+        first, again = clean(collection, documents), clean(collection, documents)
+        assert [one.checked.verdict for one in first] == ["new"] * 4
+        assert [(one.checked.verdict, one.is_resent, one.is_kept) for one in again] == [("exact", True, True)] * 4
+        assert [[other.document.doc_id for other in one.checked.documents] for one in again] == [[i] for i in "abcd"]
+        assert not any(one.to_dict()["is_stored"] for one in again)
+        assert collection.check("").verdict == "new"
+        assert [one.checked.verdict for one in collection.check_many([("e", ""), ("a", "")])] == ["new", "exact"]
+        anyway = collection.check("", store=CheckIn("a"))
+        assert (anyway.verdict, anyway.is_resent, anyway.version) == ("exact", True, 1)
+        assert collection.check(" ", store=CheckIn("a")).version == 2
+        assert collection.check("", store=CheckIn("a")).version == 3
+        assert collection.info().n_documents == 4
 
 
 def test_every_document_is_stored_without_only_new(place):

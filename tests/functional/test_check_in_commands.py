@@ -72,6 +72,33 @@ def test_the_exit_code_is_the_answer(repository, tmp_path, text, code, verdict):
     assert ("Expected recall of near-duplicates: " in shown.out) == bool(is_expected)
 
 
+@pytest.mark.parametrize("text", [LEASE.format(street="Mill Lane", rent=950), ""])
+def test_a_text_that_is_stored_under_the_same_id_is_not_said_to_be_stored(repository, tmp_path, text):
+    path, other = written(tmp_path, text), tmp_path / "other.txt"
+    other.write_text("A note about kites.", encoding="utf-8")
+    arguments = "--store", "--id", "mine"
+    assert check(repository, path, *arguments).out.splitlines()[-1] == "stored as mine"
+    again = check(repository, path, *arguments)
+    assert (again.code, again.out.splitlines()[-1]) == (10, "already stored as mine")
+    assert "draft.txt is already stored: mine" in again.out
+    assert json.loads(check(repository, path, *arguments, "--json").out)["is_resent"] is True
+    check(repository, other, *arguments)
+    assert check(repository, path, *arguments).out.splitlines()[-1].startswith("stored as version 3 of mine; ")
+    assert check(repository, path, *arguments).out.splitlines()[-1] == "already stored as mine (version 3)"
+    check(repository, path, "--store", "--id", "its copy")
+    assert check(repository, path, *arguments, "--limit", "1").out.splitlines()[-1].startswith("already stored as mine")
+
+
+def test_an_empty_text_matches_no_other_document(repository, tmp_path):
+    path = written(tmp_path, "")
+    assert check(repository, path, "--store", "--id", "mine").code == 0
+    other = check(repository, path)
+    assert (other.code, "only identical texts are listed; an empty text matches no other document" in other.out) == (
+        0,
+        True,
+    )
+
+
 def test_an_exact_copy_that_is_not_the_same_text_is_marked(repository, tmp_path):
     text = LEASE.format(street="Mill Lane", rent=900)
     same = check(repository, written(tmp_path, text)).out.splitlines()

@@ -80,6 +80,16 @@ def test_a_stream_is_cleaned_in_one_command(matter, tmp_path):
     assert (counts["n_stored"], counts["n_already_stored"], counts["verdicts"]["exact"]) == (2, 3, 4)
 
 
+def test_an_empty_text_that_comes_again_is_not_stored_again(matter):
+    stream = lines({"id": "a", "text": ""}, {"id": "b", "text": ""})
+    arguments = "check", matter, "-", "--jsonl", "--store", "--only-new"
+    first, again = (nearkin_here(*arguments, stdin=stream) for _ in range(2))
+    assert "2 documents: 2 new, 0 exact copies, 0 near-duplicates; 2 stored; " in first.err
+    counts = "2 documents: 0 new, 0 exact copies, 0 near-duplicates, 2 already stored under the same id; 0 stored; "
+    assert counts in again.err
+    assert [(one["is_stored"], one["version"]) for one in told(again.out)] == [(False, None)] * 2
+
+
 def test_parts_are_dropped_if_asked_for_and_what_contains_a_stored_document_is_kept(tmp_path):
     """In a collection that the stream creates."""
     words = TEXTS[3].split()

@@ -10,7 +10,7 @@ from functools import partial
 from sqlalchemy import Connection
 
 from nearkin.collection.check_in.candidates import Query
-from nearkin.collection.check_in.checking import check, is_resent
+from nearkin.collection.check_in.checking import check, under_id
 from nearkin.collection.check_in.results import (
     DROPPED_FROM_STREAMS,
     VERDICTS,
@@ -86,7 +86,7 @@ def check_in(collection: OpenedCollection, text: str, options: CheckOptions, und
         if under.id_is_new is not None:
             under.refuse_other_id(is_current(connection, under.doc_id))
         inside = CheckInTransaction(connection, collection, incoming, wave, by=under.by)
-        checked, _ = inside.take(0, query, options, refused=_SIMILAR if under.only_new else ())
+        checked = inside.take(0, query, options, refused=_SIMILAR if under.only_new else ())
         inside.finish()
         # a new id has no decisions
         contradicting = contradiction_of_version(connection, under.doc_id) if (checked.version or 1) > 1 else None
@@ -111,11 +111,11 @@ def check_many(
     with collection.store.reading() as connection:
         state = keys_state(connection, collection.store)
 
-        def ask(place: int) -> tuple[Checked, bool]:
+        def ask(place: int) -> Checked:
             doc_id, text = documents[place]
             query = Query.of(collection.counting, text, with_index=options.method == "si")
             checked = check(connection, collection.store, collection.counting, query, options, state=state)
-            return checked, is_resent(connection, checked, doc_id, query)
+            return under_id(connection, checked, doc_id, query)
 
         return _answers(connection, documents, ask, stops=stops)
 
@@ -144,7 +144,7 @@ def _check_in_many(
     with collection.store.writing() as connection:
         inside = CheckInTransaction(connection, collection, incoming, wave)
 
-        def take(place: int) -> tuple[Checked, bool]:
+        def take(place: int) -> Checked:
             query = queries[place]
             if isinstance(query, ParameterError):
                 raise query
@@ -166,7 +166,7 @@ def _query(collection: OpenedCollection, doc_id: str, text: str, options: CheckO
 def _answers(
     connection: Connection,
     documents: Sequence[tuple[str, str]],
-    ask: Callable[[int], tuple[Checked, bool]],
+    ask: Callable[[int], Checked],
     *,
     stops: bool,
 ) -> tuple[CheckAnswer, ...]:
@@ -179,16 +179,16 @@ def _answers(
     return tuple(answers)
 
 
-def _answer(connection: Connection, doc_id: str, ask: Callable[[], tuple[Checked, bool]]) -> CheckAnswer:
+def _answer(connection: Connection, doc_id: str, ask: Callable[[], Checked]) -> CheckAnswer:
     """Return the answer for one of several documents; if it cannot be checked, the others are checked all the same."""
     started = time.perf_counter()
     try:
-        checked, is_again = ask()
+        checked = ask()
     except (ParameterError, CollectionError) as error:
         if connection.invalidated:  # the database does not answer: that concerns all documents
             raise
         return CheckAnswer(doc_id=doc_id, problem=str(error))
-    return CheckAnswer(doc_id=doc_id, checked=replace(checked, elapsed_s=_since(started)), is_resent=is_again)
+    return CheckAnswer(doc_id=doc_id, checked=replace(checked, elapsed_s=_since(started)))
 
 
 def _since(started: float) -> float:

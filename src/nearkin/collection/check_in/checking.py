@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from nearkin.collection.check_in.candidates import CheckCandidates, Query, candidates_of
 from nearkin.collection.check_in.fetching import Fetched
@@ -22,11 +22,13 @@ from nearkin.collection.check_in.results import (
 )
 from nearkin.collection.check_in.shared_keys import Searched
 from nearkin.collection.counting import TextCounting
+from nearkin.collection.loads.known_texts import numbers_of
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.contents import DamagedText, StoredText
-from nearkin.collection.stored.documents import current_documents
+from nearkin.collection.stored.documents import current_documents, refuse_changed_waves_of
 from nearkin.collection.stored.keys import BANDS
 from nearkin.collection.stored.keys_state import KeysState
+from nearkin.collection.stored.profiles import similarity_indexes
 from nearkin.collection.stored.word_sets import word_sets
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
@@ -168,15 +170,19 @@ def _same_by_digest(damaged: DamagedText, query: Query) -> _Likeness | None:
     """Recognise a damaged text by its SHA-256 as the text that is checked in."""
     if query.digest not in damaged.digests:
         return None
+    return _same_text(damaged.number, query, is_damaged=True)
+
+
+def _same_text(content: int, query: Query, *, is_damaged: bool = False) -> _Likeness:
     return _Likeness(
-        content=damaged.number,
+        content=content,
         relation="exact",
         jaccard=1.0,
         contained=1.0,
         contains=1.0,
         is_same_text=True,
         text=query.text,
-        is_damaged=True,
+        is_damaged=is_damaged,
     )
 
 
@@ -253,18 +259,28 @@ def _documents(
     ), n_found
 
 
-def is_resent(connection: Connection, checked: Checked, doc_id: object, query: Query) -> bool:
-    """Whether a checked text is stored under this id already; to be asked before the text is stored."""
-    if checked.verdict != "exact":
-        return False
+def under_id(connection: Connection, checked: Checked, doc_id: object, query: Query) -> Checked:
+    """Add whether a checked text is stored under this id already; to be asked before the text is stored.
+
+    An empty text is no copy of another document, so it was compared with none. If the document of this id has it, the
+    text is resent like any other, and that document is its only match.
+    """
     if any(one.is_same_text and one.document.doc_id == doc_id for one in checked.documents):
-        return True
-    if not checked.is_truncated or not isinstance(doc_id, str) or not is_storable(doc_id):
-        return False
-    stored, contents = schema.documents.c, schema.contents.c
-    is_it = (stored.doc_id == doc_id) & stored.is_current & (contents.digest == query.digest)
-    found = select(stored.row).select_from(schema.documents.join(schema.contents)).where(is_it)
-    return connection.execute(found).first() is not None
+        return replace(checked, is_resent=True)
+    is_compared = checked.is_answered or checked.n_found > 0
+    is_listed = not checked.is_truncated and is_compared
+    if is_listed or not isinstance(doc_id, str) or not is_storable(doc_id):
+        return checked
+    same = list(numbers_of(connection, [query.digest]).values())
+    found, _ = current_documents(connection, same, 1, schema.documents.c.doc_id == doc_id)
+    if not found:
+        return checked
+    if is_compared:
+        return replace(checked, is_resent=True)
+    refuse_changed_waves_of(connection, found)
+    index = similarity_indexes(connection, [found[0].content]).get(found[0].content)
+    only = _checked(found[0], _same_text(found[0].content, query), 1.0, index)
+    return replace(checked, verdict="exact", documents=(only,), n_found=1, is_resent=True)
 
 
 def _checked(document: StoredDocument, one: _Likeness, edit: float | None, index: int | None) -> CheckedDocument:

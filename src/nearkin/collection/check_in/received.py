@@ -13,8 +13,8 @@ _DOCUMENT = tuple(StoredDocument.__dataclass_fields__)
 _MEASURES = tuple(name for name in CheckedDocument.__dataclass_fields__ if name != "document")
 _SAME = (
     "verdict", "n_found", "expected_recall", "n_candidates", "n_compared", "n_hot_keys", "is_answered",
-    "similarity_index", "stored_as", "version", "n_damaged", "elapsed_s", "is_repaired",
-    "contradiction", "missing",
+    "similarity_index", "stored_as", "version", "is_resent", "n_damaged", "elapsed_s",
+    "is_repaired", "contradiction", "missing",
 )  # fmt: skip
 
 

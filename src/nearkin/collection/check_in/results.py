@@ -227,13 +227,16 @@ class Checked(Tabular):
     n_hot_keys : int
         Number of keys of the text that occur in too many stored texts to compare all of these.
     is_answered : bool
-        Whether the text has enough words to compare; if not, only identical texts are listed.
+        Whether the text has enough words to compare; if not, only identical texts are listed. An empty text matches
+        only the document that has it under the same id.
     similarity_index : int or None
         Similarity index of the text; None unless the method is "si", which alone searches with it.
     stored_as : str or None
         Id under which the text was stored; None if it was not.
     version : int or None
         Version of the stored document. Above 1: the id had another text before.
+    is_resent : bool
+        Whether this text was already stored under the id.
     damaged : tuple of StoredDocument
         Documents that could not be compared because their stored texts are damaged; at most ``limit``.
     n_damaged : int
@@ -268,6 +271,7 @@ class Checked(Tabular):
     damaged: tuple[StoredDocument, ...]
     n_damaged: int
     elapsed_s: float
+    is_resent: bool = False
     is_repaired: bool = False
     contradiction: str | None = None
     missing: str | None = None
@@ -308,6 +312,7 @@ class Checked(Tabular):
             "n_hot_keys": self.n_hot_keys,
             "stored_as": self.stored_as,
             "version": self.version,
+            "is_resent": self.is_resent,
             "is_repaired": self.is_repaired,
             "contradiction": self.contradiction,
             "missing": self.missing,
@@ -331,14 +336,16 @@ class CheckAnswer:
         None if the document could not be checked or stored.
     problem : str or None
         Reason why the document could not be checked or stored.
-    is_resent : bool
-        Whether this text was already stored under this id.
     """
 
     doc_id: str
     checked: Checked | None = None
     problem: str | None = None
-    is_resent: bool = False
+
+    @property
+    def is_resent(self) -> bool:
+        """Whether this text was already stored under this id."""
+        return self.checked is not None and self.checked.is_resent
 
     @property
     def is_kept(self) -> bool:

@@ -9,7 +9,7 @@ from functools import partial
 from sqlalchemy import Connection, select
 
 from nearkin.collection.check_in.candidates import Query
-from nearkin.collection.check_in.checking import check, is_resent
+from nearkin.collection.check_in.checking import check, under_id
 from nearkin.collection.check_in.results import Checked, CheckOptions, Verdict
 from nearkin.collection.loads.incoming import Examined, Incoming, examine
 from nearkin.collection.loads.known_texts import known_texts, numbers_of, repair
@@ -51,12 +51,8 @@ class CheckInTransaction:
         fill(connection, collection.store, collection.counting, collection.progress)
         self._state = keys_state(connection, collection.store)  # what is stored below is stored with its keys
 
-    def take(
-        self, place: int, query: Query, options: CheckOptions, *, refused: Container[Verdict]
-    ) -> tuple[Checked, bool]:
+    def take(self, place: int, query: Query, options: CheckOptions, *, refused: Container[Verdict]) -> Checked:
         """Check the document at a position, and store it unless its verdict is refused.
-
-        The second value: whether this text was stored under this id before.
 
         Raises
         ------
@@ -72,10 +68,10 @@ class CheckInTransaction:
         store, counting = self._collection.store, self._collection.counting
         checked = check(self._connection, store, counting, query, options, state=self._state)
         checked = replace(checked, is_repaired=is_repaired)
-        is_again = is_resent(self._connection, checked, one.doc_ids[0], query)
+        checked = under_id(self._connection, checked, one.doc_ids[0], query)
         if checked.verdict not in refused:
             checked = replace(checked, stored_as=one.doc_ids[0], version=self._stored(one, query))
-        return checked, is_again
+        return checked
 
     def finish(self) -> None:
         """Write the counts and seals of the stored documents."""

@@ -63,7 +63,10 @@ def check_sentences(found: Checked, *, is_storing: bool) -> Iterator[Sentence]:
     if found.is_repaired:
         yield Sentence("The stored copy of this text was damaged and has been repaired.", "warning")
     if found.stored_as is not None:
-        if (found.version or 1) > 1:
+        if found.is_resent:
+            of = f" (version {found.version})" if (found.version or 1) > 1 else ""
+            yield Sentence("", strong=f"already stored as {found.stored_as}{of}")
+        elif (found.version or 1) > 1:
             stored = f"stored as version {found.version} of {found.stored_as}"
             yield Sentence("; to list its versions: nearkin history", strong=stored)
         else:
@@ -116,7 +119,10 @@ def _on_damage(found: Checked) -> Iterator[Sentence]:
 
 def _on_limits(found: Checked) -> Iterator[Sentence]:
     if not found.is_answered:
-        yield Sentence("Too few words to compare: only identical texts are listed.", "warning")
+        yield Sentence(
+            "Too few words to compare: only identical texts are listed; an empty text matches no other document.",
+            "warning",
+        )
     elif found.options.method == "si":
         yield Sentence(
             "Searched by the similarity index, which misses most matches; omit --method si to find more.", "quiet"

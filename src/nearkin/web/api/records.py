@@ -180,6 +180,7 @@ class ApiChecked(msgspec.Struct, kw_only=True, omit_defaults=True):
     n_hot_keys: int
     stored_as: str | None
     version: int | None
+    is_resent: bool
     is_repaired: bool
     contradiction: str | None
     missing: str | None
