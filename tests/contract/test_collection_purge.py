@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nearkin.collection.check_in.results import CheckIn
-from nearkin.errors import CollectionBusyError, DocumentError, ParameterError, UnknownDocumentError
+from nearkin.errors import CollectionBusyError, DocumentError, InputError, ParameterError, UnknownDocumentError
 
 LEASE = "The tenant shall pay the rent of {} crowns on the first day of each month to the landlord of the house."
 SECRET = (
@@ -71,7 +71,9 @@ def test_a_purge_is_no_damage_and_is_in_the_log(collection) -> None:
 def test_what_is_left_answers(collection) -> None:
     before = [one.document.doc_id for one in collection.similar("d0", gamma=GAMMA).documents]
     collection.purge(["s"])
-    with pytest.raises(UnknownDocumentError, match=r"'s' was removed .*Erased: 2 versions, and no other is stored"):
+    with pytest.raises(
+        UnknownDocumentError, match=r"'s' was removed .*All of its versions were erased by nearkin purge"
+    ):
         collection.text("s")
     with pytest.raises(UnknownDocumentError, match=r"text of 's' was purged \(activity 1\)"):
         collection.text("s", version=2)
@@ -97,15 +99,18 @@ def test_an_erased_text_is_not_stored_again(collection) -> None:
     assert (again.n_new, again.n_problems, again.n_contents) == (0, 1, 0)
     with pytest.raises(DocumentError, match="its text was purged"):
         collection.add([("t", SECRET)], wave="fourth", on_error="stop")
-    with pytest.raises(ParameterError, match="its text was purged"):
+    with pytest.raises(InputError, match="its text was purged"):
         collection.check(SECRET, store=CheckIn(doc_id="t", wave="fifth"))
+    with pytest.raises(InputError, match="its text was purged"):
+        collection.check(SECRET, store=CheckIn(doc_id="t", only_new=True))
+    assert (collection.check(SECRET).is_purged, collection.check("Another text.").is_purged) == (True, False)
     assert not collection.has_document("t")
     assert collection.fsck().is_whole
 
 
 def test_a_text_that_others_have_is_refused_unless_copies_go_too(collection) -> None:
     collection.add([("copy", SECRET)], wave="third")
-    with pytest.raises(ParameterError, match=r"Other documents have the same text: 'copy'"):
+    with pytest.raises(ParameterError, match=r"'copy' has the same text"):
         collection.purge(["s"])
     assert collection.text("s") == SECRET
     assert collection.log() == []

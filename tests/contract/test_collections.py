@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pandas as pd
 import polars as pl
@@ -14,6 +15,8 @@ from nearkin.errors import (
     CollectionBusyError,
     CollectionError,
     DocumentError,
+    MissingCollectionError,
+    OutputError,
     ParameterError,
     SourceError,
     UnknownDocumentError,
@@ -410,6 +413,18 @@ def test_a_collection_is_opened_again(place):
         assert collection.similar("a", gamma=0.2).n_found == 1
     with place.open() as collection:
         assert state(collection) == before
+
+
+def test_a_file_is_not_taken_for_a_collection_that_is_missing(tmp_path):
+    file, matter = tmp_path / "kb.db", tmp_path / "matter"
+    file.write_bytes(b"SQLite format 3")
+    with pytest.raises(MissingCollectionError, match="is a file, and a collection is a directory"):
+        Collection.open(file)
+    with pytest.raises(OutputError, match="it is a file, and a collection is a directory. Choose another name"):
+        Collection.open(file, create=True)
+    Collection.open(matter, create=True).close()
+    with pytest.raises(MissingCollectionError, match=rf"Name its directory: {re.escape(str(matter))}"):
+        Collection.open(matter / "nearkin.sqlite")
 
 
 def test_what_is_not_there_is_not_made_unasked(place):

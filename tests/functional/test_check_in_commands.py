@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from commands import program
@@ -97,6 +99,38 @@ def test_an_empty_text_matches_no_other_document(repository, tmp_path):
         0,
         True,
     )
+
+
+def test_a_purged_text_is_refused_before_and_with_store(repository, tmp_path):
+    path = written(tmp_path, LEASE.format(street="Mill Lane", rent=950))
+    assert check(repository, path, "--store", "--id", "mine").code == 11
+    assert nearkin_here("purge", repository, "mine", "--yes").code == 0
+    asked = check(repository, path)
+    assert (asked.code, "its text was erased by nearkin purge and cannot be stored again" in asked.out) == (11, True)
+    stored = check(repository, path, "--store", "--id", "zz")
+    assert (stored.code, stored.err) == (3, "Error: The document 'zz' cannot be stored: its text was purged.\n")
+    line = json.dumps({"id": "zz", "text": path.read_text(encoding="utf-8")}).encode()
+    stream = nearkin_here("check", repository, "-", "--jsonl", "--store", stdin=line)
+    assert (stream.code, "unreadable" in stream.err, ".." in stream.err) == (3, False, False)
+    assert "No document could be stored. The first: line 1: The document 'zz' cannot be stored" in stream.err
+
+
+def test_read_only_does_not_offer_to_store(repository, tmp_path):
+    path = written(tmp_path, "A note about kites.")
+    assert check(repository, path, "--read-only").out.splitlines()[-1] == "not stored"
+    assert check(repository, path).out.splitlines()[-1] == "not stored; use --store to store it"
+
+
+def test_rows_are_refused_or_cautioned_with_what_to_do(repository, tmp_path):
+    table, rows = tmp_path / "kb.parquet", tmp_path / "kb.csv"
+    pq.write_table(pa.table({"id": ["1"], "text": ["A note about kites."]}), table)
+    rows.write_text("id,text\n1,A note about kites.\n", encoding="utf-8")
+    refused = check(repository, table)
+    assert (refused.code, "--format" in refused.err) == (3, False)
+    assert "a table of documents, not one document. To check its rows, write them as JSON Lines" in refused.err
+    assert "one text; to check its rows, write them as JSON Lines and use --jsonl." in check(repository, rows).err
+    other = nearkin_here("check", repository, "-", "--jsonl", stdin=b'{"id": "a", "body": "A note."}')
+    assert "the object has no key 'text'; name the key of the texts with --text" in other.out
 
 
 def test_an_exact_copy_that_is_not_the_same_text_is_marked(repository, tmp_path):

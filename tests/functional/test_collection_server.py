@@ -317,9 +317,20 @@ def test_a_user_who_may_only_read_can_ask(tmp_path, server):
         assert answers(collection) == right
         with pytest.raises(CollectionError, match="permission denied") as denied:
             collection.add(SECOND)
-        assert "take --read-only; for commands that write, its owner grants more: docs/guides/" in str(denied.value)
-        assert "lists what each needs. Nothing of this" in str(denied.value)
+        assert "take --read-only; to write, ask the owner of the schema for more privileges; see docs/" in str(
+            denied.value
+        )
+        assert "keeping.md. Nothing of this command was stored" in str(denied.value)
         assert answers(collection) == right
+    checked = nearkin_here("check", address, "-", stdin=b"A new text.")
+    said = "(permission denied for table check_keys): they are computed for this call only, which is slower"
+    assert (checked.code, said in " ".join(checked.err.split())) == (0, True)
+    assert "collection is unchanged" not in checked.err
+    server.sql(f"GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {name} TO reader_{name}")
+    with Collection.open(address, cache=tmp_path) as collection:
+        with pytest.raises(CollectionError, match="only the owner of the collection can run nearkin purge"):
+            collection.purge([FIRST[0][0]])
+        assert collection.purge([FIRST[0][0]], dry_run=True).n_texts == 1
 
 
 def test_nothing_that_is_said_of_a_collection_tells_its_password(tmp_path, server):

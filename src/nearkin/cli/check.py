@@ -102,8 +102,8 @@ StoreId = Annotated[
     str | None,
     _storing(
         "--id",
-        help="With --store: id of the document; by default the one that nearkin add would give it. "
-        "With --jsonl: key of the ids in each object; by default id.",
+        help="With --store: id of the document; by default the path of FILE as typed, and required for standard "
+        "input. With --jsonl: key of the ids in each object; by default id.",
     ),
 ]
 JsonLines = Annotated[bool, _stream("--jsonl", help="Read a stream of documents, one JSON object per line.")]
@@ -115,8 +115,8 @@ KeptFile = Annotated[
     _stream(
         "--kept",
         metavar="FILE",
-        help="With --jsonl: write to this file the lines of the documents that --only-new stores, and of those already "
-        "stored under their ids. A dash (-) prints these lines instead of the answers.",
+        help="With --jsonl: write to this file the lines of the documents that are new, or were stored under the same "
+        "id by an earlier run. A dash (-) prints these lines instead of the answers.",
     ),
 ]
 StreamOnError = Annotated[
@@ -236,7 +236,7 @@ def check(
             collection, file, document.text, options, under, wait=wait, read_only=read_only, is_quiet=quiet or as_json
         )
         found = replace(found, missing=document.missing, not_checked=document.inside)
-    _finish(found, file, out, is_storing=store, as_json=as_json, quiet=quiet)
+    _finish(found, file, out, is_storing=store, is_read_only=read_only, as_json=as_json, quiet=quiet)
 
 
 def _checked(
@@ -254,7 +254,12 @@ def _checked(
     from nearkin.collection.collection import Collection
     from nearkin.stages.documents.rows_in_text import caution_of_one_text
 
-    caution = caution_of_one_text(str(file), text, for_json_lines="for one document per line use --jsonl")
+    caution = caution_of_one_text(
+        str(file),
+        text,
+        for_json_lines="for one document per line use --jsonl",
+        for_rows="to check its rows, write them as JSON Lines and use --jsonl",
+    )
     with (
         bars_shown(is_quiet=is_quiet) as bars,
         Collection.open(collection, wait=wait, read_only=read_only, progress=bars) as opened,
@@ -264,7 +269,9 @@ def _checked(
         return opened.check(text, options=options, store=under)
 
 
-def _finish(found: Checked, file: Path, out: Path | None, *, is_storing: bool, as_json: bool, quiet: bool) -> NoReturn:
+def _finish(
+    found: Checked, file: Path, out: Path | None, *, is_storing: bool, is_read_only: bool, as_json: bool, quiet: bool
+) -> NoReturn:
     """Print the answer, and end with its exit code."""
     from nearkin.cli.printing import tell
 
@@ -272,7 +279,7 @@ def _finish(found: Checked, file: Path, out: Path | None, *, is_storing: bool, a
         from nearkin.cli.listed_file import write_list
 
         write_list(out, lambda: found.table, "document", is_silent=quiet or as_json)
-    shown = partial(_show, found=found, name=str(file), is_storing=is_storing)
+    shown = partial(_show, found=found, name=str(file), is_storing=is_storing, is_read_only=is_read_only)
     tell(found.to_dict, shown, as_json=as_json, quiet=quiet)
     raise typer.Exit(EXIT_CODES[found.verdict])
 
@@ -352,7 +359,7 @@ def _check_required(file: Path, *, has_id: bool, has_index: bool) -> None:
         raise ParameterError("Standard input requires --id with --store.")
 
 
-def _show(console: Console, found: Checked, name: str, *, is_storing: bool) -> None:
+def _show(console: Console, found: Checked, name: str, *, is_storing: bool, is_read_only: bool) -> None:
     from nearkin.cli.printing import say, say_passage, shown, table
     from nearkin.decimals import share_text
     from nearkin.reports.sentences.check import check_sentences, copy_in_words, truncated_sentences, verdict_sentence
@@ -370,4 +377,4 @@ def _show(console: Console, found: Checked, name: str, *, is_storing: bool) -> N
     say(console, truncated_sentences(found))
     if found.passage:
         say_passage(console, found.passage)
-    say(console, check_sentences(found, is_storing=is_storing))
+    say(console, check_sentences(found, is_storing=is_storing, is_read_only=is_read_only))

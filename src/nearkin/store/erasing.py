@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Engine
+from sqlalchemy import Connection, Engine
 
+from nearkin.errors import CollectionError
 from nearkin.store.failures import busy
 from nearkin.store.place import Place
 
 _WAIT_MS = 2_000
 _WITH_TEXTS = ("contents", "profiles", "check_keys", "checked_contents", "origins", "problems")
+
+
+def refuse_unless_owner(connection: Connection, place: Place) -> None:
+    """Refuse to purge if the user does not own the tables: only the owner can rewrite their files.
+
+    Raises
+    ------
+    CollectionError
+    """
+    if connection.dialect.name != "postgresql":
+        return
+    owns = "SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('contents')"
+    if connection.exec_driver_sql(owns).scalar() is False:
+        raise CollectionError(f"{place}: permission denied: only the owner of the collection can run nearkin purge.")
 
 
 def erase_freed(engine: Engine, place: Place) -> None:

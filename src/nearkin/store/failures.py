@@ -19,7 +19,7 @@ from nearkin.store.place import Place
 _NOTHING_STORED = "Nothing of this command was stored; the collection is unchanged."
 _NO_MORE_STORED = "Nothing of the transaction that failed was stored; what was stored before it remains stored."
 _OF_POSTGRESQL = {
-    "28": "it refuses this user and password",
+    "28": "the server refuses this user and password",
     "3D": "the database does not exist; create it: createdb NAME",
     "53100": "its disk is full",
     "57P": "it was shut down",
@@ -33,9 +33,9 @@ _PERMISSIONS = {
 }
 """Advice where nothing was to be written yet, by a part of PostgreSQL's message."""
 _PERMISSIONS_TO_WRITE = {
-    "for schema": "only the owner can run sql install; for other commands the owner grants CREATE",
-    "must be owner": "other commands are for the owner of the collection",
-    "": "for commands that write, its owner grants more: docs/guides/keeping.md lists what each needs",
+    "for schema": "only the owner can create what is missing: let the owner run this command once",
+    "must be owner": "this one is for the owner of the collection",
+    "": "to write, ask the owner of the schema for more privileges; see docs/guides/keeping.md",
 }
 """Advice where something was to be written, which a command that only reads may do, too."""
 _MISSING_IN_SQLITE = re.compile(r"no such (table|column): (?:main\.)?([^ ]+)")
@@ -45,6 +45,14 @@ _LOST = "network error"
 _READ_ONLY = "the file system is read-only"
 _BUSY_IN_POSTGRESQL = {"40001", "40P01", "55P03"}
 """Serialization failure, deadlock, lock not available: another process was faster, and nothing is damaged."""
+
+
+def reason_of(error: NearkinError) -> str:
+    """Return why something could not be stored, without the advice that follows where a permission is denied."""
+    cause = error.__cause__
+    fields = cause.orig.args[0] if isinstance(cause, DBAPIError) and cause.orig and cause.orig.args else None
+    is_denied = isinstance(fields, dict) and fields.get("C") == "42501"
+    return str(fields["M"] if is_denied else error).rstrip(".")
 
 
 def busy(place: Place) -> CollectionBusyError:

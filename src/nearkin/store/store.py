@@ -318,6 +318,10 @@ def _make_directory(directory: Path) -> None:
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
+        if os.path.isfile(directory):
+            raise OutputError(
+                f"Cannot create {directory}: it is a file, and a collection is a directory. Choose another name."
+            ) from error
         raise OutputError(f"Cannot create {directory}: {why(error)}.") from error
     refuse_other_files(directory)
 
@@ -344,6 +348,9 @@ def refuse_other_files(directory: Path) -> None:
 
 
 def _not_there(place: Place) -> str:
+    if place.directory is not None and os.path.isfile(place.directory):
+        named = f" Name its directory: {place.directory.parent}" if place.directory.name == FILE else ""
+        return f"{place} is a file, and a collection is a directory or a PostgreSQL database.{named}"
     return f"There is no collection at {place}. Create one by adding documents: nearkin add COLLECTION INPUT..."
 
 

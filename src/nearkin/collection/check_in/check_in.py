@@ -28,7 +28,9 @@ from nearkin.collection.stored.document_rows import is_current
 from nearkin.collection.stored.documents import checked_wave
 from nearkin.collection.stored.key_table import fill
 from nearkin.collection.stored.keys_state import KeysState, keys_state
-from nearkin.errors import CollectionError, ParameterError
+from nearkin.collection.stored.purged import purged_digests
+from nearkin.errors import CollectionError, InputError, ParameterError
+from nearkin.store.failures import reason_of
 
 _SIMILAR = frozenset(VERDICTS) - {"new"}
 
@@ -41,7 +43,8 @@ def check_only(collection: OpenedCollection, text: str, options: CheckOptions) -
 
     def ask(connection: Connection, state: KeysState | None) -> Checked:
         checked = check(connection, store, counting, query, options, state=state)
-        return replace(checked, elapsed_s=_since(started))
+        is_purged = checked.verdict != "exact" and bool(purged_digests(connection, [query.digest]))
+        return replace(checked, is_purged=is_purged, elapsed_s=_since(started))
 
     try:
         with store.reading() as connection:
@@ -69,7 +72,8 @@ def _fill_keys(collection: OpenedCollection, first: int) -> None:
             fill(connection, collection.store, collection.counting, collection.progress)
     except CollectionError as error:
         collection.progress.say(
-            f"the keys of new documents cannot be stored and are computed for this call only: {error}"
+            f"the keys of stored texts cannot be stored ({reason_of(error)}): they are computed for this call only, "
+            "which is slower"
         )
 
 
@@ -184,7 +188,7 @@ def _answer(connection: Connection, doc_id: str, ask: Callable[[], Checked]) -> 
     started = time.perf_counter()
     try:
         checked = ask()
-    except (ParameterError, CollectionError) as error:
+    except (ParameterError, InputError, CollectionError) as error:
         if connection.invalidated:  # the database does not answer: that concerns all documents
             raise
         return CheckAnswer(doc_id=doc_id, problem=str(error))

@@ -13,7 +13,7 @@ _DOCUMENT = tuple(StoredDocument.__dataclass_fields__)
 _MEASURES = tuple(name for name in CheckedDocument.__dataclass_fields__ if name != "document")
 _SAME = (
     "verdict", "n_found", "expected_recall", "n_candidates", "n_compared", "n_hot_keys", "is_answered",
-    "similarity_index", "stored_as", "version", "is_resent", "n_damaged", "elapsed_s",
+    "similarity_index", "stored_as", "version", "is_resent", "is_purged", "n_damaged", "elapsed_s",
     "is_repaired", "contradiction", "missing",
 )  # fmt: skip
 

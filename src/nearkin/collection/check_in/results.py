@@ -241,6 +241,8 @@ class Checked(Tabular):
         Documents that could not be compared because their stored texts are damaged; at most ``limit``.
     n_damaged : int
         Number of such documents, including those not returned.
+    is_purged : bool
+        Whether this text was erased by a purge, so that it cannot be stored again; known only of a check of one text.
     is_repaired : bool
         Whether a damaged stored copy of this text was repaired.
     contradiction : str or None
@@ -272,6 +274,7 @@ class Checked(Tabular):
     n_damaged: int
     elapsed_s: float
     is_resent: bool = False
+    is_purged: bool = False
     is_repaired: bool = False
     contradiction: str | None = None
     missing: str | None = None
@@ -313,6 +316,7 @@ class Checked(Tabular):
             "stored_as": self.stored_as,
             "version": self.version,
             "is_resent": self.is_resent,
+            "is_purged": self.is_purged,
             "is_repaired": self.is_repaired,
             "contradiction": self.contradiction,
             "missing": self.missing,

@@ -17,7 +17,8 @@ from nearkin.collection.loads.loading import Load
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored.key_table import append, fill, mark_complete
 from nearkin.collection.stored.keys_state import keys_state
-from nearkin.errors import ParameterError
+from nearkin.collection.stored.purged import PURGED
+from nearkin.errors import InputError, ParameterError
 from nearkin.store import schema
 
 
@@ -58,12 +59,15 @@ class CheckInTransaction:
         ------
         ParameterError
             The document cannot be stored, whatever the answer is.
+        InputError
+            Its text was erased by a purge.
         CollectionError
             Nothing similar was found, but a damaged stored text may be similar.
         """
         one = _document_at(self._examined, place)
         if one.problems[0] is not None:
-            raise ParameterError(f"The document {one.doc_ids[0][:200]!r} cannot be stored: {one.problems[0]}.")
+            kind = InputError if one.problems[0] == PURGED else ParameterError
+            raise kind(f"The document {one.doc_ids[0][:200]!r} cannot be stored: {one.problems[0]}.")
         is_repaired = self._repaired(one)
         store, counting = self._collection.store, self._collection.counting
         checked = check(self._connection, store, counting, query, options, state=self._state)

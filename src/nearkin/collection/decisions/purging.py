@@ -33,9 +33,10 @@ from nearkin.collection.stored.purged import BLANK, purged_contents
 from nearkin.collection.stored.removed_rows import remove_current
 from nearkin.collection.word_search import stored_words
 from nearkin.errors import CollectionBusyError, CollectionError, ParameterError, UnknownDocumentError, quoted
-from nearkin.nouns import counted, first_of
+from nearkin.nouns import agreeing, counted, first_of
 from nearkin.store import schema
 from nearkin.store.bulk import insert_rows, is_storable, named
+from nearkin.store.erasing import refuse_unless_owner
 from nearkin.store.seals import Seals
 from nearkin.store.store import Store
 
@@ -115,6 +116,8 @@ def purge(
     who, store, number = checked_by(by), collection.store, None
     try:
         with store.reading() if dry_run else store.writing() as connection:
+            if not dry_run:
+                refuse_unless_owner(connection, store.place)
             plan = (_planned_in_damage if damaged else _planned_or_hinted)(connection, wanted, copies=copies)
             if (plan.contents or plan.unread) and not dry_run:
                 number = _erase(connection, collection, wanted, plan, who)
@@ -240,10 +243,11 @@ def _planned_in_damage(connection: Connection, doc_ids: Sequence[str], *, copies
 
 def _refuse_copies(others: list[str], *, copies: bool) -> None:
     """Refuse to erase a text that other current documents have, unless they are to be removed, too."""
+    n = len(others)
     if others and not copies:
         raise ParameterError(
-            f"Other documents have the same text: {first_of(list(map(repr, others)), _N_SHOWN)}. To erase it, remove "
-            "them too ('copies'). Nothing was erased.",
+            f"{first_of(list(map(repr, others)), _N_SHOWN)} {agreeing(n, 'has', 'have')} the same text. To erase the "
+            f"text, give 'copies', which removes {agreeing(n, 'it', 'them')} too. Nothing was erased.",
             named=["copies"],
         )
 

@@ -11,7 +11,7 @@ from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.origins import IS_UNREAD
 from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError, quoted
-from nearkin.nouns import counted
+from nearkin.nouns import agreeing, counted
 from nearkin.store import integrity
 from nearkin.store.bulk import is_storable, named
 from nearkin.store.checksums import checksum, covered, key_bits, key_place
@@ -338,7 +338,8 @@ def _unknown(connection: Connection, doc_id: str, version: int | None) -> str:
         n_erased = connection.execute(query).scalar_one()
         removed = f"The document {doc_id!r} was removed at {stored[-1][1]}."
         if n_erased == len(stored):
-            return f"{removed} Erased: {counted(n_erased, 'version')}, and no other is stored."
+            its = agreeing(n_erased, "Its only version was", "All of its versions were")
+            return f"{removed} {its} erased by nearkin purge."
         kept = f"{len(stored) - n_erased}" + (f"; erased: {n_erased}" if n_erased else "")
         return f"{removed} Its versions are kept: {kept}; nearkin history lists them."
     if len(doc_id) > _MAX_OF_A_HINT:

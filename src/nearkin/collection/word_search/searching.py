@@ -30,6 +30,7 @@ from nearkin.collection.word_search.word_tables import MAX_COUNTED, WordTables
 from nearkin.errors import CollectionError, OutputError, ParameterError
 from nearkin.records import F64, I64
 from nearkin.store.bulk import named
+from nearkin.store.failures import reason_of
 from nearkin.store.schema import contents, documents, loads
 
 _SATURATION, _LENGTH_WEIGHT = 1.2, 0.75  # k1 and b of BM25
@@ -111,7 +112,7 @@ def _made_again(collection: OpenedCollection, damage: _WordsDamagedError) -> boo
         with collection.store.writing() as connection:
             remake(connection, collection.store, progress)
     except (CollectionError, OutputError) as error:  # another process is writing, or permission is denied
-        progress.say(f"the words cannot be stored, so all texts are read for this search: {error}")
+        progress.say(f"the words cannot be stored ({reason_of(error)}): this search reads all texts, which is slower")
         return False
     return True
 
@@ -129,7 +130,8 @@ def _store_words(collection: OpenedCollection) -> None:
             with store.writing() as connection:
                 is_whole = fill(connection, store, progress, at_most=_TEXTS_OF_A_TRANSACTION)
     except (CollectionError, OutputError) as error:  # another process is writing, or permission is denied
-        progress.say(f"the words of new texts cannot be stored and are found for this call only: {error}")
+        reason = reason_of(error)
+        progress.say(f"the words of new texts cannot be stored ({reason}): this search finds them, which is slower")
 
 
 def _searched(

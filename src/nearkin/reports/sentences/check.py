@@ -49,7 +49,7 @@ def truncated_sentences(found: Checked) -> Iterator[Sentence]:
         yield Sentence(not_shown(found.n_found - len(found.documents), has_out=False), "quiet")
 
 
-def check_sentences(found: Checked, *, is_storing: bool) -> Iterator[Sentence]:
+def check_sentences(found: Checked, *, is_storing: bool, is_read_only: bool = False) -> Iterator[Sentence]:
     """Describe the limits of the answer, and the stored document."""
     yield from missing_sentences("the text", found.missing)
     if found.not_checked:
@@ -74,8 +74,10 @@ def check_sentences(found: Checked, *, is_storing: bool) -> Iterator[Sentence]:
         yield from contradiction_sentences(found.contradiction)
     elif is_storing:
         yield Sentence("not stored, because of --only-new")
+    elif found.is_purged:
+        yield Sentence("not stored; its text was erased by nearkin purge and cannot be stored again", "warning")
     else:
-        yield Sentence("not stored; use --store to store it", "quiet")
+        yield Sentence("not stored" if is_read_only else "not stored; use --store to store it", "quiet")
 
 
 def stream_sentences(summary: StreamSummary, *, is_kept: bool) -> Iterator[Sentence]:

@@ -237,11 +237,12 @@ def _why_null(lines: _JsonLines, texts: pa.Array, text: str) -> pa.Array:
     problems: list[str | None] = [None] * len(lines)
     for index in null_positions(texts):
         record = _load(lines.line(index)).value
-        problems[index] = _no_key(text) if isinstance(record, dict) and text not in record else "the text is null"
+        problems[index] = no_key(text) if isinstance(record, dict) and text not in record else "the text is null"
     return pa.array(problems, pa.large_string())
 
 
-def _no_key(text: str) -> str:
+def no_key(text: str) -> str:
+    """Return the problem of an object without the key of the text."""
     return f"the object has no key {text!r}"
 
 
@@ -265,7 +266,7 @@ def _read_slow(lines: _JsonLines, wanted: _Wanted) -> RowPiece:
         if wanted.text in record:
             text, problem = text_of(record[wanted.text], is_utf8=loaded.is_utf8)
         else:
-            text, problem = None, _no_key(wanted.text)
+            text, problem = None, no_key(wanted.text)
         doc_id: int | str | bytes | None = None if wanted.doc_id is None else id_of(record.get(wanted.doc_id))
         if isinstance(doc_id, str) and not loaded.is_utf8:  # consistent with Arrow's result
             doc_id = _with_bytes(doc_id)

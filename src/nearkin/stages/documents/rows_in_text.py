@@ -56,7 +56,7 @@ def caution_of_rows(name: str, file_format: str, head: Head) -> Caution | None:
     )
 
 
-def caution_of_one_text(name: str, text: str, *, for_json_lines: str = "") -> Caution | None:
+def caution_of_one_text(name: str, text: str, *, for_json_lines: str = "", for_rows: str = "") -> Caution | None:
     r"""Return a caution if a text that is one document by the nature of a command seems to consist of rows.
 
     Examples
@@ -68,8 +68,9 @@ def caution_of_one_text(name: str, text: str, *, for_json_lines: str = "") -> Ca
     form = rows_in(Head(data=data, compression="none", is_all=len(text) <= HEAD_BYTES))
     if form is None:
         return None
-    advice = f"; {for_json_lines}" if form.name == "jsonl" and for_json_lines else ""
-    return Caution(f"{_begun(name)} looks like {form.in_words} and was read as one text{advice}.")
+    advice = for_json_lines if form.name == "jsonl" else for_rows
+    end = f"; {advice}." if advice else "."
+    return Caution(f"{_begun(name)} looks like {form.in_words} and was read as one text{end}")
 
 
 def _begun(name: str) -> str:

@@ -181,6 +181,7 @@ class ApiChecked(msgspec.Struct, kw_only=True, omit_defaults=True):
     stored_as: str | None
     version: int | None
     is_resent: bool
+    is_purged: bool
     is_repaired: bool
     contradiction: str | None
     missing: str | None

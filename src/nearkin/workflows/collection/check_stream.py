@@ -16,6 +16,7 @@ from nearkin.errors import DocumentError, NearkinError, SourceError
 from nearkin.nouns import counted
 from nearkin.stages.documents.compression import MAGIC_BYTES, compression_of
 from nearkin.stages.documents.encodings import BYTE_ORDER_MARKS, WIDE
+from nearkin.stages.documents.jsonl import no_key
 from nearkin.stages.documents.line_stream import ArrivedLine, JsonDocument, arriving_lines, json_documents
 from nearkin.stages.documents.rules import STOPPED, ReadingRules, too_long
 
@@ -129,9 +130,10 @@ def check_stream(
         A line is unreadable or cannot be stored, and ``on_error`` is "stop"; the documents before it are stored and
         answered, those after it are neither.
     SourceError
-        All lines are unreadable, or the stream begins as compressed data, or as text in UTF-16 or UTF-32.
+        All lines are unreadable, or cannot be stored; or the stream begins as compressed data, or as text in UTF-16 or
+        UTF-32.
     """
-    started, first_problem = time.perf_counter(), ""
+    started, first_problem, n_unreadable = time.perf_counter(), "", 0
     summary = StreamSummary(threshold=options.threshold, containment=options.containment)
     alike = None if store is None else _IdsWrittenAlike()
     for lot in arriving_lines(stream, max_line_bytes=rules.max_document_bytes):
@@ -147,6 +149,7 @@ def check_stream(
                 error.add_note(_CONTINUE.format(counted(n_stored, "document")))
             raise
         _count(summary, answers)
+        n_unreadable += sum(row.problem is not None for row in rows)
         answered(answers)
         bad = next((one for one in answers if one.answer.checked is None), None)
         if bad is not None:
@@ -156,8 +159,11 @@ def check_stream(
                 raise DocumentError(f"{place.removesuffix('.')}. {STOPPED} The documents before it are {done}.")
             first_problem = first_problem or place
     summary.elapsed_s = round(time.perf_counter() - started, 3)
-    if summary.n_problems == summary.n_documents:
-        rules.check_readable(summary.n_problems, summary.n_documents, first_problem)
+    if n_unreadable == summary.n_documents:
+        rules.check_readable(n_unreadable, summary.n_documents, first_problem)
+    elif summary.n_problems == summary.n_documents:
+        done = "checked" if store is None else "stored"
+        raise SourceError(f"No document could be {done}. The first: {first_problem.removesuffix('.')}.")
     return summary
 
 
@@ -191,6 +197,8 @@ def _rows(
             continue
         one = next(read)
         problem = one.problem
+        if problem == no_key(columns.text):
+            problem += "; name the key of the texts with --text"
         if problem is None and alike is not None and not (one.doc_id or "").strip():
             problem = (
                 f"the object has no key {columns.doc_id!r}, or its value is empty; an id is needed to store a document"

@@ -15,6 +15,7 @@ from nearkin.runs.progress import Silent
 from nearkin.stages.documents.extraction.kinds import declared_kind
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import is_of_documents
+from nearkin.stages.documents.formats.tables import table_begun_by
 from nearkin.stages.documents.members import BETWEEN
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile, Origin
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _SHOWN = 5
+_MAGIC_BYTES = 64
 _MANY = {"zip": "an archive", "tar": "an archive", "mbox": "a mailbox", "pst": "a mailbox"}
 
 
@@ -80,6 +82,8 @@ def read_one_document(
     named, is_file = by_suffix(file)[0], os.path.isfile(file)
     if not is_file and os.path.exists(file) and named not in (None, "file"):
         raise SourceError(f"{path} is a pipe, of which Nearkin reads only text. Save it to a file first.")
+    if is_file:
+        _refuse_table(path, file)
     file_format = named if named is not None and is_of_documents(named) else "file"
     if named in (None, "file") and is_file:  # of a pipe, the beginning would be gone
         file_format = recognised_format(file)
@@ -118,6 +122,20 @@ def read_one_document(
     if len(texts.names) == 1 and problem:
         raise SourceError(f"{path} has no readable document. {problem}.")
     raise SourceError(f"{path} is not a single file. Name one file.")
+
+
+def _refuse_table(path: Path, file: str) -> None:
+    """Refuse a file of rows that is not text; a folder or an unreadable file is refused when it is read."""
+    try:
+        with open(file, "rb") as raw:
+            table = table_begun_by(raw.read(_MAGIC_BYTES))
+    except OSError:
+        return
+    if table is not None:
+        raise SourceError(
+            f"{path} is {table.a_file}, a table of documents, not one document. To check its rows, write them as JSON "
+            "Lines: nearkin check COLLECTION ROWS.jsonl --jsonl"
+        )
 
 
 def _document_at(prepared: pa.RecordBatch, at: int, source: str) -> OneDocument:
