@@ -420,7 +420,7 @@ def test_a_file_is_not_taken_for_a_collection_that_is_missing(tmp_path):
     file.write_bytes(b"SQLite format 3")
     with pytest.raises(MissingCollectionError, match="is a file, and a collection is a directory"):
         Collection.open(file)
-    with pytest.raises(OutputError, match="it is a file, and a collection is a directory. Choose another name"):
+    with pytest.raises(OutputError, match=r"it is a file, and a collection is a directory\. Choose another name"):
         Collection.open(file, create=True)
     Collection.open(matter, create=True).close()
     with pytest.raises(MissingCollectionError, match=rf"Name its directory: {re.escape(str(matter))}"):
