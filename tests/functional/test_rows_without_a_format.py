@@ -98,7 +98,7 @@ def test_a_first_record_is_not_taken_for_a_header(tmp_path, form, first) -> None
     rows = f"{first}\n2,It was another day.\n".replace(",", "," if form == "csv" else "\t")
     ended = piped(rows, "add", tmp_path / "matter", "-", "--format", form)
     assert (ended.code, (tmp_path / "matter").exists()) == (3, False)
-    assert "- has no header: its first line" in ended.err
+    assert "Error: Standard input has no header: its first line" in ended.err
     assert "FORMAT csv, HEADER" in ended.err
     assert LONG not in ended.err
     named = piped(rows, "add", tmp_path / "matter", "-", "--format", form, "--text", first.partition(",")[2])

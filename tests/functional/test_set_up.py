@@ -31,3 +31,12 @@ def test_doctor_shows_what_is_installed() -> None:
     ended.assert_clean()
     for words in ("nearkin", "python", "memory", "extra spark"):
         assert words in ended.out
+    assert "17 or newer" not in told["machine"]["java"] or "needs" in told["machine"]["java"]
+
+
+def test_doctor_names_the_missing_parts_of_an_extra_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = {"eflomal": {"eflomal": None}, "postgresql": {"pg8000": None, "sqlalchemy": "2.1"}}
+    monkeypatch.setattr("nearkin.cli.doctor._libraries", lambda extra: missing.get(extra, {}))
+    shown = [line.split() for line in nearkin_here("doctor").out.splitlines()]
+    assert ["extra", "eflomal", "not", "installed"] in shown
+    assert ["extra", "postgresql", "not", "installed:", "pg8000"] in shown

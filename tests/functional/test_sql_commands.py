@@ -221,6 +221,7 @@ def test_functions_are_installed_before_anything_is_added(server, tmp_path, docu
     run("add", place.address, documents, "--cache", place.cache)
     assert place.sql("SELECT similar_doc_id FROM look_alikes ORDER BY 1").splitlines()[-1] == "copy"
     shown = run("sql", "install", place.address).out
+    assert {f"  {one}" for one in installed["functions"]} <= set(shown.splitlines())
     example = shown.partition("Try: ")[2]
     assert example.startswith(f"SELECT * FROM {place.schema}.similar_by_words(")
     installed = told("sql", "install", place.address, "--no-flag")

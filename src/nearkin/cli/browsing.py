@@ -23,7 +23,7 @@ from nearkin.cli.options.browsing import (
 )
 from nearkin.cli.options.collection import DateTag, DocId, Json, Limit, Place, ReadOnly
 from nearkin.cli.options.decisions import GroupGamma, GroupThreshold
-from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet
+from nearkin.cli.options.definitions import OutFileIfAny, OverwriteFile, Quiet
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -150,7 +150,7 @@ def list_documents(
     read_only: ReadOnly = False,
     as_json: Json = False,
     quiet: Quiet = False,
-    overwrite: Overwrite = False,
+    overwrite: OverwriteFile = False,
 ) -> None:
     """List stored documents."""
     import typer
@@ -233,7 +233,7 @@ def history(
     doc_id: DocId,
     read_only: ReadOnly = False,
     out: OutFileIfAny = None,
-    overwrite: Overwrite = False,
+    overwrite: OverwriteFile = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:

@@ -16,7 +16,7 @@ from nearkin.cli.options.collection import (
     Tolerance,
     Wait,
 )
-from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet
+from nearkin.cli.options.definitions import OutFileIfAny, Quiet
 from nearkin.cli.options.reading import LARGEST_DOCUMENT, ExtractionLimit, MaxDocumentSize, Ocr, rules_of_one
 
 if TYPE_CHECKING:
@@ -119,6 +119,9 @@ KeptFile = Annotated[
         "id by an earlier run. A dash (-) prints these lines instead of the answers.",
     ),
 ]
+OverwriteFiles = Annotated[
+    bool, typer.Option("--overwrite", help="Replace the file of --out or --kept.", rich_help_panel="Output")
+]
 StreamOnError = Annotated[
     str | None,
     _stream(
@@ -168,7 +171,7 @@ def check(
     jsonl: JsonLines = False,
     text: StreamText = None,
     kept: KeptFile = None,
-    overwrite: Overwrite = False,
+    overwrite: OverwriteFiles = False,
     on_error: StreamOnError = None,
     wait: Wait = None,
     read_only: ReadOnly = False,

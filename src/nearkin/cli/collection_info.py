@@ -13,7 +13,7 @@ from nearkin.cli.options.collection import (
     Uncounted,
     Wait,
 )
-from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet, Threads
+from nearkin.cli.options.definitions import OutFileIfAny, OverwriteFile, Quiet, Threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,8 +44,8 @@ List the waves of a collection, the oldest first. --out writes them to a .csv, .
 """
 FSCK_HELP = """
 Test every checksum of a collection, and recompute all data derived from its texts. Damaged derived data is \
-repaired. Other damage is listed, and the command ends with exit code 7. With --read-only nothing is repaired: all \
-damage is listed, and the command ends with exit code 7.
+repaired. Other damage is listed, and the command ends with exit code 7. With --read-only nothing is repaired: if \
+there is any damage, it is listed, and the exit code is 7.
 
 [bold]Example[/]
 
@@ -59,7 +59,7 @@ def info(
     problems: Problems = False,
     read_only: ReadOnly = False,
     out: OutFileIfAny = None,
-    overwrite: Overwrite = False,
+    overwrite: OverwriteFile = False,
     as_json: Json = False,
 ) -> None:
     """Tell what a collection holds."""
@@ -113,14 +113,14 @@ def _show_problems(console: Console, listed: Sequence[Problem]) -> None:
     for one in listed:
         place = shown(origin_text(one.doc_id, one.source, one.line))
         rows.add_row(shown(one.doc_id), shown(one.wave), place, shown(one.problem))
-    console.print(rows if listed else "There were no problems.")
+    console.print(rows if listed else "No problems: every document that was added is stored.")
 
 
 def waves(
     collection: Place,
     read_only: ReadOnly = False,
     out: OutFileIfAny = None,
-    overwrite: Overwrite = False,
+    overwrite: OverwriteFile = False,
     as_json: Json = False,
 ) -> None:
     """List the waves."""

@@ -33,7 +33,7 @@ from nearkin.cli.options.collection import (
     VersionA,
     VersionB,
 )
-from nearkin.cli.options.definitions import Encoding, OutFileIfAny, Overwrite, Quiet
+from nearkin.cli.options.definitions import Encoding, OutFileIfAny, Overwrite, OverwriteFile, Quiet
 from nearkin.errors import ParameterError, UnknownDocumentError, quoted
 from nearkin.nouns import counted
 from nearkin.paths import check_input
@@ -320,7 +320,7 @@ def versions(
     cache: Cache = None,
     read_only: ReadOnly = False,
     out: OutFileIfAny = None,
-    overwrite: Overwrite = False,
+    overwrite: OverwriteFile = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:

@@ -19,7 +19,7 @@ from nearkin.cli.options.collection import (
     WordsThreshold,
 )
 from nearkin.cli.options.decisions import LabelsFileIfAny, TagOfLabels
-from nearkin.cli.options.definitions import Encoding, OutFileIfAny, Overwrite, Quiet, Threads
+from nearkin.cli.options.definitions import Encoding, OutFileIfAny, OverwriteFile, Quiet, Threads
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def conflicts(
     read_only: ReadOnly = False,
     as_json: Json = False,
     quiet: Quiet = False,
-    overwrite: Overwrite = False,
+    overwrite: OverwriteFile = False,
     threads: Threads = 0,
 ) -> None:
     """Find label conflicts."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.cli.options.collection import Json, Limit, Place, ReadOnly
 from nearkin.cli.options.decisions import OfDocument, Since
-from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet
+from nearkin.cli.options.definitions import OutFileIfAny, OverwriteFile, Quiet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +42,7 @@ def tags(
     read_only: ReadOnly = False,
     as_json: Json = False,
     quiet: Quiet = False,
-    overwrite: Overwrite = False,
+    overwrite: OverwriteFile = False,
 ) -> None:
     """Count tags."""
     from nearkin.cli.listed_file import check_list_file, write_list
@@ -65,7 +65,7 @@ def log(
     read_only: ReadOnly = False,
     as_json: Json = False,
     quiet: Quiet = False,
-    overwrite: Overwrite = False,
+    overwrite: OverwriteFile = False,
 ) -> None:
     """List activities."""
     from nearkin.cli.listed_file import check_list_file, write_list

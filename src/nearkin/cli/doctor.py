@@ -42,7 +42,7 @@ def doctor(as_json: JsonSummary = False) -> None:
         shown.add_row("libraries", _in_words(libraries))
         for extra, found in extras.items():
             is_there = all(found.values())
-            shown.add_row(f"extra {extra}", _in_words(found) if is_there else f"not installed: {_missing(found)}")
+            shown.add_row(f"extra {extra}", _in_words(found) if is_there else _missing(extra, found))
         console.print(shown)
 
     tell(lambda: {"machine": machine, "libraries": libraries, "extras": extras}, show, as_json=as_json)
@@ -84,12 +84,11 @@ def _java() -> str:
     try:
         from nearkin.engines.spark.java import check_java
 
-        check_java()
+        return str(check_java())
     except ImportError:
         return "not looked for: the spark extra is not installed"
     except EngineError as error:
         return str(error)
-    return "17 or newer"
 
 
 def _libraries(extra: str) -> dict[str, str | None]:
@@ -109,5 +108,6 @@ def _in_words(found: dict[str, str | None]) -> str:
     return ", ".join(f"{name} {number}" for name, number in found.items())
 
 
-def _missing(found: dict[str, str | None]) -> str:
-    return ", ".join(name for name, number in found.items() if number is None)
+def _missing(extra: str, found: dict[str, str | None]) -> str:
+    names = [name for name, number in found.items() if number is None]
+    return "not installed" if names == [extra] else f"not installed: {', '.join(names)}"

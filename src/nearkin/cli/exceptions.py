@@ -13,7 +13,7 @@ from nearkin.cli.options.browsing import (
     OnlyWithoutText,
 )
 from nearkin.cli.options.collection import Json, Limit, Place, ReadOnly
-from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet
+from nearkin.cli.options.definitions import OutFileIfAny, OverwriteFile, Quiet
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -50,7 +50,7 @@ def exceptions(
     read_only: ReadOnly = False,
     as_json: Json = False,
     quiet: Quiet = False,
-    overwrite: Overwrite = False,
+    overwrite: OverwriteFile = False,
 ) -> None:
     """List the exceptions of a collection."""
     from nearkin.cli.listed_file import check_list_file, write_list

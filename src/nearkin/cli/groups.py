@@ -19,7 +19,7 @@ from nearkin.cli.options.collection import (
     Wait,
     WordsThreshold,
 )
-from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet, Threads
+from nearkin.cli.options.definitions import OutFileIfAny, OverwriteFile, Quiet, Threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +79,7 @@ def groups(
     read_only: ReadOnly = False,
     as_json: Json = False,
     quiet: Quiet = False,
-    overwrite: Overwrite = False,
+    overwrite: OverwriteFile = False,
     threads: Threads = 0,
 ) -> None:
     """Group documents, or list what changed in their groups."""

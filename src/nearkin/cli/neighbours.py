@@ -11,7 +11,7 @@ from nearkin.cli.options.definitions import (
     Equal,
     JsonSummary,
     OutFileIfAny,
-    Overwrite,
+    OverwriteFile,
     Query,
     Quiet,
     SignatureFile,
@@ -59,7 +59,7 @@ def neighbours(
     equal: Equal = "all",
     as_json: JsonSummary = False,
     quiet: Quiet = False,
-    overwrite: Overwrite = False,
+    overwrite: OverwriteFile = False,
     threads: Threads = 0,
 ) -> None:
     """Find neighbours."""

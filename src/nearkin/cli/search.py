@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.cli.options.browsing import OfCurrentWave, SearchedWords
 from nearkin.cli.options.collection import Json, Limit, Place, ReadOnly
-from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet
+from nearkin.cli.options.definitions import OutFileIfAny, OverwriteFile, Quiet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,7 @@ def search(
     read_only: ReadOnly = False,
     as_json: Json = False,
     quiet: Quiet = False,
-    overwrite: Overwrite = False,
+    overwrite: OverwriteFile = False,
 ) -> None:
     """Find documents by their words."""
     from nearkin.cli.bars import bars_shown

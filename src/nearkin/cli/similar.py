@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from nearkin.collection.collection import Collection
     from nearkin.collection.results import SimilarDocument, SimilarDocuments
-from nearkin.cli.options.definitions import OutFileIfAny, Overwrite, Quiet
+from nearkin.cli.options.definitions import OutFileIfAny, OverwriteFile, Quiet
 
 HELP = """
 Find all documents of a collection that are similar to a stored document, a file or a text. You choose the tolerance \
@@ -76,7 +76,7 @@ def similar(
     cache: Cache = None,
     read_only: ReadOnly = False,
     out: OutFileIfAny = None,
-    overwrite: Overwrite = False,
+    overwrite: OverwriteFile = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:

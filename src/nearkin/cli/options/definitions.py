@@ -244,3 +244,4 @@ Equal = Annotated[
 ]
 OutFile = Annotated[Path, _output("--out", help="File for the result.", show_default=False)]
 OutFileIfAny = Annotated[Path | None, _output("--out", help="File for the result.", show_default=False)]
+OverwriteFile = Annotated[bool, _output("--overwrite", help="Replace the file of --out.")]

@@ -1,6 +1,6 @@
--- The stored group of each current document, at {tolerance}; a document outside of groups is a key of its own.
--- To keep one document of each group in a list, join it on doc_id and keep the first of each group_key. The groups are
--- those of the latest: nearkin groups COLLECTION {options}
+-- The stored group of each current document, at {tolerance}; a document outside of groups has a key of its own.
+-- To keep one document of each group in a list, join it on doc_id, and of each group_key keep the row with is_principal,
+-- or else any. The groups are those of the latest: nearkin groups COLLECTION {options}
 WITH found AS (
     SELECT MAX("grouping") AS number FROM {schema}groupings WHERE tolerance = {stored}
 ), chosen AS (

@@ -181,7 +181,10 @@ def _difference(connection: Connection, store: Store, counting: TextCounting, pr
         return None
     if stored[0] == expected[0]:
         return f"{_NAME}: its keys do not match the texts"
-    return f"{_NAME}: {counted(int(stored[0]), 'key')} instead of {int(expected[0]):,}"
+    n_stored, n_expected = int(stored[0]), int(expected[0])
+    if n_stored > n_expected:
+        return f"{_NAME}: it had {counted(n_stored - n_expected, 'key')} too many"
+    return f"{_NAME}: {n_expected - n_stored:,} of {counted(n_expected, 'key')} were missing"
 
 
 def remake(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:

@@ -22,8 +22,8 @@ exec "$java" -version 2>&1
 """
 
 
-def check_java() -> None:
-    """Raise an error if there is no Java on which Spark can run.
+def check_java() -> int:
+    """Return the release of Java; raise an error if there is none on which Spark can run.
 
     Raises
     ------
@@ -50,6 +50,7 @@ def check_java() -> None:
         raise EngineError(f"Spark runs on Java, and '{name} -version' fails: {reason}. {_HELP}")
     if version < OLDEST:
         raise EngineError(f"Spark needs Java {OLDEST} or newer. '{name}' is Java {version}. {_HELP}")
+    return version
 
 
 def _version(answer: str) -> int | None:

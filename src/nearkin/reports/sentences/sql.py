@@ -21,7 +21,9 @@ def install_sentences(installed: Installed) -> Iterator[Sentence]:
     yield Sentence(f" is ready for plain SQL (similarity index {installed.similarity_index})", strong=installed.place)
     yield Sentence(f"tables {', '.join(installed.tables)}; views {', '.join(installed.views)}")
     if installed.functions:
-        yield Sentence(f"functions {', '.join(installed.functions)}")
+        yield Sentence("functions:")
+        for one in installed.functions:
+            yield Sentence(f"  {one}")
     else:
         yield Sentence("SQLite cannot store functions. Use: nearkin sql similar ID --dialect sqlite")
     if installed.flags_look_alikes is not None:

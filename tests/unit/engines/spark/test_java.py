@@ -41,6 +41,11 @@ def test_none(machine):
         check_java()
 
 
+def test_the_release_is_returned(machine):
+    machine("echo 'openjdk version \"21.0.4\" 2024-07-16' >&2")
+    assert check_java() == 21
+
+
 def test_too_old(machine):
     machine("echo 'openjdk version \"11.0.20\" 2023-07-18' >&2")
     with pytest.raises(EngineError, match=r"needs Java 17 or newer\. 'java' is Java 11\. .*openjdk-17-jre-headless"):
