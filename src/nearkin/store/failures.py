@@ -51,8 +51,9 @@ def reason_of(error: NearkinError) -> str:
     """Return why something could not be stored, without the advice that follows where a permission is denied."""
     cause = error.__cause__
     fields = cause.orig.args[0] if isinstance(cause, DBAPIError) and cause.orig and cause.orig.args else None
-    is_denied = isinstance(fields, dict) and fields.get("C") == "42501"
-    return str(fields["M"] if is_denied else error).rstrip(".")
+    if isinstance(fields, dict) and fields.get("C") == "42501":
+        return str(fields["M"])
+    return str(error).rstrip(".")
 
 
 def busy(place: Place) -> CollectionBusyError:
