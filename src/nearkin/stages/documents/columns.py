@@ -11,7 +11,6 @@ import pyarrow as pa
 from nearkin.arguments import plain_number
 from nearkin.errors import MissingColumnError, ParameterError, SourceError
 from nearkin.nouns import counted, first_of
-from nearkin.stages.documents.source import STDIN
 from nearkin.stages.documents.values import LongInteger, has_own_text, in_words
 
 TABLE_IN_MEMORY = "the table"
@@ -259,9 +258,8 @@ def check_header(names: Sequence[str], label: str) -> None:
         return
     if any(len(name) > _MAX_NAME or _NUMBER.fullmatch(name) for name in names):
         shown = first_of([repr(_shortened(name)) for name in names], 3)
-        source = "Standard input" if label == STDIN else label
         raise SourceError(
-            f"{source} has no header: its first line, {shown}, looks like a record. "
+            f"{label} has no header: its first line, {shown}, looks like a record. "
             "Put a line with the names of the columns, such as id,text, before it (psql: COPY … WITH (FORMAT csv, "
             "HEADER)); if it is a header, name the text column with --text."
         )

@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING
 
 from nearkin.stages.documents.formats.format import StreamFormat
 from nearkin.stages.documents.head import SAMPLE_RECORDS, Head, head_of_stream
-from nearkin.stages.documents.source import OpenedSource, Source
+from nearkin.stages.documents.source import STDIN, OpenedSource, Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,7 +53,7 @@ class DelimitedFormat(StreamFormat):
         from nearkin.stages.documents.columns import check_header
 
         if text is None:
-            check_header(sample.names, label)
+            check_header(sample.names, "Standard input" if label == STDIN else label)
         return super().choose_columns(sample, label, text=text, doc_id=doc_id)
 
     def batches(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
