@@ -324,6 +324,8 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         ------
         CollectionBusyError
             The text is to be stored, and another process is writing.
+        InputError
+            The text is to be stored, and was purged.
         ParameterError
         """
         from nearkin.collection.check_in.check_in import check_in, check_only

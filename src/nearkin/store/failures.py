@@ -27,7 +27,7 @@ _OF_POSTGRESQL = {
 _TAKE_READ_ONLY = "Commands that only read, such as similar, check without --store and list, take --read-only."
 _PERMISSIONS = {
     "for database": "to create a collection, the user must own the schema or be allowed to create it",
-    "for schema": "its owner grants what the user needs: USAGE, and CREATE for a command that makes tables",
+    "for schema": "its owner grants what the user needs: USAGE, and SELECT on the tables",
     "must be owner": "only the owner of the collection can run this command",
     "": "its owner grants what the user needs: SELECT for commands with --read-only, more for others",
 }
