@@ -235,6 +235,30 @@ def test_the_window_and_new_text_only(tmp_path: Path) -> None:
     assert [row["thread"] for row in rows] == [1, 2]
 
 
+def test_with_new_text_only_no_sentence_claims_that_quoted_text_is_elsewhere(tmp_path: Path) -> None:
+    folder = tmp_path / "mails"
+    folder.mkdir()
+    # b quotes a mail that is missing; c quotes only b's own words, so the price is in no inclusive mail
+    (folder / "b.eml").write_text(eml("b", "We agree.\n\n> The secret price is 7.", references="<a@x.org>"))
+    (folder / "c.eml").write_text(eml("c", "Good.\n\n> We agree.", references="<a@x.org> <b@x.org>", hour=11))
+    out = tmp_path / "out"
+    said = nearkin_here("threads", folder, "--out", out, "--new-text-only").out
+    page = (out / "report.html").read_text("utf-8")
+    read = {"terminal": " ".join(said.split()), "page": " ".join(re.sub(r"<[^>]+>", " ", page).split())}
+    for place, words in read.items():
+        assert "all its own words are in" in words, place
+        assert "all of it is in" not in words, place
+        assert "own words" in words, place
+    assert "every passage of every mail" not in read["page"]
+    assert "can be in no inclusive mail" in read["page"]
+    assert "text that a mail quotes can be in no inclusive mail" in read["terminal"]
+    said = nearkin_here("threads", folder, "--out", tmp_path / "whole").out
+    assert "all of it is in a later mail, word for word" in " ".join(said.split())
+    whole = " ".join(re.sub(r"<[^>]+>", " ", (tmp_path / "whole" / "report.html").read_text("utf-8")).split())
+    assert "you have read every passage of every mail" in whole
+    assert "own words" not in whole
+
+
 def test_the_function_answers_what_the_command_writes(folder: Path, tmp_path: Path) -> None:
     rows = run(folder, "--out", tmp_path / "out", "-q")
     found = nearkin.threads(folder)

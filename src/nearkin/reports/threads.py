@@ -21,6 +21,11 @@ _REASONS = {
     "not read": "its text is unreadable or incomplete",
     "": "",
 }
+_REASONS_OF_NEW_TEXT = {
+    **_REASONS,
+    "message": "no later mail holds all of its own words",
+    "attachment": "its own words occur in a later mail, an attachment does not",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,13 +98,15 @@ def render_threads_report(
     MissingExtraError
         The ``report`` extra is not installed.
     """
-    totals = manifest.counts
+    totals, is_of_new_text = manifest.counts, bool(manifest.parameters.get("new_text_only"))
     mails = counted(totals.mails, "mail")
     try:
         template = report_environment().get_template("threads.html.j2")
         return template.render(
             facts=manifest,
             totals=totals,
+            is_of_new_text=is_of_new_text,
+            reasons_in_words=_REASONS_OF_NEW_TEXT if is_of_new_text else _REASONS,
             headline=f"{mails} {agreeing(totals.mails, 'is', 'are')} in {counted(totals.threads, 'thread')}",
             cards=cards,
             exceptions=exceptions,

@@ -19,13 +19,20 @@ _MEANINGS = {
     "attachment": "the text occurs in a later mail, an attachment does not",
     "not read": "the text is unreadable or incomplete",
 }
+_MEANINGS_OF_NEW_TEXT = {
+    **_MEANINGS,
+    "message": "no later mail of the thread holds all of its own words",
+    "attachment": "its own words occur in a later mail, an attachment does not",
+}
 
 
 def result_rows(told: ThreadsManifest) -> Iterator[tuple[str, str, str, str]]:
     """Rows of the table of results: number of mails, share, result, meaning."""
-    found = told.counts
-    rows = [(n, f"inclusive: {reason}", _MEANINGS[reason]) for reason, n in found.by_reason.items()]
-    rows.append((found.included, "not inclusive", "all of it is in a later mail, word for word"))
+    found, is_of_new_text = told.counts, bool(told.parameters.get("new_text_only"))
+    meanings = _MEANINGS_OF_NEW_TEXT if is_of_new_text else _MEANINGS
+    rows = [(n, f"inclusive: {reason}", meanings[reason]) for reason, n in found.by_reason.items()]
+    whole = "all its own words are" if is_of_new_text else "all of it is"
+    rows.append((found.included, "not inclusive", f"{whole} in a later mail, word for word"))
     rows.append((found.duplicate_spares, "duplicate spare", "same headers, text and attachments as another mail"))
     for n, result, meaning in rows:
         if n or result != "inclusive: not read":
@@ -58,6 +65,11 @@ def threads_sentences(told: ThreadsManifest, *, has_compiled: bool = False) -> I
         yield Sentence(
             f"{counted(found.missing, 'mail')} {agreeing(found.missing, 'is', 'are')} missing: others refer to "
             f"{agreeing(found.missing, 'it', 'them')}"
+        )
+    if found.included and told.parameters.get("new_text_only"):
+        yield Sentence(
+            "With --new-text-only, text that a mail quotes can be in no inclusive mail; to see all, read all mails",
+            "warning",
         )
     if by_subject := found.by_link.get("subject", 0):
         yield Sentence(f"Joined by subject, date and addresses, not by headers: {by_subject:,}")
