@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
 import tempfile
 from pathlib import Path
@@ -88,7 +89,11 @@ def test_exceptions_of_a_collection_are_all_listed(matter, tmp_path) -> None:
         counts.append(told)
         assert sum(told["exceptions"].values()) == len(REASONS)
         page = (out / "report.html").read_text()
-        assert "Of the other documents, 3 gave no text." in page
+        assert "3 other documents gave no text." in page
+        assert "every document could be read" not in page
+        assert "1 collection; the digest is the SHA-256 of the collection's own id" in html.unescape(page), command
+        assert "SHA-256 of the file" not in page
+        assert ("those that gave no text, which are counted, too" in page) is (command == "threads")
         assert all(one in page for one in REASONS), command
         shown = nearkin_here(command, matter, "--out", out, "--overwrite").out
         assert said in " ".join(shown.split())

@@ -226,7 +226,10 @@ def test_a_wave_says_what_an_earlier_load_listed(tmp_path, place):
         (folder / "old.txt").write_bytes(BROKEN["2.txt"])
         (folder / "changed.pdf").write_bytes(BROKEN["1.pdf"] + folder.name.encode())
     (second / "new.txt").write_bytes(BROKEN["2.txt"])
-    for folder, counts in ((first, "2 not stored:"), (second, "3 not stored (1 of them listed in an earlier load):")):
+    for folder, counts in (
+        (first, "2 not stored:"),
+        (second, "3 not stored (1 of them listed unchanged since an earlier load):"),
+    ):
         ended = nearkin_here("add", place.address, folder, "--wave", folder.name, "--cache", place.cache)
         assert counts in ended.out
     waves = {one.doc_id: one.wave for one in place_exceptions(place)}

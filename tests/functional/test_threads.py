@@ -76,7 +76,7 @@ def test_summary_manifest_and_page(folder: Path, tmp_path: Path) -> None:
     said = " ".join(ended.out.split())
     for words in (
         "2 50.0% inclusive: message", "1 25.0% not inclusive", "1 25.0% duplicate spare",
-        "4 mails: 1 thread ", "1 mail is missing", "Skipped 1 document that is not a mail",
+        "4 mails: 1 thread ", "1 mail is missing", "Skipped 1 document that is neither a mail nor inside one",
         "5 documents extracted from files", "start with",
     ):  # fmt: skip
         assert words in said, (words, said)

@@ -22,6 +22,7 @@ from nearkin.records import I64
 from nearkin.reports.threads import ThreadCard
 from nearkin.runs.progress import Progress
 from nearkin.store.schema import documents, origins
+from nearkin.workflows.reading.collection_documents import is_without_text
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.threads.job import TABLE, thread_files
 from nearkin.workflows.threads.judging import ThreadRow
@@ -34,7 +35,10 @@ _COLUMNS = [*(name for name in ThreadRow.__dataclass_fields__ if name != "mail")
 
 
 class StoredMails(NamedTuple):
-    """Counts of stored documents and their state; if one of them has changed, the threads are out of date."""
+    """Counts of stored mails, without attached ones, and of documents, and their state.
+
+    If one of them has changed, the threads are out of date.
+    """
 
     n_mails: int
     n_documents: int
@@ -140,7 +144,9 @@ class CurrentThreads:
 
     def stored(self) -> StoredMails:
         """Return the current state of the data on which threads depend."""
-        mails = select(func.count()).select_from(origins.join(documents, documents.c.row == origins.c.row))
+        is_attached = origins.c.family.is_not(None) & (origins.c.family != origins.c.doc_id)
+        mails = select(func.count()).where(origins.c.mail.is_not(None) & ~is_attached)
+        with_text = mails.select_from(origins.join(documents, documents.c.row == origins.c.row))
         current = select(func.count()).select_from(documents).where(documents.c.is_current)
         with self._opened.store.reading() as connection:
 
@@ -148,7 +154,7 @@ class CurrentThreads:
                 return int(connection.execute(query).scalar_one() or 0)
 
             return StoredMails(
-                n_mails=number(mails.where(origins.c.mail.is_not(None) & documents.c.is_current)),
+                n_mails=number(with_text.where(documents.c.is_current)) + number(mails.where(is_without_text())),
                 n_documents=number(current),
                 state=StoredState.now(connection),
             )

@@ -75,7 +75,8 @@ class SentFile:
                 return replace(document, inside=tuple(inside))
             except SourceError as error:
                 told = str(error).replace(str(path), shown or self.shown_name)
-                raise SourceError(told.replace("add --encoding", "send it with the encoding")) from None
+                advice = "repeat the command and add --encoding"
+                raise SourceError(told.replace(advice, "send it with the encoding")) from None
 
     @property
     def shown_name(self) -> str:

@@ -37,6 +37,10 @@ class Added:
     wave : str
     n_new : int
         Documents whose ids were not in the collection, or had been removed.
+    n_restored : int
+        Number of the new documents that had been removed.
+    first_restored : tuple of str
+        Ids of the first five of them.
     n_new_versions : int
         Documents whose text differs from the current one of their id.
     n_unchanged : int
@@ -120,6 +124,8 @@ class Added:
     n_shared_ids: int = 0
     first_shared_id: str | None = None
     folder_above: str | None = None
+    n_restored: int = 0
+    first_restored: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""

@@ -15,6 +15,7 @@ from nearkin.collection.counting import TextCounting
 from nearkin.collection.decisions.activity import checked_by, record
 from nearkin.collection.decisions.records import GONE_IN, STORE, SettingChange
 from nearkin.collection.decisions.removing import Removed, remove_rows
+from nearkin.collection.loads.figures import Figures
 from nearkin.collection.loads.gone_members import AddedFiles, gone_later
 from nearkin.collection.loads.incoming import Examined, SeenIds
 from nearkin.collection.loads.known_texts import numbers_of, repair, with_lost_digests
@@ -39,26 +40,6 @@ _IS_CURRENT, _SOURCE, _LINE = (
     [column.name for column in schema.documents.columns].index(name) for name in ("is_current", "source", "line")
 )
 _TEXT, _DIGEST = ([column.name for column in schema.contents.columns].index(name) for name in ("text", "digest"))
-
-
-@dataclass(slots=True)
-class Figures:
-    """Counts of a load so far."""
-
-    n_new: int = 0
-    n_new_versions: int = 0
-    n_unchanged: int = 0
-    n_problems: int = 0
-    n_erased: int = 0
-    n_repeated: int = 0
-    n_same_again: int = 0
-    n_earlier_texts: int = 0
-    n_repaired: int = 0
-    n_missing: int = 0
-    n_not_stored: int = 0
-    n_listed_before: int = 0
-    n_shared_ids: int = 0
-    first_shared_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,7 +227,7 @@ class Load:
                 origin=origin,
             )
             if was is None or not was.is_current:
-                self.figures.n_new += 1
+                self.figures.count_new(doc_id, is_restored=was is not None)
                 newest[doc_id] = self._new_version(one, was, rows)
             elif was.content == content:  # texts waiting for this id preceded the current one: its history
                 self.figures.n_unchanged += 1 + len(self.waiting.pop(doc_id, ()))

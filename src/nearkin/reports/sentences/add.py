@@ -29,6 +29,10 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
         f", {added.n_new:,} new, {changed}, {unchanged}; {counted(added.n_contents, 'new distinct text')}",
         strong=f"{added.wave}: {counted(added.n_documents, 'document')}",
     )
+    if n := added.n_restored:
+        done = "Would restore" if added.is_dry_run else "Restored"
+        names = first_of(added.first_restored, len(added.first_restored), n)
+        yield Sentence(f"{done} {counted(n, 'document')} that had been removed: {names}", "warning")
     if n := added.n_repeated:
         stored = "repeats an id and was stored as a version" if n == 1 else "repeat an id and were stored as versions"
         yield Sentence(f"{counted(n, 'row')} {stored}")
@@ -99,7 +103,7 @@ def shared_ids_sentence(added: Added) -> str:
 
 
 def _with_and_without_text(added: Added) -> str:
-    """Count the documents that were found: with a text, stored as empty documents, and not stored.
+    """Count the documents that were found: with a text, stored as empty documents, not stored, and erased before.
 
     Examples
     --------
@@ -114,7 +118,8 @@ def _with_and_without_text(added: Added) -> str:
     counts = (
         (n_with_text, f"with text{partial}"),
         (n_empty, agreeing(n_empty, "stored as an empty document", "stored as empty documents")),
-        (added.n_problems, f"not stored{_listed_before(added)}"),
+        (added.n_problems - added.n_erased, f"not stored{_listed_before(added)}"),
+        (added.n_erased, "erased by nearkin purge"),
     )
     kinds = ", ".join(f"{n:,} {kind}" for n, kind in counts if n)
     return f"{added.n_documents + added.n_problems:,} found: {kinds}"
@@ -139,14 +144,17 @@ def _listed_ones(added: Added) -> str:
     n_unstored = added.n_problems - added.n_erased
     counts = (added.n_partial, "partial"), (_n_empty(added), "empty"), (n_unstored, "not stored")
     kinds = [kind for n, kind in counts if n]
-    return f" lists those that are {', '.join(kinds[:-1])} or {kinds[-1]}" if len(kinds) > 1 else ""
+    if len(kinds) + bool(added.n_erased) <= 1:
+        return ""
+    return f" lists those that are {' or '.join([', '.join(kinds[:-1])] * (len(kinds) > 1) + kinds[-1:])}"
 
 
 def _listed_before(added: Added) -> str:
     """Say how many of the documents that were not stored have an entry of an earlier load."""
     if not (n := added.n_listed_before):
         return ""
-    return " (listed in an earlier load)" if n == added.n_problems else f" ({n:,} of them listed in an earlier load)"
+    of_them = "" if n == added.n_problems else f"{n:,} of them "
+    return f" ({of_them}listed unchanged since an earlier load)"
 
 
 def _removed_sentences(added: Added) -> Iterator[Sentence]:

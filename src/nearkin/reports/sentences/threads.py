@@ -77,6 +77,6 @@ def threads_sentences(told: ThreadsManifest, *, has_compiled: bool = False) -> I
     if told.extraction is not None:
         yield extraction_sentence(told.extraction)
     if found.others:
-        are = agreeing(found.others, "is not a mail", "are not mails")
+        are = agreeing(found.others, "is neither a mail nor inside one", "are neither mails nor inside one")
         yield Sentence(f"Skipped {counted(found.others, 'document')} that {are}", "warning")
     yield Sentence(speed_text(total_s(told.stages), found.documents, has_compiled=has_compiled))

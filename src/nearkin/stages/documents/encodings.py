@@ -158,7 +158,7 @@ def why_not_utf8(data: bytes, encoding: str) -> str | None:
     Examples
     --------
     >>> why_not_utf8(b"\xe4", "utf-8")
-    'not valid UTF-8 at byte 0 (0xe4); if it is older Western text, add --encoding cp1252'
+    'not valid UTF-8 at byte 0 (0xe4); if it is older Western text, repeat the command and add --encoding cp1252'
     """
     try:
         data.decode()
@@ -168,7 +168,7 @@ def why_not_utf8(data: bytes, encoding: str) -> str | None:
         if looks_binary(data):
             return f"binary data{NOT_TEXT}"
         place = f"not valid UTF-8 at byte {error.start} (0x{data[error.start]:02x})"
-        return f"{place}; if it is older Western text, add --encoding cp1252"
+        return f"{place}; if it is older Western text, repeat the command and add --encoding cp1252"
     return None
 
 
@@ -204,7 +204,7 @@ def looks_like_utf16(data: bytes) -> str | None:
     Examples
     --------
     >>> looks_like_utf16("plain words".encode("utf-16-le"))
-    'looks like UTF-16 without a byte order mark: add --encoding utf-16-le'
+    'looks like UTF-16 without a byte order mark: repeat the command and add --encoding utf-16-le'
     """
     import numpy as np  # a worker that extracts texts begins sooner without it
 
@@ -216,5 +216,5 @@ def looks_like_utf16(data: bytes) -> str | None:
             continue
         beside_blanks = is_zero[np.isin(low, np.frombuffer(_BLANKS, np.uint8))]
         if (beside_blanks if len(beside_blanks) else is_zero).mean() > 0.9:
-            return f"looks like UTF-16 without a byte order mark: add --encoding {name}"
+            return f"looks like UTF-16 without a byte order mark: repeat the command and add --encoding {name}"
     return None

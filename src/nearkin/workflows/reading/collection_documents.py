@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 import zstandard
-from sqlalchemy import Connection, exists, select
+from sqlalchemy import ColumnElement, Connection, exists, select
 
 from nearkin.collection.stored.document_rows import document_rows, refuse_changed_documents
 from nearkin.collection.stored.origins import (
@@ -191,10 +191,15 @@ class CollectionDocuments:
         )
 
 
-def _unread(connection: Connection) -> I64:
-    """Return the numbers of the origins of files without a text, also without an older text."""
+def is_without_text() -> ColumnElement[bool]:
+    """Return the condition for origins of files that gave no text, and have no older one either."""
     has_text = exists().where((documents.c.doc_id == origins.c.doc_id) & documents.c.is_current)
-    query = select(origins.c.number).where(IS_UNREAD & ~has_text).order_by(origins.c.number)
+    return IS_UNREAD & ~has_text
+
+
+def _unread(connection: Connection) -> I64:
+    """Return the numbers of the origins of files without a text."""
+    query = select(origins.c.number).where(is_without_text()).order_by(origins.c.number)
     return np.array(connection.execute(query).scalars().all(), np.int64)
 
 

@@ -157,7 +157,9 @@ def test_a_missing_column_names_those_there_are(read: Read) -> None:
 
 def test_a_text_that_is_not_utf8_is_a_problem_with_advice(read: Read) -> None:
     rows = read(b"id,text\nb\xffc,t\xfe\n1,2,\xff\n", "csv")
-    problem = "not valid UTF-8 at byte 1 (0xfe); if it is older Western text, add --encoding cp1252"
+    problem = (
+        "not valid UTF-8 at byte 1 (0xfe); if it is older Western text, repeat the command and add --encoding cp1252"
+    )
     assert rows[0] == ("b\\xffc", None, 2, problem)
     assert rows[1][3] == "3 fields where the header has 2"
 
@@ -196,7 +198,10 @@ def test_a_file_in_an_encoding_of_several_bytes_is_taken_as_a_whole(read: Read) 
 def test_utf16_without_a_mark_is_told_from_utf8(read: Read) -> None:
     for encoding in ("utf-16-le", "utf-16-be"):
         for text in ("plain words\n", "два слова и ещё\n"):
-            with pytest.raises(SourceError, match=f"input: looks like UTF-16 .*: add --encoding {encoding}."):
+            with pytest.raises(
+                SourceError,
+                match=f"input: looks like UTF-16 .*: repeat the command and add --encoding {encoding}.",
+            ):
                 read(f"id,text\n1,{text}".encode(encoding), "csv")
 
 

@@ -207,7 +207,7 @@ def test_unknown_bytes_are_not_called_an_encoding(folder: Path) -> None:
     Path("in", "b.txt").write_bytes("Das Mädchen".encode("cp1252"))
     first, second = (row["problem"] for row in rows("in"))
     assert first == "binary data, not text"
-    assert str(second).endswith("if it is older Western text, add --encoding cp1252")
+    assert str(second).endswith("if it is older Western text, repeat the command and add --encoding cp1252")
 
 
 def test_tables_that_are_compressed_as_a_whole(folder: Path) -> None:

@@ -16,7 +16,7 @@ from nearkin.stages.documents.sources import Source
 
 shared_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
-NOT_UTF8 = "not valid UTF-8 at byte {place}; if it is older Western text, add --encoding cp1252"
+NOT_UTF8 = "not valid UTF-8 at byte {place}; if it is older Western text, repeat the command and add --encoding cp1252"
 characters = st.characters(exclude_categories=["Cs"], exclude_characters="\n\r")
 
 
@@ -101,7 +101,7 @@ def test_a_text_file_is_judged_by_all_of_it(read: Read) -> None:
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 def test_a_text_file_in_utf16_without_a_mark(read: Read, encoding: str) -> None:
     data = "plain words, née\n".encode(encoding)
-    advice = f"looks like UTF-16 without a byte order mark: add --encoding {encoding}"
+    advice = f"looks like UTF-16 without a byte order mark: repeat the command and add --encoding {encoding}"
     for named in ("utf-8", "cp1252"):
         assert read(data, "file", encoding=named)[0][3] == advice
     assert read(data, "file", encoding=encoding)[0][1] == "plain words, née\n".encode()

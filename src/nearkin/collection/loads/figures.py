@@ -1,0 +1,36 @@
+"""Counts of a load in progress."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_N_NAMED = 5
+
+
+@dataclass(slots=True)
+class Figures:
+    """Counts of a load so far."""
+
+    n_new: int = 0
+    n_restored: int = 0
+    first_restored: tuple[str, ...] = ()
+    n_new_versions: int = 0
+    n_unchanged: int = 0
+    n_problems: int = 0
+    n_erased: int = 0
+    n_repeated: int = 0
+    n_same_again: int = 0
+    n_earlier_texts: int = 0
+    n_repaired: int = 0
+    n_missing: int = 0
+    n_not_stored: int = 0
+    n_listed_before: int = 0
+    n_shared_ids: int = 0
+    first_shared_id: str | None = None
+
+    def count_new(self, doc_id: str, *, is_restored: bool) -> None:
+        """Count a document whose id was not stored, or had been removed."""
+        self.n_new += 1
+        if is_restored:
+            self.n_restored += 1
+            self.first_restored = (*self.first_restored, doc_id)[:_N_NAMED]

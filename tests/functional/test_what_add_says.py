@@ -1,0 +1,68 @@
+"""Sentences of ``nearkin add`` about documents that were removed, erased or not stored before."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from functional.conftest import nearkin_here
+
+A_WORD = "caf\u00e9 ".encode("cp1252")
+
+
+def run(*arguments: str | Path, code: int = 0) -> str:
+    ended = nearkin_here(*arguments)
+    ended.assert_clean()
+    assert ended.code == code, ended.err
+    return " ".join(ended.out.split())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "letters"
+    made.mkdir()
+    for number in range(8):
+        (made / f"{number}.txt").write_text(f"The letter {number} is about the mill and its rent.")
+    return made
+
+
+@pytest.fixture
+def matter(folder: Path, tmp_path: Path) -> Path:
+    run("add", tmp_path / "matter", folder)
+    return tmp_path / "matter"
+
+
+def test_documents_that_had_been_removed_are_counted_and_named(matter: Path, folder: Path) -> None:
+    assert "that had been removed" not in run("add", matter, folder)
+    run("remove", matter, "3.txt")
+    (folder / "new.txt").write_text("A new letter about the mill.")
+    said = "1 document that had been removed: 3.txt"
+    assert f"Would restore {said}" in run("add", matter, folder, "--dry-run")
+    assert f"2 new, 0 changed, 7 unchanged; 1 new distinct text Restored {said}" in run("add", matter, folder)
+    assert "Restored" not in run("add", matter, folder)
+    run("remove", matter, *(f"{number}.txt" for number in range(7)), "--yes")
+    added = json.loads(run("add", matter, folder, "--json"))
+    assert (added["n_new"], added["n_restored"], added["first_restored"]) == (7, 7, [f"{n}.txt" for n in range(5)])
+    run("remove", matter, *(f"{number}.txt" for number in range(7)), "--yes")
+    said = "Restored 7 documents that had been removed: 0.txt, 1.txt, 2.txt, 3.txt, 4.txt and 2 more"
+    assert said in run("add", matter, folder)
+
+
+def test_an_erased_text_is_not_among_those_that_exceptions_lists(matter: Path, folder: Path) -> None:
+    run("purge", matter, "3.txt", "--yes")
+    (folder / "old.txt").write_bytes(A_WORD * 9)
+    said = run("add", matter, folder)
+    assert "9 found: 7 with text, 1 not stored, 1 erased by nearkin purge: nearkin exceptions" in said
+    assert " lists those that are not stored" in said
+    assert [one["doc_id"] for one in json.loads(run("exceptions", matter, "--json"))["exceptions"]] == ["old.txt"]
+
+
+def test_the_advice_of_an_exception_leads_to_the_text(folder: Path, tmp_path: Path) -> None:
+    (folder / "old.txt").write_bytes(A_WORD * 9)
+    matter = tmp_path / "matter"
+    run("add", matter, folder)
+    assert "repeat the command and add --encoding cp1252" in run("exceptions", matter)
+    run("add", matter, folder, "--encoding", "cp1252")
+    assert json.loads(run("exceptions", matter, "--json"))["exceptions"] == []
