@@ -200,7 +200,9 @@ def test_the_digest_of_the_defensibility_page_is_that_of_its_data(visit: Visit) 
     first = visit.get("/defensibility.json").json()
     told = json.dumps(first["data"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     assert first["sha256"] == hashlib.sha256(told.encode()).hexdigest()
-    assert first["sha256"] in visit.get("/defensibility").text
+    page = visit.get("/defensibility").text
+    assert first["sha256"] in page
+    assert "that of the object data of the JSON file" in words_of(page)
     visit.post("/tags", id="letter", tag="seen")
     after = visit.get("/defensibility.json", integrity="1").json()
     assert after["data"]["log"]["sha256"] != first["data"]["log"]["sha256"]

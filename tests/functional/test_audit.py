@@ -425,7 +425,7 @@ def test_command(lossy, tmp_path):
     ):
         assert said in ended.out
     everything = nearkin_here("audit", lossy, "--sample", "100000")
-    assert "all distinct texts" in everything.out
+    assert "all distinct texts; " in everything.out
     assert "exact: every document was sampled" in everything.out
     assert nearkin_here("audit", lossy, "-q").out == ""
 

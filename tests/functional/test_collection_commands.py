@@ -93,7 +93,7 @@ def test_a_file_or_a_text_may_be_asked_for(matter: str, tmp_path: Path) -> None:
 def test_explain_tells_how_many_were_left(matter: str) -> None:
     ended = run("similar", matter, "lease", "--explain", "--measure", "letters")
     assert "texts with enough letters" in ended.out
-    said = "that of the query if it is stored; the answer counts the other documents"
+    said = "that of the query if it is stored. The answer counts documents (copies too), without the query itself"
     assert said in " ".join(ended.out.split())
     assert said not in run("similar", matter, "lease").out
     stages = [stage["n_left"] for stage in told("similar", matter, "lease")["stages"]]
@@ -105,7 +105,9 @@ def test_a_document_with_few_letters_is_told_apart(matter: str) -> None:
     assert "Too few letters" in ended.out
     assert [one["doc_id"] for one in told("info", matter, "--uncounted")] == ["tiny"]
     assert "tiny" in run("info", matter, "--uncounted").out
-    assert "1 document has too few letters for range search: nearkin info" in " ".join(run("info", matter).out.split())
+    assert "1 document has too few letters for --measure letters: nearkin info" in " ".join(
+        run("info", matter).out.split()
+    )
 
 
 def test_a_limit_of_groups_is_one_of_changes_too(tmp_path: Path) -> None:
@@ -215,7 +217,7 @@ def test_copies_with_two_labels_are_the_worst_conflict(matter: str, tmp_path: Pa
 def test_a_tie_of_labels_is_called_one(matter: str, tmp_path: Path) -> None:
     labels = tmp_path / "labels.csv"
     labels.write_text("id;label\nrenewed;a\nlease;b\n", "utf-8")
-    said = "group 1: 2 labelled documents, 1 b, 1 a; in a tie the label stored first counts: b\n"
+    said = "group 1: 2 labelled documents, 1 with 'b', 1 with 'a'; in a tie the label stored first counts: 'b'\n"
     assert said in run("conflicts", matter, labels).out
 
 

@@ -195,7 +195,8 @@ def test_load_files_of_several_dialects_and_keys_get_an_overlay_each(tmp_path: P
     nearkin_here("add", str(matter), *map(str, (first, second, other, sheet, tmp_path / "five.jsonl")))
     told = nearkin_here("groups", str(matter), "--overlay", "plain", "--out", str(out))
     assert told.code == 0, told.err
-    assert f"3 documents of {first}, {second}: {out}, key BEGDOC" in " ".join(told.err.split())
+    assert f"overlay {out}: 3 rows, for documents of {first}, {second}; key BEGDOC" in " ".join(told.err.split())
+    assert "1 row, for documents that came from no load file; key DOCID" in " ".join(told.err.split())
     names = ["g.dat", "g-2.dat", "g-3.csv", "g-4.dat"]
     found = [overlaid(tmp_path / name) for name in names]
     assert [(key, sorted(controls)) for key, _, controls in found] == [

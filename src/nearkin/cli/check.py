@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
 
+_PIPE_IT = " --text is the key of the text in JSON objects; to check a text, pipe it and write - for FILE."
 EXIT_CODES = {"new": 0, "exact": 10, "near": 11, "contained": 12, "contains": 12}
 
 HELP = """
@@ -186,7 +187,7 @@ def check(
     from nearkin.stages.documents.rules import ReadingRules
 
     is_local = _is_local(jsonl, read_only, wait, max_document_size) or extraction_limit is not None or ocr is not None
-    collection, file = _named(collection, file, server, is_local=is_local)
+    collection, file = _named(collection, file, server, is_local=is_local, has_key=text is not None)
     is_of_stream = text is not None or kept is not None or on_error is not None or (overwrite and out is None)
     _check_kind(jsonl, is_of_stream=is_of_stream, has_encoding=encoding != "utf-8", has_out=out is not None)
     _check_out(out, overwrite=overwrite, file=file)
@@ -292,13 +293,15 @@ def _is_local(jsonl: bool, read_only: bool, wait: float | None, max_document_siz
     return jsonl or read_only or wait is not None or max_document_size != LARGEST_DOCUMENT
 
 
-def _named(collection: str, file: Path | None, server: str | None, *, is_local: bool) -> tuple[str, Path]:
+def _named(
+    collection: str, file: Path | None, server: str | None, *, is_local: bool, has_key: bool
+) -> tuple[str, Path]:
     """Return the collection and the file: with a service, the only argument is the file."""
     from nearkin.errors import ParameterError
 
     if server is None:
         if file is None:
-            raise ParameterError("Name a COLLECTION and a FILE, or a FILE and --server.")
+            raise ParameterError(f"Name a COLLECTION and a FILE, or a FILE and --server.{_PIPE_IT * has_key}")
         return collection, file
     if file is not None or is_local:
         raise ParameterError(

@@ -205,10 +205,9 @@ def _compared_files(file_a: str, file_b: str, encoding: str, shown: _Shown, *, h
     if has_versions:
         raise ParameterError("--version-a and --version-b are for documents of a collection: COLLECTION A B.")
     if Path(file_a).is_dir() or file_a.startswith(COLLECTION_URLS):
-        place = "the directory" if Path(file_a).is_dir() else "the database"
         raise ParameterError(
-            f"To compare two documents of {place}, name both: nearkin compare COLLECTION A B. To compare a document "
-            "with a file: nearkin compare COLLECTION A --file FILE."
+            "To compare two documents of the collection, name both: nearkin compare COLLECTION A B. To compare a "
+            "document with a file: nearkin compare COLLECTION A --file FILE."
         )
     for file in (file_a, file_b):
         check_input(file)

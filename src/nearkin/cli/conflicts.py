@@ -137,10 +137,11 @@ def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> N
         own = one.group, one.majority_label, None if one.group is not None else one.a.content
         if own != before:
             before, name = own, "in no group" if one.group is None else f"group {one.group}"
-            n, first = one.n_with_majority_label, f"[bold]{shown(one.majority_label)}[/]"
-            labels = f"{n:,} of them {first}"
+            n, first = one.n_with_majority_label, f"[bold]'{shown(one.majority_label)}'[/]"
+            labels = f"{n:,} with {first}"
             if one.is_tie and one.n_documents == 2 * n:
-                labels = f"{n:,} {first}, {n:,} {shown(one.label_a)}; in a tie the label stored first counts: {first}"
+                others = f"{n:,} with '{shown(one.label_a)}'"
+                labels += f", {others}; in a tie the label stored first counts: {first}"
             elif one.is_tie and one.n_documents > 1:
                 labels += "; others are as frequent, and in a tie the label stored first counts"
             console.print(
@@ -151,7 +152,7 @@ def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> N
         letters_only = is_letters_only(one.jaccard, found.tolerance)
         remark = BY_DECISION if not one.is_match else LETTERS_ONLY if letters_only else ""
         console.print(
-            f"  [bold yellow]{shown(one.label_a)}[/] {shown(one.a)}  ≠  [bold]{shown(one.label_b)}[/] "
+            f"  [bold yellow]'{shown(one.label_a)}'[/] {shown(one.a)}  ≠  [bold]'{shown(one.label_b)}'[/] "
             f"{shown(one.b)}  [dim]Jaccard {jaccard}  edit {edit}  γ {distance_text(distance)}[/]"
             + (f"  [yellow]({remark})[/]" if remark else ""),
             highlight=False,

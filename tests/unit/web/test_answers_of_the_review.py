@@ -308,7 +308,7 @@ def test_the_page_of_exceptions_links_to_stored_documents_only(tmp_path: Path) -
 
 def test_pages_speak_in_words(visit: Visit) -> None:
     page = words_of(visit.get("/defensibility").text)
-    assert "documents with too few letters for range search" in page
+    assert "documents with too few letters for the measure letters" in page
     assert not re.findall(r"\bn_\w+", page)
     assert "documents that were not stored, for any reason" in page
     assert "documents that were read, and not stored because of their id or size" in page

@@ -197,7 +197,9 @@ DateTag = Annotated[
 Explain = Annotated[bool, _output("--explain", help="Print how many texts each stage of the search leaves.")]
 Uncounted = Annotated[
     bool,
-    _output("--uncounted", help="Instead of the counts, list the documents with too few letters for range search."),
+    _output(
+        "--uncounted", help="Instead of the counts, list the documents with too few letters for --measure letters."
+    ),
 ]
 Problems = Annotated[
     bool,
@@ -228,8 +230,8 @@ Since = Annotated[
     _output(
         "--since",
         metavar="WAVE",
-        help="List what changed in the stored groups since the end of this wave, that is, since the first nearkin "
-        "groups after its last documents.",
+        help="List what changed in the stored groups since this wave. Compares with the first run of nearkin groups "
+        "after the wave's last nearkin add.",
         show_default=False,
     ),
 ]

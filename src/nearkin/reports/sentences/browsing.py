@@ -55,7 +55,7 @@ def details_sentences(found: DocumentDetails, family: DocumentFamily) -> Iterato
     yield Sentence(f", version {one.version}, {state_of(one, found.removed_at)}", strong=one.doc_id)
     origin = origin_text(one.doc_id, one.source, one.line)
     yield Sentence(f"added {minute(found.added_at)} UTC in {wave_text(one.wave)}, from {origin}")
-    few = "" if one.is_counted else "; too few letters for range search"
+    few = "" if one.is_counted else "; too few letters for --measure letters"
     yield Sentence(f"{counted(one.n_characters, 'character')}{few}")
     if found.origin is not None:
         yield from _origin_sentences(found.origin)

@@ -126,7 +126,7 @@ def change_text(one: Version) -> str:
 
 
 def relation_text(one: Version, document: object) -> str:
-    """Return the relation of a version to the document, and say which of the two is filled in.
+    """Return the relation of a version to the document, with the text that is filled in, or how exact a copy is.
 
     Parameters
     ----------
@@ -140,6 +140,8 @@ def relation_text(one: Version, document: object) -> str:
         "document": f" ({document} fills in the blanks of {version})",
         "both": " (each fills in blanks of the other)",
     }
+    if one.relation == "exact copy":
+        return f"exact copy ({'same text' if one.similar.edit_similarity == 1 else 'once normalised'})"
     return one.relation + filled_in.get(one.filled_in, "")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
-from nearkin.reports.sentences.groups import not_compared_sentence
+from nearkin.reports.sentences.groups import not_compared_sentence, without_units
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 
 if TYPE_CHECKING:
@@ -63,10 +63,9 @@ def missing_sentences(found: Conflicts, *, n_without_label: int = 0) -> Iterator
     if found.n_not_compared:
         yield not_compared_sentence(found.n_not_compared)
     if found.n_uncounted:
-        units = "letters" if found.tolerance.method == "range" else "words"
         yield Sentence(
-            f"{counted(found.n_uncounted, 'labelled document')} with too few {units} to be compared; only "
-            "identical texts are found",
+            f"{counted(found.n_uncounted, 'labelled document')} {without_units(found.tolerance)}: compared only with "
+            "identical texts",
             "warning",
         )
 

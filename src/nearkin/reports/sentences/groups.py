@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from nearkin.collection.matching.letters_only import LETTERS_ONLY
-from nearkin.collection.tolerance import THRESHOLD
+from nearkin.collection.tolerance import THRESHOLD, Tolerance
 from nearkin.nouns import agreeing, counted, first_of, wave_text
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 
@@ -57,7 +57,7 @@ def groups_sentences(
         )
     if found.n_uncounted:
         yield Sentence(
-            f"{counted(found.n_uncounted, 'document')} with too few {_counted_units(found)} to be grouped"
+            f"{counted(found.n_uncounted, 'document')} {without_units(found.tolerance)}: in no group"
             + "; nearkin info COLLECTION --uncounted lists them" * (found.tolerance.method == "range"),
             "warning",
         )
@@ -95,8 +95,9 @@ def _stricter(found: CollectionGroups) -> str:
     return "a smaller --gamma" if found.tolerance.method == "range" else "a higher --threshold"
 
 
-def _counted_units(found: CollectionGroups) -> str:
-    return "letters" if found.tolerance.method == "range" else "words"
+def without_units(tolerance: Tolerance) -> str:
+    """Say what documents lack that are not compared."""
+    return "with too few letters" if tolerance.method == "range" else "without words"
 
 
 def change_sentences(
@@ -134,15 +135,15 @@ def _in_words(change: GroupChange) -> str:
         said.append(f"{_first(change.joined_documents)} joined")
     if change.new_versions:
         said.append(f"{agreeing(len(change.new_versions), 'new version')} of {_first(change.new_versions)}")
-    if change.left_documents:
-        are = agreeing(len(change.left_documents), "is", "are")
-        said.append(f"{_first(change.left_documents)} {are} no longer in any group")
+    if left := [doc_id for doc_id in change.left_documents if doc_id != change.principal_was]:
+        said.append(f"{_first(left)} {agreeing(len(left), 'is', 'are')} no longer in any group")
     if gone := [doc_id for doc_id in change.gone_documents if doc_id != change.principal_was]:
         said.append(f"{_first(gone)} {agreeing(len(gone), 'is', 'are')} no longer in it")
     elif change.n_lost and not change.gone_documents:
         said.append(f"{counted(change.n_lost, 'text')} no longer in it")
     if change.principal_was is not None:
-        said.append(f"its principal {change.principal_was} is no longer in it")
+        is_in_none = change.principal_was in change.left_documents
+        said.append(f"lost its principal {change.principal_was}{', which is now in no group' * is_in_none}")
     if change.principal_again is not None:
         again = ", which was a principal before" if change.is_new else " again"
         said.append(f"its principal is {change.principal_again}{again}")

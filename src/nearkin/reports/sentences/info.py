@@ -26,8 +26,9 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
     erased = f"; {counted(told.n_erased, 'text')} erased" if told.n_erased else ""
     yield Sentence(f"{counted(n_replaced, 'older version')}, {told.n_removed:,} removed{erased}")
     parts = counted(told.n_segments, "part")
-    yield Sentence(f"{told.place}: alphabet {told.alphabet}, schema {told.schema}, {parts} of the index")
-    yield Sentence(f"Similarity index ({told.similarity_index}): {_indexed(told.n_indexed, told.n_texts)}")
+    yield Sentence(f"{told.place}: alphabet {told.alphabet}, schema {told.schema}, search index in {parts}")
+    indexed = _indexed(told.n_indexed, told.n_texts)
+    yield Sentence(f"Similarity index of --measure si ({told.similarity_index}): {indexed}")
     if told.ignored is not None:
         ignored = Ignored.restored(told.ignored)
         passages = [counted(len(ignored.passages), "passage")] if ignored.passages else []
@@ -43,7 +44,7 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
         yield Sentence(f"{said}: nearkin exceptions COLLECTION", "warning")
     if n := told.n_uncounted:
         few = counted(n, "document has", "documents have")
-        yield Sentence(f"{few} too few letters for range search: nearkin info COLLECTION --uncounted", "warning")
+        yield Sentence(f"{few} too few letters for --measure letters: nearkin info COLLECTION --uncounted", "warning")
     if n := told.n_problems:
         documents = counted(n, "document was not stored", "documents were not stored")
         yield Sentence(f"{documents}: nearkin info COLLECTION --problems", "warning")
@@ -55,15 +56,15 @@ def _indexed(n_indexed: int, n_texts: int) -> str:
     Examples
     --------
     >>> _indexed(160, 201)
-    '160 of 201 texts; 41 have none, because they are too short or the method selects no passage of them'
+    '160 of 201 texts; 41 have none: they are too short, or the method selects no passage of them'
     >>> _indexed(158, 158)
     'all 158 texts'
     """
     n_others = n_texts - n_indexed
     if n_others <= 0:
         return f"all {counted(n_indexed, 'text')}"
-    one = "1 has none, because it is too short or the method selects no passage of it"
-    several = f"{n_others:,} have none, because they are too short or the method selects no passage of them"
+    one = "1 has none: it is too short, or the method selects no passage of it"
+    several = f"{n_others:,} have none: they are too short, or the method selects no passage of them"
     return f"{n_indexed:,} of {counted(n_texts, 'text')}; {agreeing(n_others, one, several)}"
 
 

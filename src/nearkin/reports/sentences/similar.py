@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from nearkin.collection.results import SimilarDocuments
 
 STAGES_COUNT_TEXTS = Sentence(
-    "The stages count distinct texts, including those of removed documents, and that of the query if it is stored; the "
-    "answer counts the other documents",
+    "The stages count distinct texts, including those of removed documents, and that of the query if it is stored. The "
+    "answer counts documents (copies too), without the query itself",
     "quiet",
 )
 

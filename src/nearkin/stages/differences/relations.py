@@ -49,11 +49,11 @@ RULES: dict[str, str] = {
     ),
     "other numbers or dates": "Every word that differs is a number or belongs to a date.",
     "same form, other parties": (
-        f"Apart from filled-in blanks, at most {1 - MIN_SHARED:.0%} of the longer document's words differ; at "
-        f"least {MIN_PARTICULARS:.0%} of the words that differ are names with their titles, numbers or dates; other "
-        "words are replaced, not inserted or omitted, and none of them changes a sentence (not, may, shall, only, "
-        f"unless); no difference is longer than {MAX_OF_A_FORM} words unless nine tenths of it are names, numbers "
-        "or dates; and at least one name replaces another."
+        f"All of: (1) apart from filled-in blanks, at most {1 - MIN_SHARED:.0%} of the longer document's words differ; "
+        f"(2) at least {MIN_PARTICULARS:.0%} of the words that differ are names with their titles, numbers or dates; "
+        "(3) other words are replaced, not inserted or omitted; (4) none of them changes a sentence (not, may, shall, "
+        f"only, unless); (5) no difference is longer than {MAX_OF_A_FORM} words unless nine tenths of it are names, "
+        "numbers or dates; (6) at least one name replaces another."
     ),
     "longer version": (
         f"The document has at least {MIN_CONTAINED:.0%} of the principal's shingles, and the principal has a smaller "

@@ -35,7 +35,7 @@ _ASKED_AT_A_TIME = 64
 _MAX_COMPARED = 20_000
 """Maximum number of matches whose wording is compared."""
 _LACKING: dict[Method, str] = {
-    "range": "too few letters for range search",
+    "range": "too few letters for --measure letters",
     "minhash": "no words",
     "hamming": "no words",
     "si": "no similarity index, or 0",
@@ -104,7 +104,7 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
         missed=missed.table(),
         elapsed_s=0.0,
         predicted_recall=tolerance.recall,
-        drawn="distinct texts",
+        drawn="distinct texts" + " that can be queried" * (len(population) < len(current)),
         claims_all=tolerance.recall == 1,
         is_truncated=missed.is_truncated,
         notes=(

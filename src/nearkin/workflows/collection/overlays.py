@@ -79,9 +79,9 @@ class WrittenOverlay:
 
     def sentences(self) -> Iterator[str]:
         """Return the sentences about its documents, and warnings."""
-        of_files = first_of(self.load_files, _SHOWN) if self.load_files else "no load file"
-        documents = counted(self.n_documents, "document")
-        yield f"overlay of {documents} of {of_files}: {self.path}, key {self.key}, {self.dialect.in_words()}"
+        of_files = f"of {first_of(self.load_files, _SHOWN)}" if self.load_files else "that came from no load file"
+        rows = f"{counted(self.n_documents, 'row')}, for documents {of_files}"
+        yield f"overlay {self.path}: {rows}; key {self.key}, {self.dialect.in_words()}"
         if self.warning is not None:
             yield self.warning
 
