@@ -250,8 +250,18 @@ def test_with_new_text_only_no_sentence_claims_that_quoted_text_is_elsewhere(tmp
         assert "all of it is in" not in words, place
         assert "own words" in words, place
     assert "every passage of every mail" not in read["page"]
-    assert "can be in no inclusive mail" in read["page"]
-    assert "text that a mail quotes can be in no inclusive mail" in read["terminal"]
+    assert "1 other mail quotes text that is in no inclusive mail" in read["page"]
+    assert "c.eml ; it quotes text that is in no inclusive mail" in read["page"]
+    assert "1 mail that is not inclusive quotes text that is in no inclusive mail" in read["terminal"]
+    assert json.loads((out / "manifest.json").read_text("utf-8"))["counts"]["quoting_more"] == 1
+    (folder / "c.eml").write_text(
+        eml("c", "Good.\n\n> We agree.\n>\n>> The secret price is 7.", references="<a@x.org> <b@x.org>", hour=11)
+    )
+    said = nearkin_here("threads", folder, "--out", out, "--new-text-only", "--overwrite").out
+    assert "no inclusive mail" not in said
+    assert json.loads((out / "manifest.json").read_text("utf-8"))["counts"]["quoting_more"] == 0
+    page = " ".join(re.sub(r"<[^>]+>", " ", (out / "report.html").read_text("utf-8")).split())
+    assert "All text that the other mails quote is in an inclusive mail, too." in page
     said = nearkin_here("threads", folder, "--out", tmp_path / "whole").out
     assert "all of it is in a later mail, word for word" in " ".join(said.split())
     whole = " ".join(re.sub(r"<[^>]+>", " ", (tmp_path / "whole" / "report.html").read_text("utf-8")).split())

@@ -25,12 +25,16 @@ class ThreadCounts(Stored):
         Threads; those of two mails and more; mails that others refer to and that are not there.
     inclusive, duplicate_spares, included : int
         Mails by result; the three together are all mails.
+    quoting_more : int or None
+        With ``new_text_only``: number of the mails that are not inclusive and quote text that is in no inclusive mail.
     by_reason : mapping
         Inclusive mails by reason.
     by_link : mapping
         Mails and missing mails that answer another one, by how that is known.
     without_message_id, without_date : int
     """
+
+    left_out: ClassVar[frozenset[str]] = frozenset(("quoting_more",))
 
     documents: int = 0
     mails: int = 0
@@ -43,6 +47,7 @@ class ThreadCounts(Stored):
     inclusive: int = 0
     duplicate_spares: int = 0
     included: int = 0
+    quoting_more: int | None = None
     by_reason: Mapping[str, int] = field(default_factory=dict)
     by_link: Mapping[str, int] = field(default_factory=dict)
     without_message_id: int = 0

@@ -44,6 +44,7 @@ class MailLineRow:
     reason: str | None
     is_duplicate_spare: bool
     included_in: str | None
+    quotes_more: bool
 
     @property
     def indent(self) -> int:

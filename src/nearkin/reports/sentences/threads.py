@@ -66,10 +66,10 @@ def threads_sentences(told: ThreadsManifest, *, has_compiled: bool = False) -> I
             f"{counted(found.missing, 'mail')} {agreeing(found.missing, 'is', 'are')} missing: others refer to "
             f"{agreeing(found.missing, 'it', 'them')}"
         )
-    if found.included and told.parameters.get("new_text_only"):
+    if n := found.quoting_more:
+        mails = counted(n, "mail that is not inclusive quotes", "mails that are not inclusive quote")
         yield Sentence(
-            "With --new-text-only, text that a mail quotes can be in no inclusive mail; to see all, read all mails",
-            "warning",
+            f"{mails} text that is in no inclusive mail; report.html marks {agreeing(n, 'it', 'them')}", "warning"
         )
     if by_subject := found.by_link.get("subject", 0):
         yield Sentence(f"Joined by subject, date and addresses, not by headers: {by_subject:,}")

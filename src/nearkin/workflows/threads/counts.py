@@ -22,6 +22,7 @@ class ThreadTally:
     n_missing: int = 0
     n_spares: int = 0
     n_included: int = 0
+    n_quoting_more: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
     links: Counter[str] = field(default_factory=Counter)
 
@@ -40,8 +41,9 @@ class ThreadTally:
                 self.reasons[row.reason] += 1
             else:
                 self.n_included += 1
+                self.n_quoting_more += row.quotes_more
 
-    def counts(self, read: ReadMails) -> ThreadCounts:
+    def counts(self, read: ReadMails, *, is_of_new_text: bool) -> ThreadCounts:
         """Return the counts for the manifest."""
         n_mails, n_documents = len(read.mails), read.documents.num_rows
         return ThreadCounts(
@@ -56,6 +58,7 @@ class ThreadTally:
             inclusive=self.reasons.total(),
             duplicate_spares=self.n_spares,
             included=self.n_included,
+            quoting_more=self.n_quoting_more if is_of_new_text else None,
             by_reason={reason: self.reasons[reason] for reason in REASONS},
             by_link={source: self.links[source] for source in LINK_SOURCES},
             without_message_id=sum(mail.headers.message_id is None for mail in read.mails),

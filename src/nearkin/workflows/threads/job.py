@@ -144,7 +144,7 @@ def _manifest(
         inputs=tuple(inputs),
         encoding=asked.encoding,
         reading=asked.as_read(),
-        counts=tally.counts(read),
+        counts=tally.counts(read, is_of_new_text=options.new_text_only),
         extraction=with_exceptions(extraction, beside),
         damaged_files=texts.damaged_files or None,
     )

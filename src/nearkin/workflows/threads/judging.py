@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 
@@ -48,7 +48,9 @@ class ThreadRow:
         Why it is inclusive; None if it is not.
     is_duplicate_spare : bool or None
     included_in : str or None
-        Name of an inclusive mail that has all of its text and attachments.
+        Name of an inclusive mail that has all of its text and attachments, or of its new text if only that counts.
+    quotes_more : bool
+        Whether the mail is not inclusive, only new text counts, and it quotes text that is in no inclusive mail.
     """
 
     thread: int
@@ -68,6 +70,7 @@ class ThreadRow:
     reason: InclusiveReason | None
     is_duplicate_spare: bool | None
     included_in: str | None
+    quotes_more: bool = False
 
     @property
     def is_missing(self) -> bool:
@@ -145,7 +148,7 @@ class Threading:
                 words = mail_words(self._texts.at(number), vocabulary, is_new_text_only=self._options.new_text_only)
             contents.append(MailContent(words, self._read.attachments[number], self._read.is_read[number]))
         return {
-            mail: InclusionVerdict(verdict.reason, None if verdict.included_in is None else order[verdict.included_in])
+            mail: replace(verdict, included_in=None if verdict.included_in is None else order[verdict.included_in])
             for mail, verdict in zip(order, judge_inclusion(contents), strict=True)
         }
 
@@ -163,9 +166,11 @@ class Threading:
         for mail in node.mails:
             verdict, number = verdicts[mail], self._numbers[mail]
             name = None if verdict.included_in is None else self._mails[verdict.included_in].name
-            yield self._row(node, nodes, size, number, verdict.reason, name)
+            row = self._row(node, nodes, size, number, verdict.reason, name)
+            yield replace(row, quotes_more=verdict.quotes_more)
             for spare in self._spares.get(number, ()):
-                yield self._row(node, nodes, size, spare, None, name or self._mails[mail].name)
+                row = self._row(node, nodes, size, spare, None, name or self._mails[mail].name)
+                yield replace(row, quotes_more=verdict.quotes_more)
 
     def _row(
         self, node: ThreadNode, nodes: Sequence[ThreadNode], size: int, number: int | None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from nearkin.stages.documents.mail.passages import N_KEY_WORDS, MailWords, PassagePlaces
@@ -42,10 +42,13 @@ class InclusionVerdict:
         None if the mail is not inclusive.
     included_in : int or None
         Number of an inclusive mail that holds all of it.
+    quotes_more : bool
+        Whether the mail is not inclusive, and a quoted passage that was not looked for there is in no inclusive mail.
     """
 
     reason: InclusiveReason | None
     included_in: int | None = None
+    quotes_more: bool = False
 
 
 def judge_inclusion(mails: Sequence[MailContent]) -> list[InclusionVerdict]:
@@ -79,7 +82,10 @@ def judge_inclusion(mails: Sequence[MailContent]) -> list[InclusionVerdict]:
         if verdict.reason is not None:
             index.add(number, mails[number].words)
         verdicts.append(verdict)
-    return verdicts[::-1]
+    return [
+        verdict if verdict.reason is not None else replace(verdict, quotes_more=not index.hold_each(mail.words.quoted))
+        for mail, verdict in zip(mails, reversed(verdicts), strict=True)
+    ]
 
 
 def _judged(mail: MailContent, mails: Sequence[MailContent], index: _LineIndex) -> InclusionVerdict:
@@ -109,6 +115,12 @@ class _LineIndex:
             self._by_first.setdefault(key, []).append(number)
         for key in places.last_words():
             self._by_last.setdefault(key, []).append(number)
+
+    def hold_each(self, passages: Iterable[tuple[int, ...]]) -> bool:
+        """Whether each passage occurs in some mail."""
+        return all(
+            any(self.places[mail].find(one, 0) is not None for mail in self.candidates([one])) for one in passages
+        )
 
     def candidates(self, passages: Sequence[tuple[int, ...]]) -> list[int]:
         """Return the mails that contain the rarest beginning or end of a passage, the latest first."""

@@ -54,11 +54,14 @@ class MailWords:
         Positions in ``words`` at which lines begin, ascending.
     passages : tuple of tuple of int
         Passages to look for in other mails.
+    quoted : tuple of tuple of int
+        Quoted passages that are not among these.
     """
 
     words: tuple[int, ...]
     starts: tuple[int, ...]
     passages: tuple[tuple[int, ...], ...]
+    quoted: tuple[tuple[int, ...], ...] = ()
 
 
 def mail_words(text: str, vocabulary: WordNumbers, *, is_new_text_only: bool = False) -> MailWords:
@@ -79,7 +82,8 @@ def mail_words(text: str, vocabulary: WordNumbers, *, is_new_text_only: bool = F
     ((0, 1, 2, 3, 4, 5, 6), (0, 2, 5), ((0, 1), (2, 3, 4, 5, 6)))
     """
     lines = mail_lines(unicodedata.normalize("NFKC", text))
-    words, starts, passages = list[int](), list[int](), list[tuple[int, ...]]()
+    words, starts = list[int](), list[int]()
+    passages, quoted = list[tuple[int, ...]](), list[tuple[int, ...]]()
     for (_, part), some in groupby(lines, key=_passage_key):
         if part == "attribution":
             words.append(GAP)
@@ -91,7 +95,9 @@ def mail_words(text: str, vocabulary: WordNumbers, *, is_new_text_only: bool = F
                 words += vocabulary.numbers(found)
         if len(words) > begin and (part == "new" or not is_new_text_only):
             passages.append(tuple(words[begin:]))
-    return MailWords(tuple(words), tuple(starts), tuple(passages))
+        elif len(words) > begin and part == "quoted":
+            quoted.append(tuple(words[begin:]))
+    return MailWords(tuple(words), tuple(starts), tuple(passages), tuple(quoted))
 
 
 def _passage_key(line: MailLine) -> tuple[int, str]:
