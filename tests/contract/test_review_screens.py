@@ -209,6 +209,12 @@ def test_the_digest_of_the_defensibility_page_is_that_of_its_data(visit: Visit) 
     assert after["data"]["integrity"] is not None
 
 
+def test_the_empty_log_does_not_say_that_a_removal_can_be_undone(visit: Visit) -> None:
+    page = words_of(visit.get("/log").text)
+    assert "Tags and decisions can be undone; removed documents can be added again." in page
+    assert "with its values before and after, and can be undone" not in page
+
+
 def test_a_preview_that_is_out_of_date_is_shown_again(visit: Visit) -> None:
     again = visit.post("/tags", id=["lease", "letter"], tag="seen", expected=1)
     assert "More documents would be changed" in words_of(again.text)

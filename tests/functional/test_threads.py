@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import runpy
@@ -84,13 +85,15 @@ def test_summary_manifest_and_page(folder: Path, tmp_path: Path) -> None:
     assert (counts["mails"], counts["missing"], counts["others"], counts["threads"]) == (4, 1, 1, 1)
     assert counts["inclusive"] + counts["included"] + counts["duplicate_spares"] == counts["mails"]
     page = (out / "report.html").read_text("utf-8")
-    text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+    text = html.unescape(" ".join(re.sub(r"<[^>]+>", " ", page).split()))
     for words in (
         "Missing mail <bdi",
         "c@x.org",
         "not inclusive",
         "duplicate spare",
         "no later mail holds all of its text",
+        "places in the tree (of missing mails too), found by the mail's own headers",
+        "at most 14 days older, that share an address with it.",
     ):
         assert words in page or words in text, words
     told = nearkin_here("threads", folder, "--out", tmp_path / "again", "--json")

@@ -96,7 +96,7 @@ NewTextOnly = Annotated[
     _threads(
         "--new-text-only",
         help="Compare only the new text of a mail with later ones, without quoted text and signature. These are found "
-        "by plain rules, which can be wrong.",
+        "by plain rules, which can be wrong. Quoted text can then be in no inclusive mail.",
     ),
 ]
 

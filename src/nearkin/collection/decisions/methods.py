@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @checking_methods
 class DecisionMethods:
-    """Tags, decisions on groups, and the activity log. An activity of the log can be undone."""
+    """Tags, decisions on groups, and the activity log, whose activities on tags and decisions can be undone."""
 
     opened: OpenedCollection
 
