@@ -43,7 +43,7 @@ WITHOUT = {
         "collection/groups/since.py": "_refuse_other_groups",
         "collection/stored/group_state.py": "n_rows live_contents new_contents",
         "workflows/auditing/collection.py": "_named",
-        "workflows/reading/collection_documents.py": "_unread _current",
+        "workflows/reading/collection_documents.py": "is_without_text _current",
     },
     "compares, repairs or sets aside the rows itself": {
         "collection/decisions/purging.py": "_planned_in_damage",
