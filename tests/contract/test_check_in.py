@@ -254,6 +254,9 @@ def test_wording_that_everybody_has_is_counted(place):
         checked = collection.check(f"{header} {prose.text(300)}")
         assert checked.n_hot_keys > 0
         assert checked.expected_recall is None  # what is missed of such wording is not known
+        assert checked.expected_recall_of_parts is None
+        similar = collection.similar(text=f"{header} {prose.text(300)}", measure="containment")
+        assert (similar.n_hot_keys > 0, similar.expected_recall_of_parts) == (True, None)
 
 
 def test_keys_of_another_method_are_made_anew(place):
@@ -350,6 +353,16 @@ def test_the_expected_recall_is_the_bands_own(collection):
     for threshold in (0.5, 0.7, 1.0):
         checked = collection.check(LONG, options=CheckOptions(threshold=threshold))
         assert checked.expected_recall == pytest.approx(1 - (1 - threshold**BANDS.rows) ** BANDS.bands, abs=1e-4)
+
+
+def test_the_expected_recall_of_parts_is_that_of_the_search_for_them(collection):
+    told = collection.check(LONG).expected_recall_of_parts
+    similar = collection.similar(text=LONG, measure="containment", threshold=0.9)
+    assert told is not None
+    assert told == similar.expected_recall_of_parts
+    assert collection.check(LONG, options=CheckOptions(containment=None)).expected_recall_of_parts is None
+    assert collection.check(LONG, options=CheckOptions(method="si")).expected_recall_of_parts is None
+    assert collection.check("Two words").expected_recall_of_parts is None
 
 
 @pytest.mark.parametrize(

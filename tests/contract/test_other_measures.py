@@ -62,6 +62,31 @@ def test_what_is_found_is_similar_and_little_is_missed(place, measure):
     assert n_missed <= 0.05 * n_expected
 
 
+def test_the_recall_of_parts_is_the_one_that_is_reached(place):
+    """Half the texts are parts of 100 words; each occurs in another one, altered just below what is looked for."""
+    prose, n = Prose(3, n_words=20_000), 400 if place.kind == "sqlite" else 40
+    texts = dict[str, str]()
+    for i in range(n):
+        words = prose.text(100).split()
+        inside = [*words[:50], f"other{i}", *words[51:96], f"another{i}", *words[97:]]
+        texts |= {f"part {i}": " ".join(words), f"whole {i}": f"{prose.text(150)} {' '.join(inside)} {prose.text(150)}"}
+    reached, expected = {"part": 0, "whole": 0}, {"part": 0.0, "whole": 0.0}
+    with place.open() as collection:
+        collection.add(list(texts.items()))
+        for i in range(n):
+            for name, other in (("part", "whole"), ("whole", "part")):
+                found = collection.similar(f"{name} {i}", measure="containment", threshold=0.9)
+                told = found.expected_recall_of_parts
+                assert found.to_dict()["expected_recall_of_parts"] == told.to_dict()
+                assert told.n_words == 100
+                reached[name] += any(one.document.doc_id == f"{other} {i}" for one in found.documents)
+                expected[name] += told.containing if name == "part" else told.contained
+        assert collection.similar("part 1").expected_recall_of_parts is None
+    for name in reached:
+        assert reached[name] / n == pytest.approx(expected[name] / n, abs=1.3 / n**0.5)
+        assert 0.8 < expected[name] / n < 0.99
+
+
 def test_parts_have_both_shares(place):
     texts = documents()
     with place.open() as collection:

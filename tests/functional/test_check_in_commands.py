@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -72,6 +73,14 @@ def test_the_exit_code_is_the_answer(repository, tmp_path, text, code, verdict):
     assert ("edit –: not computed where one text is a part" in shown.out) == (verdict in ("contained", "contains"))
     is_expected = text and verdict in ("new", "contained", "contains")
     assert ("Expected recall of near-duplicates: " in shown.out) == bool(is_expected)
+    parts = told.get("expected_recall_of_parts")
+    assert (parts is None) == (text == "")
+    if is_expected:
+        assert re.search(
+            rf"Expected recall at containment 0\.9: [\d.]+% of the texts that contain this one, [\d.]+% of its parts "
+            rf"with {parts['n_words']} words; higher above, lower for shorter parts",
+            " ".join(shown.out.split()),
+        )
 
 
 @pytest.mark.parametrize("text", [LEASE.format(street="Mill Lane", rent=950), ""])

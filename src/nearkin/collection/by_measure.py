@@ -67,6 +67,7 @@ def near_by_containment(
         n_not_compared=n_left,
         found_by=dict.fromkeys(contents.tolist(), "keys"),
         n_hot_keys=candidates.n_skewed,
+        part_recall=None if n_left else candidates.part_recall,
     )
 
 

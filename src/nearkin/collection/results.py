@@ -10,6 +10,7 @@ import pyarrow as pa
 from nearkin.collection.result_tables import DOCUMENT, MEASURES, table_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.nouns import counted
+from nearkin.planning.part_recall import PartRecall
 from nearkin.tabular.page import Histogram
 from nearkin.tabular.tabular import Tabular, histogram
 
@@ -131,6 +132,10 @@ class SimilarDocuments(Tabular):
         nearest candidates were compared.
     n_hot_keys : int
         For "containment": number of keys of the query that occur in too many texts to compare all of these.
+    expected_recall_of_parts : PartRecall or None
+        For "containment": expected share of the texts exactly at the threshold that are found, of those that contain
+        the query and of those that it contains. None if it is unknown: if the query has fewer than eight word 5-grams,
+        or if ``n_hot_keys`` or ``n_not_compared`` is not 0.
     """
 
     tables: ClassVar[tuple[str, ...]] = ("table",)
@@ -144,6 +149,7 @@ class SimilarDocuments(Tabular):
     similarity_index: int | None = None
     n_not_compared: int = 0
     n_hot_keys: int = 0
+    expected_recall_of_parts: PartRecall | None = None
 
     @property
     def is_truncated(self) -> bool:
@@ -170,9 +176,11 @@ class SimilarDocuments(Tabular):
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
+        parts = self.expected_recall_of_parts
         return {
             **self.tolerance.to_dict(),
             "expected_recall": self.tolerance.recall,
+            **({"expected_recall_of_parts": parts.to_dict()} if parts is not None else {}),
             "is_answered": self.is_answered,
             "similarity_index": self.similarity_index,
             "n_found": self.n_found,

@@ -118,6 +118,7 @@ def similar(
         is_answered=near.is_answered,
         n_not_compared=near.n_not_compared,
         n_hot_keys=near.n_hot_keys,
+        expected_recall_of_parts=near.part_recall,
         stages=near.stages,
         elapsed_s=round(time.perf_counter() - started, 4),
         similarity_index=own,

@@ -56,7 +56,7 @@ class SketchRecall:
     def _missed(self, similarity: F64, n_union: int, missed_given: F64) -> list[float]:
         """Return the probability that no band agrees, for each similarity."""
         n_common = similarity * n_union
-        rounds = [_drawn(n, n_common, n_union) for n in _filled_by_round(self.bands * self.rows, n_union)]
+        rounds = [hypergeometric(n, n_common, n_union) for n in _filled_by_round(self.bands * self.rows, n_union)]
         return [float(functools.reduce(np.convolve, drawn) @ missed_given) for drawn in zip(*rounds, strict=True)]
 
     def _missed_given_agreeing(self) -> F64:
@@ -87,7 +87,7 @@ def _filled_by_round(n_slots: int, n_union: int) -> list[int]:
     return filled
 
 
-def _drawn(n_drawn: int, n_good: F64, n_all: int) -> F64:
+def hypergeometric(n_drawn: int, n_good: F64, n_all: int) -> F64:
     """Return the hypergeometric distribution of good ones among those drawn, shape (len(n_good), n_drawn + 1)."""
     n_good, m = n_good[:, None], np.arange(n_drawn, dtype=np.float64)
     # the ratio of each probability to the previous one; 0 for impossible numbers

@@ -10,15 +10,16 @@ from functools import lru_cache
 import numpy as np
 from sqlalchemy import Connection, exists, select, union_all
 
-from nearkin.collection.check_in.results import CheckOptions
+from nearkin.collection.check_in.results import MIN_COMMON, CheckOptions
 from nearkin.collection.check_in.shared_keys import AskedKeys, KnownContents, Searched, Shared, shared_with
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.loads.known_texts import numbers_of
 from nearkin.collection.stored.document_rows import refuse_hidden
 from nearkin.collection.stored.documents import refuse_changed
-from nearkin.collection.stored.keys import EXACT, SAMPLE, Keys, keys_of
+from nearkin.collection.stored.keys import EXACT, SAMPLE, SAMPLING, Keys, keys_of
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import strings
+from nearkin.planning.part_recall import PartRecall, SampledSearch
 from nearkin.planning.signature_recall import distance_for
 from nearkin.records import I64, U8, U64
 from nearkin.stages.signatures.similarity_index import interval
@@ -90,12 +91,16 @@ class CheckCandidates:
         Number of keys that occur in too many texts.
     lost : list of int
         Contents that cannot be compared: they have no keys, because their stored texts are damaged.
+    part_recall : PartRecall or None
+        Expected recall of texts that contain the text, and of its parts. None if it is unknown: without a search for
+        parts, or if a key occurs in too many texts.
     """
 
     contents: list[int]
     sizes_bytes: list[int]
     n_skewed: int
     lost: list[int]
+    part_recall: PartRecall | None = None
 
 
 def candidates_of(searched: Searched, query: Query, options: CheckOptions) -> CheckCandidates:
@@ -124,7 +129,18 @@ def _by_keys(searched: Searched, query: Query, options: CheckOptions) -> CheckCa
     is_part = n_samples >= asked.min_of(marks)
     is_kept = (n_exact > 0) | ((n_bands > 0) & (n_bits <= reach)) | is_part
     order = np.lexsort((marks.contents, -n_samples, n_bits, n_exact == 0))
-    return _of_documents(searched.connection, query, marks.contents[order[is_kept[order]]], shared)
+    found = _of_documents(searched.connection, query, marks.contents[order[is_kept[order]]], shared)
+    if options.containment is None or found.n_skewed:
+        return found
+    search = SampledSearch(
+        n_shingles=len(query.shingles),
+        n_samples=len(samples),
+        n_asked=len(samples[::step]),
+        rate=SAMPLING.rate,
+        least=least,
+        min_common=MIN_COMMON,
+    )
+    return replace(found, part_recall=search.recall(options.containment))
 
 
 def _min_containment(options: CheckOptions) -> float:

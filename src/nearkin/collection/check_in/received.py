@@ -7,6 +7,7 @@ from typing import Any
 
 from nearkin.collection.check_in.results import Checked, CheckedDocument, CheckOptions
 from nearkin.collection.results import StoredDocument
+from nearkin.planning.part_recall import PartRecall
 from nearkin.stages.differences.comparison import Piece
 
 _DOCUMENT = tuple(StoredDocument.__dataclass_fields__)
@@ -37,6 +38,7 @@ def checked_of(answer: Mapping[str, Any], options: CheckOptions) -> Checked:
     >>> checked_of(found.to_dict(), found.options).to_dict() == found.to_dict()
     True
     """
+    parts = answer.get("expected_recall_of_parts")
     return Checked(
         documents=tuple(
             CheckedDocument(document=_document(one), **{name: one[name] for name in _MEASURES})
@@ -46,6 +48,7 @@ def checked_of(answer: Mapping[str, Any], options: CheckOptions) -> Checked:
         options=options,
         damaged=tuple(_named(doc_id) for doc_id in answer["damaged"]),
         not_checked=tuple(answer["not_checked"]),
+        expected_recall_of_parts=None if parts is None else PartRecall(**parts),
         **{name: answer[name] for name in _SAME},
     )
 

@@ -15,6 +15,7 @@ from nearkin.collection.tolerance import RULES, is_limit
 from nearkin.collection.tolerance import Method as ToleranceMethod
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
+from nearkin.planning.part_recall import PartRecall
 from nearkin.stages.differences.comparison import Piece, passage_as_stored
 from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile
 from nearkin.store.bulk import is_storable
@@ -253,6 +254,10 @@ class Checked(Tabular):
         Ids of the documents inside the file, such as the attachments of a mail: they were not compared.
     elapsed_s : float
         Time of the check, including that to make missing keys of stored texts.
+    expected_recall_of_parts : PartRecall or None
+        Expected share of the texts exactly at the containment that are found: of those that contain the text, and of
+        those that it contains. None if it is unknown: if parts are not searched for, if the text has fewer than eight
+        word 5-grams, and if ``n_hot_keys`` is not 0.
     """
 
     tables: ClassVar[tuple[str, ...]] = ("table",)
@@ -279,6 +284,7 @@ class Checked(Tabular):
     contradiction: str | None = None
     missing: str | None = None
     not_checked: tuple[str, ...] = ()
+    expected_recall_of_parts: PartRecall | None = None
 
     @property
     def is_truncated(self) -> bool:
@@ -298,7 +304,7 @@ class Checked(Tabular):
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
-        options = self.options
+        options, parts = self.options, self.expected_recall_of_parts
         return {
             "verdict": self.verdict,
             "method": options.method,
@@ -306,6 +312,7 @@ class Checked(Tabular):
             "containment": options.containment,
             **({"tolerance": options.tolerance} if options.method == "si" else {}),
             "expected_recall": self.expected_recall,
+            **({"expected_recall_of_parts": parts.to_dict()} if parts is not None else {}),
             "is_answered": self.is_answered,
             "similarity_index": self.similarity_index,
             "n_found": self.n_found,

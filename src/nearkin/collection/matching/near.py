@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from nearkin.planning.part_recall import PartRecall
 from nearkin.records import I64
 
 
@@ -21,3 +22,5 @@ class Near:
     """Kind of candidate that each content was, if the method has several."""
     n_hot_keys: int = 0
     """Number of keys that occur in too many texts to look at all of them."""
+    part_recall: PartRecall | None = None
+    """Expected recall of a search by containment, if it is known."""

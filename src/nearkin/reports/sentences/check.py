@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.reports.quantities import nearest_percent_text
+from nearkin.reports.sentences.part_recall import part_recall_text
 from nearkin.reports.sentences.sentence import Sentence, contradiction_sentences, missing_sentences, not_shown
 
 if TYPE_CHECKING:
@@ -136,6 +137,8 @@ def _on_limits(found: Checked) -> Iterator[Sentence]:
             "above",
             "quiet",
         )
+        if found.expected_recall_of_parts is not None and found.options.containment is not None:
+            yield Sentence(part_recall_text(found.expected_recall_of_parts, found.options.containment), "quiet")
     if found.n_hot_keys and found.verdict != "exact":
         n = found.n_hot_keys
         yield Sentence(

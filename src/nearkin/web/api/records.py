@@ -162,6 +162,14 @@ class ApiPiece(msgspec.Struct, kw_only=True):
     text: str
 
 
+class ApiPartRecall(msgspec.Struct, kw_only=True):
+    """Expected recall of texts that contain a text, and of its parts with this number of words."""
+
+    containing: float
+    contained: float
+    n_words: int
+
+
 class ApiChecked(msgspec.Struct, kw_only=True, omit_defaults=True):
     """Verdict of a check, and the documents that are similar, as ``nearkin check --json`` prints them."""
 
@@ -171,6 +179,7 @@ class ApiChecked(msgspec.Struct, kw_only=True, omit_defaults=True):
     containment: float | None
     tolerance: float | None = None
     expected_recall: float | None
+    expected_recall_of_parts: ApiPartRecall | None = None
     is_answered: bool
     similarity_index: int | None
     n_found: int

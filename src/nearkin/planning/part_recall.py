@@ -1,0 +1,122 @@
+"""Probability that sampled shingles find a text that contains another one, or is contained in it.
+
+A shingle is sampled by its hash, so the shingles that two texts share are a random part of all with respect to the
+sample: of the sampled ones among them, the number is hypergeometric.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from nearkin.planning.sketch_recall import hypergeometric
+from nearkin.records import F64, I64
+
+PART_WORDS = 100
+"""Length of the parts for which the recall is stated."""
+_NOT_OF_A_SHINGLE = 4
+"""Words at the end of a text at which no word 5-gram begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartRecall:
+    """Expected recall of a search for parts, for pairs exactly at the containment; more are found above it.
+
+    Parameters
+    ----------
+    containing : float
+        Expected share of the stored texts that contain the text that are found.
+    contained : float
+        Expected share of the stored texts with ``n_words`` words that the text contains that are found.
+    n_words : int
+        Length of such a part. Fewer of the shorter parts are found, and more of the longer ones.
+    """
+
+    containing: float
+    contained: float
+    n_words: int
+
+    def to_dict(self) -> dict[str, float | int]:
+        """Return the fields as JSON types."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampledSearch:
+    """A search for texts that share sampled shingles with a text.
+
+    Parameters
+    ----------
+    n_shingles, n_samples, n_asked : int
+        Number of shingles of the text, of those that are sampled, and of those that are looked up.
+    rate : float
+        Sampling rate of the stored texts.
+    least : int64 array
+        Minimum number of shared ones, indexed by the number of sampled shingles of the shorter text; the last entry
+        also serves for all larger numbers.
+    min_common : int
+        Minimum number of shingles that a part has in common with the text.
+    """
+
+    n_shingles: int
+    n_samples: int
+    n_asked: int
+    rate: float
+    least: I64
+    min_common: int
+
+    def recall(self, containment: float) -> PartRecall | None:
+        """Return the expected recall; None if the text is too short to have a part or to be one.
+
+        Keys of another kind find more, so it errs on the low side.
+
+        Examples
+        --------
+        >>> least = np.ones(8, np.int64)
+        >>> search = SampledSearch(n_shingles=396, n_samples=12, n_asked=12, rate=1/32, least=least, min_common=8)
+        >>> search.recall(0.9)
+        PartRecall(containing=1.0, contained=0.9514, n_words=100)
+        """
+        n_of_part = min(PART_WORDS - _NOT_OF_A_SHINGLE, self.n_shingles)
+        if n_of_part < self.min_common:
+            return None
+        contained = self._contained(n_of_part, self._n_common(containment, n_of_part))
+        return PartRecall(round(self._containing(containment), 4), round(contained, 4), n_of_part + _NOT_OF_A_SHINGLE)
+
+    def _n_common(self, containment: float, n_shingles: int) -> int:
+        return max(self.min_common, math.ceil(containment * n_shingles - 1e-9))
+
+    def _min_of(self, n_samples: I64) -> I64:
+        return self.least[np.minimum(np.minimum(n_samples, self.n_samples), len(self.least) - 1)]
+
+    def _containing(self, containment: float) -> float:
+        n_common = np.array([self._n_common(containment, self.n_shingles)], np.float64)
+        shared = hypergeometric(self.n_asked, n_common, self.n_shingles)[0]
+        return float(shared[int(self._min_of(np.array(self.n_samples))) :].sum())
+
+    def _contained(self, n_shingles: int, n_common: int) -> float:
+        """Sum over the sampled shingles of a part: those it shares with the text, and its own."""
+        shared = hypergeometric(self.n_samples, np.array([n_common], np.float64), self.n_shingles)[0][: n_common + 1]
+        own = _binomial(n_shingles - n_common, self.rate)
+        n_shared = np.arange(len(shared))
+        found = 0.0
+        for n_own, chance in enumerate(own.tolist()):
+            is_enough = self._of_asked()(n_shared, self._min_of(n_shared + n_own))
+            found += chance * float(shared @ is_enough)
+        return found
+
+    def _of_asked(self) -> Callable[[I64, I64], F64]:
+        """Return the probability that enough of the shared sampled shingles are among those that are looked up."""
+        if self.n_asked == self.n_samples:
+            return lambda n_shared, least: (n_shared >= least).astype(np.float64)
+        part = self.n_asked / self.n_samples
+        return lambda n_shared, least: np.array(
+            [float(_binomial(n, part)[m:].sum()) for n, m in zip(n_shared.tolist(), least.tolist(), strict=True)]
+        )
+
+
+def _binomial(n: int, chance: float) -> F64:
+    return np.array([math.comb(n, k) * chance**k * (1 - chance) ** (n - k) for k in range(n + 1)])
