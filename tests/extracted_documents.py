@@ -56,8 +56,15 @@ def incoming(rows: Sequence[Row], source: str = "table") -> Incoming:
 
 
 def add_extracted(
-    collection: Collection, rows: Sequence[Row], *, wave: str | None = None, re_extract: bool = False
+    collection: Collection,
+    rows: Sequence[Row],
+    *,
+    wave: str | None = None,
+    source: str = "table",
+    re_extract: bool = False,
 ) -> Added:
     """Add documents with origins."""
     rules = ReadingRules.of("skip-documents", 1.0)
-    return add_incoming(collection.opened, [incoming(rows)], wave=wave, threads=1, rules=rules, re_extract=re_extract)
+    return add_incoming(
+        collection.opened, [incoming(rows, source)], wave=wave, threads=1, rules=rules, re_extract=re_extract
+    )

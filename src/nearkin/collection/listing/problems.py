@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, exists, func, select, tuple_
+from sqlalchemy import ColumnElement, Connection, func, select, tuple_
 
+from nearkin.collection.stored.problem_rows import IS_NOT_STORED
 from nearkin.collection.stored.purged import PURGED
 from nearkin.store.integrity import refuse_changed
-from nearkin.store.schema import documents, loads, problems, waves
+from nearkin.store.schema import loads, problems, waves
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,8 @@ def problems_by_load(connection: Connection) -> list[tuple[int, Problem]]:
 def is_open() -> ColumnElement[bool]:
     """Condition for problems of documents that are still not stored, and for repeated ids.
 
+    A record that failed is not stored although its id has a document, if an earlier load, or another record of the same
+    load, stored that one.
     If a document failed again for another reason in a later load, only its newest problem is open. A problem of an id
     is about one of several documents that share it, so a later one does not replace it.
     """
@@ -64,6 +67,5 @@ def is_open() -> ColumnElement[bool]:
     is_of_id = later.c.problem.like("the id %")
     newest = select(later.c.doc_id, func.max(later.c.load)).where(~is_of_id, later.c.problem != PURGED)
     is_newest = tuple_(problems.c.doc_id, problems.c.load).in_(newest.group_by(later.c.doc_id))
-    is_there = exists().where((documents.c.doc_id == problems.c.doc_id) & documents.c.is_current)
-    is_not_stored = ~is_there & (is_newest | (problems.c.problem == PURGED))
+    is_not_stored = IS_NOT_STORED & (is_newest | (problems.c.problem == PURGED))
     return is_not_stored | problems.c.problem.like("the id %")

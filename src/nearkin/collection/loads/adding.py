@@ -19,6 +19,7 @@ from nearkin.collection.loads.known_texts import KnownTexts, known_texts
 from nearkin.collection.loads.loading import Load
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored.documents import checked_wave, refuse_damaged_loads
+from nearkin.collection.stored.problem_rows import failed_places
 from nearkin.collection.stored.purged import PURGED
 from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError, NearkinError, ParameterError
@@ -227,6 +228,7 @@ def add(
         add_indexes(connection)  # not in every check-in
         load.files = AddedFiles() if are_files else None
         load.origins.re_extract, load.by = re_extract, by
+        load.failed = failed_places(connection)
         unreadable = _Unreadable()
         work = partial(examine, counting=counting, known=known, wave=load.name)
         for examined in map_ordered(work, incoming, threads=threads):

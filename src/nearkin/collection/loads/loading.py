@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -23,10 +23,10 @@ from nearkin.collection.loads.load_numbers import new_name, next_content
 from nearkin.collection.loads.missing_texts import missing_of, proven, put_back
 from nearkin.collection.loads.origins import LoadOrigins
 from nearkin.collection.loads.shared_ids import SharedIds, place_of, plain_file
-from nearkin.collection.stored import shingle_table
+from nearkin.collection.stored import problem_rows, shingle_table
 from nearkin.collection.stored.newest import Newest, newest_of
 from nearkin.collection.stored.origins import OriginValues
-from nearkin.collection.stored.problem_rows import forget_problems, is_about_id_or_size
+from nearkin.collection.stored.problem_rows import is_about_id_or_size
 from nearkin.collection.stored.purged import PURGED
 from nearkin.collection.stored.segments import believable_loads
 from nearkin.store import schema
@@ -73,6 +73,7 @@ class _LoadRows:
     replaced: list[int] = field(default_factory=list)
     listed_again: set[str] = field(default_factory=set)
     read: set[str] = field(default_factory=set)
+    solved: set[problem_rows.FailedPlace] = field(default_factory=set)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -95,6 +96,8 @@ class Load:
     files : AddedFiles or None
         Given where files are read whole: what they contained before and contain no more is removed at the end.
     removed : Removed
+    failed : set of (str, str, int)
+        See `failed_places`: a record that is read at such a place now has no problem any more.
     by : str or None
         Name of the person by whom the log has an activity of what is stored; None: it has none.
     """
@@ -124,6 +127,7 @@ class Load:
     waiting: dict[str, list[_Came]] = field(default_factory=dict)
     files: AddedFiles | None = None
     removed: Removed = field(default_factory=Removed)
+    failed: Set[problem_rows.FailedPlace] = frozenset()
     by: str | None = None
 
     @classmethod
@@ -186,7 +190,7 @@ class Load:
         self.figures.n_repaired += n_mended
         numbers = numbers_of(self.connection, list(dict.fromkeys(examined.digests)))
         self._repair(examined, newest, numbers)
-        rows, is_repeated = _LoadRows(), self.seen.mark(examined.doc_ids)
+        rows, is_repeated = _LoadRows(solved=examined.read_at(self.failed)), self.seen.mark(examined.doc_ids)
         is_shared = self.shared.mark(examined, is_repeated)
         if examined.origins or examined.places:
             self._look_up_origins(examined, newest)
@@ -386,7 +390,8 @@ class Load:
         self.origins.write(self.seals)
         self.figures.n_problems += len(rows.problems)
         for some in named(sorted(rows.read - {one[0] for one in rows.problems})):
-            forget_problems(self.connection, self.seals, problems.c.doc_id.in_(some))
+            problem_rows.forget_problems(self.connection, self.seals, problems.c.doc_id.in_(some))
+        problem_rows.forget_solved(self.connection, self.seals, rows.solved)
         unknown = self._unknown(rows.problems)
         is_new = {*unknown, *(one for one in rows.problems if one[0] in rows.listed_again)}
         self.figures.n_listed_before += sum(one not in is_new for one in rows.problems)
@@ -397,11 +402,12 @@ class Load:
         self.n_new_problems += len(unknown)
 
     def _unknown(self, problems: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-        """Select problems not recorded by an earlier load: adding the same documents again stores nothing."""
+        """Select problems that are not recorded: adding the same documents again stores nothing."""
         columns = [schema.problems.c[name] for name in ("doc_id", "source", "line", "problem")]
         told = set[Any]()
         for some in named([problem[0] for problem in problems]):
-            told |= {tuple(row) for row in self.connection.execute(select(*columns).where(columns[0].in_(some)))}
+            is_told = columns[0].in_(some) & ~problem_rows.IS_STORED_SINCE
+            told |= {tuple(row) for row in self.connection.execute(select(*columns).where(is_told))}
         return [problem for problem in problems if problem not in told]
 
     def finish(self) -> Figures:

@@ -1,6 +1,8 @@
-"""Rows of problems that are deleted, with their seal."""
+"""Rows of problems: which of them still hold, and how they are deleted, with their seal."""
 
 from __future__ import annotations
+
+from collections.abc import Collection
 
 from sqlalchemy import ColumnElement, Connection, and_, exists, select
 
@@ -8,14 +10,30 @@ from nearkin.collection.stored.purged import PURGED
 from nearkin.store.schema import documents, origins, problems
 from nearkin.store.seals import Seals
 
+FailedPlace = tuple[str, str, int]
+"""Id, source and line of a record."""
+
+_IS_EXTRACTED = exists().where((origins.c.row == documents.c.row) & origins.c.extractor.is_not(None))
+_IS_CURRENT = (documents.c.doc_id == problems.c.doc_id) & documents.c.is_current
+_IS_ABOUT_TEXT = ~problems.c.problem.like("the id %") & (problems.c.problem != PURGED)
+IS_STORED_SINCE: ColumnElement[bool] = and_(
+    _IS_ABOUT_TEXT, exists().where(_IS_CURRENT, documents.c.load > problems.c.load)
+)
+"""Condition for problems of a document that was stored since. A text that an earlier load, or another record of the
+same load, stored under the id is not the one that failed."""
+IS_NOT_STORED: ColumnElement[bool] = ~exists().where(_IS_CURRENT) | and_(
+    _IS_ABOUT_TEXT, ~IS_STORED_SINCE, ~exists().where(_IS_CURRENT, _IS_EXTRACTED.correlate(documents))
+)
+"""Condition for problems of documents that are still not stored. A file that was extracted, and of which a text is
+stored, is listed by its origin."""
 IS_ABOUT_NO_TEXT: ColumnElement[bool] = and_(
-    ~exists().where((documents.c.doc_id == problems.c.doc_id) & documents.c.is_current),
+    IS_NOT_STORED,
     ~exists().where(
         (origins.c.doc_id == problems.c.doc_id) & origins.c.row.is_(None) & origins.c.extractor.is_not(None)
     ),
     problems.c.problem != PURGED,
 )
-"""Condition for problems that alone list a record or a plain text as an exception: it is no document, and was not
+"""Condition for problems that alone list a record or a plain text as an exception: it is not stored, and was not
 extracted."""
 
 
@@ -28,3 +46,18 @@ def forget_problems(connection: Connection, seals: Seals, condition: ColumnEleme
     """Delete the problems that meet a condition."""
     seals.take(problems.name, connection.execute(select(problems.c.checksum).where(condition)).scalars().all())
     connection.execute(problems.delete().where(condition))
+
+
+def failed_places(connection: Connection) -> frozenset[FailedPlace]:
+    """Return the id, source and line of the records that gave no text, and whose id has a current document."""
+    columns = problems.c.doc_id, problems.c.source, problems.c.line
+    rows = connection.execute(select(*columns).where(exists().where(_IS_CURRENT), _IS_ABOUT_TEXT, IS_NOT_STORED))
+    return frozenset((doc_id, source, line) for doc_id, source, line in rows)
+
+
+def forget_solved(connection: Connection, seals: Seals, places: Collection[FailedPlace]) -> None:
+    """Delete the problems of records that were read at the same place now."""
+    columns = problems.c
+    for doc_id, source, line in places:
+        is_it = (columns.doc_id == doc_id) & (columns.source == source) & (columns.line == line)
+        forget_problems(connection, seals, is_it & _IS_ABOUT_TEXT)
