@@ -111,8 +111,7 @@ def test_no_command_answers_without_rows_that_were_deleted(tmp_path, table, whic
     if table == "check_keys":  # it has no rowid
         middle = "WHERE key = (SELECT max(key) FROM check_keys)"
     wrong = with_wrong_answers(tmp_path, f"DELETE FROM {table} {middle if which == 'a row' else ''}")
-    # profiles: see `NOT_NOTICED`; without any history: refused, but as groups of an older Nearkin, which have none
-    expected = {"profiles": {"info"}, "group_history": {"groups since"} if which == "all rows" else set()}
+    expected = {"profiles": {"info"}}  # see `NOT_NOTICED`
     assert set(wrong) <= expected.get(table, set()), wrong
 
 

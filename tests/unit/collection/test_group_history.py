@@ -25,6 +25,7 @@ def pairs(mapping: dict[int, int]) -> np.ndarray:
 def opened() -> Connection:
     connection = create_engine("sqlite://").connect()
     tables = [schema.waves, schema.loads, schema.contents, schema.documents, schema.groupings]
+    tables += [schema.facts, schema.seals]
     schema.metadata.create_all(connection, tables)
     return connection
 
@@ -81,3 +82,21 @@ def test_damage_is_found_and_removed(damage: str) -> None:
         assert faults(connection) == []
         assert past_groups(connection, AT) is None
         assert past_groups(connection, "range, gamma 0.1") is not None
+
+
+@pytest.mark.parametrize("damage", [f"DELETE FROM group_history WHERE tolerance = '{AT}'", "DROP TABLE group_history"])
+def test_a_history_of_which_every_row_is_gone_is_missed(damage: str) -> None:
+    with opened() as connection:
+        for _ in range(2):
+            record(connection, AT, pairs({1: 1, 2: 1}), pairs({1: 1}), seen_row=3, is_first=True)
+        connection.exec_driver_sql(damage)
+        assert faults(connection) == [f"the history of the groups at {AT} is missing"]
+        for ask in (past_groups, grouped_loads, group_history.principals_over_time):
+            with pytest.raises(CollectionError, match=r"is missing from the store.*nearkin fsck"):
+                ask(connection, AT)
+        repair(connection)
+        assert faults(connection) == []
+        assert past_groups(connection, AT) is None
+        record(connection, AT, pairs({1: 1}), pairs({1: 1}), seen_row=3, is_first=False)
+        assert faults(connection) == []
+        assert past_groups(connection, AT).number == 1

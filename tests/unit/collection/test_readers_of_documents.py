@@ -24,7 +24,6 @@ WITHOUT = {
         "collection/decisions/purging.py": "_erase _origins_of",
         "collection/listing/conditions.py": "_has_tag _is_copy condition _is_in_group",
         "collection/listing/lists.py": "_with_groups _with_copies _sorted",
-        "collection/listing/problems.py": "is_open",
         "collection/stored/document_rows.py": "_hidden _is_hidden _rows",
         "collection/stored/documents.py": "is_newest with_documents",
         "collection/word_search/searching.py": "_of_wave",

@@ -1,6 +1,7 @@
 """Earlier groups at each tolerance: each call that changed them stores the difference from the state before.
 
 The table is made by the first grouping, outside of the numbered schema. It holds numbers of rows, never texts or ids.
+A fact says of each tolerance that it has a history, so that one of which every row was deleted is missed.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from nearkin.collection.tolerance import described
 from nearkin.errors import CollectionError
 from nearkin.records import I64
 from nearkin.store.checksums import checksum
-from nearkin.store.schema import documents, groupings, loads
+from nearkin.store.facts import say, unsay
+from nearkin.store.schema import documents, facts, groupings, loads
 
 HISTORY = Table(
     "group_history",
@@ -40,6 +42,8 @@ _PRESENCE = {
     "sqlite": "SELECT count(*) FROM sqlite_master WHERE name = 'group_history'",
     "postgresql": "SELECT count(to_regclass('group_history'))",
 }
+_IS_KEPT = "history of groups at "
+"""Name of the fact that a tolerance has a history, before the tolerance."""
 _GONE = -1
 """Group of a document that left its group, and principal of a group that is gone."""
 
@@ -118,6 +122,8 @@ def record(
     at = datetime.now(UTC).isoformat(timespec="seconds")
     values = tolerance, len(calls) + 1, at, last_load, seen_row, _packed(differences)
     connection.execute(HISTORY.insert().values((*values, checksum(values, tolerance))))
+    if not _is_kept(connection, tolerance):
+        say(connection, {_IS_KEPT + tolerance: "kept"})
 
 
 def past_groups(connection: Connection, tolerance: str, last_load: int | None = None) -> PastGroups | None:
@@ -128,7 +134,7 @@ def past_groups(connection: Connection, tolerance: str, last_load: int | None = 
     CollectionError
         A row of the history was changed, or is missing.
     """
-    calls = _calls(connection, tolerance) if is_there(connection) else []
+    calls = _calls(connection, tolerance)
     wanted = [one for one in calls if one.last_load == last_load][:1] if last_load is not None else calls[-1:]
     if not wanted:
         return None
@@ -152,14 +158,14 @@ def principals_over_time(connection: Connection, tolerance: str) -> list[tuple[i
     CollectionError
         A row of the history was changed, or is missing.
     """
-    calls = _calls(connection, tolerance) if is_there(connection) else []
+    calls = _calls(connection, tolerance)
     changed = [pair for part in _parts(tolerance, calls) for pair in part.principals.tolist()]
     return [(number, row) for number, row in changed if row != _GONE]
 
 
 def grouped_loads(connection: Connection, tolerance: str) -> set[int]:
     """Return the loads after which the groups at a tolerance were computed, as far as that was stored."""
-    return {one.last_load for one in _calls(connection, tolerance)} if is_there(connection) else set()
+    return {one.last_load for one in _calls(connection, tolerance)}
 
 
 def last_load_before(connection: Connection, seen_row: int) -> int:
@@ -187,12 +193,18 @@ def repair(connection: Connection) -> None:
 
 
 def _damage(connection: Connection) -> list[tuple[Any, str]]:
-    if not is_there(connection):
-        return []
     found = list[tuple[Any, str]]()
     rows = connection.execute(select(groupings.c.tolerance, groupings.c.seen_row))
     grouped = {one.tolerance: one.seen_row for one in rows}
-    for tolerance in connection.execute(select(HISTORY.c.tolerance).distinct()).scalars().all():
+    with_rows: Sequence[Any] = ()
+    if is_there(connection):
+        with_rows = connection.execute(select(HISTORY.c.tolerance).distinct()).scalars().all()
+    said = connection.execute(select(facts.c.name).where(facts.c.name.like(f"{_IS_KEPT}%"))).scalars()
+    kept = [name.removeprefix(_IS_KEPT) for name in said if isinstance(name, str)]
+    found += [
+        (one, f"the history of the groups at {described(one)} is missing") for one in kept if one not in with_rows
+    ]
+    for tolerance in with_rows:
         name = f"the history of the groups at {described(tolerance)}"
         try:
             calls = _calls(connection, tolerance)
@@ -206,7 +218,15 @@ def _damage(connection: Connection) -> list[tuple[Any, str]]:
 
 
 def _forget(connection: Connection, tolerance: str) -> None:
-    connection.execute(HISTORY.delete().where(HISTORY.c.tolerance == tolerance))
+    if is_there(connection):
+        connection.execute(HISTORY.delete().where(HISTORY.c.tolerance == tolerance))
+    if _is_kept(connection, tolerance):
+        unsay(connection, _IS_KEPT + tolerance)
+
+
+def _is_kept(connection: Connection, tolerance: str) -> bool:
+    is_it = facts.c.name == f"{_IS_KEPT}{tolerance}"
+    return connection.execute(select(facts.c.name).where(is_it)).first() is not None
 
 
 def _calls(connection: Connection, tolerance: str) -> Sequence[Any]:
@@ -218,10 +238,12 @@ def _calls(connection: Connection, tolerance: str) -> Sequence[Any]:
         One was changed, or is missing.
     """
     query = select(HISTORY).where(HISTORY.c.tolerance == tolerance).order_by(HISTORY.c.number)
-    rows = connection.execute(query).all()
+    rows = connection.execute(query).all() if is_there(connection) else []
     for place, (*values, stored) in enumerate(rows):
         if values[1] != place + 1 or checksum(values, values[0]) != stored:
             raise _damaged(tolerance)
+    if not rows and _is_kept(connection, tolerance):
+        raise _damaged(tolerance, "is missing from the store")
     return rows
 
 
@@ -283,9 +305,9 @@ def _unpacked(data: bytes) -> _Differences:
     return _Differences(numbers[1:end].reshape(2, -1).T, numbers[end:].reshape(2, -1).T)
 
 
-def _damaged(tolerance: str) -> CollectionError:
+def _damaged(tolerance: str, how: str = "was changed in the store") -> CollectionError:
     return CollectionError(
-        f"The collection is damaged: the history of the groups at {described(tolerance)} was changed in the store. "
+        f"The collection is damaged: the history of the groups at {described(tolerance)} {how}. "
         "Restore the database from a backup; or run nearkin fsck COLLECTION, which deletes it: changes are then known "
         "from the next nearkin groups on."
     )
