@@ -101,12 +101,12 @@ def path_of(given: object, parameter: str, owner: str) -> Path:
         os.fsencode(path)
     except UnicodeEncodeError as error:
         raise ParameterError.of(parameter, owner, "a path, which cannot contain an unpaired surrogate", path) from error
-    if (rule := _rule_of_lengths(path)) is not None:
+    if (rule := rule_of_lengths(path)) is not None:
         raise ParameterError.of(parameter, owner, rule, path)
     return Path(path)
 
 
-def _rule_of_lengths(path: str) -> str | None:
+def rule_of_lengths(path: str) -> str | None:
     """Return the rule that a path breaks if no file can have it, because a name or the whole is too long."""
     is_in_bytes = sys.platform == "linux"  # other systems count characters
     if max(len(os.fsencode(one)) if is_in_bytes else len(one) for one in path.split(os.sep)) > _MAX_PART:

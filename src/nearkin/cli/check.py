@@ -321,6 +321,7 @@ def _check_out(out: Path | None, *, overwrite: bool, file: Path) -> None:
 
 def _containment(asked: str | None, *, is_stream: bool) -> float | None:
     """Return the minimum containment, or None if parts of texts are not looked for."""
+    from nearkin.decimals import is_plain_number
     from nearkin.errors import ParameterError
 
     if asked is None:
@@ -328,7 +329,7 @@ def _containment(asked: str | None, *, is_stream: bool) -> float | None:
     if asked == "off":
         return None
     try:
-        return float(asked)
+        return float(asked if is_plain_number(asked) else "")
     except ValueError:
         raise ParameterError.of("containment", "check", "off, or above 0 and at most 1", asked) from None
 

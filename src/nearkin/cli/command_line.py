@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import functools
+import os
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
@@ -14,9 +16,10 @@ from typing import Any, TextIO, TypeVar
 import typer
 from typer.core import TyperCommand
 
+from nearkin.cli.numbers import of_plain_numbers
 from nearkin.cli.options.groups import taking_options
 from nearkin.errors import ParameterError
-from nearkin.paths import check_input, check_output
+from nearkin.paths import check_input, check_output, rule_of_lengths
 
 _OUTPUTS = {
     **{name: f"--{name}" for name in ("out", "html", "docx", "missed", "kept", "cache", "figure")},
@@ -28,6 +31,8 @@ _PLACES = ("collection", "place")
 _NO_FILES = ("ids", "conf", "documents", "query")
 """Lists of strings that are not file names. All other lists and all paths are."""
 COLLECTION_URLS = ("postgresql://", "postgres://")
+_LONG = 200
+"""Length from which on a name may be too long with what is added to it until the file is written."""
 _PLAIN = {
     "≥": ">=", "≤": "<=", "≠": "!=", "≈": "~", "→": "->", "−": "-", "–": "-", "…": "...", "·": "-", "×": "x",
     "⟨": "<", "⟩": ">", "γ": "g", "τ": "t",
@@ -46,7 +51,15 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Command(TyperCommand):
-    """Command that replaces the names of parameters in error messages by those of its options."""
+    """Command that replaces the names of parameters in error messages by those of its options.
+
+    Its numbers are written with the digits 0 to 9.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        for one in self.params:
+            one.type = of_plain_numbers(one.type)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; see `nearkin.errors.ParameterError.with_options`.
@@ -61,6 +74,11 @@ class Command(TyperCommand):
         except ParameterError as error:
             error.args = (error.with_options(self._option_of),)
             raise
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG or (refused := _of_long_name(error, ctx.params)) is None:
+                raise
+            refused.args = (refused.with_options(self._option_of),)
+            raise refused from error
         except KeyboardInterrupt as error:
             raise typer.Abort from error
 
@@ -189,6 +207,19 @@ def _places(name: str, value: object) -> Iterator[str | Path]:
     for one in value if are_many else [value]:  # type: ignore[attr-defined]  # it is a list
         if isinstance(one, Path) or (are_many and isinstance(one, str) and name not in _NO_FILES):
             yield one
+
+
+def _of_long_name(error: OSError, values: Mapping[str, object]) -> ParameterError | None:
+    """Return the error that names the parameter whose path the system refused; None if it is none of them."""
+    refused = os.fsdecode(error.filename or "")
+    for name, value in values.items():
+        for place in value if isinstance(value, list | tuple) else [value]:
+            path = str(place) if isinstance(place, str | Path) and place else "-"
+            if refused.startswith(path) and (rule := rule_of_lengths(path)) is not None:
+                return ParameterError.of(name, "the command", rule, path)
+            if len(stem := Path(path).stem) > _LONG and stem in refused:
+                return ParameterError.of(name, "the command", "a path with a shorter name", path)
+    return None
 
 
 def take_every_character(*streams: TextIO) -> None:

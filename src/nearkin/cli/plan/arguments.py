@@ -7,9 +7,10 @@ import os
 import re
 from dataclasses import dataclass
 
+from nearkin.decimals import is_plain_number
 from nearkin.errors import ParameterError
 
-_COUNT = re.compile(r"((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)\s*([kKmMgGbB]?)")
+_COUNT = re.compile(r"((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)\s*([kKmMgGbB]?)", re.ASCII)
 _TIMES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9}
 _MOST = 10**12
 _MAX_CORES = 10**6
@@ -62,7 +63,7 @@ def parse_terms(text: str) -> tuple[float, float]:
     ((120.0, 80.0), (50.0, 50.0))
     """
     try:
-        numbers = [float(part) for part in text.split(",")]
+        numbers = [float(part) for part in text.split(",")] if is_plain_number(text) else []
     except ValueError:
         numbers = []
     if not 1 <= len(numbers) <= 2 or not all(0 < number < 1e6 for number in numbers):
@@ -84,7 +85,7 @@ def parse_machine(text: str, cores_here: int) -> Machine:
     parts = [part.strip() for part in text.split(",")]
     for part in parts:
         name, _, value = part.partition("=")
-        if part != "this" and (name not in told or not value):
+        if part != "this" and (name not in told or not value or not is_plain_number(value)):
             raise ParameterError(f"--machine must be this, or cores=N,speed=X. Got {text!r} instead.")
         if part != "this":
             told[name] = value

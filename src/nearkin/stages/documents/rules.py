@@ -158,7 +158,7 @@ def parse_share(given: str | float) -> float:
     """
     share = -1.0
     if isinstance(given, str):
-        if found := re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(%?)\s*", given):
+        if found := re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(%?)\s*", given, re.ASCII):
             share = float(found[1]) / (100 if found[2] else 1)
     elif is_number(given):
         share = float(given)
@@ -171,7 +171,7 @@ def _bad_share(given: object) -> ParameterError:
     hint = ""
     if (
         isinstance(given, str | int | float)
-        and re.fullmatch(r"\s*\d+(\.\d+)?\s*", str(given))
+        and re.fullmatch(r"\s*\d+(\.\d+)?\s*", str(given), re.ASCII)
         and 1 < float(str(given)) <= 100
     ):
         hint = f" ({str(given).strip()} percent is {str(given).strip()}%)"

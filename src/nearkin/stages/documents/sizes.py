@@ -8,7 +8,7 @@ import re
 from nearkin.errors import ParameterError
 
 SIZE_RULE = "a size such as 2GiB or 500MB"
-_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?))?(b?)\s*", re.IGNORECASE)
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?))?(b?)\s*", re.IGNORECASE | re.ASCII)
 
 
 def parse_size(text: str, parameter: str = "memory", owner: str = "dedup") -> int:

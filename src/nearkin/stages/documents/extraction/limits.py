@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import TypeGuard
 
+from nearkin.decimals import is_plain_number
 from nearkin.errors import ParameterError
 from nearkin.stages.documents.sizes import SIZE_RULE, parse_size
 
@@ -119,7 +120,7 @@ def _parsed(name: str, told: int | str) -> dict[str, int]:
     value = told
     try:
         if isinstance(told, str):
-            value = parse_size(told) if is_size else int(told)
+            value = parse_size(told) if is_size else int(told if is_plain_number(told) else 0)
     except (ValueError, OverflowError):
         value = 0
     if not _is_limit(value, _FIELDS[name][0]):
