@@ -130,6 +130,8 @@ def test_tags_are_tried_set_and_logged(script: Script) -> None:
         ({"ids": ["lease"]}, "body: the field 'tag_value' is missing. "),
         ({"ids": ["lease"], "value": 1, "tag_value": "no"}, "body.value: this field is the limit of the measure "),
         ({"ids": ["lease"], "value": 1, "tag_value": None}, "body.value: "),
+        ({"ids": ["lease"], "measure": "letters", "tag_value": "no"}, "body.measure: this field is the measure of a "),
+        ({"ids": ["lease"], "measure": "words", "tag_value": None}, "body.measure: "),
     ],
 )
 def test_a_tag_is_removed_only_if_its_value_is_null(script: Script, given: dict[str, object], message: str) -> None:
@@ -342,6 +344,19 @@ def test_a_form_or_compressed_data_is_no_document(script: Script, path: str) -> 
     assert script.call("GET", "/documents/form").status_code == 404
     headers = {"content-type": TEXT, "content-encoding": "identity"}
     assert script.call(method, where, content=LEASE.encode(), headers=headers).status_code in (200, 201)
+
+
+def test_an_encoding_beside_a_text_is_refused_unless_it_is_utf8(script: Script) -> None:
+    def answer(encoding: str) -> tuple[int, str]:
+        query = f"?encoding={encoding}"
+        came = script.call("POST", f"/check{query}", content=LEASE.encode(), headers={"content-type": TEXT})
+        return came.status_code, came.json().get("message", "")
+
+    for encoding in ("utf-8", "UTF-8", "utf8", "Utf_8"):
+        assert answer(encoding) == (200, ""), encoding
+    for encoding in ("cp1252", "no-such"):
+        assert answer(encoding)[0] == 400
+        assert answer(encoding)[1].startswith("query.encoding: this is for files.")
 
 
 def test_halves_of_characters_are_no_text(script: Script) -> None:

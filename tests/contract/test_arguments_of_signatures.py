@@ -130,3 +130,9 @@ def test_an_alias_by_name_is_the_class_that_it_stands_for(monkeypatch: pytest.Mo
     assert checking_types(largest)(HASHES) == 2
     with pytest.raises(ParameterError, match=r"The .hashes. parameter of largest must be a numpy\.ndarray"):
         checking_types(largest)("x")
+
+
+@pytest.mark.parametrize("similarity", [float("nan"), np.array([0.5, np.nan]), np.float64("nan")])
+def test_a_probability_of_no_number_is_refused(similarity: Any) -> None:
+    with pytest.raises(ParameterError, match=r"Bands\.probability must be without NaN"):
+        BANDS.probability(similarity)

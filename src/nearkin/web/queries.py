@@ -151,12 +151,18 @@ class ToleranceQuery(msgspec.Struct, kw_only=True):
     value: float | None = None
 
     @property
+    def chosen_measure(self) -> Measure:
+        """The measure, also if it was not given."""
+        return self.measure
+
+    @property
     def tolerance(self) -> Tolerance:
         """The tolerance; the limit is that of the measure unless it is given."""
-        value = DEFAULTS[self.measure] if self.value is None else self.value
-        if self.measure == "letters":
+        measure = self.chosen_measure
+        value = DEFAULTS[measure] if self.value is None else self.value
+        if measure == "letters":
             return Tolerance.of("letters", gamma=value)
-        return Tolerance.of(self.measure, threshold=value)
+        return Tolerance.of(measure, threshold=value)
 
 
 class GroupingQuery(ToleranceQuery, kw_only=True):

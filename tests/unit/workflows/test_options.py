@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import fields
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -116,3 +117,9 @@ def test_from_python_messages_name_parameters():
         nearkin.dedup(["a"], threshold=80)
     with pytest.raises(ParameterError, match=r"^'seed' has no effect with simhash"):
         SigningOptions(method="simhash", seed=3)
+
+
+@pytest.mark.parametrize("matches", [5, None, [0.9]])
+def test_only_verified_pairs_can_match(matches: Any) -> None:
+    with pytest.raises(ParameterError, match=r"DedupOptions\.is_match must be verified pairs"):
+        DedupOptions().is_match(matches)

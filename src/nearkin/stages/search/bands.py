@@ -59,6 +59,8 @@ class Bands:
         """Return the probability that a pair of this Jaccard similarity is a candidate: 1 − (1 − s^rows)^bands."""
         if not (is_number(similarity) or (isinstance(similarity, np.ndarray) and similarity.dtype.kind in "fiu")):
             raise ParameterError.of("similarity", "Bands.probability", "a number or an array of numbers", similarity)
+        if np.isnan(similarity).any():
+            raise ParameterError.of("similarity", "Bands.probability", "without NaN", similarity)
         return found_by_bands(similarity, self.bands, self.rows)
 
     def keys(self, signatures: Signatures) -> U64:

@@ -38,10 +38,17 @@ def document_of(sent: RequestBody, name: str | None, encoding: str = "utf-8") ->
         The file cannot be read, or holds no text.
     """
     if sent.media_type == TEXT:
-        if encoding != "utf-8":
+        if not _is_utf8(encoding):
             raise ParameterError("query.encoding: this is for files. Name the charset of text in Content-Type.")
         return OneDocument(doc_id="", text=_decoded(sent), source="")
     return SentFile(name or "", io.BytesIO(sent.content)).document(encoding, shown=printable_id(name or "") or _SHOWN)
+
+
+def _is_utf8(encoding: str) -> bool:
+    try:
+        return codecs.lookup(encoding).name == "utf-8"
+    except LookupError:
+        return False
 
 
 def _decoded(sent: RequestBody) -> str:

@@ -128,9 +128,9 @@ def _check_value(place: str, asked: object) -> None:
     """Refuse a limit that its measure does not allow, under the name of its parameter."""
     if not isinstance(asked, ToleranceQuery) or asked.value is None:
         return
-    method = Tolerance.of(asked.measure).method
+    method = Tolerance.of(asked.chosen_measure).method
     if not is_limit(method, asked.value):
-        rule = f"for the measure {asked.measure} it must be {RULES[method]}"
+        rule = f"for the measure {asked.chosen_measure} it must be {RULES[method]}"
         raise ParameterError(f"{place}.value: {rule}. Got {asked.value:g} instead.")
 
 

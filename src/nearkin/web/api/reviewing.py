@@ -26,7 +26,7 @@ from nearkin.web.api.records import (
     ApiWaves,
 )
 from nearkin.web.jobs import Job
-from nearkin.web.queries import GroupingQuery, ToleranceQuery
+from nearkin.web.queries import GroupingQuery, Measure, ToleranceQuery
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor
 
@@ -125,12 +125,20 @@ class TagBody(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
     measure at which the groups were formed. With ``max_changes`` a request that would change more is a dry run.
     """
 
+    measure: Annotated[
+        Measure | msgspec.UnsetType, Meta(description="Measure of the groups; words unless it is given.")
+    ] = msgspec.UNSET  # type: ignore[assignment]  # whether it was given matters
     field: Annotated[str, Meta(min_length=1)]
     value_of_tag: Annotated[str | None, Meta(description=_TAG_VALUE)] = msgspec.field(name="tag_value")
     ids: Annotated[list[str], Meta(max_length=_MAX_IDS)] = msgspec.field(default_factory=list)
     group: Number | None = None
     dry_run: bool = False
     max_changes: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None
+
+    @property
+    def chosen_measure(self) -> Measure:
+        """The measure, also if it was not given."""
+        return self.measure or "words"
 
 
 def post_tags(service: ReviewService, visitor: Visitor, _: NoParameters, body: TagBody) -> ApiTagged:
@@ -140,6 +148,8 @@ def post_tags(service: ReviewService, visitor: Visitor, _: NoParameters, body: T
             "body.value: this field is the limit of the measure of a group, and needs the field 'group'. The value of "
             "the tag is 'tag_value'."
         )
+    if body.measure is not msgspec.UNSET and body.group is None:
+        raise ParameterError("body.measure: this field is the measure of a group, and needs the field 'group'.")
     if not body.dry_run:
         service.check_may_change()
     found = tag(

@@ -237,7 +237,15 @@ class DedupOptions:
         return told
 
     def is_match(self, matches: Matches) -> Bool:
-        """Whether each verified pair is reported: it is similar enough, or shares enough shingles."""
+        """Whether each verified pair is reported: it is similar enough, or shares enough shingles.
+
+        Raises
+        ------
+        ParameterError
+            Something else than verified pairs was given.
+        """
+        if not isinstance(matches, Matches):
+            raise ParameterError.of("matches", "DedupOptions.is_match", "verified pairs (Matches)", matches)
         if self.min_shared is not None:
             return np.greater_equal(matches.n_common, self.min_shared)
         return np.greater_equal(self.measure.similarity(matches), self.threshold)
