@@ -9,11 +9,10 @@ The records that the functions return are in `nearkin.results`; signatures have 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from nearkin._lazy import lazy
 from nearkin._version import __version__
 
+TYPE_CHECKING = False  # typing is imported late: until a command can catch Ctrl-C, little is to be imported
 if TYPE_CHECKING:
     from nearkin.collection.collection import Collection
     from nearkin.errors import NearkinError

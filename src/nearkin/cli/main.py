@@ -71,6 +71,8 @@ def run(arguments: list[str] | None = None) -> NoReturn:
     arguments = sys.argv[1:] if arguments is None else arguments
     signal.signal(signal.SIGTERM, _as_interrupt)
     try:
+        if callable(signal.getsignal(signal.SIGINT)):  # it is not ignored, and `nearkin.__main__` says nothing
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         with interrupts_repeated():
             code = app(arguments, standalone_mode=False)
         if code == _INTERRUPTED:  # what typer makes of Ctrl-C before a command begins
