@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -66,6 +66,29 @@ def checksum(values: Values, key: object) -> int:
     written = _SEPARATOR.join(parts).encode("utf-8", "surrogatepass")
     body = blake2b(written, digest_size=_BODY_BYTES).digest()
     return (key_bits(key) << 48) | int.from_bytes(body, "big")
+
+
+def checksum_with(values: Values, place: int, key: object) -> Callable[[object], int]:
+    """Return the checksum of a row as a function of one of its values, which is not the key.
+
+    Examples
+    --------
+    >>> with_version = checksum_with((1, "march", 2), 2, "march")
+    >>> with_version(3) == checksum((1, "march", 3), "march")
+    True
+    """
+    before, after = (
+        _SEPARATOR.join(map(_written, some)).encode("utf-8", "surrogatepass")
+        for some in ([*values[:place], None], [None, *values[place + 1 :]])
+    )
+    begun, of_key = blake2b(before, digest_size=_BODY_BYTES), key_bits(key) << 48
+
+    def checksum_of(value: object) -> int:
+        whole = begun.copy()
+        whole.update(_written(value).encode("utf-8", "surrogatepass") + after)
+        return of_key | int.from_bytes(whole.digest(), "big")
+
+    return checksum_of
 
 
 def key_bits(key: object) -> int:

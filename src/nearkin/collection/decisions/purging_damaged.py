@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ from nearkin.collection.stored.document_rows import DocumentRow
 from nearkin.errors import CollectionError
 from nearkin.store import integrity
 from nearkin.store.bulk import is_storable, named
-from nearkin.store.checksums import checksum, covered, key_bits
+from nearkin.store.checksums import checksum, checksum_with, covered, key_bits
 from nearkin.store.schema import contents, documents, purges
 
 _COVERED = covered(documents)
@@ -62,14 +63,14 @@ def doubtful_rows(connection: Connection, doc_ids: Collection[str]) -> DoubtfulR
         )
     faults = (*found.faults, *integrity.dangling(connection))
     lost = _without_document(connection) if faults else []
-    changed, rows, texts = set[int](), list[DocumentRow](), set(lost)
+    changed, rows, texts, lost_texts = set[int](), list[DocumentRow](), set(lost), LostTexts(lost)
     for values, stored, is_current in _changed_rows(connection):
         changed.add(values[0])
         doc_id = values[_DOC_ID]
         if doc_id not in doc_ids and isinstance(stored, int) and key_bits(doc_id) == stored >> 48:
             continue
         rows.append(DocumentRow._make((*values, is_current)))
-        if not _had_one_of(values, stored, lost):
+        if not lost_texts.had_one(values, stored):
             texts.add(values[_CONTENT])
     return DoubtfulRows(faults, frozenset(changed), rows, existing(connection, texts), len(lost))
 
@@ -120,10 +121,62 @@ def _without_document(connection: Connection) -> list[int]:
     return list(connection.execute(query).scalars())
 
 
-def _had_one_of(values: Sequence[Any], stored: Any, lost: Sequence[int]) -> bool:
-    """Whether only the text of a row was changed, and was one of those without a document."""
-    before, after = values[:_CONTENT], values[_CONTENT + 1 :]
-    return any(checksum((*before, one, *after), values[_DOC_ID]) == stored for one in lost)
+class LostTexts:
+    """Texts without a document, one of which a changed row may have had.
+
+    Texts are numbered in the order of the rows that brought them. The search for the text of a row therefore begins
+    where the rows found before lead to expect it, so that a row is compared with few texts. Only a copy of an earlier
+    document, and a row of which more was changed, are compared with many.
+
+    Attributes
+    ----------
+    n_compared : int
+        Number of texts that were compared so far.
+    """
+
+    def __init__(self, contents: Sequence[int]) -> None:
+        self._contents = sorted(contents)
+        self._last_row, self._last_content = 0, -1
+        self.n_compared = 0
+
+    def had_one(self, values: Sequence[Any], stored: Any) -> bool:
+        """Whether only the text of a row was changed, and was one of these.
+
+        Parameters
+        ----------
+        values : sequence
+            Current values of the covered columns.
+        stored : object
+            The checksum of the row.
+        """
+        row, doc_id = values[0], values[_DOC_ID]
+        if not isinstance(stored, int) or stored >> 48 != key_bits(doc_id) or not isinstance(row, int):
+            return False  # its id, checksum or number was changed, too
+        own = checksum_with(values, _CONTENT, doc_id)
+        for content in self._nearest_to(self._expected(row)):
+            self.n_compared += 1
+            if own(content) == stored:
+                if content > self._last_content:  # else it is a copy of an earlier document
+                    self._last_row, self._last_content = row, content
+                return True
+        return False
+
+    def _expected(self, row: int) -> int:
+        """Return the content that a row brought if those since the last row found brought as many as those before."""
+        texts_per_row = (self._last_content + 1) / (self._last_row + 1) if self._last_content >= 0 else 1.0
+        return self._last_content + max(1, round((row - self._last_row) * texts_per_row))
+
+    def _nearest_to(self, expected: int) -> Iterator[int]:
+        """Yield the contents, from an expected number outwards."""
+        above = bisect_left(self._contents, expected)
+        below = above - 1
+        while below >= 0 or above < len(self._contents):
+            if above < len(self._contents):
+                yield self._contents[above]
+                above += 1
+            if below >= 0:
+                yield self._contents[below]
+                below -= 1
 
 
 def existing(connection: Connection, numbers: Collection[int]) -> set[int]:
