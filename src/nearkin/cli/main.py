@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import errno
 import gc
 import json
@@ -10,6 +11,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import typer
@@ -36,6 +38,7 @@ def main() -> NoReturn:
     try:
         run()
     except SystemExit as ended:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said and done: nothing is left to interrupt
         _end_at_once(ended.code)
         raise
 
@@ -68,8 +71,24 @@ def run(arguments: list[str] | None = None) -> NoReturn:
     9 a busy collection, 13 truncated input, 130 Ctrl-C.
     """
     take_every_character(sys.stdout, sys.stderr)
-    arguments = sys.argv[1:] if arguments is None else arguments
+    with _interruptible():
+        code = _code_of(sys.argv[1:] if arguments is None else arguments)
+    sys.exit(code)
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let Ctrl-C, unless it is ignored, and SIGTERM raise KeyboardInterrupt; then do what was done before."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     signal.signal(signal.SIGTERM, _as_interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
+def _code_of(arguments: list[str]) -> int:
     try:
         if callable(signal.getsignal(signal.SIGINT)):  # it is not ignored, and `nearkin.__main__` says nothing
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -103,8 +122,7 @@ def run(arguments: list[str] | None = None) -> NoReturn:
     except MemoryError as error:
         _say_memory(error)
         code = 1
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said and done: nothing is left to interrupt
-    sys.exit(code if isinstance(code, int) else 0)
+    return code if isinstance(code, int) else 0
 
 
 def _end_in_silence() -> int:

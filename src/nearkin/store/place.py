@@ -142,6 +142,9 @@ def _check_as_written(written: str, url: URL) -> None:
     if "&" in address:
         rule = f"{_RULE}, with ? before the first setting and & between settings (a & in a name is written as %26)"
         raise ParameterError.of("collection", "nearkin", rule, shown)
+    port = address.partition("/")[0].rpartition(":")[2]
+    if url.port is not None and not port.isascii():  # digits of other scripts
+        raise ParameterError(f"The port of PostgreSQL must be a number from 1 to 65535. Got {port!r} instead.")
     settings = parse_qsl(query, keep_blank_values=True)
     names = [name for name, _ in settings]
     if unknown := set(names) - {"schema", *_OPTIONS}:

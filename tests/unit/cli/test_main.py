@@ -117,6 +117,14 @@ def test_ctrl_c_says_how_to_go_on(ends, tmp_path, through):
     assert "--resume" in err
 
 
+def test_a_second_command_is_interrupted_too_and_the_process_has_its_handlers_again(ends):
+    before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
+    assert ends(doing=lambda: None)[0] == 0
+    assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before
+    for number in (signal.SIGINT, signal.SIGTERM):
+        assert ends(doing=lambda number=number: signal.raise_signal(number))[0] == 130
+
+
 @pytest.mark.parametrize("interrupt", [KeyboardInterrupt(), typer.Abort()])
 def test_ctrl_c_outside_of_a_run(ends, interrupt):
     assert ends("info", "x", doing=raising(interrupt)) == (130, "", "\nInterrupted.\n")

@@ -63,6 +63,7 @@ def test_what_is_no_place_is_refused_without_telling_the_password(written):
         ("postgresql+psycopg2://ada:s3cret@host/db", "without the name of a driver"),
         ("postgresql+asyncpg://host/db", "without the name of a driver"),
         ("postgresql+://host/db", "without the name of a driver"),
+        ("postgresql://host:٥٤٣٢/db", "a number from 1 to 65535"),
         ("postgresql://ada:s3cret@host/db&schema=smith", "with ? before the first setting"),
         ("postgresql://ada:s3cret@host/db&schema=smith?sslmode=require", "with ? before the first setting"),
         ("postgresql:///&schema=smith", "with ? before the first setting"),

@@ -152,19 +152,26 @@ def _counted_by_kind(sources: Sequence[Source]) -> str:
 def beside_the_first(inputs: Sequence[str], against: Sequence[str]) -> list[str]:
     """Return the inputs that an expanded pattern may have left to INPUT, because an option takes only one value.
 
-    They have the folder and the suffix of the other set's only file and come after it by name; others of INPUT do not.
+    They have the folder and the suffix of the other set's only file and come after it by name, in the order of capitals
+    or without regard to them, as shells sort; others of INPUT do not.
 
     Examples
     --------
     >>> beside_the_first(["eval.jsonl", "crawl/b.jsonl", "crawl/c.jsonl"], ["crawl/a.jsonl"])
     ['crawl/b.jsonl', 'crawl/c.jsonl']
+    >>> beside_the_first(["eval.jsonl", "crawl/B.jsonl", "crawl/c.jsonl"], ["crawl/a.jsonl"])
+    ['crawl/B.jsonl', 'crawl/c.jsonl']
     >>> beside_the_first(["wave-2.jsonl", "wave-3.jsonl"], ["wave-1.jsonl"])
     []
     """
     if len(against) != 1:
         return []
     first = Path(against[0])
-    is_stray = [one.parent == first.parent and one.suffix == first.suffix and one > first for one in map(Path, inputs)]
+    is_stray = [
+        (one.parent, one.suffix) == (first.parent, first.suffix)
+        and (one > first or one.name.casefold() > first.name.casefold())
+        for one in map(Path, inputs)
+    ]
     return [] if all(is_stray) else [one for one, is_beside in zip(inputs, is_stray, strict=True) if is_beside]
 
 
