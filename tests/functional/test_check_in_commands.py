@@ -91,6 +91,8 @@ def test_a_text_that_is_stored_under_the_same_id_is_not_said_to_be_stored(reposi
     assert check(repository, path, *arguments).out.splitlines()[-1] == "stored as mine"
     again = check(repository, path, *arguments)
     assert (again.code, again.out.splitlines()[-1]) == (10, "already stored as mine")
+    again = check(repository, path, *arguments, "--only-new")
+    assert (again.code, again.out.splitlines()[-1]) == (10, "already stored under its id")
     assert "draft.txt is already stored: mine" in again.out
     assert json.loads(check(repository, path, *arguments, "--json").out)["is_resent"] is True
     check(repository, other, *arguments)

@@ -73,6 +73,8 @@ def check_sentences(found: Checked, *, is_storing: bool, is_read_only: bool = Fa
         else:
             yield Sentence("", strong=f"stored as {found.stored_as}")
         yield from contradiction_sentences(found.contradiction)
+    elif is_storing and found.is_resent:
+        yield Sentence("", strong="already stored under its id")
     elif is_storing:
         yield Sentence("not stored, because of --only-new")
     elif found.is_purged:
