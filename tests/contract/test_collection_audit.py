@@ -100,7 +100,7 @@ def test_nothing_is_missed_that_is_claimed(filled, tolerance):
     assert unasked.endswith(("queried and is not part of the recall", "queried and are not part of the recall"))
     assert ("no words" in unasked) is not of_letters
     assert audited.counting == "a pair of two sampled texts counts twice in both counts: once from each text"
-    assert audited.drawn == "distinct texts"
+    assert audited.drawn == "distinct texts that can be queried"
 
 
 def test_what_is_true_is_what_the_definitions_say(filled):

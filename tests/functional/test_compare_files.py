@@ -66,8 +66,8 @@ def test_as_a_page_and_as_json(files, tmp_path) -> None:
     [
         (["old.txt"], 2, "Got 1 name"),
         (["old.txt", "nothing.txt"], 3, "No such file"),
-        (["folder", "old.txt"], 2, "To compare two documents of the directory"),
-        (["postgresql://ada:secret@localhost/matters", "a"], 2, "To compare two documents of the database"),
+        (["folder", "old.txt"], 2, "To compare two documents of the collection"),
+        (["postgresql://ada:secret@localhost/matters", "a"], 2, "To compare two documents of the collection"),
         (["folder", "a", "b", "--encoding", "latin-1"], 2, "--encoding is for two files"),
         (["old.txt", "new.txt", "--version-a", "1"], 2, "--version-a"),
         (["old.txt", "binary"], 3, "binary"),
