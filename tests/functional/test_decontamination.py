@@ -92,7 +92,8 @@ def test_what_contains_an_item_is_dropped(files, tmp_path):
         expected = "match" if n_documents else "too short" if not grams(items[item], 5) else "no match"
         assert rows[item]["result"] == expected
         assert not n_documents or (rows[item]["most_similar"], item) in truth
-    n_short = sum(row["result"] == "too short" for row in rows.values())
+    n_short = sum(not grams(text, 5) for text in items.values())
+    assert n_short >= sum(row["result"] == "too short" for row in rows.values())
     said = " ".join(ended.out.split())
     assert (
         f"Other set: 60 documents, {sum(row['result'] == 'match' for row in rows.values())} with a match in INPUT"
@@ -100,6 +101,24 @@ def test_what_contains_an_item_is_dropped(files, tmp_path):
     )
     assert f"{n_short} documents of the other set are shorter than one shingle (words:5)" in said
     assert "documents of the other set are too short to be found" in (tmp_path / "out/report.html").read_text()
+
+
+def test_a_short_item_with_a_match_still_counts_as_not_found_inside_longer_documents(tmp_path):
+    longer = "Sorry, the page not found on this server may have moved to another place."
+    train = write_jsonl(tmp_path / "w.jsonl", [{"id": "t1", "text": "Page not found."}, {"id": "t2", "text": longer}])
+    items = write_jsonl(tmp_path / "wq.jsonl", [{"id": "q", "text": "Page not found."}])
+    for drop in (["--drop", "containing"], ["--drop", "either"], ["--min-shared", "1"]):
+        ended = dedup((train, items), tmp_path / "out", *drop, "--overwrite")
+        assert ended.code == 0
+        said = " ".join(ended.out.split())
+        assert "Other set: 1 document, 1 with a match in INPUT" in said
+        assert "1 document of the other set is shorter than one shingle (words:5)" in said, drop
+        assert "1 document of the other set is too short to be found" in (tmp_path / "out/report.html").read_text()
+        counts = json.loads((tmp_path / "out/manifest.json").read_text())["against_counts"]
+        assert (counts["match"], counts["too_short"], counts["too_short_matches"]) == (1, 0, 1)
+    ended = dedup((train, items), tmp_path / "out", "--drop", "contained", "--overwrite")
+    assert "shorter than one shingle" not in ended.out, "documents of INPUT are looked for, not items"
+    assert "too_short_matches" not in (tmp_path / "out/manifest.json").read_text()
 
 
 @pytest.mark.parametrize("n", [1, 3])

@@ -48,19 +48,24 @@ def assert_like_the_oracle(mine: list[str], theirs: list[str], rule: Across) -> 
     assert [row["id"] for row in rows] == [doc_id for doc_id, _ in inputs.documents]
     assert all(row["keep"] == row["is_principal"] == (row["group"] == row["id"]) for row in rows)
     assert_pairs_lie_across(result, inputs, others, rule)
-    assert_others_are_told(result, inputs, others, rule)
+    assert_others_are_told(result, inputs, others, rule, drop)
     assert len(result.groups) == 0
     assert result.manifest["counts"]["documents"] == len(mine)
     assert result.kept == [one for one, row in zip(inputs.documents, rows, strict=True) if row["keep"]]
 
 
-def assert_others_are_told(result: DedupResult, inputs: Collection, others: Collection, rule: Across) -> None:
+def assert_others_are_told(
+    result: DedupResult, inputs: Collection, others: Collection, rule: Across, drop: str | None
+) -> None:
     """A row for each document of the other collection, and the counts of them."""
     rows = result.against.to_pylist()
     said = [OtherRow(row["result"], row["n_documents"], row["most_similar"], row["similarity"]) for row in rows]
     assert said == found_of_others(inputs, others, rule)
     assert [row["id"] for row in rows] == [doc_id for doc_id, _ in others.documents]
     counts = {name: n for name, n in result.manifest["against_counts"].items() if n and name != "documents"}
+    is_looked_for = bool(rule.min_shared) or drop in ("containing", "either")
+    found_short = [row for row in rows if row["result"] == "match" and row["n_shingles"] < (rule.min_shared or 1)]
+    assert counts.pop("too_short_matches", 0) == len(found_short) * is_looked_for
     assert counts == Counter(row["result"].replace(" ", "_") for row in rows)
     assert result.manifest["against_counts"]["documents"] == len(rows)
     dropped_for = {row["group"] for row in result.documents.to_pylist() if row["keep"] is False and row["group"]}

@@ -19,6 +19,8 @@ REASONS = ("unique", "exact copy", "near-duplicate", "empty", "too short", "unre
 """Reasons given for documents, in the order in which they are shown; the last only if numbers do not count."""
 OTHER_RESULTS = ("match", "no match", "too short", "empty", "unreadable")
 """Results for documents of the other set: whether a document was dropped because of it, and if not, why."""
+SHORT_MATCHES = "too_short_matches"
+"""Count of those of the other set with a match that are too short to be found inside a longer document."""
 
 REPEATED_ID = "the id"
 """Kind of problem: an earlier document has the same id. Messages of this kind begin with these words."""
@@ -138,6 +140,14 @@ class DedupManifest(Stored):
     def count(self, name: str) -> int:
         """Return a count, 0 if it is missing."""
         return self.counts.get(name, 0)
+
+    @property
+    def n_short_others(self) -> int:
+        """Number of documents of the other set too short to be found inside longer ones; 0 if not looked for there."""
+        if "min_shared" not in self.parameters and self.parameters.get("drop") not in ("containing", "either"):
+            return 0
+        counts = self.against_counts or {}
+        return counts.get("too_short", 0) + counts.get(SHORT_MATCHES, 0)
 
     @property
     def plan_numbers(self) -> dict[str, float]:

@@ -112,8 +112,7 @@ def promises(facts: DedupManifest) -> Iterator[Note]:
             " dedup on these results.",
         )
     yield Note("What may have been missed is estimated", " ".join(_missed(facts)))
-    is_looked_for = "min_shared" in facts.parameters or facts.parameters.get("drop") in ("containing", "either")
-    if (n_short := (facts.against_counts or {}).get("too_short")) and is_looked_for:
+    if n_short := facts.n_short_others:
         yield Note(
             f"{counted(n_short, 'document')} of the other set {agreeing(n_short, 'is', 'are')} too short to be found"
             " inside a longer document",

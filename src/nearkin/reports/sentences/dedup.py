@@ -50,7 +50,7 @@ def dedup_sentences(told: DedupManifest, *, has_kept: bool, has_compiled: bool =
     else:
         yield Sentence(f"{counted(told.count('groups'), 'group')}, from {found} {criterion}{bridges}")
     if told.against_counts is not None:
-        yield from _on_others(told.against_counts, told.parameters)
+        yield from _on_others(told, told.against_counts)
         yield from _on_pairs_that_drop_nothing(told, told.against_counts["match"])
     if told.plan:
         yield from _on_search(told, has_compiled=has_compiled)
@@ -113,12 +113,12 @@ def ocr_sentence(n_texts: int) -> Sentence:
     return Sentence(f"{counted(n_texts, 'text')} by OCR, in which words may be wrong: column extractor", "warning")
 
 
-def _on_others(counts: Mapping[str, int], parameters: Mapping[str, object]) -> Iterator[Sentence]:
-    """Count the documents of the other set with a match, and those that cannot match."""
+def _on_others(told: DedupManifest, counts: Mapping[str, int]) -> Iterator[Sentence]:
+    """Count the documents of the other set with a match, and those that are too short to be found in longer ones."""
+    parameters = told.parameters
     documents = counted(counts["documents"], "document")
     yield Sentence(f"Other set: {documents}, {counts['match']:,} with a match in INPUT; see against.parquet")
-    is_looked_for = "min_shared" in parameters or parameters.get("drop") in ("containing", "either")
-    if (n_short := counts["too_short"]) and is_looked_for:
+    if n_short := told.n_short_others:
         least = parameters.get("min_shared") or 1
         shingles = "one shingle" if least == 1 else f"{least} shingles"
         yield Sentence(

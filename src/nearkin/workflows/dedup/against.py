@@ -123,10 +123,11 @@ def judge_others(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: M
     stands_for[has_node] = first_in_other(corpus)[nodes[has_node]].astype(np.int64) - corpus.n_inputs
     document, similarity, n_documents = document[stands_for], similarity[stands_for], n_documents[stands_for]
     status = corpus.status[corpus.n_inputs :]
-    conditions = [status == UNREADABLE, ~has_node, document != NO_ROW, _cannot_be_found(nodes, corpus, options, sizes)]
+    is_match, is_short = has_node & (document != NO_ROW), _cannot_be_found(nodes, corpus, options, sizes)
+    conditions = [status == UNREADABLE, ~has_node, is_match, is_short]
     choices = [OTHER_RESULTS.index(name) for name in ("unreadable", "empty", "match", "too short")]
     result = np.select(conditions, choices, OTHER_RESULTS.index("no match")).astype(np.uint8)
-    return OtherTable(result, n_documents, document, similarity)
+    return OtherTable(result, n_documents, document, similarity, int((is_match & is_short).sum()))
 
 
 def _cannot_be_found(nodes: U32, corpus: Corpus, options: DedupOptions, sizes: Sizes) -> Bool:

@@ -10,7 +10,15 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin._version import __version__
-from nearkin.manifests.dedup import OTHER_RESULTS, REASONS, REPEATED_ID, DedupManifest, MemoryUse, counted_as
+from nearkin.manifests.dedup import (
+    OTHER_RESULTS,
+    REASONS,
+    REPEATED_ID,
+    SHORT_MATCHES,
+    DedupManifest,
+    MemoryUse,
+    counted_as,
+)
 from nearkin.manifests.inputs import InputFile
 from nearkin.nouns import counted
 from nearkin.runs.meter import Meter, StageCost
@@ -51,7 +59,7 @@ def build(
             "candidates": result.verified.n_candidates,
             "pairs_not_compared": result.n_not_compared,
         },
-        against_counts=_against_counts(result.judged),
+        against_counts=_against_counts(result.judged, options),
         plan=plan_as_stored(result.plan),
         estimated_missed_pairs=n_missed,
         estimated_recall=recall,
@@ -102,13 +110,14 @@ def counts(judged: Judged, *, n_pairs: int) -> dict[str, int]:
     }
 
 
-def _against_counts(judged: Judged) -> dict[str, int] | None:
+def _against_counts(judged: Judged, options: DedupOptions) -> dict[str, int] | None:
     """Count documents of the other set, if there is one, that have a match, and that cannot have one."""
     if judged.others is None:
         return None
     n_of_result = np.bincount(judged.others.result, minlength=len(OTHER_RESULTS)).tolist()
     named = {counted_as(result): n for result, n in zip(OTHER_RESULTS, n_of_result, strict=True)}
-    return {"documents": len(judged.others.result), **named}
+    n_short = judged.others.n_short_matches if options.looks_inside else 0
+    return {"documents": len(judged.others.result), **named, **({SHORT_MATCHES: n_short} if n_short else {})}
 
 
 def counts_in_words(counts: Mapping[str, int]) -> str:

@@ -262,6 +262,11 @@ class DedupOptions:
                 raise ParameterError(f"'{name}' needs 'against'.", named=(name, "against"))
 
     @property
+    def looks_inside(self) -> bool:
+        """Whether documents of another set are looked for inside longer documents."""
+        return self.min_shared is not None or self.drop in ("containing", "either")
+
+    @property
     def fingerprint(self) -> str:
         """Everything that decides the result, in one line."""
         return ";".join(f"{name}={value}" for name, value in self.in_words().items()) + f";{self.shingle.fingerprint}"

@@ -70,12 +70,15 @@ class OtherTable:
         Row of the most similar of them; NO_ROW if there is none.
     similarity : float64 array
         Similarity of that document; NaN if there is none.
+    n_short_matches : int
+        Documents with the result "match" that are too short to be found inside a longer document.
     """
 
     result: U8
     n_documents: I64
     document: U32
     similarity: F64
+    n_short_matches: int
 
 
 @dataclass(frozen=True, slots=True)
