@@ -121,6 +121,6 @@ def test_a_collection_of_records_has_exceptions_without_extraction(place, tmp_pa
     assert nearkin_here("add", place.address, tmp_path / "records.jsonl", "-q").code == 0
     for command in ("dedup", "families"):
         shown = nearkin_here(command, place.address, "--out", tmp_path / command).out
-        assert "1 exception (1 without text): 1 unreadable; see exceptions.csv" in " ".join(shown.split())
+        assert "exceptions.csv lists 1 document without text: 1 unreadable" in " ".join(shown.split())
         assert listed(tmp_path / command / "exceptions.csv") == {"r-2": "unreadable"}
         assert "1 document gave no text." in (tmp_path / command / "report.html").read_text()

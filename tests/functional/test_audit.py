@@ -419,7 +419,7 @@ def test_command(lossy, tmp_path):
         "found",
         "95% interval",
         "distinct texts; ",
-        "estimated",
+        "run's estimate",
         "missed",
         "; --missed FILE writes them",
     ):
@@ -476,11 +476,11 @@ def test_a_run_and_its_audit_print_the_same_estimated_recall(documents, tmp_path
     (printed,) = re.findall(r"Estimated recall: (\d+\.\d\d%) of all pairs", ran.out)
     assert printed != "100.00%"
     audited = nearkin_here("audit", tmp_path / "out", "--sample", "20")
-    assert re.findall(r"estimated +(\S+)", audited.out) == [printed]
+    assert re.findall(r"run's estimate +(\S+)", audited.out) == [printed]
 
 
 def test_without_pairs_there_is_no_estimated_recall(tmp_path):
     path = write_jsonl(tmp_path / "in.jsonl", [{"id": "a", "text": "one text that is alone in this file"}])
     ran = nearkin_here("dedup", path, "--out", tmp_path / "out")
-    assert "Estimated missed pairs: 0.0" in ran.out
+    assert "Estimated missed pairs: 0;" in ran.out
     assert "Estimated recall" not in ran.out

@@ -182,7 +182,7 @@ def test_texts_that_cannot_be_read_and_empty_documents_are_exceptions(tmp_path):
     assert done.code == 0, done.err
     with (tmp_path / "out/exceptions.csv").open(newline="") as file:
         assert [one["id"] for one in csv.DictReader(file)] == ["b.txt", "c.eml", "d.txt"]
-    said = "3 exceptions (3 without text): 2 empty, 1 unreadable; see exceptions.csv"
+    said = "exceptions.csv lists 3 documents without text: 2 empty, 1 unreadable"
     assert said in " ".join(done.out.split())
 
 

@@ -240,7 +240,7 @@ def test_a_corpus_to_clean(tmp_path):
     sampled = planned("corpus", path, "--measure", "containment", "--threshold", "0.9", "--engine", "spark")
     assert sampled["plan"]["kind"] == "sampling"
     ended = nearkin_here("plan", "corpus", path, "--documents", "20M", "--engine", "spark")
-    assert "20,000,000 documents like the 400 of the sample" in ended.out
+    assert "Corpus: 20,000,000 documents, assumed to be like the sample: 400 documents, " in ended.out
     assert "The number of near-duplicates is not predicted" in ended.out
     assert "Each pair of near-duplicates adds about" in ended.out
 
@@ -284,7 +284,10 @@ def test_a_sample_from_standard_input_has_a_format(tmp_path):
     read_as_text = nearkin_here("plan", "corpus", "-", stdin=rows)
     assert "for rows use --format csv" in read_as_text.err
     ended = nearkin_here("plan", "corpus", "-", "--format", "csv", stdin=rows)
-    assert (ended.code, ended.out.startswith("30 documents like the 30")) == (0, True), ended.err
+    assert (ended.code, ended.out.startswith("Corpus: 30 documents (for another number: --d")) == (
+        0,
+        True,
+    ), ended.err
     for side in ("left", "right"):
         (tmp_path / f"{side}.rows").write_bytes(rows)
     samples = ("--sample-left", tmp_path / "left.rows", "--sample-right", tmp_path / "right.rows")

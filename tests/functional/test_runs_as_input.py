@@ -263,7 +263,13 @@ def test_an_unfinished_run_and_results_without_documents(tmp_path, monkeypatch):
     assert "holds the results of nearkin pairs" in refused("dedup", tmp_path / "pairs", out=tmp_path / "out")
     run_here([str(path)], tmp_path / "clean")
     said = refused("dedup", tmp_path / "clean", "--write-kept", out=tmp_path / "out")
-    assert "Name the files in its folder kept" in said
+    assert "It has no folder kept: run nearkin dedup on the first input again with --write-kept" in said
+    assert nearkin_here("regroup", tmp_path / "clean", "--threshold", "0.9", "-q").code == 0
+    said = refused("dedup", tmp_path / "clean/threshold-0.9", "--write-kept", out=tmp_path / "out")
+    assert "on the first input again with --threshold 0.9 --write-kept, and name the files in the folder kept" in said
+    run_here([str(path)], tmp_path / "written", delivery=KEPT)
+    said = refused("dedup", tmp_path / "written", "--write-kept", out=tmp_path / "out")
+    assert said.split("holds results of a run. ")[1].startswith("Name the files in its folder kept instead (")
     (tmp_path / "clean/documents.parquet").unlink()
     ended = nearkin_here("dedup", tmp_path / "clean", "--out", tmp_path / "out", "-q")
     assert ended.code == 5

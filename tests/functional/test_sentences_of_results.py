@@ -92,7 +92,15 @@ def test_a_run_against_another_set_says_that_duplicates_within_the_input_stay(tm
     again = nearkin_here("dedup", tmp_path / "new", "--out", tmp_path / "clean")  # what the report advises
     assert "3 documents: 1 kept, 2 dropped" in again.out
     assert "the one kept of its group" in again.out
-    assert "not compared with each other" not in again.out + said(tmp_path / "clean/report.html")
+    of_results = said(tmp_path / "clean/report.html")
+    assert "not compared with each other" not in again.out + of_results
+    assert "1 earlier result; the digest is the SHA-256 of its manifest.json." in of_results
+    assert "counts the rows of its documents.parquet, from 1" in of_results
+    assert "1 file; the digest is the SHA-256 of the file." in text
+    parameters = next(line for line in ended.err.splitlines() if "measure jaccard" in line)
+    assert "group principal" not in parameters
+    assert "keep longest" not in parameters, "they have no effect on documents that are not grouped"
+    assert "group principal, keep longest" in again.err
     audited = " ".join(nearkin_here("audit", tmp_path / "new").out.split())
     assert "one in the input and one in the other set" in audited
     assert "sampled 4 all documents with a text;" in audited

@@ -242,4 +242,4 @@ def test_progress_is_told():
     nearkin.dedup([{"id": 1, "text": FAST, "n": None}], progress=Watcher(), keep="max:n")
     said = [one for one in told if isinstance(one, str)]
     assert said[0] == "text column: 'text' (guessed from the columns id, text, n)"
-    assert any("1 of 1 document has no number in it" in one for one in said)
+    assert any("no readable number in 1 of 1 document" in one for one in said)

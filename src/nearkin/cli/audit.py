@@ -101,7 +101,8 @@ def _show(console: Console, audited: Audited, missed: Path | None) -> None:
     rows.add_row("found", f"{found.n_found:,}", audited.counting)
     rows.add_row("recall", *measured_recall(found))
     held = prediction_sentence(found, predicted, claims_all=audited.claims_all)
-    rows.add_row(audited.expected_by, "–" if predicted is None else share_percent_text(predicted), coloured(held))
+    expected = "run's estimate" if audited.expected_by == "estimated" else audited.expected_by
+    rows.add_row(expected, "–" if predicted is None else share_percent_text(predicted), coloured(held))
     say(console, [Sentence("", strong=audited.what)])
     console.print(rows)
     if audited.below_text:

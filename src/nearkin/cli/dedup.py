@@ -71,7 +71,7 @@ def dedup(
     delivery = Delivery(resume=resume, overwrite=overwrite, kept=write_kept, report=report, by=by, overlay=overlay)
     resources, where = Resources.of(threads, memory), engine.chosen()
     with bars_shown(is_quiet=quiet or as_json) as bars:
-        bars.say(", ".join(f"{name} {value}" for name, value in options.shown().items()))
+        bars.say(", ".join(f"{name} {value}" for name, value in options.shown(is_against=bool(against)).items()))
         manifest = dedup_files(
             reading.request(inputs), out, options, against=against or (), delivery=delivery, resources=resources,
             progress=bars, preset=preset, engine=where,

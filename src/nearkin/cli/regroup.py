@@ -21,7 +21,8 @@ again.
 The kept documents are those that a run at this threshold would keep, given the same pairs. Similarities are less \
 complete: lowest_similarity covers stored pairs only (is_lowest_exact is false where a pair of the group is \
 missing), and similarity_to_principal is null where that pair is missing, as happens in components. The report has \
-no sample pairs. --overlay reads the control numbers of the load files again; these files must not have changed.
+no sample pairs. No cleaned corpus is written: for one, run nearkin dedup again with this --threshold and \
+--write-kept. --overlay reads the control numbers of the load files again; these files must not have changed.
 
 [bold]Examples[/]
 

@@ -151,8 +151,8 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         Parameters
         ----------
         documents : pyarrow Table, pandas or polars DataFrame, iterable of str, of (id, text) pairs or of dicts
-            Texts, not files. If the first 20 strings are all names of files, they are refused; see
-            `nearkin.paths.check_are_texts`.
+            Texts, not files. If the first 20 strings are all names of files, they are refused; pass (id, text) if
+            they are the texts.
         wave : str, optional
             Name of a new or existing wave; by default "wave 1", "wave 2", …
         text, id : str, optional

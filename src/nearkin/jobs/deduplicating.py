@@ -146,7 +146,7 @@ def dedup(
         `pathlib.Path` in it names several. A `Collection` stands for its current documents. In memory: a pyarrow Table,
         a pandas or polars DataFrame, a Hugging Face `datasets.Dataset`, other data with the Arrow PyCapsule interface,
         or a list of str, of (id, text) or of dict. Nothing is modified. Strings in a list are texts; if the first 20
-        are all names of files, they are refused (see `nearkin.paths.check_are_texts`).
+        are all names of files, they are refused: put a `pathlib.Path` in the list, or pass texts as (id, text).
     options : DedupOptions, optional
         Options of the search; the parameters of the same names override its fields. Not with ``preset``.
     text, id : str, optional

@@ -24,6 +24,8 @@ SHORT_MATCHES = "too_short_matches"
 
 REPEATED_ID = "the id"
 """Kind of problem: an earlier document has the same id. Messages of this kind begin with these words."""
+NOT_UTF8 = "not valid UTF-8"
+"""Kind of problem: a text has bytes that are not UTF-8, and no other encoding was given."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from nearkin.errors import is_int
 from nearkin.manifests.dedup import DedupManifest
+from nearkin.nouns import counted
 
 REASONS_IN_WORDS = {
     "unique": "no match, or the one kept of its group",
@@ -18,4 +20,10 @@ REASONS_IN_WORDS = {
 
 def reason_in_words(told: DedupManifest, reason: str) -> str:
     """Explain a reason of a run; with another set, documents of the input are not compared with each other."""
-    return "no match in the other set" if told.is_against and reason == "unique" else REASONS_IN_WORDS[reason]
+    if told.is_against and reason == "unique":
+        return "no match in the other set"
+    if reason == "overlap" and is_int(n := told.parameters.get("min_shared")):
+        return f"shares at least {counted(n, 'shingle')} with a document of the other set"
+    if reason == "overlap" and told.threshold is not None:
+        return f"contains at least {100 * told.threshold:.10g}% of a document of the other set"
+    return REASONS_IN_WORDS[reason]

@@ -189,7 +189,8 @@ def test_the_table_has_every_number(tmp_path):
         "Jaccard ≥ 0.70 on word 5-grams",
     ):
         assert words in said, words
-    assert "6 matches link documents of different groups, which stay apart" in said
+    assert "1,234 documents: 1,002 kept, 231 dropped (1 of them empty), 1 unreadable (neither kept nor dropped)" in said
+    assert "6 of these 345 pairs join documents of different groups, which were not merged" in said
     assert "99.12%" in said
     assert "1.2" in said
     assert str(tmp_path) in said

@@ -200,8 +200,8 @@ def test_a_run_whose_groups_were_cut_anew_tells_of_the_search_of_the_run() -> No
     text = render(manifest)
 
     assert "were made from the pairs of a run with threshold 0.80. A pair at exactly the threshold of 0.80" in text
-    assert "At 0.90 it is 0.999." in text
-    assert "a model estimates that 0.4 pairs were missed (recall 0.999)" in text
+    assert "At 0.90 it is 99.9" in text
+    assert "a model estimates that 0.4 pairs were missed (recall 99.99%)." in text
     assert "0.999 at 0.90" in text  # the dot
     assert "requested recall of 0.99" not in text
     assert "the dot is the threshold, the dotted line the requested recall of 0.99." in render()
@@ -340,9 +340,10 @@ def test_groups_say_what_they_are_made_of() -> None:
 
 def test_members_of_a_group_are_listed_under_it() -> None:
     members = (
-        MemberRow("first", "a.jsonl:1", 1.0, "unique", is_principal=True),
-        MemberRow("odd", "a.jsonl:7", None, "near-duplicate"),
-        MemberRow("like", "b.txt", 0.81, "near-duplicate"),
+        MemberRow(doc_id="first", where="a.jsonl:1", similarity=1.0, reason="unique", is_principal=True),
+        MemberRow(doc_id="odd", where="a.jsonl:7", similarity=None, reason="near-duplicate"),
+        MemberRow(doc_id="like", where="b.txt", similarity=0.81, reason="near-duplicate"),
+        MemberRow(doc_id="like-copy", where="c.txt", similarity=0.81, reason="exact copy", copy_of="like"),
     )
 
     text = render(
@@ -356,7 +357,8 @@ def test_members_of_a_group_are_listed_under_it() -> None:
 
     assert words.index("a.jsonl:1") < words.index("unique, the principal") < words.index("a.jsonl:7")
     assert "not known" in words
-    assert "… and 34 more: see documents.parquet" in words
+    assert "exact copy of like" in words
+    assert "… and 33 more: see documents.parquet" in words
 
 
 def test_the_least_similar_pair_comes_first_and_a_principals_says_so() -> None:

@@ -50,7 +50,7 @@ def test_what_documents_say_is_never_markup(hostile: str) -> None:
                 lowest_similarity=0.9,
                 n_bridges_refused=0,
                 n_exact_copies=0,
-                members=(MemberRow(hostile, hostile, 0.9, hostile),),
+                members=(MemberRow(doc_id=hostile, where=hostile, similarity=0.9, reason=hostile),),
             )
         ],
         samples=[
@@ -101,7 +101,7 @@ def test_hidden_characters_are_shown() -> None:
                 lowest_similarity=0.9,
                 n_bridges_refused=0,
                 n_exact_copies=0,
-                members=(MemberRow(evil, evil, 0.9, "unique"),),
+                members=(MemberRow(doc_id=evil, where=evil, similarity=0.9, reason="unique"),),
             )
         ],
     )

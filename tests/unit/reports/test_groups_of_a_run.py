@@ -61,12 +61,21 @@ def test_the_principal_comes_first_then_what_is_least_like_it() -> None:
     large, small = largest_groups(table([1, 4], [4, 2]), found, places([*"abcdef", "g.txt"]))
 
     assert large.members == (
-        MemberRow("b", "a.jsonl:2", 1.0, "unique", is_principal=True),
-        MemberRow("f", "a.jsonl:6", None, "near-duplicate"),
-        MemberRow("d", "a.jsonl:4", 0.8, "near-duplicate"),
-        MemberRow("a", "a.jsonl:1", 0.9, "near-duplicate"),
+        MemberRow(doc_id="b", where="a.jsonl:2", similarity=1.0, reason="unique", is_principal=True),
+        MemberRow(doc_id="f", where="a.jsonl:6", similarity=None, reason="near-duplicate"),
+        MemberRow(doc_id="d", where="a.jsonl:4", similarity=0.8, reason="near-duplicate"),
+        MemberRow(doc_id="a", where="a.jsonl:1", similarity=0.9, reason="near-duplicate"),
     )
     assert [member.where for member in small.members] == ["a.jsonl:5", "g.txt"]
+
+
+def test_an_exact_copy_names_the_document_that_it_repeats() -> None:
+    found = outcome([0, 0, 0], [1.0, 0.9, 0.9], ["unique", "near-duplicate", "exact copy"])
+    found.copy_of[2] = 1
+
+    (group,) = largest_groups(table([0], [3]), found, places("abc"))
+
+    assert [member.copy_of for member in group.members] == [None, None, "b"]
 
 
 def test_of_many_groups_and_members_the_first_are_listed() -> None:

@@ -7,14 +7,17 @@ from dataclasses import replace
 import pytest
 
 from nearkin.collection.loads.adding import Added
-from nearkin.manifests.dedup import ExtractionCounts
+from nearkin.manifests.dedup import DedupManifest, ExtractionCounts
 from nearkin.manifests.inputs import DamagedFile
 from nearkin.planning.audit import AuditEstimate
 from nearkin.planning.audit_sample import ProposedSample
+from nearkin.reports.dedup.wording import promises
+from nearkin.reports.reasons import reason_in_words
 from nearkin.reports.sentences.add import add_sentences
 from nearkin.reports.sentences.audit import below_text, measured_recall, prediction_sentence, proposal_sentence
 from nearkin.reports.sentences.damage import damage_sentences
-from nearkin.reports.sentences.dedup import extraction_sentence
+from nearkin.reports.sentences.dedup import dedup_sentences, extraction_sentence
+from nearkin.runs.meter import StageCost
 
 
 def test_damaged_files_are_named_and_beyond_five_counted() -> None:
@@ -138,14 +141,14 @@ def test_exceptions_count_documents_that_were_not_extracted() -> None:
         "22 exceptions (19 without text, 3 partial): 6 corrupt, 16 empty; see exceptions.csv"
     )
     told = ExtractionCounts(exceptions={"empty": 1})
-    assert extraction_sentence(told).text == "1 exception (1 without text): 1 empty; see exceptions.csv"
+    assert extraction_sentence(told).text == "exceptions.csv lists 1 document without text: 1 empty"
 
 
 @pytest.mark.parametrize(
     ("counts", "said"),
     [
         ({"in_part": 0, "unread": 0}, "9 documents extracted from files, all of them completely"),
-        ({"in_part": 0, "unread": 2}, "2 exceptions (2 without text): 2 corrupt; see exceptions.csv"),
+        ({"in_part": 0, "unread": 2}, "exceptions.csv lists 2 documents without text: 2 corrupt"),
         ({"in_part": 1, "unread": 0}, "1 exception (1 partial): 1 corrupt; see exceptions.csv"),
         ({"in_part": 2, "unread": 1}, "3 exceptions (1 without text, 2 partial): 3 corrupt; see exceptions.csv"),
     ],
@@ -168,3 +171,36 @@ def test_texts_of_another_version_are_counted(n: int, said: str) -> None:
         wave="1", n_new=0, n_new_versions=0, n_unchanged=n, n_problems=0, n_contents=0, n_other_extractor=n
     )  # fmt: skip
     assert said in list(map(str, add_sentences(added, ())))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"drop": "containing", "threshold": 0.8}, "contains at least 80% of a document of the other set"),
+        ({"drop": "either", "threshold": 0.825}, "contains at least 82.5% of a document of the other set"),
+        ({"min_shared": 1}, "shares at least 1 shingle with a document of the other set"),
+    ],
+)
+def test_an_overlap_is_explained_by_the_criterion_of_the_run(parameters: dict[str, object], said: str) -> None:
+    told = DedupManifest(parameters=parameters, against_counts={"documents": 1})
+    assert reason_in_words(told, "overlap") == said
+
+
+@pytest.mark.parametrize(
+    ("n_missed", "said"),
+    [(0.052, "99.88% of all pairs (fewer than 0.1 missed)"), (1.26, "99.88% of all pairs (about 1.3 missed)")],
+)
+def test_missed_pairs_are_counted_on_the_console_as_in_the_report(n_missed: float, said: str) -> None:
+    told = DedupManifest(
+        parameters={"measure": "jaccard", "threshold": 0.8, "shingle": "words:5"},
+        plan={"recall_at_threshold": 0.9912},
+        counts={"documents": 9, "pairs": 43},
+        estimated_missed_pairs=n_missed,
+        estimated_recall=0.998806,
+        stages=(StageCost("read", 1.0, 1 << 20),),
+    )
+    console = " ".join(sentence.text for sentence in dedup_sentences(told, has_kept=False))
+    report = " ".join(note.text for note in promises(told))
+    assert said in console
+    assert "(recall 99.88%)" in report
+    assert ("fewer than 0.1" if n_missed < 0.1 else "1.3") + " pairs were missed" in report

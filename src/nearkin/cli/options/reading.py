@@ -25,8 +25,9 @@ OnError = Annotated[
     str,
     _input(
         "--on-error",
-        help="skip-documents: skip and list unreadable documents; stop at a truncated or damaged file. skip: also use "
-        "the documents before the damage. stop: stop at the first unreadable document.",
+        help="skip-documents: skip and list unreadable documents; stop at a truncated or damaged file. skip: also "
+        "continue after a damaged file and use its documents before the damage. stop: stop at the first unreadable "
+        "document.",
     ),
 ]
 MaxUnreadable = Annotated[

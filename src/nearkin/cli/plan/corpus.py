@@ -48,8 +48,9 @@ ClusterCores = Annotated[
 ]
 
 HELP = """
-Predict the search of nearkin dedup in the corpus from which SAMPLE was drawn: its recall and the number of unrelated \
-pairs; with --engine spark also the memory, disk and network traffic of a cluster. Time is not predicted.
+Predict the search of nearkin dedup in the corpus from which SAMPLE was drawn: its recall, and how many unrelated \
+pairs it will compare in vain (not for the search by rare shingles); with --engine spark also the memory, disk and \
+network traffic of a cluster. Time is not predicted.
 
 [bold]Examples[/]
 

@@ -107,7 +107,11 @@ OPTIONS = {
         takes=float,
         meaning=_of_recall,
     ),
-    "shingle": DedupOption(help="words:N or chars:N.", default="words:5", meaning=_of_shingle),
+    "shingle": DedupOption(
+        help="What is compared: every run of N neighbouring words (words:N) or characters (chars:N), called a shingle.",
+        default="words:5",
+        meaning=_of_shingle,
+    ),
     "normalise": DedupOption(
         help="Differences to ignore: nfkc (Unicode compatibility forms), case, space (white space), joined by commas, "
         "or none.",
@@ -147,17 +151,17 @@ OPTIONS = {
         },
     ),
     "keep": DedupOption(
-        help="Order in which principals are chosen: longest or shortest (without white space), first (on the command "
-        "line), max:COLUMN or min:COLUMN (numbers, dates or times). Of equal documents: the first by path and line.",
+        help="Which document of a group is kept (its principal): the longest or shortest (characters without white "
+        "space; if equal, with it), first (on the command line), max:COLUMN or min:COLUMN (numbers, dates or times). "
+        "Of equal documents: the first by path and line.",
         default="longest",
         panel=_KEPT,
         meaning=_of_keep,
     ),
     "drop": DedupOption(
         help="With --against: drop by containment. contained: drop documents that are contained in a document of the "
-        "other set. containing: drop those that contain one. either: drop both. Without --drop and --measure, "
-        "documents are compared by Jaccard similarity.",
-        default="contained, with --measure containment",
+        "other set. containing: drop those that contain one. either: drop both.",
+        default="none, documents are compared by Jaccard similarity; with --measure containment: contained",
         panel=_KEPT,
         meaning={
             "contained": "documents that are contained in a document of the other set are dropped",

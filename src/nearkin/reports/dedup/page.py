@@ -65,7 +65,7 @@ class SamplePair:
     is_least_alike: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MemberRow:
     """Document of a group, with fields of ``documents.parquet``.
 
@@ -78,6 +78,8 @@ class MemberRow:
         To the principal, in [0, 1]; None where it is not known.
     reason : str
     is_principal : bool
+    copy_of : str or int or None
+        Document whose text it repeats, which may be dropped itself; None for other documents.
     """
 
     doc_id: DocId
@@ -85,6 +87,7 @@ class MemberRow:
     similarity: float | None
     reason: str
     is_principal: bool = False
+    copy_of: DocId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,13 +6,18 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nearkin.decimals import share_text
 from nearkin.kernels.chances import found_by_bands
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.criterion import criterion_of, measure_of
 from nearkin.reports.dedup.options import OPTIONS
-from nearkin.reports.quantities import estimate_text, parameter_text, percent_text
+from nearkin.reports.quantities import (
+    estimate_text,
+    nearest_percent_text,
+    parameter_text,
+    percent_text,
+    share_percent_text,
+)
 from nearkin.reports.reasons import reason_in_words
 from nearkin.stages.documents.damage import DAMAGED
 from nearkin.stages.documents.ignoring import Ignored
@@ -101,9 +106,9 @@ def promises(facts: DedupManifest) -> Iterator[Note]:
     yield from _much_missed(facts)
     yield Note(
         "Reported pairs are verified",
-        f"{_reported(facts)} Exact copies have the same SHA-256. Any other pair is reported only after its"
-        f" {measure_of(facts)} similarity has been computed exactly, from all shingles of both documents. No estimate"
-        " decides, and groups are built from verified pairs and exact copies alone.",
+        f"{_reported(facts)} Exact copies have the same SHA-256 of their normalised text. Any other pair is reported"
+        f" only after its {measure_of(facts)} similarity has been computed exactly, from all shingles of both"
+        " documents. No estimate decides, and groups are built from verified pairs and exact copies alone.",
     )
     if facts.is_against:
         yield Note(
@@ -146,8 +151,8 @@ def _much_missed(facts: DedupManifest) -> Iterator[Note]:
     n_pairs = facts.count("pairs") + n_missed
     yield Note(
         f"About {estimate_text(n_missed)} of {estimate_text(n_pairs)} pairs are missing",
-        f"The estimated recall is {share_text(recall)}: so many pairs of different texts within the threshold were"
-        " probably not found, and documents that should be dropped may be kept. Run nearkin dedup with a higher"
+        f"The estimated recall is {share_percent_text(recall)}: the other pairs of different texts within the threshold"
+        " were probably not found, and documents that should be dropped may be kept. Run nearkin dedup with a higher"
         " --recall to find more.",
         is_warning=True,
     )
@@ -185,7 +190,11 @@ def _missed(facts: DedupManifest) -> Iterator[str]:
         yield (
             f"From the similarities of the {among}, a model estimates that"
             f" {estimate_text(facts.estimated_missed_pairs)} pairs were missed"
-            + (f" (recall {share_text(facts.estimated_recall)})." if facts.estimated_recall is not None else ".")
+            + (
+                f" (recall {share_percent_text(facts.estimated_recall)})."
+                if facts.estimated_recall is not None
+                else "."
+            )
         )
     if exact_below := facts.plan_numbers.get("exact_below"):
         unless = ", except the pairs that were not compared" if facts.count("pairs_not_compared") else ""
@@ -199,11 +208,11 @@ def _predicted(facts: DedupManifest, searched: float, at_threshold: float) -> It
         yield f"The groups were made from the pairs of a run with threshold {parameter_text(searched)}."
     yield (
         f"A pair at exactly the threshold of {parameter_text(searched)} is found with a predicted"
-        f" probability of at least {share_text(at_threshold)}; a more similar pair with a higher one."
+        f" probability of at least {nearest_percent_text(at_threshold)}; a more similar pair with a higher one."
     )
     if facts.threshold is not None and searched != facts.threshold and {"bands", "rows"} <= facts.plan_numbers.keys():
         here = found_by_bands(facts.threshold, int(facts.plan_numbers["bands"]), int(facts.plan_numbers["rows"]))
-        yield f"At {parameter_text(facts.threshold)} it is {share_text(float(here))}."
+        yield f"At {parameter_text(facts.threshold)} it is {nearest_percent_text(float(here))}."
 
 
 def groups_told(facts: DedupManifest, n_groups: int) -> str:

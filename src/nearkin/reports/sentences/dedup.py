@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from nearkin.manifests.dedup import REPEATED_ID, DedupManifest, ExtractionCounts, MemoryUse
+from nearkin.manifests.dedup import NOT_UTF8, REPEATED_ID, DedupManifest, ExtractionCounts, MemoryUse
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.criterion import criterion_text
-from nearkin.reports.quantities import nearest_percent_text, share_percent_text
+from nearkin.reports.quantities import estimate_text, nearest_percent_text, share_percent_text
 from nearkin.reports.reasons import REASONS_IN_WORDS, reason_in_words
 from nearkin.reports.sentences.cost import memory_text, speed_text, total_s
 from nearkin.reports.sentences.damage import damage_sentences
 from nearkin.reports.sentences.exceptions import exception_counts
 from nearkin.reports.sentences.sentence import Sentence
 from nearkin.stages.features.shingles import MAX_BYTES_PER_CHARACTER
+
+_ALWAYS_UTF8 = ("parquet", "arrow", "collection", "results", "table")
+"""Formats to which --encoding does not apply."""
 
 
 def reason_rows(told: DedupManifest) -> Iterator[tuple[str, str, str, str]]:
@@ -35,12 +38,11 @@ def dedup_sentences(told: DedupManifest, *, has_kept: bool, has_compiled: bool =
     has_compiled : bool
         Whether the run compiled kernels.
     """
-    documents = counted(told.count("documents"), "document")
-    yield Sentence("", strong=f"{documents}: {told.count('kept'):,} kept, {told.count('dropped'):,} dropped")
+    yield Sentence("", strong=_kept_and_dropped(told))
     yield from input_sentences(told, has_kept=has_kept)
     n_bridges = told.count("bridges_refused")
-    link = f"{counted(n_bridges, 'match links', 'matches link')} documents of different groups, which stay apart"
-    bridges = f"; {link}" if n_bridges else ""
+    join = f"{agreeing(n_bridges, 'joins', 'join')} documents of different groups, which were not merged"
+    bridges = f"; {n_bridges:,} of these {counted(told.count('pairs'), 'pair')} {join}" if n_bridges else ""
     copies = counted(told.count("pairs_of_exact_copies"), "exact copy", "exact copies")
     found = f"{copies} and {counted(told.count('pairs'), 'verified pair')}"
     criterion = f"{'with' if 'min_shared' in told.parameters else 'at'} {criterion_text(told.parameters)}"
@@ -54,6 +56,15 @@ def dedup_sentences(told: DedupManifest, *, has_kept: bool, has_compiled: bool =
         yield from _on_pairs_that_drop_nothing(told, told.against_counts["match"])
     if told.plan:
         yield from _on_search(told, has_compiled=has_compiled)
+
+
+def _kept_and_dropped(told: DedupManifest) -> str:
+    """Count the documents by outcome, so that the numbers add up, and those that were dropped without a match."""
+    others = ", ".join(f"{told.by_reason[reason]:,} {reason}" for reason in (told.dropped_reasons or ())[2:])
+    dropped = f"{told.count('dropped'):,} dropped" + (f" ({others.replace(' ', ' of them ', 1)})" if others else "")
+    unread = told.count("unreadable")
+    neither = f", {unread:,} unreadable (neither kept nor dropped)" if unread else ""
+    return f"{counted(told.count('documents'), 'document')}: {told.count('kept'):,} kept, {dropped}{neither}"
 
 
 def _copies_counted(told: DedupManifest) -> str:
@@ -72,6 +83,10 @@ def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[
         yield extraction_sentence(exceptions, n_of_others=others.get("empty", 0) + others.get("unreadable", 0))
         if n := exceptions.by_ocr:
             yield ocr_sentence(n)
+    has_text_files = any(one.format not in _ALWAYS_UTF8 for one in (*told.inputs, *told.against))
+    if (n_not_utf8 := told.problems.get(NOT_UTF8, 0)) and has_text_files:
+        documents = f"{counted(n_not_utf8, 'document')} {agreeing(n_not_utf8, 'is', 'are')} not valid UTF-8"
+        yield Sentence(f"{documents}: if this is older Western text, repeat with --encoding cp1252", "warning")
     n_repeated, n_without = told.problems.get(REPEATED_ID, 0), told.without_id or 0
     if n_repeated or n_without:
         sets = (" of INPUT or the other set", " in INPUT") if told.is_against else ("", "")
@@ -94,7 +109,7 @@ def extraction_sentence(told: ExtractionCounts, *, n_of_others: int = 0) -> Sent
     Examples
     --------
     >>> extraction_sentence(ExtractionCounts(documents=9, unread=2, exceptions={"corrupt": 2})).text
-    '2 exceptions (2 without text): 2 corrupt; see exceptions.csv'
+    'exceptions.csv lists 2 documents without text: 2 corrupt'
     >>> extraction_sentence(ExtractionCounts(documents=9)).text
     '9 documents extracted from files, all of them completely'
     """
@@ -102,10 +117,12 @@ def extraction_sentence(told: ExtractionCounts, *, n_of_others: int = 0) -> Sent
         return Sentence(f"{counted(told.documents, 'document')} extracted from files, all of them completely")
     kinds = ", ".join(f"{n:,} {kind}" for kind, n in told.exceptions.items())
     of_others = f"; {n_of_others:,} without text in the other set" if n_of_others else ""
-    return Sentence(
-        f"{exception_counts(told.unread + told.others, told.in_part)}: {kinds}{of_others}; see exceptions.csv",
-        "warning",
-    )
+    n_without = told.unread + told.others
+    if not told.in_part:
+        return Sentence(
+            f"exceptions.csv lists {counted(n_without, 'document')} without text: {kinds}{of_others}", "warning"
+        )
+    return Sentence(f"{exception_counts(n_without, told.in_part)}: {kinds}{of_others}; see exceptions.csv", "warning")
 
 
 def ocr_sentence(n_texts: int) -> Sentence:
@@ -159,10 +176,11 @@ def _on_search(told: DedupManifest, *, has_compiled: bool) -> Iterator[Sentence]
         at = "at the threshold" if "min_shared" not in told.parameters else "with one shared shingle"
         recall = nearest_percent_text(told.plan_numbers["recall_at_threshold"])
         estimated = told.estimated_recall  # as nearkin audit writes it
-        missed = f"{told.estimated_missed_pairs or 0.0:,.1f}"
+        missed = estimate_text(told.estimated_missed_pairs or 0.0)  # as in the report
         found = f"Estimated missed pairs: {missed}"
         if estimated is not None:
-            found = f"Estimated recall: {share_percent_text(estimated)} of all pairs (about {missed} missed)"
+            about = "" if missed.startswith("fewer") else "about "
+            found = f"Estimated recall: {share_percent_text(estimated)} of all pairs ({about}{missed} missed)"
         yield Sentence(f"{found}; predicted for pairs exactly {at}{of_search}: {recall}")
     speed = speed_text(total_s(told.stages), told.count("documents"), has_compiled=has_compiled)
     yield Sentence(f"{speed}, {memory_text(told.stages)}{_beyond_the_limit(told.memory)}")

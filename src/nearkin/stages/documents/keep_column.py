@@ -28,6 +28,8 @@ class KeepColumn:
         None until a value decides.
     n_others : int
         Number of values of the other kind.
+    first_unread : str
+        First value, not blank, that is neither; "" if there is none.
 
     Examples
     --------
@@ -41,12 +43,16 @@ class KeepColumn:
     name: str
     holds_dates: bool | None = None
     n_others: int = 0
+    first_unread: str = ""
 
     def of_json(self, values: pa.Array) -> pa.DoubleArray:
         """Convert values of a JSON or table type: strings may be dates, but never numbers."""
         type_ = values.type
         if holds_characters(type_):
-            return self._taken(microseconds_of_strings(_legible(values)), are_dates=True)
+            strings = _legible(values)
+            dates = microseconds_of_strings(strings)
+            self._note_unread(strings, dates.is_null())
+            return self._taken(dates, are_dates=True)
         if pa.types.is_timestamp(type_) or pa.types.is_date(type_):
             return self._taken(microseconds_of_times(values), are_dates=True)
         if pa.types.is_boolean(type_):
@@ -57,6 +63,7 @@ class KeepColumn:
         """Convert values of an untyped file: each may be a number, true or false, or a date."""
         strings = _legible(values)
         numbers, dates = numbers_of(strings), microseconds_of_strings(strings)
+        self._note_unread(strings, pc.and_(numbers.is_null(), dates.is_null()))
         if self.holds_dates is None:
             either = pc.or_(numbers.is_valid(), dates.is_valid()).index(True).as_py()
             if either < 0:
@@ -70,6 +77,8 @@ class KeepColumn:
         """Convert one value of JSON or Python, by the rule of `of_json`."""
         number = microseconds_of_string(value) if isinstance(value, str) else number_of(value)
         if number is None:
+            if isinstance(value, str):
+                self.first_unread = self.first_unread or value.strip()
             return None
         is_date = isinstance(value, str)
         if self.holds_dates is None:
@@ -78,6 +87,13 @@ class KeepColumn:
             self.n_others += 1
             return None
         return number
+
+    def _note_unread(self, strings: pa.LargeStringArray, is_unread: pa.BooleanArray) -> None:
+        """Note the first value that is neither a number nor a date."""
+        if self.first_unread or not pc.and_(strings.is_valid(), is_unread).true_count:
+            return
+        odd = strings.filter(is_unread).drop_null().to_pylist()
+        self.first_unread = next((trimmed for value in odd if (trimmed := value.strip())), "")
 
     def _taken(self, numbers: pa.DoubleArray, *, are_dates: bool) -> pa.DoubleArray:
         """Return the numbers of some values, if they are of the column's kind."""

@@ -9,6 +9,7 @@ import pyarrow as pa
 from nearkin import _compute as pc
 from nearkin.arguments import plain_number
 from nearkin.errors import SourceError
+from nearkin.hidden_characters import reveal_line
 from nearkin.nouns import agreeing, counted
 from nearkin.stages.documents.columns import (
     check_column,
@@ -52,10 +53,10 @@ def noting_values_without_number(
     if n_without:
         kind, other = ("date", "numbers") if keep.holds_dates else ("number", "dates")
         mixed = f" ({keep.n_others:,} {other}, which cannot be compared with {kind}s)" if keep.n_others else ""
+        first = f" (the first is {reveal_line(keep.first_unread[:30])!r})" if keep.first_unread else ""
         note(
-            f"{name}: {keep.name}: {n_without:,} of {counted(n_documents, 'document')} "
-            f"{agreeing(n_without, 'has', 'have')} no {kind} in it{mixed}; "
-            "such a document is kept only if it matches no kept document that has one"
+            f"{name}: {keep.name}: no readable {kind} in {n_without:,} of {counted(n_documents, 'document')}"
+            f"{mixed or first}; such a document is kept only if it matches no kept document that has one"
         )
 
 

@@ -22,6 +22,7 @@ from nearkin.stages.documents.kept_parts import json_line
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.dedup.tables import Places
 from nearkin.workflows.reading.inputs import StoredSource
+from nearkin.workflows.reading.kept_documents import KeptDocuments
 
 
 def check_can_be_written(sources: Sequence[Source]) -> None:
@@ -34,9 +35,22 @@ def check_can_be_written(sources: Sequence[Source]) -> None:
     for source in sources:
         if isinstance(source, StoredSource) and source.format == "results":
             raise ParameterError(
-                f"--write-kept writes files in the format of the input, and {source.name} holds results of a run. Name "
-                f"the files in its folder kept instead ({source.name}/kept), which --write-kept creates."
+                f"--write-kept writes files in the format of the input, and {source.name} holds results of a run. "
+                f"{_with_files(source)}"
             )
+
+
+def _with_files(source: StoredSource) -> str:
+    """Say which files to name instead of the results of a run, and how to make them if the run wrote none."""
+    run = source.documents
+    if isinstance(run, KeptDocuments) and run.is_in_kept:
+        return f"Name the files in its folder kept instead ({source.name}/kept)."
+    at = run.regrouped_at if isinstance(run, KeptDocuments) else None
+    threshold = f"--threshold {at:.10g} " if at is not None else ""
+    return (
+        f"It has no folder kept: run nearkin dedup on the first input again with {threshold}--write-kept, and name the "
+        "files in the folder kept of that run."
+    )
 
 
 def write_kept_corpus(

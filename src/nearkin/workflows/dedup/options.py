@@ -229,9 +229,14 @@ class DedupOptions:
             if (v := getattr(self, f.name)) is not None and f.name not in left_out
         }
 
-    def shown(self) -> dict[str, str | float | int]:
-        """Return the options as a run prints them: those of `in_words`, shortened, without a recall that nobody set."""
+    def shown(self, *, is_against: bool = False) -> dict[str, str | float | int]:
+        """Return the options as a run prints them: those of `in_words`, shortened, without a recall that nobody set.
+
+        With another set there are no groups: ``group`` and ``keep`` have no effect.
+        """
         told = self.in_words() | {"normalise": self.normalise.shown}
+        for name in ("group", "keep") if is_against else ():
+            del told[name]
         if self.min_shared is not None and self.recall == _ALL_OF_THEM:
             del told["recall"]  # every shingle is looked up
         return told

@@ -206,7 +206,10 @@ def load(directory: Path) -> FinishedRun:
     ) as error:  # any error of a damaged file  # fmt: skip
         raise RunError(f"The run in {directory} is damaged ({why_damaged(error)}). Run nearkin dedup again.") from error
     if stored.get("against"):
-        raise RunError(f"{directory} has no groups: nearkin dedup --against compares two sets and makes none.")
+        raise RunError(
+            f"{directory} has no groups: nearkin dedup --against compares two sets and makes none. Run it again with "
+            "the higher --threshold."
+        )
     raise RunError(f"{directory} has no groups: it is a run of nearkin {manifest.command}, not of nearkin dedup.")
 
 

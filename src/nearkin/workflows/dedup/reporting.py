@@ -196,14 +196,17 @@ class _Listed:
 
 
 def _members(rows: I64, outcome: Outcome, places: Places) -> tuple[MemberRow, ...]:
-    similarity = outcome.similarity[rows]
+    similarity, copy_of = outcome.similarity[rows], outcome.copy_of[rows]
+    is_copy = copy_of != NO_ROW
+    copied = iter(places.names_at(copy_of[is_copy]))
     return tuple(
         MemberRow(
-            name,
-            places.shown_place(row),
-            None if np.isnan(similarity[i]) else float(similarity[i]),
-            REASONS[int(outcome.reason[row])],
-            bool(outcome.principal[row] == row),
+            doc_id=name,
+            where=places.shown_place(row),
+            similarity=None if np.isnan(similarity[i]) else float(similarity[i]),
+            reason=REASONS[int(outcome.reason[row])],
+            is_principal=bool(outcome.principal[row] == row),
+            copy_of=next(copied) if is_copy[i] else None,
         )
         for i, (name, row) in enumerate(zip(places.names_at(rows), rows.tolist(), strict=True))
     )

@@ -61,6 +61,8 @@ class KeptDocuments:
         The files, checked to be unchanged.
     is_in_kept : bool
         Whether the files hold the documents that the run wrote, rather than its input.
+    regrouped_at : float or None
+        Threshold of a run of nearkin regroup; None for other runs.
     """
 
     directory: Path
@@ -72,6 +74,7 @@ class KeptDocuments:
     again: Reread
     is_in_kept: bool
     parents: pa.LargeStringArray | None = None
+    regrouped_at: float | None = None
 
     @classmethod
     def of(cls, directory: Path, progress: Progress) -> KeptDocuments:
@@ -118,6 +121,7 @@ class KeptDocuments:
             again=again,
             is_in_kept=is_in_kept,
             parents=parents,
+            regrouped_at=manifest.threshold if manifest.command == "regroup" else None,
         )
 
     def __len__(self) -> int:

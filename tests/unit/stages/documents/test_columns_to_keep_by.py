@@ -38,15 +38,16 @@ def test_documents_without_a_number_are_told_once(batch_bytes: int) -> None:
     told: list[str] = []
     for source in resolve_sources(["*"]).sources:
         list(read_batches(source, keep_column="quality", batch_bytes=batch_bytes, note=told.append))
-    rest = "no number in it; such a document is kept only if it matches no kept document that has one"
-    many, one = f"a.csv: quality: 10 of 40 documents have {rest}", f"c.parquet: quality: 1 of 2 documents has {rest}"
+    rest = "such a document is kept only if it matches no kept document that has one"
+    many = f"a.csv: quality: no readable number in 10 of 40 documents (the first is 'high'); {rest}"
+    one = f"c.parquet: quality: no readable number in 1 of 2 documents; {rest}"
     assert told == [many, one]
 
 
 def test_rows_of_a_table_without_a_number_are_told_too() -> None:
     told: list[str] = []
     list(read_table(RECORDS, keep_column="quality", note=told.append))
-    assert told[0].startswith("the table: quality: 10 of 40 documents")
+    assert told[0].startswith("the table: quality: no readable number in 10 of 40 documents")
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -166,7 +167,9 @@ def test_dates_in_strings(batch_bytes: int, repeats: int) -> None:
         values, told = read_to_keep_by(path, batch_bytes)
         assert values == NUMBERS * repeats, path
         rest = "such a document is kept only if it matches no kept document that has one"
-        assert told == [f"{path}: d: {2 * repeats} of {5 * repeats} documents have no date in it; {rest}"]
+        assert told == [
+            f"{path}: d: no readable date in {2 * repeats} of {5 * repeats} documents (the first is 'soon'); {rest}"
+        ]
     table = pa.Table.from_pylist([{"text": "t", "d": value} for value in DATES])
     for held in (table, table.to_pylist(), table.to_pandas()):
         assert [v for batch in read_table(held, keep_column="d") for v in batch["keep_value"].to_pylist()] == NUMBERS
@@ -201,7 +204,7 @@ def test_a_value_of_the_other_kind_further_down_is_told(batch_bytes: int) -> Non
         found, told = read_to_keep_by(path, batch_bytes)
         assert found == [1075766400e6] * 50 + [None, 1075852800e6, None, None]
         (note,) = told
-        assert "3 of 54 documents have no date in it (2 numbers, which cannot be compared with dates)" in note
+        assert "no readable date in 3 of 54 documents (2 numbers, which cannot be compared with dates)" in note
 
 
 def test_numbers_here_and_dates_there_are_refused() -> None:

@@ -21,10 +21,11 @@ _FEW = 300
 def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Sentence]:
     """Describe the sample, the plan (given in words), and its certainty."""
     n_compared, each = len(told.sample.sizes), told.plan.expected_candidates / told.n_documents
+    sample = f"{counted(told.n_sampled, 'document')}, {counted(round(told.sample.mean_size), 'shingle')} on average"
+    other = " (for another number: --documents)" if told.n_documents == told.n_sampled else ""
     yield Sentence(
-        f" like the {told.n_sampled:,} of the sample, which have {counted(round(told.sample.mean_size), 'shingle')} "
-        "on average",
-        strong=counted(told.n_documents, "document"),
+        f"{other}, assumed to be like the sample: {sample}",
+        strong=f"Corpus: {counted(told.n_documents, 'document')}",
     )
     yield Sentence(f"{planned}.")
     if isinstance(told.plan, BandPlan) and told.n_other_keys:
@@ -33,14 +34,14 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
             yield Sentence(
                 f"{rough_share_text(by_bands)} of the texts have at least "
                 f"{counted(told.plan.exact_below, 'shingle')} and are searched by bands. The others are searched by "
-                f"their rare shingles, {n_keys:,.1f} on average."
+                f"their rare shingles: on average {n_keys:,.1f} per text."
             )
         else:
             recall = nearest_percent_text(told.plan.recall_at_threshold)
             yield Sentence(
-                f"Each text is searched by its rare shingles, {n_keys:,.1f} on average. How many unrelated pairs they "
-                f"find is not predicted. If the corpus has longer texts, their recall at the threshold is at least "
-                f"{recall}."
+                f"Each text is searched by its rare shingles: on average {n_keys:,.1f} per text. How many unrelated "
+                f"pairs they find is not predicted. If the corpus has longer texts, their recall at the threshold is "
+                f"at least {recall}."
             )
     if told.is_sampling or told.share_by_bands:
         n_unrelated, by = told.plan.expected_candidates, "sampled shingles" if told.is_sampling else "bands"
