@@ -354,7 +354,7 @@ def test_an_encoding_beside_a_text_is_refused_unless_it_is_utf8(script: Script) 
 
     for encoding in ("utf-8", "UTF-8", "utf8", "Utf_8"):
         assert answer(encoding) == (200, ""), encoding
-    for encoding in ("cp1252", "no-such"):
+    for encoding in ("cp1252", "no-such", "a%00b", "%EF%BF%BF"):
         assert answer(encoding)[0] == 400
         assert answer(encoding)[1].startswith("query.encoding: this is for files.")
 

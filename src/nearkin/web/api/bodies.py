@@ -47,7 +47,7 @@ def document_of(sent: RequestBody, name: str | None, encoding: str = "utf-8") ->
 def _is_utf8(encoding: str) -> bool:
     try:
         return codecs.lookup(encoding).name == "utf-8"
-    except LookupError:
+    except (LookupError, ValueError):  # ValueError: NUL, or half a character
         return False
 
 
