@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import hashlib
+import html
 import json
 import random
 import re
@@ -330,3 +332,20 @@ def test_the_report_of_a_run_against_another_set_has_nothing_about_groups(files,
     assert '<th scope="row" class="key">drop</th>' in page
     assert "larger of the two directions" not in page
     assert "Bridge refused" not in page
+
+
+def test_the_report_says_of_what_the_digest_of_an_earlier_run_is(files, tmp_path):
+    train, items = files
+    clean = tmp_path / "clean"
+    assert nearkin_here("dedup", train, "--out", clean, "--no-report", "-q").code == 0
+    for inputs, against in (((clean,), items), ((items,), clean)):
+        out = tmp_path / "out"
+        ended = nearkin_here("dedup", *inputs, "--against", against, "--out", out, "--overwrite", "-q")
+        assert ended.code == 0, ended.err
+        page = html.unescape((out / "report.html").read_text(encoding="utf-8"))
+        of_run = "1 earlier run; the digest is the SHA-256 of the run's manifest.json."
+        of_file = "1 file; the digest is the SHA-256 of the file."
+        said = (of_run, f"Compared with: {of_file}") if clean in inputs else (of_file, f"Compared with: {of_run}")
+        assert [f"<caption>{one}</caption>" in page for one in said] == [True, True]
+        sha256 = hashlib.sha256((clean / "manifest.json").read_bytes()).hexdigest()
+        assert sha256 in page

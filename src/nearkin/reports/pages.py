@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from nearkin.decimals import share_text
 from nearkin.hidden_characters import reveal
 from nearkin.nouns import counted, wave_text
+from nearkin.reports.inputs import counted_inputs, digested_text
 from nearkin.reports.quantities import percent_text, size_text
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def report_environment(*packages: str) -> jinja2.Environment:
     environment = page_environment(*packages)
     environment.filters |= {
         "name": _short_name, "beginning": _beginning, "share": share_text, "percent": percent_text, "size": size_text,
-        "counted": counted, "wave_text": wave_text,
+        "counted": counted, "wave_text": wave_text, "counted_inputs": counted_inputs, "digested": digested_text,
     }  # fmt: skip
     return environment
 
