@@ -56,7 +56,7 @@ def test_exceptions_are_those_counted_by_hand(place) -> None:
 
 
 def test_a_record_that_failed_is_listed_although_another_one_stored_its_id(place) -> None:
-    """Until a later load stores a text under the id, or reads one at the same place."""
+    """Until a later load stores a text under the id, or reads one from the same source without a failure."""
 
     def listed() -> set[str]:
         assert is_silent(collection.fsck())
@@ -81,6 +81,11 @@ def test_a_record_that_failed_is_listed_although_another_one_stored_its_id(place
         add("third", ("d", "Third."))  # nothing new: what failed is in another place
         assert listed() == {"a", "b", "c", "d"}
         add("second", ("d", "Third."))  # mended
+        assert listed() == {"a", "b", "c"}
+        add("second", ("d", None))
+        add("second", ("e", "Before it."), ("d", "Third."), ("d", None))  # it moved, and failed again
+        assert listed() == {"a", "b", "c", "d"}
+        add("second", ("e", "Before it."), ("f", "Before it, too."), ("d", "Third."))  # it moved, and is mended
         assert listed() == {"a", "b", "c"}
         add("second", ("d", None))
         add("second", ("a", "A new text."))

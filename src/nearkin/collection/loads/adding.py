@@ -12,6 +12,7 @@ from functools import partial
 
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.decisions.contradictions import contradiction_of_load
+from nearkin.collection.loads.failed_records import FailedRecords
 from nearkin.collection.loads.gone_members import AddedFiles
 from nearkin.collection.loads.incoming import Examined, Incoming, examine
 from nearkin.collection.loads.interrupted import Commit, noted_as_stored
@@ -228,12 +229,13 @@ def add(
         add_indexes(connection)  # not in every check-in
         load.files = AddedFiles() if are_files else None
         load.origins.re_extract, load.by = re_extract, by
-        load.failed = failed_places(connection)
+        load.failed = FailedRecords(failed_places(connection))
         unreadable = _Unreadable()
         work = partial(examine, counting=counting, known=known, wave=load.name)
         for examined in map_ordered(work, incoming, threads=threads):
             if rules.on_error == "stop":
                 _stop_at_problems(examined)
+            load.failed.take(examined)
             load.store(examined)
             if rules.on_error == "stop":
                 _stop_at_problems(examined)  # ids that other documents have, too

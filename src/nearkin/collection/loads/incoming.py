@@ -143,11 +143,6 @@ class Examined:
     file_of: Callable[[int], PlainFile | None] = lambda _: None
     escaped_ids: Mapping[int, str] = field(default_factory=dict)
 
-    def read_at(self, places: Set[tuple[str, str, int]]) -> set[tuple[str, str, int]]:
-        """Return those of some ids, sources and lines at which a text was read."""
-        read = zip(self.doc_ids, self.sources, self.lines)
-        return {place for place, problem in zip(read, self.problems) if problem is None and place in places}
-
     def problem_id(self, place: int) -> str:
         """Return the id under which a problem of a document is listed: with its path if its file shares its name."""
         doc_id, path = self.doc_ids[place], self.places.get(place)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -15,6 +15,7 @@ from nearkin.collection.counting import TextCounting
 from nearkin.collection.decisions.activity import checked_by, record
 from nearkin.collection.decisions.records import GONE_IN, STORE, SettingChange
 from nearkin.collection.decisions.removing import Removed, remove_rows
+from nearkin.collection.loads.failed_records import FailedRecords
 from nearkin.collection.loads.figures import Figures
 from nearkin.collection.loads.gone_members import AddedFiles, gone_later
 from nearkin.collection.loads.incoming import Examined, SeenIds
@@ -73,7 +74,6 @@ class _LoadRows:
     replaced: list[int] = field(default_factory=list)
     listed_again: set[str] = field(default_factory=set)
     read: set[str] = field(default_factory=set)
-    solved: set[problem_rows.FailedPlace] = field(default_factory=set)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -96,8 +96,8 @@ class Load:
     files : AddedFiles or None
         Given where files are read whole: what they contained before and contain no more is removed at the end.
     removed : Removed
-    failed : set of (str, str, int)
-        See `failed_places`: a record that is read at such a place now has no problem any more.
+    failed : FailedRecords
+        Records that failed before; those that were read since have no problem any more.
     by : str or None
         Name of the person by whom the log has an activity of what is stored; None: it has none.
     """
@@ -127,7 +127,7 @@ class Load:
     waiting: dict[str, list[_Came]] = field(default_factory=dict)
     files: AddedFiles | None = None
     removed: Removed = field(default_factory=Removed)
-    failed: Set[problem_rows.FailedPlace] = frozenset()
+    failed: FailedRecords = field(default_factory=FailedRecords)
     by: str | None = None
 
     @classmethod
@@ -190,7 +190,7 @@ class Load:
         self.figures.n_repaired += n_mended
         numbers = numbers_of(self.connection, list(dict.fromkeys(examined.digests)))
         self._repair(examined, newest, numbers)
-        rows, is_repeated = _LoadRows(solved=examined.read_at(self.failed)), self.seen.mark(examined.doc_ids)
+        rows, is_repeated = _LoadRows(), self.seen.mark(examined.doc_ids)
         is_shared = self.shared.mark(examined, is_repeated)
         if examined.origins or examined.places:
             self._look_up_origins(examined, newest)
@@ -391,7 +391,6 @@ class Load:
         self.figures.n_problems += len(rows.problems)
         for some in named(sorted(rows.read - {one[0] for one in rows.problems})):
             problem_rows.forget_problems(self.connection, self.seals, problems.c.doc_id.in_(some))
-        problem_rows.forget_solved(self.connection, self.seals, rows.solved)
         unknown = self._unknown(rows.problems)
         is_new = {*unknown, *(one for one in rows.problems if one[0] in rows.listed_again)}
         self.figures.n_listed_before += sum(one not in is_new for one in rows.problems)
@@ -414,6 +413,7 @@ class Load:
         """Write the load's counts and the seals; a load that added nothing leaves no trace."""
         self._bring_back()
         self._remove_gone()
+        problem_rows.forget_solved(self.connection, self.seals, self.failed.solved())
         loads, waves, figures = schema.loads, schema.waves, self.figures
         mine = loads.c.load == self.number
         is_any = figures.n_new or figures.n_new_versions or self.n_new_problems or self.origins.n_written

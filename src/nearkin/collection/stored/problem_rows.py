@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Iterable
 
 from sqlalchemy import ColumnElement, Connection, and_, exists, select
 
@@ -55,8 +55,8 @@ def failed_places(connection: Connection) -> frozenset[FailedPlace]:
     return frozenset((doc_id, source, line) for doc_id, source, line in rows)
 
 
-def forget_solved(connection: Connection, seals: Seals, places: Collection[FailedPlace]) -> None:
-    """Delete the problems of records that were read at the same place now."""
+def forget_solved(connection: Connection, seals: Seals, places: Iterable[FailedPlace]) -> None:
+    """Delete the problems of records that were read since."""
     columns = problems.c
     for doc_id, source, line in places:
         is_it = (columns.doc_id == doc_id) & (columns.source == source) & (columns.line == line)
