@@ -57,6 +57,27 @@ def test_an_erased_text_is_not_among_those_that_exceptions_lists(matter: Path, f
     assert "9 found: 7 with text, 1 not stored, 1 erased by nearkin purge: nearkin exceptions" in said
     assert " lists those that are not stored" in said
     assert [one["doc_id"] for one in json.loads(run("exceptions", matter, "--json"))["exceptions"]] == ["old.txt"]
+    (folder / "other.txt").write_bytes(A_WORD * 8)
+    assert ", 2 not stored (1 of them listed" in run("add", matter, folder)
+    (folder / "other.txt").unlink()
+    assert ", 1 not stored (listed" in run("add", matter, folder)
+
+
+def test_an_erased_text_that_comes_again_is_not_listed_before(matter: Path, folder: Path) -> None:
+    run("purge", matter, "3.txt", "--yes")
+    run("add", matter, folder)
+    (folder / "old.txt").write_bytes(A_WORD * 9)
+    assert ", 1 not stored, 1 erased by nearkin purge" in run("add", matter, folder)
+
+
+def test_a_removed_document_with_another_text_is_not_restored(matter: Path, folder: Path) -> None:
+    run("remove", matter, "3.txt")
+    run("purge", matter, "4.txt", "--yes")
+    for number in (3, 4):
+        (folder / f"{number}.txt").write_text(f"Another letter, the {number}th, about the harbour.")
+    added = run("add", matter, folder)
+    assert "2 new, 0 changed" in added
+    assert "Restored" not in added
 
 
 def test_the_advice_of_an_exception_leads_to_the_text(folder: Path, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ class Added:
     n_new : int
         Documents whose ids were not in the collection, or had been removed.
     n_restored : int
-        Number of the new documents that had been removed.
+        Number of the new documents that had been removed, and were added again with the same text.
     first_restored : tuple of str
         Ids of the first five of them.
     n_new_versions : int
@@ -55,7 +55,8 @@ class Added:
     n_not_stored : int
         Number of these that were read, and are not stored because of their id or size.
     n_listed_before : int
-        Number of these that an earlier load listed under their id with the same problem: they are not listed again.
+        Number of these, without those whose text was purged, that an earlier load listed under their id with the same
+        problem: they are not listed again.
     n_shared_ids : int
         Number of the latter whose id another document of the load has, with another text.
     first_shared_id : str or None

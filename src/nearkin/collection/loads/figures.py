@@ -29,7 +29,7 @@ class Figures:
     first_shared_id: str | None = None
 
     def count_new(self, doc_id: str, *, is_restored: bool) -> None:
-        """Count a document whose id was not stored, or had been removed."""
+        """Count a document whose id was not stored, or had been removed; it is restored if its text is the same."""
         self.n_new += 1
         if is_restored:
             self.n_restored += 1

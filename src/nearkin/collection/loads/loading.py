@@ -231,7 +231,7 @@ class Load:
                 origin=origin,
             )
             if was is None or not was.is_current:
-                self.figures.count_new(doc_id, is_restored=was is not None)
+                self.figures.count_new(doc_id, is_restored=was is not None and was.content == content)
                 newest[doc_id] = self._new_version(one, was, rows)
             elif was.content == content:  # texts waiting for this id preceded the current one: its history
                 self.figures.n_unchanged += 1 + len(self.waiting.pop(doc_id, ()))
@@ -393,7 +393,7 @@ class Load:
             problem_rows.forget_problems(self.connection, self.seals, problems.c.doc_id.in_(some))
         unknown = self._unknown(rows.problems)
         is_new = {*unknown, *(one for one in rows.problems if one[0] in rows.listed_again)}
-        self.figures.n_listed_before += sum(one not in is_new for one in rows.problems)
+        self.figures.n_listed_before += sum(one not in is_new and one[-1] != PURGED for one in rows.problems)
         numbered = [(self.number, self.n_new_problems + i, *problem) for i, problem in enumerate(unknown)]
         own = [checksum(row, row[0]) for row in numbered]
         insert_rows(self.connection, problems, _columns([(*row, one) for row, one in zip(numbered, own)]))

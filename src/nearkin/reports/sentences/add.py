@@ -153,7 +153,7 @@ def _listed_before(added: Added) -> str:
     """Say how many of the documents that were not stored have an entry of an earlier load."""
     if not (n := added.n_listed_before):
         return ""
-    of_them = "" if n == added.n_problems else f"{n:,} of them "
+    of_them = "" if n == added.n_problems - added.n_erased else f"{n:,} of them "
     return f" ({of_them}listed unchanged since an earlier load)"
 
 
