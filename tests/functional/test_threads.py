@@ -253,10 +253,12 @@ def test_with_new_text_only_no_sentence_claims_that_quoted_text_is_elsewhere(tmp
         assert "all of it is in" not in words, place
         assert "own words" in words, place
     assert "every passage of every mail" not in read["page"]
-    assert "1 other mail quotes text that is in no inclusive mail" in read["page"]
-    assert "c.eml ; it quotes text that is in no inclusive mail" in read["page"]
-    assert "1 mail that is not inclusive quotes text that is in no inclusive mail" in read["terminal"]
+    assert "1 other mail quotes text that is in no inclusive mail of its thread" in read["page"]
+    assert "c.eml ; it quotes text that is in no inclusive mail of its thread" in read["page"]
+    assert "that is in no inclusive mail of the thread: 1 mail (quotes_more in threads.parquet)" in read["terminal"]
     assert json.loads((out / "manifest.json").read_text("utf-8"))["counts"]["quoting_more"] == 1
+    marked = pq.read_table(out / "threads.parquet").to_pylist()
+    assert {row["name"]: row["quotes_more"] for row in marked} == {None: None, "b.eml": True, "c.eml": False}
     (folder / "c.eml").write_text(
         eml("c", "Good.\n\n> We agree.\n>\n>> The secret price is 7.", references="<a@x.org> <b@x.org>", hour=11)
     )
@@ -264,8 +266,9 @@ def test_with_new_text_only_no_sentence_claims_that_quoted_text_is_elsewhere(tmp
     assert "no inclusive mail" not in said
     assert json.loads((out / "manifest.json").read_text("utf-8"))["counts"]["quoting_more"] == 0
     page = " ".join(re.sub(r"<[^>]+>", " ", (out / "report.html").read_text("utf-8")).split())
-    assert "All text that the other mails quote is in an inclusive mail, too." in page
+    assert "All text that the other mails quote is in an inclusive mail of their thread, too." in page
     said = nearkin_here("threads", folder, "--out", tmp_path / "whole").out
+    assert pq.read_table(tmp_path / "whole/threads.parquet")["quotes_more"].null_count == 3
     assert "all of it is in a later mail, word for word" in " ".join(said.split())
     whole = " ".join(re.sub(r"<[^>]+>", " ", (tmp_path / "whole" / "report.html").read_text("utf-8")).split())
     assert "you have read every passage of every mail" in whole

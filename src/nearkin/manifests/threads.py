@@ -26,7 +26,8 @@ class ThreadCounts(Stored):
     inclusive, duplicate_spares, included : int
         Mails by result; the three together are all mails.
     quoting_more : int or None
-        With ``new_text_only``: number of the mails that are not inclusive and quote text that is in no inclusive mail.
+        With ``new_text_only``: number of the mails that are not inclusive and quote text that is in no inclusive mail
+        of their thread.
     by_reason : mapping
         Inclusive mails by reason.
     by_link : mapping

@@ -31,7 +31,7 @@ from nearkin.workflows.threads.reporting import card_of
 
 MAX_DOCUMENTS = 200_000
 """Maximum number of documents for which the service computes threads; for more, use the command."""
-_COLUMNS = [*(name for name in ThreadRow.__dataclass_fields__ if name not in ("mail", "quotes_more")), "row"]
+_COLUMNS = [*(name for name in ThreadRow.__dataclass_fields__ if name != "mail"), "row"]
 
 
 class StoredMails(NamedTuple):

@@ -67,9 +67,10 @@ def threads_sentences(told: ThreadsManifest, *, has_compiled: bool = False) -> I
             f"{agreeing(found.missing, 'it', 'them')}"
         )
     if n := found.quoting_more:
-        mails = counted(n, "mail that is not inclusive quotes", "mails that are not inclusive quote")
         yield Sentence(
-            f"{mails} text that is in no inclusive mail; report.html marks {agreeing(n, 'it', 'them')}", "warning"
+            "Not inclusive, although quoting text that is in no inclusive mail of the thread: "
+            f"{counted(n, 'mail')} (quotes_more in threads.parquet)",
+            "warning",
         )
     if by_subject := found.by_link.get("subject", 0):
         yield Sentence(f"Joined by subject, date and addresses, not by headers: {by_subject:,}")

@@ -41,7 +41,7 @@ class ThreadTally:
                 self.reasons[row.reason] += 1
             else:
                 self.n_included += 1
-                self.n_quoting_more += row.quotes_more
+                self.n_quoting_more += bool(row.quotes_more)
 
     def counts(self, read: ReadMails, *, is_of_new_text: bool) -> ThreadCounts:
         """Return the counts for the manifest."""

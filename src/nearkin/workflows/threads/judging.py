@@ -49,8 +49,9 @@ class ThreadRow:
     is_duplicate_spare : bool or None
     included_in : str or None
         Name of an inclusive mail that has all of its text and attachments, or of its new text if only that counts.
-    quotes_more : bool
-        Whether the mail is not inclusive, only new text counts, and it quotes text that is in no inclusive mail.
+    quotes_more : bool or None
+        Whether the mail is not inclusive, and quotes text that is in no inclusive mail of its thread. None if not only
+        new text counts, for a missing mail and for a duplicate spare.
     """
 
     thread: int
@@ -70,7 +71,7 @@ class ThreadRow:
     reason: InclusiveReason | None
     is_duplicate_spare: bool | None
     included_in: str | None
-    quotes_more: bool = False
+    quotes_more: bool | None = None
 
     @property
     def is_missing(self) -> bool:
@@ -166,15 +167,14 @@ class Threading:
         for mail in node.mails:
             verdict, number = verdicts[mail], self._numbers[mail]
             name = None if verdict.included_in is None else self._mails[verdict.included_in].name
-            row = self._row(node, nodes, size, number, verdict.reason, name)
-            yield replace(row, quotes_more=verdict.quotes_more)
+            quotes_more = verdict.quotes_more if self._options.new_text_only else None
+            yield self._row(node, nodes, size, number, verdict.reason, name, quotes_more)
             for spare in self._spares.get(number, ()):
-                row = self._row(node, nodes, size, spare, None, name or self._mails[mail].name)
-                yield replace(row, quotes_more=verdict.quotes_more)
+                yield self._row(node, nodes, size, spare, None, name or self._mails[mail].name)
 
     def _row(
         self, node: ThreadNode, nodes: Sequence[ThreadNode], size: int, number: int | None,
-        reason: InclusiveReason | None, included_in: str | None,
+        reason: InclusiveReason | None, included_in: str | None, quotes_more: bool | None = None,
     ) -> ThreadRow:  # fmt: skip
         above = None if node.parent is None else nodes[node.parent - 1]
         mail = None if number is None else self._read.mails[number]
@@ -197,4 +197,5 @@ class Threading:
             reason=reason,
             is_duplicate_spare=None if number is None else self._read.original[number] != number,
             included_in=included_in,
+            quotes_more=quotes_more,
         )

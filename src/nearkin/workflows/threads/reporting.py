@@ -82,5 +82,5 @@ def _line(row: ThreadRow) -> MailLineRow:
         reason=row.reason,
         is_duplicate_spare=bool(row.is_duplicate_spare),
         included_in=row.included_in,
-        quotes_more=row.quotes_more,
+        quotes_more=bool(row.quotes_more),
     )

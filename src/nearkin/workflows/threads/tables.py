@@ -28,7 +28,7 @@ def schema(id_type: pa.DataType) -> pa.Schema:
             ("message_id", text), ("parent_mail", text), ("parent_message_id", text), ("linked_by", text),
             ("subject", text), ("sent_at", pa.timestamp("us", "UTC")), ("sender", text), ("n_attachments", whole),
             ("is_inclusive", truth), ("reason", text), ("is_duplicate_spare", truth), ("included_in", text),
-            ("source", text), ("line", whole),
+            ("quotes_more", truth), ("source", text), ("line", whole),
         ]
     )  # fmt: skip
 
@@ -36,7 +36,7 @@ def schema(id_type: pa.DataType) -> pa.Schema:
 _OF_ROWS = (
     "thread", "thread_size", "position", "depth", "name", "is_missing", "message_id", "parent_mail",
     "parent_message_id", "linked_by", "subject", "sent_at", "sender", "n_attachments", "is_inclusive", "reason",
-    "is_duplicate_spare", "included_in",
+    "is_duplicate_spare", "included_in", "quotes_more",
 )  # fmt: skip
 
 

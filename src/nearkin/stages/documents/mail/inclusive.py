@@ -43,7 +43,8 @@ class InclusionVerdict:
     included_in : int or None
         Number of an inclusive mail that holds all of it.
     quotes_more : bool
-        Whether the mail is not inclusive, and a quoted passage that was not looked for there is in no inclusive mail.
+        Whether the mail is not inclusive, and a quoted passage that was not looked for there is in no inclusive
+        mail of its thread.
     """
 
     reason: InclusiveReason | None
