@@ -50,6 +50,15 @@ def test_documents_that_had_been_removed_are_counted_and_named(matter: Path, fol
     assert said in run("add", matter, folder)
 
 
+def test_after_a_removal_no_document_is_said_to_be_stored_that_is_not(matter: Path, folder: Path) -> None:
+    run("remove", matter, "3.txt")
+    assert run("info", matter, "--problems") == "No problems: no document failed to be stored."
+    (folder / "3.txt").write_text("Much longer than it was before, so that its letters can be counted. " * 9)
+    matter = folder.parent / "long"
+    run("add", matter, folder / "3.txt")
+    assert run("info", matter, "--uncounted") == "Every document has enough letters for --measure letters."
+
+
 def test_an_erased_text_is_not_among_those_that_exceptions_lists(matter: Path, folder: Path) -> None:
     run("purge", matter, "3.txt", "--yes")
     (folder / "old.txt").write_bytes(A_WORD * 9)

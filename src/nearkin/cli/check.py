@@ -116,8 +116,9 @@ KeptFile = Annotated[
     _stream(
         "--kept",
         metavar="FILE",
-        help="With --jsonl: write to this file the lines of the documents that are new, or were stored under the same "
-        "id by an earlier run. A dash (-) prints these lines instead of the answers.",
+        help="With --jsonl: write to this file the lines that are no copies: their verdict is new or contains, or the "
+        "document is already stored under its id with the same text. A dash (-) prints these lines instead of the "
+        "answers.",
     ),
 ]
 OverwriteFiles = Annotated[

@@ -102,7 +102,7 @@ def _show_uncounted(console: Console, listed: Sequence[StoredDocument]) -> None:
     for one in listed:
         place = shown(origin_text(one.doc_id, one.source, one.line))
         rows.add_row(f"{one.n_letters:,}", f"{one.n_characters:,}", shown(one.doc_id), shown(one.wave), place)
-    console.print(rows if listed else "Every document has letters enough for range search.")
+    console.print(rows if listed else "Every document has enough letters for --measure letters.")
 
 
 def _show_problems(console: Console, listed: Sequence[Problem]) -> None:
@@ -113,7 +113,7 @@ def _show_problems(console: Console, listed: Sequence[Problem]) -> None:
     for one in listed:
         place = shown(origin_text(one.doc_id, one.source, one.line))
         rows.add_row(shown(one.doc_id), shown(one.wave), place, shown(one.problem))
-    console.print(rows if listed else "No problems: every document that was added is stored.")
+    console.print(rows if listed else "No problems: no document failed to be stored.")
 
 
 def waves(

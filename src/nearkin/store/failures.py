@@ -43,22 +43,24 @@ _MISSING_IN_POSTGRESQL = re.compile(r'(?:relation|column) "?(?P<name>[^" ]+)"? '
 _LOST = "network error"
 """Message of the driver if an established connection ends."""
 _READ_ONLY = "the file system is read-only"
+_WAIT = " Wait until it has finished, and try again."
+"""Advice for a command that failed because another process was writing."""
 _BUSY_IN_POSTGRESQL = {"40001", "40P01", "55P03"}
 """Serialization failure, deadlock, lock not available: another process was faster, and nothing is damaged."""
 
 
 def reason_of(error: NearkinError) -> str:
-    """Return why something could not be stored, without the advice that follows where a permission is denied."""
+    """Return why something could not be stored, without the advice for a command that failed."""
     cause = error.__cause__
     fields = cause.orig.args[0] if isinstance(cause, DBAPIError) and cause.orig and cause.orig.args else None
     if isinstance(fields, dict) and fields.get("C") == "42501":
         return str(fields["M"])
-    return str(error).rstrip(".")
+    return str(error).removesuffix(_WAIT).rstrip(".")
 
 
 def busy(place: Place) -> CollectionBusyError:
     """Return the error for a store that another process is writing to."""
-    return CollectionBusyError(f"Another process is writing to {place}. Wait until it has finished, and try again.")
+    return CollectionBusyError(f"Another process is writing to {place}.{_WAIT}")
 
 
 def damaged_file(place: Place, fault: str) -> CollectionError:

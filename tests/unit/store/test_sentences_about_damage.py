@@ -10,7 +10,7 @@ import pytest
 from nearkin.collection.collection import Collection
 from nearkin.errors import CollectionError
 from nearkin.store.damage import BACKUP, FSCK
-from nearkin.store.failures import told
+from nearkin.store.failures import busy, reason_of, told
 from nearkin.store.place import FILE, Place
 
 
@@ -32,3 +32,9 @@ def test_a_value_that_is_not_utf8(tmp_path: Path) -> None:
     said = str(refused.value)
     assert said.startswith(f"{tmp_path} is damaged: Could not decode to UTF-8 column")
     assert said.endswith(FSCK)
+
+
+def test_a_busy_store_is_a_reason_without_advice(tmp_path: Path) -> None:
+    place = Place.parse(tmp_path)
+    assert str(busy(place)) == f"Another process is writing to {place}. Wait until it has finished, and try again."
+    assert reason_of(busy(place)) == f"Another process is writing to {place}"

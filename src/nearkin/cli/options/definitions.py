@@ -49,8 +49,8 @@ Against = Annotated[
     list[str] | None,
     _input(
         help="Drop from INPUT what already occurs here: files, a collection, or results of nearkin dedup. Repeatable. "
-        "Quote a pattern ('crawl/*.jsonl'): if the shell expands it, only the first file is here, and the others are "
-        "INPUT. Documents of INPUT are not compared with each other.",
+        "Quote a pattern ('crawl/*.jsonl'): if the shell expands it, only the first file belongs to --against; the "
+        "others become INPUT. Documents of INPUT are not compared with each other.",
         show_default=False,
     ),
 ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
 from nearkin.planning.search import BandPlan
-from nearkin.reports.quantities import nearest_percent_text
+from nearkin.reports.quantities import share_percent_text
 from nearkin.reports.sentences.rough_quantities import many_text, rough_share_text
 from nearkin.reports.sentences.sentence import Sentence
 
@@ -37,7 +37,7 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
                 f"their rare shingles: on average {n_keys:,.1f} per text."
             )
         else:
-            recall = nearest_percent_text(told.plan.recall_at_threshold)
+            recall = share_percent_text(told.plan.recall_at_threshold)  # a minimum
             yield Sentence(
                 f"Each text is searched by its rare shingles: on average {n_keys:,.1f} per text. How many unrelated "
                 f"pairs they find is not predicted. If the corpus has longer texts, their recall at the threshold is "
