@@ -7,7 +7,6 @@ sample: of the sampled ones among them, the number is hypergeometric.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -101,21 +100,23 @@ class SampledSearch:
         """Sum over the sampled shingles of a part: those it shares with the text, and its own."""
         shared = hypergeometric(self.n_samples, np.array([n_common], np.float64), self.n_shingles)[0][: n_common + 1]
         own = _binomial(n_shingles - n_common, self.rate)
-        n_shared = np.arange(len(shared))
+        n_shared, is_enough = np.arange(len(shared)), self._looked_up(len(shared) - 1)
         found = 0.0
         for n_own, chance in enumerate(own.tolist()):
-            is_enough = self._of_asked()(n_shared, self._min_of(n_shared + n_own))
-            found += chance * float(shared @ is_enough)
+            least = np.minimum(self._min_of(n_shared + n_own), len(shared))
+            found += chance * float(shared @ is_enough[n_shared, least])
         return found
 
-    def _of_asked(self) -> Callable[[I64, I64], F64]:
-        """Return the probability that enough of the shared sampled shingles are among those that are looked up."""
-        if self.n_asked == self.n_samples:
-            return lambda n_shared, least: (n_shared >= least).astype(np.float64)
-        part = self.n_asked / self.n_samples
-        return lambda n_shared, least: np.array(
-            [float(_binomial(n, part)[m:].sum()) for n, m in zip(n_shared.tolist(), least.tolist(), strict=True)]
-        )
+    def _looked_up(self, n_shared: int) -> F64:
+        """Return, by numbers of shared sampled shingles, the probability that at least so many of them are looked up.
+
+        The result has the shape (n_shared + 1, n_shared + 2).
+        """
+        part = self.n_asked / self.n_samples if self.n_samples else 1.0
+        chances = np.zeros((n_shared + 1, n_shared + 2))
+        for n in range(n_shared + 1):
+            chances[n, : n + 1] = _binomial(n, part)[::-1].cumsum()[::-1]
+        return chances
 
 
 def _binomial(n: int, chance: float) -> F64:

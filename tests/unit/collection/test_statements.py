@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import Engine, event
 
 import nearkin
+from nearkin.collection.check_in.results import CheckOptions
 
 
 @contextmanager
@@ -69,3 +70,17 @@ def test_a_load_updates_no_key(collection) -> None:
     assert len(updates) == 1
     assert "SET wave=" in updates[0]
     assert "load=?" not in updates[0].partition("WHERE")[0]
+
+
+def test_a_truncated_answer_without_an_equal_text_asks_for_no_document_of_the_id(collection) -> None:
+    words = " ".join(f"word{i}" for i in range(300))
+    collection.add([(f"long {i}", f"{words} and number {i}") for i in range(3)])
+    collection.check_many([("own", words)])  # makes the keys
+    counts = []
+    for limit in (10, 1):
+        with listed() as told:
+            (answer,) = collection.check_many([("own", words)], options=CheckOptions(limit=limit))
+        assert (answer.checked.verdict, answer.checked.is_truncated) == ("near", limit == 1)
+        assert answer.checked.expected_recall_of_parts is None
+        counts.append(len(told))
+    assert counts[0] == counts[1]

@@ -92,8 +92,8 @@ class CheckCandidates:
     lost : list of int
         Contents that cannot be compared: they have no keys, because their stored texts are damaged.
     part_recall : PartRecall or None
-        Expected recall of texts that contain the text, and of its parts. None if it is unknown: without a search for
-        parts, or if a key occurs in too many texts.
+        Expected recall of texts that contain the text, and of its parts. None if it was not asked for, or is unknown:
+        without a search for parts, or if a key occurs in too many texts.
     """
 
     contents: list[int]
@@ -103,12 +103,16 @@ class CheckCandidates:
     part_recall: PartRecall | None = None
 
 
-def candidates_of(searched: Searched, query: Query, options: CheckOptions) -> CheckCandidates:
+def candidates_of(
+    searched: Searched, query: Query, options: CheckOptions, *, with_part_recall: bool = True
+) -> CheckCandidates:
     """Return the contents that may be similar to a text; a content with the same digest is always included."""
-    return (_by_keys if options.method == "minhash" else _by_index)(searched, query, options)
+    if options.method == "minhash":
+        return _by_keys(searched, query, options, with_part_recall=with_part_recall)
+    return _by_index(searched, query, options)
 
 
-def _by_keys(searched: Searched, query: Query, options: CheckOptions) -> CheckCandidates:
+def _by_keys(searched: Searched, query: Query, options: CheckOptions, *, with_part_recall: bool) -> CheckCandidates:
     """Return the contents that share the key of the whole text, a band, or enough sampled shingles."""
     kinds = query.keys.kinds
     samples = np.flatnonzero(kinds == SAMPLE)
@@ -130,7 +134,7 @@ def _by_keys(searched: Searched, query: Query, options: CheckOptions) -> CheckCa
     is_kept = (n_exact > 0) | ((n_bands > 0) & (n_bits <= reach)) | is_part
     order = np.lexsort((marks.contents, -n_samples, n_bits, n_exact == 0))
     found = _of_documents(searched.connection, query, marks.contents[order[is_kept[order]]], shared)
-    if options.containment is None or found.n_skewed:
+    if options.containment is None or found.n_skewed or not with_part_recall:
         return found
     search = SampledSearch(
         n_shingles=len(query.shingles),

@@ -10,7 +10,7 @@ from functools import partial
 from sqlalchemy import Connection
 
 from nearkin.collection.check_in.candidates import Query
-from nearkin.collection.check_in.checking import check, under_id
+from nearkin.collection.check_in.checking import check, mark_resent
 from nearkin.collection.check_in.results import (
     DROPPED_FROM_STREAMS,
     VERDICTS,
@@ -118,8 +118,10 @@ def check_many(
         def ask(place: int) -> Checked:
             doc_id, text = documents[place]
             query = Query.of(collection.counting, text, with_index=options.method == "si")
-            checked = check(connection, collection.store, collection.counting, query, options, state=state)
-            return under_id(connection, checked, doc_id, query)
+            checked = check(
+                connection, collection.store, collection.counting, query, options, state=state, with_part_recall=False
+            )
+            return mark_resent(connection, checked, doc_id, query)
 
         return _answers(connection, documents, ask, stops=stops)
 
@@ -152,7 +154,7 @@ def _check_in_many(
             query = queries[place]
             if isinstance(query, ParameterError):
                 raise query
-            return inside.take(places[place], query, options, refused=refused)
+            return inside.take(places[place], query, options, refused=refused, with_part_recall=False)
 
         answers = _answers(connection, documents, take, stops=stops)
         inside.finish()

@@ -75,6 +75,7 @@ def check(
     options: CheckOptions,
     *,
     state: KeysState | None,
+    with_part_recall: bool = True,
 ) -> Checked:
     """Find the texts similar to a text, in one snapshot or transaction.
 
@@ -87,6 +88,8 @@ def check(
     options : CheckOptions
     state : KeysState or None
         Reach of the stored keys; None: it is looked up with them.
+    with_part_recall : bool
+        Whether the answer states the expected recall of parts, which takes longer than the rest for a long text.
 
     Raises
     ------
@@ -96,7 +99,8 @@ def check(
         Nothing similar was found, but a damaged stored text may be similar.
     """
     started = time.perf_counter()
-    candidates = candidates_of(Searched(connection, store, counting, state), query, options)
+    searched = Searched(connection, store, counting, state)
+    candidates = candidates_of(searched, query, options, with_part_recall=with_part_recall)
     fetched = Fetched()
     alike, unread = _compared(connection, counting, query, candidates, options, fetched)
     lost = [*unread, *candidates.lost]
@@ -260,7 +264,7 @@ def _documents(
     ), n_found
 
 
-def under_id(connection: Connection, checked: Checked, doc_id: object, query: Query) -> Checked:
+def mark_resent(connection: Connection, checked: Checked, doc_id: object, query: Query) -> Checked:
     """Add whether a checked text is stored under this id already; to be asked before the text is stored.
 
     An empty text is no copy of another document, so it was compared with none. If the document of this id has it, the
@@ -269,8 +273,9 @@ def under_id(connection: Connection, checked: Checked, doc_id: object, query: Qu
     if any(one.is_same_text and one.document.doc_id == doc_id for one in checked.documents):
         return replace(checked, is_resent=True)
     is_compared = checked.is_answered or checked.n_found > 0
-    is_listed = not checked.is_truncated and is_compared
-    if is_listed or not isinstance(doc_id, str) or not is_storable(doc_id):
+    if is_compared and (checked.verdict != "exact" or not checked.is_truncated):  # all equal texts are listed
+        return checked
+    if not isinstance(doc_id, str) or not is_storable(doc_id):
         return checked
     same = list(numbers_of(connection, [query.digest]).values())
     found, _ = current_documents(connection, same, 1, schema.documents.c.doc_id == doc_id)

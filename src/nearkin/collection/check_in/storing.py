@@ -9,7 +9,7 @@ from functools import partial
 from sqlalchemy import Connection, select
 
 from nearkin.collection.check_in.candidates import Query
-from nearkin.collection.check_in.checking import check, under_id
+from nearkin.collection.check_in.checking import check, mark_resent
 from nearkin.collection.check_in.results import Checked, CheckOptions, Verdict
 from nearkin.collection.loads.incoming import Examined, Incoming, examine
 from nearkin.collection.loads.known_texts import known_texts, numbers_of, repair
@@ -52,7 +52,15 @@ class CheckInTransaction:
         fill(connection, collection.store, collection.counting, collection.progress)
         self._state = keys_state(connection, collection.store)  # what is stored below is stored with its keys
 
-    def take(self, place: int, query: Query, options: CheckOptions, *, refused: Container[Verdict]) -> Checked:
+    def take(
+        self,
+        place: int,
+        query: Query,
+        options: CheckOptions,
+        *,
+        refused: Container[Verdict],
+        with_part_recall: bool = True,
+    ) -> Checked:
         """Check the document at a position, and store it unless its verdict is refused.
 
         Raises
@@ -70,9 +78,11 @@ class CheckInTransaction:
             raise kind(f"The document {one.doc_ids[0][:200]!r} cannot be stored: {one.problems[0]}.")
         is_repaired = self._repaired(one)
         store, counting = self._collection.store, self._collection.counting
-        checked = check(self._connection, store, counting, query, options, state=self._state)
+        checked = check(
+            self._connection, store, counting, query, options, state=self._state, with_part_recall=with_part_recall
+        )
         checked = replace(checked, is_repaired=is_repaired)
-        checked = under_id(self._connection, checked, one.doc_ids[0], query)
+        checked = mark_resent(self._connection, checked, one.doc_ids[0], query)
         if checked.verdict not in refused:
             checked = replace(checked, stored_as=one.doc_ids[0], version=self._stored(one, query))
         return checked
