@@ -139,6 +139,10 @@ def test_rows_are_refused_or_cautioned_with_what_to_do(repository, tmp_path):
     refused = check(repository, table)
     assert (refused.code, "--format" in refused.err) == (3, False)
     assert "a table of documents, not one document. To check its rows, write them as JSON Lines" in refused.err
+    for command in (["similar", repository, "--file", table], ["compare", table, table]):
+        refused = nearkin_here(*command)
+        assert (refused.code, "a table of documents, not one document." in refused.err) == (3, True)
+        assert "nearkin check" not in refused.err
     assert "one text; to check its rows, write them as JSON Lines and use --jsonl." in check(repository, rows).err
     other = nearkin_here("check", repository, "-", "--jsonl", stdin=b'{"id": "a", "body": "A note."}')
     assert "the object has no key 'text'; name the key of the texts with --text" in other.out

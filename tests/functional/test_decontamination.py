@@ -330,7 +330,9 @@ def test_the_report_of_a_run_against_another_set_has_nothing_about_groups(files,
     assert "against.parquet" in page
     assert '<th scope="row" class="key">keep</th>' not in page
     assert '<th scope="row" class="key">drop</th>' in page
-    assert "larger of the two directions" not in page
+    of_items = "the share of the shingles of a document of the other set that occur in a document of the input"
+    of_train = "the share of the shingles of a document of the input that occur in a document of the other set"
+    assert f"{of_items}, by which documents are dropped; a pair is also listed because of {of_train}" in page
     assert "Bridge refused" not in page
 
 

@@ -153,6 +153,8 @@ TokenFile = Annotated[
 ]
 StoreWave = Annotated[str, _storing("--wave", help="Wave of the stored document. [dim]default: check-ins[/]")]
 
+_TO_CHECK_ROWS = "To check its rows, write them as JSON Lines: nearkin check COLLECTION ROWS.jsonl --jsonl"
+
 
 def check(
     collection: Place,
@@ -233,7 +235,7 @@ def check(
         from nearkin.workflows.reading.one_text import read_one_document
 
         rules = rules_of_one(max_document_size, extraction_limit, ocr)
-        document = read_one_document(file, encoding, rules, with_inside=True)
+        document = read_one_document(file, encoding, rules, with_inside=True, of_table=_TO_CHECK_ROWS)
         name = document.doc_id if doc_id is None else doc_id
         known = document.file_under(name)
         under = CheckIn(name, wave=wave, source=document.source, only_new=only_new, file=known) if store else None

@@ -57,9 +57,12 @@ def _of_measure(facts: DedupManifest, value: str) -> str:
     drop = facts.parameters.get("drop", "contained")
     if value != "containment" or not facts.is_against or drop == "either":
         return MEASURES[value].meaning if value in MEASURES else ""
-    if drop == "containing" or "min_shared" in facts.parameters:
-        return "the share of the shingles of a document of the other set that occur in a document of the input"
-    return "the share of the shingles of a document of the input that occur in a document of the other set"
+    of_other = "the share of the shingles of a document of the other set that occur in a document of the input"
+    if "min_shared" in facts.parameters:
+        return of_other
+    of_input = "the share of the shingles of a document of the input that occur in a document of the other set"
+    dropping, other = (of_other, of_input) if drop == "containing" else (of_input, of_other)
+    return f"{dropping}, by which documents are dropped; a pair is also listed because of {other}"
 
 
 def _of_recall(facts: DedupManifest, value: str) -> str:

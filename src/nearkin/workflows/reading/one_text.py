@@ -64,12 +64,17 @@ class OneDocument:
 
 
 def read_one_document(
-    path: Path, encoding: str = "utf-8", rules: ReadingRules | None = None, *, with_inside: bool = False
+    path: Path,
+    encoding: str = "utf-8",
+    rules: ReadingRules | None = None,
+    *,
+    with_inside: bool = False,
+    of_table: str = "",
 ) -> OneDocument:
     """Return the document with an id: a file that is a document, with or without markup, or a document inside a file.
 
     Of the rules, only the maximum size applies. ``with_inside`` also lists the documents inside it, which takes as long
-    as to read them.
+    as to read them. ``of_table`` is what to do with a table, which is refused.
 
     Raises
     ------
@@ -83,7 +88,7 @@ def read_one_document(
     if not is_file and os.path.exists(file) and named not in (None, "file"):
         raise SourceError(f"{path} is a pipe, of which Nearkin reads only text. Save it to a file first.")
     if is_file:
-        _refuse_table(path, file)
+        _refuse_table(path, file, of_table)
     file_format = named if named is not None and is_of_documents(named) else "file"
     if named in (None, "file") and is_file:  # of a pipe, the beginning would be gone
         file_format = recognised_format(file)
@@ -124,7 +129,7 @@ def read_one_document(
     raise SourceError(f"{path} is not a single file. Name one file.")
 
 
-def _refuse_table(path: Path, file: str) -> None:
+def _refuse_table(path: Path, file: str, what_to_do: str) -> None:
     """Refuse a file of rows that is not text; a folder or an unreadable file is refused when it is read."""
     try:
         with open(file, "rb") as raw:
@@ -133,8 +138,7 @@ def _refuse_table(path: Path, file: str) -> None:
         return
     if table is not None:
         raise SourceError(
-            f"{path} is {table.a_file}, a table of documents, not one document. To check its rows, write them as JSON "
-            "Lines: nearkin check COLLECTION ROWS.jsonl --jsonl"
+            f"{path} is {table.a_file}, a table of documents, not one document.{f' {what_to_do}' if what_to_do else ''}"
         )
 
 
