@@ -54,6 +54,7 @@ def run(*arguments: str | Path, code: int) -> Ended:
         ),
         (["audit", LONG], 2, "DIR must be a path, whose names have at most 255 bytes each. Got 'LLL"),
         (["sign", "in.jsonl", "--out", f"{'L' * 245}.sig"], 2, "--out must be a path with a shorter name. Got 'LLL"),
+        (["regroup", LONG, "--threshold", "0.8", "--out", "new"], 5, "holds no finished run: the path is too long."),
         (["similar", "matter", LONG], 3, "(an id of 10,240 characters)"),
         (["compare", "matter", "lease", LONG], 3, "(an id of 10,240 characters)"),
     ],

@@ -1,7 +1,8 @@
 """Probability that sampled shingles find a text that contains another one, or is contained in it.
 
 A shingle is sampled by its hash, so the shingles that two texts share are a random part of all with respect to the
-sample: of the sampled ones among them, the number is hypergeometric.
+sample: the number of sampled ones among them is hypergeometric (sampling without replacement: Feller, An Introduction
+to Probability Theory and Its Applications, volume 1, 1968, section II.6).
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ class PartRecall:
     Parameters
     ----------
     containing : float
-        Expected share of the stored texts that contain the text that are found.
+        Share in [0, 1]: of the stored texts that contain the text, those that are expected to be found.
     contained : float
-        Expected share of the stored texts with ``n_words`` words that the text contains that are found.
+        Share in [0, 1]: of the stored texts with ``n_words`` words that are parts of the text, those that are expected
+        to be found.
     n_words : int
         Length of such a part. Fewer of the shorter parts are found, and more of the longer ones.
     """
@@ -53,7 +55,7 @@ class SampledSearch:
         Number of shingles of the text, of those that are sampled, and of those that are looked up.
     rate : float
         Sampling rate of the stored texts.
-    least : int64 array
+    least : int64 array, shape (n_counted + 1,)
         Minimum number of shared ones, indexed by the number of sampled shingles of the shorter text; the last entry
         also serves for all larger numbers.
     min_common : int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 from collections.abc import Collection, Mapping
@@ -55,6 +56,8 @@ def read_manifest(directory: Path) -> Mapping[str, Any]:
             raise RunError(f"The run in {directory} is not finished: run the same command with --resume.") from error
         raise RunError(f"{directory} holds no finished run: {MANIFEST} is missing.") from error
     except (OSError, ValueError, RecursionError) as error:
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            raise RunError(f"{directory} holds no finished run: the path is too long.") from error
         raise RunError(f"{path} cannot be read ({error}). {again}") from error
     if not isinstance(stored, dict):
         raise RunError(f"The run in {directory} is damaged: {MANIFEST} is not a JSON object. {again}")

@@ -12,7 +12,16 @@ if TYPE_CHECKING:
 
 
 def part_recall_text(recall: PartRecall, containment: float) -> str:
-    """State the recall of both directions, the second one at the length of its parts."""
+    """State the recall of both directions, the second one at the length of its parts.
+
+    Examples
+    --------
+    >>> from nearkin.planning.part_recall import PartRecall
+    >>> part_recall_text(PartRecall(0.0, 0.0, 27), 0.9)
+    'Other texts that contain it, and its parts, are not found: a text this short has no sampled word 5-gram'
+    """
+    if recall.containing == recall.contained == 0:
+        return "Other texts that contain it, and its parts, are not found: a text this short has no sampled word 5-gram"
     containing, contained = nearest_percent_text(recall.containing, 1), nearest_percent_text(recall.contained, 1)
     return (
         f"Expected recall at containment {containment:g}: {containing} of the texts that contain this one, {contained} "
