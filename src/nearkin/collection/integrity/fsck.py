@@ -161,8 +161,12 @@ def _checked_rows(collection: OpenedCollection) -> _RowFindings:
         mended += integrity.mend_current(connection, now.is_current)
     faults = now.faults
     faults += [f"{name} was changed, and its place is taken" for name in left]
-    faults += [f"{fault}; deleted: nearkin groups makes new groups, with new numbers" for fault in of_groups]
-    faults += [f"{fault}; deleted: changes are known from the next nearkin groups on" for fault in of_history]
+    faults += [
+        f"{fault}; the rest was deleted: nearkin groups makes new groups, with new numbers" for fault in of_groups
+    ]
+    faults += [
+        f"{fault}; the rest was deleted: changes are known from the next nearkin groups on" for fault in of_history
+    ]
     return _RowFindings(mended, faults)
 
 

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from nearkin.nouns import agreeing, counted, first_of
+from nearkin.nouns import agreeing, counted, first_of, one_of
 from nearkin.reports.sentences.damage import damage_sentences
 from nearkin.reports.sentences.sentence import Sentence, contradiction_sentences
 
@@ -146,7 +146,7 @@ def _listed_ones(added: Added) -> str:
     kinds = [kind for n, kind in counts if n]
     if len(kinds) + bool(added.n_erased) <= 1:
         return ""
-    return f" lists those that are {' or '.join([', '.join(kinds[:-1])] * (len(kinds) > 1) + kinds[-1:])}"
+    return f" lists those that are {one_of(kinds)}"
 
 
 def _listed_before(added: Added) -> str:
