@@ -1,4 +1,4 @@
-"""Similarities and distances as decimals that are never rounded towards equality, and numbers that people write."""
+"""Similarities and distances as decimals that are never rounded towards equality."""
 
 from __future__ import annotations
 
@@ -25,17 +25,6 @@ def distance_text(value: float | None, digits: int = 4) -> str:
     ('0.0235', '0.0001', '0.0000')
     """
     return "–" if value is None else _decimal_text(value, digits, ROUND_CEILING)
-
-
-def is_plain_number(text: str) -> bool:
-    """Whether a text has nothing that only Python takes for a part of a number.
-
-    Examples
-    --------
-    >>> [is_plain_number(text) for text in ("10", "-0.5", "1e3", "1_0", "٣", "0_0.5")]
-    [True, True, True, False, False, False]
-    """
-    return text.isascii() and "_" not in text
 
 
 def _decimal_text(value: float | Decimal, digits: int, rounding: str) -> str:

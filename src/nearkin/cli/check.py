@@ -324,8 +324,8 @@ def _check_out(out: Path | None, *, overwrite: bool, file: Path) -> None:
 
 def _containment(asked: str | None, *, is_stream: bool) -> float | None:
     """Return the minimum containment, or None if parts of texts are not looked for."""
-    from nearkin.decimals import is_plain_number
     from nearkin.errors import ParameterError
+    from nearkin.plain_numbers import is_plain_number
 
     if asked is None:
         return None if is_stream else 0.9

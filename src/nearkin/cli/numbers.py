@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from nearkin.decimals import is_plain_number
+from nearkin.plain_numbers import is_plain_number
 
 NUMBER_TYPES = ("int", "int range", "float", "float range")
 """Names of the types of parameters that are numbers."""

@@ -7,8 +7,8 @@ import os
 import re
 from dataclasses import dataclass
 
-from nearkin.decimals import is_plain_number
 from nearkin.errors import ParameterError
+from nearkin.plain_numbers import is_plain_number
 
 _COUNT = re.compile(r"((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)\s*([kKmMgGbB]?)", re.ASCII)
 _TIMES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9}

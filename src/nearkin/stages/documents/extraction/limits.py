@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import TypeGuard
 
-from nearkin.decimals import is_plain_number
 from nearkin.errors import ParameterError
+from nearkin.plain_numbers import is_plain_number
 from nearkin.stages.documents.sizes import SIZE_RULE, parse_size
 
 _MIB = 1 << 20
