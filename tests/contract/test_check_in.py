@@ -11,7 +11,7 @@ import pytest
 
 from made_up_prose import Prose
 from nearkin.collection.check_in import check_in as rooms
-from nearkin.collection.check_in import storing
+from nearkin.collection.check_in import checking, storing
 from nearkin.collection.check_in.results import CheckIn, CheckOptions
 from nearkin.collection.check_in.shared_keys import MAX_OF_A_KEY, MAX_OF_A_SAMPLE
 from nearkin.collection.stored.key_table import append
@@ -363,6 +363,16 @@ def test_the_expected_recall_of_parts_is_that_of_the_search_for_them(collection)
     assert collection.check(LONG, options=CheckOptions(containment=None)).expected_recall_of_parts is None
     assert collection.check(LONG, options=CheckOptions(method="si")).expected_recall_of_parts is None
     assert collection.check("Two words").expected_recall_of_parts is None
+
+
+def test_no_recall_of_parts_is_claimed_if_not_all_candidates_were_compared(collection, monkeypatch):
+    words = LONG.split()
+    collection.add((f"part {i}", " ".join(words[i : i + 200])) for i in range(0, 200, 20))
+    assert collection.check(LONG).expected_recall_of_parts is not None
+    monkeypatch.setattr(checking, "MAX_COMPARED", 4)
+    checked = collection.check(LONG)
+    assert checked.n_compared < checked.n_candidates
+    assert checked.expected_recall_of_parts is None
 
 
 @pytest.mark.parametrize(

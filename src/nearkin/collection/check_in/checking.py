@@ -129,7 +129,7 @@ def check(
         damaged=tuple(damaged),
         n_damaged=n_damaged,
         elapsed_s=round(time.perf_counter() - started, 4),
-        expected_recall_of_parts=candidates.part_recall,
+        expected_recall_of_parts=None if lost or len(candidates.contents) > MAX_COMPARED else candidates.part_recall,
     )
 
 

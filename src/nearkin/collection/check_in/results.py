@@ -257,7 +257,8 @@ class Checked(Tabular):
     expected_recall_of_parts : PartRecall or None
         Expected share of the texts exactly at the containment that are found: of those that contain the text, and of
         those that it contains. None if it is unknown: if parts are not searched for, if the text has fewer than eight
-        word 5-grams, and if ``n_hot_keys`` is not 0. `Collection.check_many` does not compute it.
+        word 5-grams, if ``n_hot_keys`` is not 0, or if not all candidates were compared. `Collection.check_many` does
+        not compute it.
     """
 
     tables: ClassVar[tuple[str, ...]] = ("table",)
