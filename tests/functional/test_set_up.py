@@ -31,7 +31,23 @@ def test_doctor_shows_what_is_installed() -> None:
     ended.assert_clean()
     for words in ("nearkin", "python", "memory", "extra spark"):
         assert words in ended.out
-    assert "17 or newer" not in told["machine"]["java"] or "needs" in told["machine"]["java"]
+
+
+@pytest.mark.parametrize(
+    ("version", "said"), [("21.0.1", "21"), ("1.8.0_402", "Spark needs Java 17 or newer."), (None, "which is missing")]
+)
+def test_doctor_names_the_java_that_spark_would_start(
+    version: str | None, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyspark")
+    if version is not None:
+        java = tmp_path / "bin/java"
+        java.parent.mkdir()
+        java.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\"'\n")
+        java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    shown = json.loads(nearkin_here("doctor", "--json").out)["machine"]["java"]
+    assert shown == said if said.isdigit() else said in shown
 
 
 def test_doctor_names_the_missing_parts_of_an_extra_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,8 +45,16 @@ def run(*arguments: str | Path, code: int) -> Ended:
             2,
             "--file must be a path, whose names have at most 255 bytes each. Got 'LLL",
         ),
-        (["compare", "in.jsonl", LONG], 2, "A B must be a path, whose names have at most 255 bytes each. Got 'LLL"),
-        (["compare", LONG, "in.jsonl"], 2, "A B must be a path, whose names have at most 255 bytes each. Got 'LLL"),
+        (
+            ["compare", "in.jsonl", LONG],
+            2,
+            "Error: B must be a path, whose names have at most 255 bytes each. Got 'LLL",
+        ),
+        (
+            ["compare", LONG, "in.jsonl"],
+            2,
+            "Error: A must be a path, whose names have at most 255 bytes each. Got 'LLL",
+        ),
         (
             ["list", "matter", "--out", f"{LONG}.csv"],
             2,

@@ -77,8 +77,9 @@ class Command(TyperCommand):
         except OSError as error:
             if error.errno != errno.ENAMETOOLONG or (refused := _of_long_name(error, ctx.params)) is None:
                 raise
-            refused.args = (refused.with_options(self._option_of),)
-            raise refused from error
+            too_long, from_end = refused
+            too_long.args = (too_long.with_options(lambda name: self._value_of(name, from_end)),)
+            raise too_long from error
         except KeyboardInterrupt as error:
             raise typer.Abort from error
 
@@ -101,6 +102,12 @@ class Command(TyperCommand):
         names = [(one.metavar or str(one.name).upper(), one.required) for one in arguments]
         pieces = [name if is_required or name.startswith("[") else f"[{name}]" for name, is_required in names]
         return [self.options_metavar or "", *pieces]
+
+    def _value_of(self, parameter: str, from_end: int) -> str | None:
+        """Spell one value of a parameter: ``B`` for the last one of ``[COLLECTION] A B``."""
+        spelt = self._option_of(parameter)
+        words = (spelt or "").split()
+        return words[from_end] if 1 < len(words) >= -from_end else spelt
 
     def _option_of(self, parameter: str) -> str | None:
         """Spell a parameter as on the command line: ``threshold`` as ``--threshold``, ``inputs`` as ``INPUT``."""
@@ -209,16 +216,20 @@ def _places(name: str, value: object) -> Iterator[str | Path]:
             yield one
 
 
-def _of_long_name(error: OSError, values: Mapping[str, object]) -> ParameterError | None:
-    """Return the error that names the parameter whose path the system refused; None if it is none of them."""
+def _of_long_name(error: OSError, values: Mapping[str, object]) -> tuple[ParameterError, int] | None:
+    """Return the error that names the parameter whose path the system refused, and the index from the end of its value.
+
+    None if it is none of them.
+    """
     refused = os.fsdecode(error.filename or "")
     for name, value in values.items():
-        for place in value if isinstance(value, list | tuple) else [value]:
+        places = value if isinstance(value, list | tuple) else [value]
+        for at, place in enumerate(places, -len(places)):
             path = str(place) if isinstance(place, str | Path) and place else "-"
             if refused.startswith(path) and (rule := rule_of_lengths(path)) is not None:
-                return ParameterError.of(name, "the command", rule, path)
+                return ParameterError.of(name, "the command", rule, path), at
             if len(stem := Path(path).stem) > _LONG and stem in refused:
-                return ParameterError.of(name, "the command", "a path with a shorter name", path)
+                return ParameterError.of(name, "the command", "a path with a shorter name", path), at
     return None
 
 
