@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
+from nearkin.collection.groups.since import known_waves
 from nearkin.errors import CollectionError, ParameterError
+from nearkin.reports.sentences.groups import change_sentences
+from nearkin.reports.sentences.groups_since import groups_since_sentences
 
 WORDS = "the tenant pays the rent on the first day of each month to the owner of the house".split(" ")  # noqa: SIM905
 THRESHOLD = 0.3
@@ -151,8 +154,65 @@ def test_what_came_after_the_latest_grouping_is_counted_only(place):
         collection.decide(never_group=("a1", "a3"), by="ada")
         found = collection.groups_since("march", threshold=THRESHOLD)
         assert (found.changes, found.n_not_grouped, found.n_gone, found.n_decisions) == ((), 2, 1, 1)
+        assert (found.n_new_versions, found.n_removed) == (0, 1)
         with pytest.raises(ParameterError, match="not updated since wave 'april'"):
             collection.groups_since("april", threshold=THRESHOLD)
+
+
+def test_a_late_load_of_an_earlier_wave_does_not_move_its_end(place):
+    with place.open() as collection:
+        collection.add({"a1": sentence("a"), "a2": sentence("a", "1"), "b1": sentence("b")}.items(), wave="march")
+        collection.groups(threshold=THRESHOLD)
+        collection.add({"a3": sentence("a", "2"), "c1": sentence("c"), "c2": sentence("c", "3")}.items(), wave="april")
+        collection.groups(threshold=THRESHOLD)
+        before = collection.groups_since("march", threshold=THRESHOLD)
+        collection.add({"b2": sentence("b", "2")}.items(), wave="march")
+        collection.groups(threshold=THRESHOLD)
+        found = collection.groups_since("march", threshold=THRESHOLD)
+        assert found.grouped_then == before.grouped_then
+        assert (before.n_later_loads, found.n_later_loads) == (0, 1)
+        assert {row[2] for row in told(found)} == {"a3", "b1", "b2", "c1", "c2"}
+        assert "1 load of this wave came after these groups; its documents are listed as changes." in [
+            str(one) for one in groups_since_sentences(found, 20)
+        ]
+        found = collection.groups_since("april", threshold=THRESHOLD)
+        assert ([row[2] for row in told(found)], found.n_later_loads) == (["b1", "b2"], 0)
+        with collection.opened.store.reading() as connection:
+            assert known_waves(connection, found.tolerance) == ["march", "april"]
+
+
+def test_the_end_of_a_wave_that_was_not_grouped_before_the_next_is_its_last_load(place):
+    with place.open() as collection:
+        collection.add({"a1": sentence("a")}.items(), wave="march")
+        collection.add({"a2": sentence("a", "1")}.items(), wave="april")
+        collection.add({"b1": sentence("b")}.items(), wave="march")
+        collection.groups(threshold=THRESHOLD)
+        collection.add({"b2": sentence("b", "2")}.items(), wave="may")
+        collection.groups(threshold=THRESHOLD)
+        found = collection.groups_since("march", threshold=THRESHOLD)
+        assert ([row[2] for row in told(found)], found.n_later_loads) == (["b1", "b2"], 0)
+
+
+def test_new_versions_after_the_latest_grouping_are_counted_apart(place):
+    with place.open() as collection:
+        collection.add({"a1": sentence("a"), "a2": sentence("a", "1")}.items(), wave="march")
+        collection.groups(threshold=THRESHOLD)
+        collection.add({"a1": sentence("a", "2"), "b1": sentence("b")}.items(), wave="april")
+        collection.add({"b1": sentence("b", "1")}.items(), wave="may")
+        found = collection.groups_since("march", threshold=THRESHOLD)
+        assert (found.n_not_grouped, found.n_new_versions, found.n_gone, found.n_removed) == (2, 1, 1, 0)
+
+
+def test_a_known_document_with_a_new_version_is_not_called_new(place):
+    with place.open() as collection:
+        collection.add({"a1": sentence("a"), "b1": sentence("b"), "b2": sentence("b", "2")}.items(), wave="march")
+        collection.groups(threshold=THRESHOLD)
+        collection.add({"a1": sentence("b", "3"), "b3": sentence("b", "4")}.items(), wave="april")
+        found = collection.groups(threshold=THRESHOLD)
+        (change,) = found.changes
+        assert (change.new_documents, change.known_documents) == (("a1", "b3"), ("a1",))
+        *_, last = map(str, change_sentences(found))
+        assert last == "  group 1: 1 new document (b3); 1 document with a new version (a1)"
 
 
 def test_waves_whose_groups_are_not_known_are_refused(place):

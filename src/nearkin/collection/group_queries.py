@@ -141,8 +141,9 @@ class GroupQueries:
     ) -> GroupsSince:
         """List the changes of the stored groups since the end of a wave; nothing is grouped again or written.
 
-        The groups at the end of a wave are those of the first call of `groups` after the last documents of the wave
-        were added. Documents that were added or removed after the latest call of `groups` are only counted.
+        The groups at the end of a wave are those of the first call of `groups` after its last load before the next
+        wave. Later loads of the wave do not change this; their documents are listed as changes. Documents added or
+        removed after the latest call of `groups` are only counted.
 
         Parameters
         ----------

@@ -35,9 +35,12 @@ FOUND = GroupsSince(
     grouped_now="2026-04-02T11:30:00+00:00",
     n_groups=7,
     n_groups_were=1,
+    n_later_loads=0,
     changes=(SAME, NEW, GONE),
     n_not_grouped=0,
+    n_new_versions=0,
     n_gone=0,
+    n_removed=0,
     n_decisions=0,
     documents=CHANGES_SCHEMA.empty_table(),
 )
@@ -77,8 +80,12 @@ def test_a_wave_whose_name_says_so_is_not_called_a_wave_twice() -> None:
 @pytest.mark.parametrize(
     ("late", "words"),
     [
-        ({"n_not_grouped": 1}, "1 document added. nearkin groups includes it."),
-        ({"n_gone": 2, "n_decisions": 1}, "2 members replaced or removed, 1 decision made or undone. nearkin groups "),
+        ({"n_not_grouped": 1}, "updated since: 1 new document. Run nearkin groups to include it."),
+        (
+            {"n_not_grouped": 18, "n_new_versions": 3, "n_gone": 3},
+            "updated since: 15 new documents, 3 new versions. Run nearkin groups to include them.",
+        ),
+        ({"n_gone": 2, "n_removed": 2, "n_decisions": 1}, "since: 2 members removed, 1 decision made or undone. Run "),
     ],
 )
 def test_what_came_later_is_told(late: dict[str, int], words: str) -> None:

@@ -231,7 +231,7 @@ Since = Annotated[
         "--since",
         metavar="WAVE",
         help="List what changed in the stored groups since this wave. Compares with the first run of nearkin groups "
-        "after the wave's last nearkin add.",
+        "after this wave was added. What was added to it after a later wave is listed as a change.",
         show_default=False,
     ),
 ]

@@ -25,6 +25,9 @@ class GroupChange:
     number : int
     is_new : bool
     new_documents : tuple of str
+        Documents that were not in this group at the last call, because they or their texts were not stored.
+    known_documents : tuple of str
+        Those of `new_documents` that were stored with another text at the last call.
     joined_documents : tuple of str
         Documents that were stored and in no group at the last call, and are in this one now.
     new_versions : tuple of str
@@ -63,6 +66,7 @@ class GroupChange:
     principal_was: str | None
     principal_again: str | None = None
     principal_chosen: str | None = None
+    known_documents: tuple[str, ...] = ()
 
     @property
     def is_choice_alone(self) -> bool:
@@ -104,7 +108,7 @@ def group_changes(
     for number, was in zip(membership.groups[moved].tolist(), was_of_now[moved].tolist()):
         (split if was in present else merged).setdefault(number, set()).add(was)
     group_of = dict(zip(before.contents.tolist(), before.groups.tolist()))
-    newcomers, versions, replaced = _arrived(connection, state.seen_row, rows, is_new, group_of)
+    newcomers, known, versions, replaced = _arrived(connection, state.seen_row, rows, is_new, group_of)
     joined = dict[int, list[str]]()
     for i in np.flatnonzero(~is_new & (before.group_of(rows.content) == NO_GROUP)).tolist():
         joined.setdefault(int(rows.group[i]), []).append(rows.doc_id[i])
@@ -130,6 +134,7 @@ def group_changes(
             is_dissolved=number not in present,
             principal_was=gone.get(number),
             principal_chosen=chosen.get(number),
+            known_documents=tuple(known.get(number, ())),
         )
         for number in sorted(changed)
         if number not in absorbed
@@ -138,14 +143,15 @@ def group_changes(
 
 def _arrived(
     connection: Connection, seen_row: int, rows: MemberRows, is_new: Bool, group_of: Mapping[int, int]
-) -> tuple[dict[int, list[str]], dict[int, list[str]], set[int]]:
-    """Return the new documents of each group, the new versions of members, and the contents that these replaced."""
+) -> tuple[dict[int, list[str]], dict[int, list[str]], dict[int, list[str]], set[int]]:
+    """Return by group new documents, those with an earlier text, and new versions of members; and replaced contents."""
     places, former = np.flatnonzero(is_new).tolist(), dict[str, int]()
     for some in named([rows.doc_id[i] for i in places if rows.version[i] > 1]):
         is_former = documents.c.doc_id.in_(some) & (documents.c.row < seen_row)
         query = select(documents.c.doc_id, documents.c.content).where(is_former).order_by(documents.c.row)
         former |= dict(connection.execute(query).all())  # of several versions the last one
-    newcomers, versions, replaced = dict[int, list[str]](), dict[int, list[str]](), set[int]()
+    newcomers, known, versions = dict[int, list[str]](), dict[int, list[str]](), dict[int, list[str]]()
+    replaced = set[int]()
     for i in places:
         doc_id, number = rows.doc_id[i], int(rows.group[i])
         if doc_id in former and group_of.get(former[doc_id]) == number:
@@ -153,7 +159,9 @@ def _arrived(
             replaced.add(former[doc_id])
         else:
             newcomers.setdefault(number, []).append(doc_id)
-    return newcomers, versions, replaced
+            if doc_id in former:
+                known.setdefault(number, []).append(doc_id)
+    return newcomers, known, versions, replaced
 
 
 def _departed(

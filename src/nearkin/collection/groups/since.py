@@ -105,13 +105,19 @@ class GroupsSince(Tabular):
     wave : str
     grouped_then, grouped_now : str
         Times of the two compared groupings: the first one after the wave, and the latest. UTC, ISO 8601.
+    n_later_loads : int
+        Number of loads of this wave after the earlier grouping; their documents are listed as changes.
     n_groups, n_groups_were : int
     changes : tuple of GroupChangeSince
         Changes sorted by the number of the group. A group that was merged into another is listed with that one.
     n_not_grouped : int
         Number of documents added since the latest grouping; they are not in any compared group.
+    n_new_versions : int
+        Number of these that have an earlier version which the latest grouping knew.
     n_gone : int
         Number of members that were removed or got another text since the latest grouping.
+    n_removed : int
+        Number of these that are not stored now.
     n_decisions : int
         Number of decisions on groups since the latest grouping.
     documents : Table
@@ -126,9 +132,12 @@ class GroupsSince(Tabular):
     grouped_now: str
     n_groups: int
     n_groups_were: int
+    n_later_loads: int
     changes: tuple[GroupChangeSince, ...]
     n_not_grouped: int
+    n_new_versions: int
     n_gone: int
+    n_removed: int
     n_decisions: int
     documents: pa.Table
 
@@ -137,8 +146,8 @@ class GroupsSince(Tabular):
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types, without the documents."""
-        names = ("wave", "grouped_then", "grouped_now", "n_groups", "n_groups_were")
-        left = ("n_not_grouped", "n_gone", "n_decisions")
+        names = ("wave", "grouped_then", "grouped_now", "n_groups", "n_groups_were", "n_later_loads")
+        left = ("n_not_grouped", "n_new_versions", "n_gone", "n_removed", "n_decisions")
         return {
             **self.tolerance.to_dict(),
             **{name: getattr(self, name) for name in (*names, *left)},
@@ -175,10 +184,11 @@ def groups_since(collection: OpenedCollection, wave: str, tolerance: Tolerance) 
     with collection.store.reading() as connection:
         refuse_changed(connection, waves, loads, facts)
         refuse_missing_rows(connection, activity, changes)
-        then, now = _both(connection, wave, tolerance)
+        then, now, n_later_loads = _both(connection, wave, tolerance)
         known = _documents(connection, np.union1d(then.rows, now.rows).tolist() + list(now.principals.values()))
         before, after = _by_id(then, known), _by_id(now, known)
         kinds = dict(_kinds(before, after, current_ids(connection, before.members.keys()), then.seen_row))
+        gone = {known[row].doc_id for row in now.rows.tolist() if not known[row].is_current}
         return GroupsSince(
             tolerance=tolerance,
             wave=wave,
@@ -186,42 +196,72 @@ def groups_since(collection: OpenedCollection, wave: str, tolerance: Tolerance) 
             grouped_now=now.grouped_at,
             n_groups=len(after.principals),
             n_groups_were=len(before.principals),
+            n_later_loads=n_later_loads,
             changes=tuple(_changes(before, after, kinds)),
             n_not_grouped=_n_not_grouped(connection, now.seen_row),
-            n_gone=sum(not known[row].is_current for row in now.rows.tolist()),
+            n_new_versions=_n_new_versions(connection, now.seen_row),
+            n_gone=len(gone),
+            n_removed=len(gone - current_ids(connection, gone)),
             n_decisions=_n_decisions(connection, tolerance),
             documents=_table(before, after, kinds, known),
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _LoadsOfWave:
+    """Loads of a wave, in order, and the first load of the next wave; None if no wave came later."""
+
+    loads: tuple[int, ...]
+    next_wave: int | None
+
+    @property
+    def end(self) -> int:
+        """Last load of the wave before the next wave: what was added to it later does not move its end."""
+        return max(one for one in self.loads if self.next_wave is None or one < self.next_wave)
+
+    def grouped(self, grouped: set[int]) -> int | None:
+        """Return the load after which the groups at the end of the wave were computed; None if they were not."""
+        between = [one for one in grouped if self.end <= one and (self.next_wave is None or one < self.next_wave)]
+        return min(between) if between else self.loads[-1] if self.loads[-1] in grouped else None
+
+
 def known_waves(connection: Connection, tolerance: Tolerance) -> list[str]:
-    """Return the waves at whose end the groups at a tolerance are known, in the order of their last loads."""
-    return _usable(_last_loads(connection), grouped_loads(connection, str(tolerance)))
+    """Return the waves at whose end the groups at a tolerance are known, in order."""
+    return _usable(_loads_of_waves(connection), grouped_loads(connection, str(tolerance)))
 
 
-def _last_loads(connection: Connection) -> dict[str, int]:
-    of_waves = select(waves.c.name, func.max(loads.c.load)).select_from(waves.join(loads)).group_by(waves.c.name)
-    return {name: int(last) for name, last in connection.execute(of_waves)}
+def _loads_of_waves(connection: Connection) -> dict[str, _LoadsOfWave]:
+    """Return the loads of the waves, in the order of the waves' first loads."""
+    found = dict[str, list[int]]()
+    of_waves = select(waves.c.name, loads.c.load).select_from(waves.join(loads)).order_by(loads.c.load)
+    for name, load in connection.execute(of_waves):
+        found.setdefault(name, []).append(int(load))
+    firsts = [of_wave[0] for of_wave in found.values()]
+    return {
+        name: _LoadsOfWave(tuple(of_wave), following)
+        for (name, of_wave), following in zip(found.items(), [*firsts[1:], None], strict=True)
+    }
 
 
-def _usable(last_loads: Mapping[str, int], grouped: set[int]) -> list[str]:
-    return sorted((name for name, last in last_loads.items() if last in grouped), key=lambda name: last_loads[name])
+def _usable(of_waves: Mapping[str, _LoadsOfWave], grouped: set[int]) -> list[str]:
+    return [name for name, one in of_waves.items() if one.grouped(grouped) is not None]
 
 
-def _both(connection: Connection, wave: str, tolerance: Tolerance) -> tuple[PastGroups, PastGroups]:
-    """Return the groups after the wave, and the latest groups with their current principals.
+def _both(connection: Connection, wave: str, tolerance: Tolerance) -> tuple[PastGroups, PastGroups, int]:
+    """Return the groups after the wave, the latest with their current principals, and the number of later loads.
 
     Raises
     ------
     ParameterError
-        There is no such wave, or no groups were stored between its last load and the next.
+        There is no such wave, or no groups were stored between its last load and the next wave.
     CollectionError
         The stored groups are not those of the history.
     """
-    last_loads = _last_loads(connection)
-    if wave not in last_loads:
-        ordered = sorted(last_loads, key=lambda name: last_loads[name])
-        raise ParameterError(f"There is no wave {quoted(wave)}. Waves: {first_of(ordered, _N_NAMED, len(ordered))}")
+    of_waves = _loads_of_waves(connection)
+    if wave not in of_waves:
+        raise ParameterError(
+            f"There is no wave {quoted(wave)}. Waves: {first_of([*of_waves], _N_NAMED, len(of_waves))}"
+        )
     name = str(tolerance)
     state, now = GroupState.read(connection, name), past_groups(connection, name)
     if now is None or state.number is None:
@@ -229,10 +269,12 @@ def _both(connection: Connection, wave: str, tolerance: Tolerance) -> tuple[Past
             f"No groups {tolerance.in_words()} were stored with their history. Store them: nearkin groups COLLECTION"
         )
     _refuse_other_groups(connection, state, now)
-    then = past_groups(connection, name, last_loads[wave])
-    if then is None:
-        raise ParameterError(_not_known(wave, last_loads, grouped_loads(connection, name), tolerance))
-    return then, PastGroups(
+    grouped = grouped_loads(connection, name)
+    load = of_waves[wave].grouped(grouped)
+    then = past_groups(connection, name, load) if load is not None else None
+    if load is None or then is None:
+        raise ParameterError(_not_known(wave, of_waves, grouped, tolerance))
+    latest = PastGroups(
         number=now.number,
         grouped_at=now.grouped_at,
         last_load=now.last_load,
@@ -241,19 +283,20 @@ def _both(connection: Connection, wave: str, tolerance: Tolerance) -> tuple[Past
         groups=now.groups,
         principals=state.principals,
     )
+    return then, latest, sum(one > load for one in of_waves[wave].loads)
 
 
-def _not_known(wave: str, last_loads: Mapping[str, int], grouped: set[int], tolerance: Tolerance) -> str:
-    if last_loads[wave] > max(grouped):
+def _not_known(wave: str, of_waves: Mapping[str, _LoadsOfWave], grouped: set[int], tolerance: Tolerance) -> str:
+    if of_waves[wave].end > max(grouped):
         return (
             f"The groups {tolerance.in_words()} were not updated since wave {quoted(wave)} was added. Update them: "
             "nearkin groups COLLECTION"
         )
-    usable = _usable(last_loads, grouped)
+    usable = _usable(of_waves, grouped)
     asked = first_of(list(map(repr, usable)), _N_NAMED, len(usable)) if usable else "none yet"
     return (
         f"The groups {tolerance.in_words()} at the end of wave {quoted(wave)} are not known: none were stored between "
-        f"its last load and the next one. Known at the end of: {asked}"
+        f"its last load and the next wave. Known at the end of: {asked}"
     )
 
 
@@ -342,6 +385,14 @@ def _changes(before: _GroupsOf, after: _GroupsOf, kinds: Mapping[str, ChangeKind
 def _n_not_grouped(connection: Connection, seen_row: int) -> int:
     is_new = (documents.c.row >= seen_row) & documents.c.is_current
     return int(connection.execute(select(func.count()).select_from(documents).where(is_new)).scalar_one())
+
+
+def _n_new_versions(connection: Connection, seen_row: int) -> int:
+    former = documents.alias("former")
+    is_former = (former.c.doc_id == documents.c.doc_id) & (former.c.row < seen_row) & former.c.removed_at.is_(None)
+    is_new = (documents.c.row >= seen_row) & documents.c.is_current
+    query = select(func.count()).select_from(documents).where(is_new, select(former.c.row).where(is_former).exists())
+    return int(connection.execute(query).scalar_one())
 
 
 def _n_decisions(connection: Connection, tolerance: Tolerance) -> int:

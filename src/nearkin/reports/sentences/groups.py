@@ -104,7 +104,7 @@ def change_sentences(
     found: CollectionGroups, n_shown: int = _MAX_CHANGES, *, has_choice: bool = False
 ) -> Iterator[Sentence]:
     """Describe the changes since the groups were last updated, and list the first of them."""
-    since = f" (new documents: {', '.join(map(wave_text, found.new_waves))})" if found.new_waves else ""
+    since = f" (documents from {', '.join(map(wave_text, found.new_waves))})" if found.new_waves else ""
     if not found.changes:
         yield Sentence(f"No {'other ' * has_choice}group changed since the last call{since}")
         return
@@ -129,8 +129,11 @@ def _in_words(change: GroupChange) -> str:
         said.append(f"merged with {', '.join(f'group {n}' for n in change.merged)}")
     if change.split_from:
         said.append(f"split from {', '.join(f'group {n}' for n in change.split_from)}")
-    if change.new_documents:
-        said.append(f"{counted(len(change.new_documents), 'new document')} ({_first(change.new_documents)})")
+    if new := [doc_id for doc_id in change.new_documents if doc_id not in change.known_documents]:
+        said.append(f"{counted(len(new), 'new document')} ({_first(new)})")
+    if known := change.known_documents:
+        words = "document with a new version", "documents with new versions"
+        said.append(f"{counted(len(known), *words)} ({_first(known)})")
     if change.joined_documents:
         said.append(f"{_first(change.joined_documents)} joined")
     if change.new_versions:

@@ -32,16 +32,23 @@ def groups_since_sentences(found: GroupsSince, n_shown: int) -> Iterator[Sentenc
         f"{minute(found.grouped_now)} UTC",
         "quiet",
     )
-    late = [
-        f"{counted(found.n_not_grouped, 'document')} added" * bool(found.n_not_grouped),
-        f"{counted(found.n_gone, 'member')} replaced or removed" * bool(found.n_gone),
-        f"{counted(found.n_decisions, 'decision')} made or undone" * bool(found.n_decisions),
-    ]
-    if any(late):
-        n = found.n_not_grouped + found.n_gone + found.n_decisions
+    if n := found.n_later_loads:
         yield Sentence(
-            f"Not included, because the groups were not updated since: {', '.join(filter(None, late))}. "
-            f"nearkin groups includes {agreeing(n, 'it', 'them')}.",
+            f"{counted(n, 'load')} of this wave came after these groups; {agreeing(n, 'its', 'their')} documents "
+            "are listed as changes.",
+        )
+    late = [
+        counted(found.n_not_grouped - found.n_new_versions, "new document"),
+        counted(found.n_new_versions, "new version"),
+        f"{counted(found.n_removed, 'member')} removed",
+        f"{counted(found.n_decisions, 'decision')} made or undone",
+    ]
+    counts = found.n_not_grouped - found.n_new_versions, found.n_new_versions, found.n_removed, found.n_decisions
+    if any(counts):
+        told = ", ".join(words for n, words in zip(counts, late, strict=True) if n)
+        yield Sentence(
+            f"Not included, because the groups were not updated since: {told}. Run nearkin groups to include "
+            f"{agreeing(sum(counts), 'it', 'them')}.",
             "warning",
         )
 
