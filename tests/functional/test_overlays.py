@@ -267,6 +267,20 @@ def test_ids_that_are_no_control_numbers_are_not_keyed_on_them(tmp_path: Path) -
     assert (overlaid(tmp_path / "g.dat")[0], overlaid(tmp_path / "g.dat")[2]) == ("DOCID", ["one", "two"])
 
 
+def test_an_overlay_in_another_format_than_the_load_file_has_its_key(tmp_path: Path) -> None:
+    matter, text = tmp_path / "matter", TEXTS["A-001"]
+    load = load_file(tmp_path, "one.csv", "BEGDOC", CSV, {"A-1": text, "A-2": f"{text} Signed."})
+    (tmp_path / "five.jsonl").write_text(json.dumps({"id": "e", "text": text}) + "\n")
+    nearkin_here("add", str(matter), str(load), str(tmp_path / "five.jsonl"))
+    told = nearkin_here("groups", str(matter), "--overlay", "relativity", "--out", str(tmp_path / "g.dat"))
+    words = " ".join(told.err.split())
+    assert f"2 rows, for documents of {load}; key BEGDOC, Concordance DAT in UTF-8" in words
+    assert "1 row, for documents that came from no load file; key DOCID" in words
+    assert [overlaid(tmp_path / name)[0::2] for name in ("g.dat", "g-2.dat")] == [
+        ("BEGDOC", ["A-1", "A-2"]), ("DOCID", ["e"]),
+    ]  # fmt: skip
+
+
 def test_documents_of_other_files_get_a_csv(tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_text('{"id": "=1", "text": "It was"}\n{"id": "b", "text": "it  was"}\n')
     nearkin_here("dedup", str(tmp_path / "in.jsonl"), "--out", str(tmp_path / "out"), "--overlay", "plain")

@@ -37,7 +37,7 @@ _DIALECTS = {
     ".dat": Dialect(has_mark=True),
     ".csv": Dialect(separator=",", qualifier='"', newline="", quotes_all=False),
 }
-"""Dialects of overlays for documents that are in no load file, or whose load file no longer exists."""
+"""Dialects of overlays in another format than the load files, or for documents without an existing load file."""
 
 
 def check_overlay(out: Path | None, *, is_since: bool) -> None:
@@ -98,6 +98,7 @@ class _Keyed:
 
     dialect: Dialect
     key: str
+    is_own: bool = False
     load_files: list[str] = field(default_factory=list)
     doc_ids: list[str] = field(default_factory=list)
 
@@ -108,7 +109,7 @@ def write_group_overlays(
     """Write an overlay for each dialect and key of the load files that the documents came from, and say which.
 
     A load file counts if it still exists and has the id of the document as a control number. If no such file has the
-    format that the name ``out`` asks for, there is one overlay, of Nearkin's own.
+    format that the name ``out`` asks for, there is one overlay for each key, in Nearkin's own dialect.
 
     Parameters
     ----------
@@ -162,7 +163,7 @@ def _write(out: Path, part: _Keyed, vendor: Vendor, rows: Mapping[str, OverlayRo
         for doc_id in part.doc_ids:
             values = [doc_id, *vendor.values(rows.get(doc_id, OverlayRow(reason="unique")))]
             # a spreadsheet may open a CSV of ours; what came from a load file goes back as it came
-            writer.write(values if part.load_files or not part.dialect.is_csv else [safe(one) for one in values])
+            writer.write([safe(one) for one in values] if part.is_own and part.dialect.is_csv else values)
 
 
 def _warning(part: _Keyed, rows: Mapping[str, OverlayRow], outside: set[str]) -> str | None:
@@ -222,13 +223,15 @@ def _parts(listed: pa.Table, unread: Mapping[str, str], suffix: str) -> list[_Ke
     """Divide the documents among overlays: that of the first load file with the suffix first, other files' last."""
     paths = dict.fromkeys([*listed["source"].unique().to_pylist(), *unread.values()])
     controls = {path: found for path in paths if (found := _controls(path)) is not None}
-    if not any(path.lower().endswith(suffix) for path in controls):
-        controls = {}
+    is_own = not any(path.lower().endswith(suffix) for path in controls)
+    if is_own:
+        for one, _ in controls.values():
+            one.dialect = _DIALECTS[suffix]
     parts = dict[tuple[Dialect, str] | None, _Keyed]()
     for path in sorted(controls, key=lambda path: (not path.lower().endswith(suffix), path)):
         one, _ = controls[path]
-        parts.setdefault((one.dialect, one.column), _Keyed(one.dialect, one.column)).load_files.append(path)
-    others = _Keyed(_DIALECTS[suffix], KEY)
+        parts.setdefault((one.dialect, one.column), _Keyed(one.dialect, one.column, is_own)).load_files.append(path)
+    others = _Keyed(_DIALECTS[suffix], KEY, is_own=True)
     stored = zip(listed["source"].to_pylist(), listed["doc_id"].to_pylist(), strict=True)
     for path, doc_id in (*stored, *((path, doc_id) for doc_id, path in unread.items())):
         if path in controls and doc_id in controls[path][1]:
