@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import gc
 import hashlib
 import html
+import io
 import re
 from collections.abc import Iterator
 
@@ -54,8 +56,23 @@ def test_the_log_shows_values_before_and_after_and_kinds(visit: Visit) -> None:
     assert "lease · responsive : no → <b>yes</b>" in words
     assert "lease · responsive : not set → no" in words
     assert "not set → set" in words
+    collection.groups()
+    collection.decide(principal="letter", by="bo")
+    collection.decide(split_off=("letter", "lease, longer"), by="bo")
+    collection.decide(group_note=(1, "look again"), by="bo")
+    words = html.unescape(words_of(visit.get("/log").text))
+    assert "letter : not set → set by activity 4" in words
+    assert "lease, longer · letter : not set → letter split off" in words
+    assert "group 1 (words, threshold 0.5) : not set → look again" in words
+    changes = [row["change"] for row in csv.DictReader(io.StringIO(visit.get("/log.csv").text.lstrip("\ufeff")))]
+    assert changes == [
+        "not set → no", "no → <b>yes</b>", "not set → set", "not set → set by activity 4", "not set → letter split off",
+        "not set → look again",
+    ]  # fmt: skip
+    assert "never-group: 1; principal: 1; split-off: 1; tag: 2." in words_of(visit.get("/defensibility").text)
+    collection.undo(5)
     only = words_of(visit.get("/log", kind="never-group").text)
-    assert only.startswith("1 activity") or " 1 activity " in only
+    assert only.startswith("2 activities") or " 2 activities " in only
     assert 'value="never-group"' in page or "<option>never-group" in page
 
 

@@ -71,12 +71,12 @@ def log(
     from nearkin.cli.listed_file import check_list_file, write_list
     from nearkin.cli.printing import tell
     from nearkin.collection.collection import Collection
-    from nearkin.collection.decisions.log import table_of_log
+    from nearkin.reports.sentences.changed_values import log_in_words
 
     check_list_file(out, overwrite=overwrite)
     with Collection.open(collection, read_only=read_only) as opened:
         listed = opened.log(since=since, of=of)
-    write_list(out, lambda: table_of_log(listed), "changed value", is_silent=quiet or as_json)
+    write_list(out, lambda: log_in_words(listed), "changed value", is_silent=quiet or as_json)
     tell(
         lambda: [one.to_dict() for one in listed],
         lambda console: _show_log(console, listed, limit),

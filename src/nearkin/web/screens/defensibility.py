@@ -17,6 +17,7 @@ from nearkin.collection.info import info
 from nearkin.collection.integrity.read_only import check_only
 from nearkin.collection.tolerance import Tolerance, described
 from nearkin.reports.sentences.audit import measured_recall
+from nearkin.reports.sentences.changed_values import kinds_in_words
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.screen import ChangeForm, NoQuery, Screen
 from nearkin.web.service import ReviewService
@@ -35,7 +36,8 @@ class DefensibilityQuery(msgspec.Struct, kw_only=True):
 
 def defensibility(service: ReviewService, asked: DefensibilityQuery) -> ScreenAnswer:
     """Gather parameters, versions, counts, groups, the digest of the log, audits and, if asked for, the integrity."""
-    log, made = [one.to_dict() for one in service.collection.log()], service.audits.made
+    listed, made = service.collection.log(), service.audits.made
+    log = [one.to_dict() for one in listed]
     data = {
         "collection": service.name,
         "counts": {name: value for name, value in info(service.collection.opened).to_dict().items() if name != "place"},
@@ -54,6 +56,7 @@ def defensibility(service: ReviewService, asked: DefensibilityQuery) -> ScreenAn
         "asked": asked,
         "data": data,
         "sha256": sha256,
+        "kinds": kinds_in_words(listed),
         "audits": () if made is None else made.audits,
         "measured_recall": measured_recall,
     }

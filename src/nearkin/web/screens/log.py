@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pyarrow as pa
 
-from nearkin.collection.decisions.log import activities, table_of_log
+from nearkin.collection.decisions.log import activities
 from nearkin.collection.decisions.records import (
     GROUP_NOTE,
     NEVER_GROUP,
@@ -15,6 +15,7 @@ from nearkin.collection.decisions.records import (
     SAME_GROUP,
     Activity,
 )
+from nearkin.reports.sentences.changed_values import change_words, changed_names, log_in_words
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.screen import Screen
 from nearkin.web.service import ReviewService
@@ -43,27 +44,17 @@ def log(service: ReviewService, asked: LogQuery) -> ScreenAnswer:
         "n_found": len(found),
         "kinds": KINDS,
         "n_values": _MAX_VALUES,
-        "shown_value": shown_value,
+        "changed_names": changed_names,
+        "change_words": change_words,
         "can_undo": lambda one: one.undone_by is None and one.kind not in OF_DOCUMENTS,
     }
     data = {"n_found": len(found), "activities": [one.to_dict() for one in shown]}
     return ScreenAnswer("log.html.j2", values, data)
 
 
-def shown_value(value: str | None) -> str:
-    """Write a value before or after a change.
-
-    Examples
-    --------
-    >>> shown_value(None), shown_value(""), shown_value("yes")
-    ('not set', 'set', 'yes')
-    """
-    return "not set" if value is None else value or "set"
-
-
 def log_table(service: ReviewService, asked: LogQuery) -> pa.Table:
     """Return a row for each changed value."""
-    return table_of_log(_found(service, asked))
+    return log_in_words(_found(service, asked))
 
 
 def _found(service: ReviewService, asked: LogQuery) -> list[Activity]:

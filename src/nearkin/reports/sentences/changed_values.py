@@ -1,0 +1,81 @@
+"""Words for the changed values of activities, the same on the page "Log", in its exports and on "Defensibility"."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from nearkin.collection.decisions.records import GROUP_NOTE, NEVER_GROUP, PRINCIPAL, Activity, SettingChange
+from nearkin.collection.tolerance import described
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def kind_words(one: Activity) -> str:
+    """Name the kind of an activity; a split-off is stored as a decision never to group two documents."""
+    is_split_off = one.kind == NEVER_GROUP and any(change.now for change in one.changes)
+    return "split-off" if is_split_off else one.kind
+
+
+def kinds_in_words(listed: Sequence[Activity]) -> list[str]:
+    """Count the activities by kind.
+
+    Examples
+    --------
+    >>> kinds_in_words([])
+    []
+    """
+    return [f"{kind}: {n:,}" for kind, n in sorted(Counter(map(kind_words, listed)).items())]
+
+
+def value_words(kind: str, value: str | None) -> str:
+    """Write a value before or after a change.
+
+    Examples
+    --------
+    >>> value_words("tag", None), value_words("tag", ""), value_words("tag", "yes"), value_words("never-group", "a")
+    ('not set', 'set', 'yes', 'a split off')
+    >>> value_words("principal", "16")
+    'set by activity 16'
+    """
+    if kind == PRINCIPAL and value:
+        return f"set by activity {value}"
+    if kind == NEVER_GROUP and value:
+        return f"{value} split off"
+    return "not set" if value is None else value or "set"
+
+
+def change_words(change: SettingChange) -> str:
+    """Write the values before and after a change.
+
+    Examples
+    --------
+    >>> change_words(SettingChange("tag", "a", "responsive", None, ""))
+    'not set → set'
+    """
+    return f"{value_words(change.kind, change.was)} → {value_words(change.kind, change.now)}"
+
+
+def changed_names(change: SettingChange) -> tuple[str, ...]:
+    """Return the document, and the field or the other document, whose value a change is of; of a note, the group.
+
+    Examples
+    --------
+    >>> changed_names(SettingChange("group-note", "minhash, threshold 0.5", "1", None, "look again"))
+    ('group 1 (words, threshold 0.5)',)
+    """
+    if change.kind == GROUP_NOTE:
+        return (f"group {change.other} ({described(change.subject)})",)
+    return (change.subject, change.other) if change.other else (change.subject,)
+
+
+def log_in_words(listed: Sequence[Activity]) -> pa.Table:
+    """Return the table of changed values, with their words in the column ``change``."""
+    import pyarrow as pa
+
+    from nearkin.collection.decisions.log import table_of_log
+
+    words = [change_words(change) for one in listed for change in one.changes]
+    return table_of_log(listed).append_column("change", pa.array(words, pa.large_string()))
