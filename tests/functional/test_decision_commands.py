@@ -118,6 +118,25 @@ def test_a_decision_names_the_documents_in_the_order_given(matter) -> None:
     assert "same group: d003 and d002" in log
 
 
+def test_what_may_be_unexpected_is_said(matter) -> None:
+    never = "are in no stored group together. The decision keeps them apart in later groups."
+    assert never in " ".join(run("decide", matter, "--split-off", "d001", "d000", "--dry-run").out.split())
+    run("groups", matter, "--threshold", "0.3", "-q")
+    assert never not in " ".join(run("decide", matter, "--split-off", "d003", "d000").out.split())
+    run("decide", matter, "--never-group", "d001", "d000")
+    told = " ".join(run("decide", matter, "--same-group", "d001", "d002", "--dry-run").out.split())
+    assert "d001 must never be in a group with d000, which is in one with d002 now: d002 leaves it." in told
+    told = " ".join(run("tag", matter, "privileged yes", "d000", "--dry-run").out.split())
+    assert "named 'privileged yes' and has no value. If 'yes' is a value: 'privileged=yes'" in told
+    assert "has no value" not in run("tag", matter, "privileged yes=1", "d000").out
+
+
+def test_the_type_of_an_activity_is_a_number() -> None:
+    told = run("undo", "--help").out
+    assert "_activity_number" not in told
+    assert "<int>" in told
+
+
 def test_an_empty_file_of_ids_is_refused(matter, tmp_path) -> None:
     (tmp_path / "ids.txt").write_text("\n")
     assert "has no ids" in run("tag", matter, "hot", "--from", tmp_path / "ids.txt", code=3).err

@@ -105,6 +105,9 @@ def _activity_number(text: str) -> int:
     return int(text)
 
 
+_activity_number.__name__ = "int"  # the help shows it as the type
+
+
 ActivityNumber = Annotated[
     int,
     typer.Argument(

@@ -44,14 +44,27 @@ def result_sentences(found: ActivityResult, n_shown: int, *, is_asked_dry: bool)
         return
     if found.is_dry_run:
         yield Sentence(what, strong="Would change: ")
+        yield from _remarks(found)
         if is_asked_dry:
             yield _DRY
         return
     yield Sentence(what, strong=f"Activity {found.number}: ")
+    yield from _remarks(found)
     if found.n_unchanged:
         n = found.n_unchanged
         yield Sentence(f"{counted(n, 'document')} had it already" if found.kind == "tag" else _without(n))
     yield Sentence(f"To undo it: nearkin undo COLLECTION {found.number}", "quiet")
+
+
+def _remarks(found: ActivityResult) -> Iterator[Sentence]:
+    """Say what may be unexpected: of two documents, or that the name of a tag has blanks and no value."""
+    yield from (Sentence(one, "warning") for one in found.remarks)
+    name = str(found.data.get("field", "")) if found.kind == TAG and not found.data.get("value") else ""
+    field, _, value = name.partition(" ")
+    if value and "n_values" not in found.data:
+        yield Sentence(
+            f"This tag is named {name!r} and has no value. If {value!r} is a value: '{field}={value}'", "warning"
+        )
 
 
 def _without(n: int) -> str:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, TypeVar
 
 from nearkin.errors import SourceError
+from nearkin.stages.documents.encodings import is_told_by_line
 from nearkin.stages.documents.formats.format import StreamFormat, stream_of
 from nearkin.stages.documents.head import Head
 from nearkin.stages.documents.source import OpenedSource, Source, no_note
@@ -75,9 +76,16 @@ class LoadFile(StreamFormat):
         return self.name if is_one else sniffed(head) or "file"
 
     def evidence(self, head: Head) -> str:
-        """Return the encoding and the delimiters."""
+        """Return the encoding and the delimiters; fields in UTF-8 are read as such whatever encoding was named."""
+        from nearkin.stages.documents.load_files.dialect import is_utf8_so_far
+
         found = self.dialect(head)
-        return "" if found is None else f": {found.in_words()}"
+        if found is None:
+            return ""
+        is_by_line = head.encoding is not None and is_told_by_line(head.encoding)
+        if is_by_line and not head.mark and is_utf8_so_far(head.data):
+            found = replace(found, encoding="utf-8")
+        return f": {found.in_words()}"
 
     def header(self, head: Head, delimiter: str | None) -> Sequence[str]:
         """Return the fields of the first line."""

@@ -136,7 +136,7 @@ def dialect_of(head: bytes, *, mark: bytes = b"", encoding: str | None = None) -
     if found is None:
         return None
     if encoding is None:
-        encoding = "utf-8" if _is_utf8_so_far(head) else SINGLE_BYTE
+        encoding = "utf-8" if is_utf8_so_far(head) else SINGLE_BYTE
     line_end = "\r\n" if is_cr else "\n" if rest or head.endswith(b"\n") else "\r\n"
     return replace(found[1], encoding=encoding, has_mark=bool(mark), line_end=line_end)
 
@@ -166,7 +166,7 @@ def decoded(data: bytes, encoding: str = SINGLE_BYTE) -> str:
         return data.decode(encoding, "replace")
 
 
-def _is_utf8_so_far(head: bytes) -> bool:
+def is_utf8_so_far(head: bytes) -> bool:
     """Whether data is UTF-8 up to a character that may be cut off at its end."""
     try:
         head.decode()

@@ -48,6 +48,12 @@ def rows_of(found: SourceSet, encoding: str = "utf-8") -> list[dict[str, object]
     ]
 
 
+def test_a_load_file_in_utf_8_is_not_said_to_have_the_encoding_of_others(vol: Path) -> None:
+    (vol / "load.dat").write_bytes(dat(NAMES, ["A-1", "A-1", r"TEXT\A-1.txt"]).encode())
+    told, *_ = resolve_sources(["vol/load.dat"], encoding="cp1252").guesses
+    assert "Concordance DAT in UTF-8" in told
+
+
 def test_texts_come_from_files_and_a_missing_one_is_one_row(vol: Path) -> None:
     found = resolve_sources(["vol/load.dat"])
     assert found.guesses == (
