@@ -99,7 +99,9 @@ def test_nothing_is_missed_that_is_claimed(filled, tolerance):
     of_letters = tolerance.method in ("range", "si")
     assert unasked.endswith(("queried and is not part of the recall", "queried and are not part of the recall"))
     assert ("no words" in unasked) is not of_letters
-    assert audited.counting == "a pair of two sampled texts counts twice in both counts: once from each text"
+    assert (
+        audited.counting == "each pair of sampled texts counts twice (A finds B, B finds A), in 'true' and in 'found'"
+    )
     assert audited.drawn == "distinct texts that can be queried"
 
 

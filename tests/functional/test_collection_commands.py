@@ -217,7 +217,9 @@ def test_copies_with_two_labels_are_the_worst_conflict(matter: str, tmp_path: Pa
 def test_a_tie_of_labels_is_called_one(matter: str, tmp_path: Path) -> None:
     labels = tmp_path / "labels.csv"
     labels.write_text("id;label\nrenewed;a\nlease;b\n", "utf-8")
-    said = "group 1: 2 labelled documents, 1 with 'b', 1 with 'a'; in a tie the label stored first counts: 'b'\n"
+    said = (
+        "group 1: 2 labelled documents, 1 with 'b', 1 with 'a'; tie: the label of the earliest stored document counts\n"
+    )
     assert said in run("conflicts", matter, labels).out
 
 

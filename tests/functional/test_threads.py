@@ -92,7 +92,7 @@ def test_summary_manifest_and_page(folder: Path, tmp_path: Path) -> None:
         "not inclusive",
         "duplicate spare",
         "no later mail holds all of its text",
-        "places in the tree (of missing mails too), found by the mail's own headers",
+        "answers, also missing ones, placed by their own headers",
         "at most 14 days older, that share an address with it.",
     ):
         assert words in page or words in text, words

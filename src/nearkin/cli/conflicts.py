@@ -32,9 +32,8 @@ _FOUND_UNASKED = 1_000
 """Maximum number of conflicts to find without --out and --max-conflicts: finding the passage of each takes time."""
 
 HELP = """
-Find near-duplicates with different labels. Lists, by group, the documents whose label is not the most frequent one \
-of the group, each with the most similar document that has another label (if possible, the most frequent label), and \
-the passage in which the two differ.
+Find near-duplicates with different labels. Lists the documents of each group that do not have its most frequent \
+label. Beside each: the most similar document with that label, or else with another one. Below: where the two differ.
 
 Labels come from a CSV, TSV, JSON Lines or Parquet file with a column of ids and a column of labels. Name the \
 columns with --id and --label, or give two columns of a CSV or TSV file without a header. In a tie the label of the \
@@ -141,9 +140,9 @@ def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> N
             labels = f"{n:,} with {first}"
             if one.is_tie and one.n_documents == 2 * n:
                 others = f"{n:,} with '{shown(one.label_a)}'"
-                labels += f", {others}; in a tie the label stored first counts: {first}"
+                labels += f", {others}; tie: the label of the earliest stored document counts"
             elif one.is_tie and one.n_documents > 1:
-                labels += "; others are as frequent, and in a tie the label stored first counts"
+                labels += "; tie: the label of the earliest stored document counts"
             console.print(
                 f"{name}: [bold]{counted(one.n_documents, 'labelled document')}[/], {labels}",
                 highlight=False,

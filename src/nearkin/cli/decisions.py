@@ -73,7 +73,8 @@ Remove a tag from documents, whatever its value.
   nearkin untag matter responsive lease-17
 """
 DECIDE_HELP = """
-Store a decision: two documents that must or must not be in one group, the principal of a group, or a note.
+Store a decision: two documents that must or must not be in one group, the principal of a group, which is the \
+document that represents it, or a note.
 
 nearkin groups keeps every decision, at every tolerance and in every later wave. A decision that contradicts others is \
 refused, and the message lists them.

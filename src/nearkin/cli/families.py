@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 HELP = """
 Group contracts into form groups: versions of one form or contract, such as signed and unsigned copies, revisions, \
-and the same form with different parties. Names of files and columns call a form group a family; it is not a mail \
-with its attachments.
+and the same form with different parties. In file and column names, "family" means such a form group, not a mail \
+with its attachments. The principal is the document that represents its group.
 
 The form groups of a COLLECTION are the groups that nearkin groups computes: they are updated, keep their numbers and \
 principals, and respect all decisions. Relations are stored, so that after the next wave only new pairs are compared.

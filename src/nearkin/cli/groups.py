@@ -38,8 +38,8 @@ Group the near-duplicates of a collection, and list what changed since the last 
 Documents are in one group if their wording matches, directly or through others: the Jaccard similarity of their word \
 5-grams is at least --threshold.
 
-A member that is linked to the principal only through others is indirect; --direct lists the members that match the \
-principal themselves.
+The principal is the document that represents its group. A member that is linked to it only through others is \
+indirect; --direct lists the members that match the principal themselves.
 
 Groups keep their numbers and principals when documents are added. A better principal is only suggested. --out \
 writes all members to a .csv, .tsv, .jsonl or .parquet file.

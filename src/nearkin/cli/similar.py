@@ -40,7 +40,10 @@ By default documents match by their wording: the Jaccard similarity of their wor
 --measure letters finds every document within --gamma; versions with more changes can lie outside it, and texts with \
 the same letters may be unrelated. --measure si compares one number per text (M. Scott Roth): a quick first look that \
 misses similar texts, finds unrelated ones and is not symmetric, so judge its results by the similarities beside \
-them. --out writes all documents found to a .csv, .tsv, .jsonl or .parquet file.
+them.
+
+The columns are Jaccard; edit similarity; γ, the distance of the letter counts (0: the same counts); and bits, the \
+number of different signature bits, of 256. --out writes all documents found to a .csv, .tsv, .jsonl or .parquet file.
 
 [bold]Examples[/]
 

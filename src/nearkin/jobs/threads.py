@@ -95,7 +95,7 @@ def threads(
         days older; 0 turns this off.
     new_text_only : bool, default False
         Whether only the new text of a mail, without quoted text and signature lines, must occur in a later mail.
-        Quoted text can then be in no inclusive mail.
+        Some quoted text may then be in none of the inclusive mails.
     file_format, encoding, on_error, max_unreadable, max_document_size, extraction_limits, ocr
         As for `nearkin.dedup`.
     report, overwrite : bool

@@ -33,8 +33,8 @@ class PartRecall:
         Share in [0, 1]: of the stored texts with ``n_words`` words that are parts of the text, those that are expected
         to be found.
     n_words : int
-        Length of such a part, if it repeats no word 5-gram. More of the longer parts are found, and fewer of the shorter
-        ones and of those that repeat themselves.
+        Length of such a part, if it repeats no word 5-gram. More of the longer parts are found, and fewer of the
+        shorter ones and of those that repeat themselves.
     """
 
     containing: float

@@ -34,8 +34,8 @@ ChosenAlphabet = Annotated[
     str | None,
     _collection(
         "--alphabet",
-        help="Alphabet of a new collection: universal (letters of every script) or latin (A to Z, a to z, 0 to 9, as "
-        "in the article). [dim]default: universal[/]",
+        help="Alphabet of a new collection: universal (letters of every script) or latin (A to Z, a to z, 0 to 9). "
+        "[dim]default: universal[/]",
         show_default=False,
     ),
 ]
@@ -142,15 +142,15 @@ Gamma = Annotated[
     float | None,
     _alike(
         help="Maximum distance of letter counts, relative to the length of the document's vector of letter counts. "
-        "Every document within it is found; similar ones can lie outside it. At least 0 and below 1. "
+        "Finds every document within this distance; similar documents may be farther away. At least 0 and below 1. "
         "[dim]default: 0.025[/]"
     ),
 ]
 Threshold = Annotated[
     float | None,
     _alike(
-        help="Minimum similarity of a match: the Jaccard similarity, or with --measure containment or edit that "
-        "measure. [dim]default: 0.5; for containment and edit 0.9[/]"
+        help="Minimum Jaccard similarity; with --measure containment or edit, the minimum of that measure. "
+        "[dim]default: 0.5; for containment and edit 0.9[/]"
     ),
 ]
 WordsThreshold = Annotated[

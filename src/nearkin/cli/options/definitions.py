@@ -73,7 +73,8 @@ FamilyShingle = Annotated[
     str | None,
     _search(
         "--shingle",
-        help="words:N or chars:N. If given, a collection is searched like files. [dim]default: words:3[/]",
+        help="words:N or chars:N. If given, the stored groups and decisions of a collection are not used. "
+        "[dim]default: words:3[/]",
     ),
 ]
 HigherThreshold = Annotated[float, _search(help="Minimum similarity; at least the threshold of the run.")]
@@ -96,7 +97,7 @@ NewTextOnly = Annotated[
     _threads(
         "--new-text-only",
         help="Compare only the new text of a mail with later ones, without quoted text and signature. These are found "
-        "by plain rules, which can be wrong. Quoted text can then be in no inclusive mail.",
+        "by plain rules, which can be wrong. Some quoted text may then be in none of the inclusive mails.",
     ),
 ]
 

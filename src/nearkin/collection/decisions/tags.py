@@ -28,6 +28,7 @@ from nearkin.store.store import Store
 
 _MAX_OF_A_FIELD, _MAX_OF_A_VALUE = 100, 1_000
 _MAX_NAMED = 10
+_ADD = "If the document is new or was removed, add it with nearkin add."
 TAGS_SCHEMA = pa.schema(
     [
         pa.field("doc_id", pa.large_string(), nullable=False),
@@ -276,11 +277,11 @@ def _refuse_unknown(connection: Connection, doc_ids: Sequence[str], tagged: str 
         try:
             document(connection, unknown[0])
         except UnknownDocumentError as error:  # it says why the document is missing
-            go_on = "Add its document first" if len(doc_ids) == 1 else "Omit this id, or add its document first"
-            raise UnknownDocumentError(f"{error} Nothing was changed. {go_on}; add a removed document again.") from None
+            omit = "Omit this id. " if len(doc_ids) > 1 else ""
+            raise UnknownDocumentError(f"{error} Nothing was changed. {omit}{_ADD}") from None
     if unknown:
         raise UnknownDocumentError(
             f"Not in the collection: {len(unknown):,} of {counted(len(doc_ids), 'document')}: "
             f"{first_of(list(map(quoted, unknown[:_MAX_NAMED])), _MAX_NAMED, len(unknown))}. Nothing was changed. Omit "
-            "these ids, or add their documents first; add removed documents again."
+            "these ids. If a document is new or was removed, add it with nearkin add."
         )

@@ -154,7 +154,7 @@ def _listed_before(added: Added) -> str:
     if not (n := added.n_listed_before):
         return ""
     of_them = "" if n == added.n_problems - added.n_erased else f"{n:,} of them "
-    return f" ({of_them}listed unchanged since an earlier load)"
+    return f" ({of_them}already in nearkin exceptions for the same reason)"
 
 
 def _removed_sentences(added: Added) -> Iterator[Sentence]:

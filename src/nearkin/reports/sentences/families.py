@@ -33,8 +33,7 @@ def families_sentences(
         yield Sentence(f"{criterion} is the default for {default_of}; the default {other} is another", "quiet")
     if found.families:
         yield Sentence(
-            "The table counts only how each member relates to the principal of its group; copies of one another can "
-            "both count as revised",
+            "Relations are to the principal only: two identical members can both be 'revised'",
             "quiet",
         )
     yield from input_sentences(told)

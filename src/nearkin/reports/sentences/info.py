@@ -28,7 +28,7 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
     parts = counted(told.n_segments, "part")
     yield Sentence(f"{told.place}: alphabet {told.alphabet}, schema {told.schema}, search index in {parts}")
     indexed = _indexed(told.n_indexed, told.n_texts)
-    yield Sentence(f"Similarity index of --measure si ({told.similarity_index}): {indexed}")
+    yield Sentence(f"For --measure si only: {indexed}; index {told.similarity_index}")
     if told.ignored is not None:
         ignored = Ignored.restored(told.ignored)
         passages = [counted(len(ignored.passages), "passage")] if ignored.passages else []
@@ -56,16 +56,15 @@ def _indexed(n_indexed: int, n_texts: int) -> str:
     Examples
     --------
     >>> _indexed(160, 201)
-    '160 of 201 texts; 41 have none: they are too short, or the method selects no passage of them'
+    '41 of 201 texts have no index (too short, or no passage chosen)'
     >>> _indexed(158, 158)
-    'all 158 texts'
+    'all 158 texts have an index'
     """
     n_others = n_texts - n_indexed
     if n_others <= 0:
-        return f"all {counted(n_indexed, 'text')}"
-    one = "1 has none: it is too short, or the method selects no passage of it"
-    several = f"{n_others:,} have none: they are too short, or the method selects no passage of them"
-    return f"{n_indexed:,} of {counted(n_texts, 'text')}; {agreeing(n_others, one, several)}"
+        return f"all {counted(n_indexed, 'text')} have an index"
+    have = agreeing(n_others, "has", "have")
+    return f"{n_others:,} of {counted(n_texts, 'text')} {have} no index (too short, or no passage chosen)"
 
 
 def fsck_sentences(found: IntegrityReport) -> Iterator[Sentence]:

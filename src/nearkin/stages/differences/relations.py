@@ -44,8 +44,8 @@ RULES: dict[str, str] = {
     ),
     "signature or date filled in": (
         f"At every difference one document has up to {MAX_FILLED_IN} words where the other has a blank (underscores, "
-        'dots, brackets), or has words of a signature ("/s/", By, Name, Title), a name with them, or a date where the '
-        "other has nothing."
+        'dots, brackets), or one document has signature words ("/s/", By, Name, Title), a name beside them or a date, '
+        "and the other has nothing there."
     ),
     "other numbers or dates": "Every word that differs is a number or belongs to a date.",
     "same form, other parties": (

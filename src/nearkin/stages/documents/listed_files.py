@@ -68,10 +68,9 @@ def listed_files(folder: str, paths: Sequence[str], *, takes_textless: bool = Fa
         kept = [one for one in rest if one not in own and _key(os.path.relpath(one, folder).split(os.sep)) not in named]
         n_named = len(rest) - len(loads) - len(kept)
         if n_named:
-            files = counted(n_named, "file")
-            notes.append(
-                f"{folder}: {files} named by {_names(folder, loads)} {'is' if n_named == 1 else 'are'} read there"
-            )
+            belong = counted(n_named, "file belongs", "files belong")
+            again = "is not read again as a file" if n_named == 1 else "are not read again as files"
+            notes.append(f"{folder}: {belong} to records of {_names(folder, loads)}, and {again}")
         rest = kept
     return ListedFiles(loads, tuple(one for one in rest if one not in loads), tuple(notes))
 

@@ -74,7 +74,7 @@ def test_a_folder_with_a_load_file_reads_each_text_once(vol: Path) -> None:
     found = resolve_sources(["vol"])
     assert [(one.name, one.format) for one in found.sources] == [("vol/load.dat", "load-file"), ("note.txt", "file")]
     assert "vol: skipped 1 list of images (Opticon or LFP), which hold no text: images.opt" in found.guesses
-    assert "vol: 2 files named by load.dat are read there" in found.guesses
+    assert "vol: 2 files belong to records of load.dat, and are not read again as files" in found.guesses
     assert [row["text"] for row in rows_of(found)] == [
         b"the first text", b"the second text", None, b"a loose note",
     ]  # fmt: skip
@@ -95,7 +95,7 @@ def test_records_are_read_beside_tables_that_are_read_as_documents(vol: Path) ->
     assert [(one.name, one.format) for one in found.sources] == [
         ("vol/load.dat", "load-file"), ("note.txt", "document"), ("own.dat", "document"), ("timeline.csv", "document"),
     ]  # fmt: skip
-    assert "vol: 2 files named by load.dat are read there" in found.guesses
+    assert "vol: 2 files belong to records of load.dat, and are not read again as files" in found.guesses
     assert "vol: skipped 1 list of images (Opticon or LFP), which hold no text: images.opt" in found.guesses
     assert not any("Warning" in one for one in found.guesses)
 
