@@ -278,6 +278,16 @@ def test_equal_files_of_a_shared_name_are_repeated_not_unchanged(tmp_path, place
     assert (added["n_unchanged"], added["n_same_again"]) == (4, 2)
 
 
+def test_repeated_rows_that_were_changed_later_are_repeated(tmp_path, place):
+    first, later = tmp_path / "first.csv", tmp_path / "later.csv"
+    first.write_text(f"id,text\na,{FAST}\nb,Another text\na,{FAST}\n")
+    later.write_text(f"id,text\na,{FAST} Once more.\n")
+    assert ", 1 repeated in this load" in nearkin_here("add", place.address, first, "--wave", "w").out
+    assert ", 1 changed" in nearkin_here("add", place.address, later, "--wave", "later").out
+    again = nearkin_here("add", place.address, first, "--wave", "w").out
+    assert again.startswith("w: 3 documents, 0 new, 0 changed, 2 unchanged, 1 repeated in this load")
+
+
 # -- ids with a byte that is not UTF-8 --------------------------------------------------------------------------------
 
 ROWS = {"csv": "%s,%s\n", "jsonl": '{"id": "%s", "text": "%s"}\n', "tsv": "%s\t%s\n"}

@@ -69,6 +69,14 @@ def test_a_thread_with_a_missing_mail_and_a_spare(folder: Path, tmp_path: Path) 
     assert [row["parent_mail"] for row in rows] == [None, None, "a.eml", "b.eml", None]
 
 
+def test_documents_without_text_are_counted_beside_those_that_are_skipped(folder: Path, tmp_path: Path) -> None:
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.4\nbroken")
+    ended = nearkin_here("add", tmp_path / "matter", folder)
+    ended = nearkin_here("threads", tmp_path / "matter", "--out", tmp_path / "out")
+    said = " ".join(ended.out.split())
+    assert "Skipped 1 document that is neither a mail nor inside one; of all 5 documents, 1 gave no text" in said
+
+
 def test_summary_manifest_and_page(folder: Path, tmp_path: Path) -> None:
     (folder / "notes.html").write_text("<p>No mail", "utf-8")
     out = tmp_path / "out"

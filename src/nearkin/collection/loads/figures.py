@@ -28,6 +28,11 @@ class Figures:
     n_shared_ids: int = 0
     first_shared_id: str | None = None
 
+    def count_unchanged(self, *, is_repeated: bool) -> None:
+        """Count a document whose text is stored, also if the same load had it before."""
+        self.n_unchanged += 1
+        self.n_same_again += is_repeated
+
     def count_new(self, doc_id: str, *, is_restored: bool) -> None:
         """Count a document whose id was not stored, or had been removed; it is restored if its text is the same."""
         self.n_new += 1

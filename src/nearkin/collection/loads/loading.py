@@ -234,12 +234,12 @@ class Load:
                 self.figures.count_new(doc_id, is_restored=was is not None and was.content == content)
                 newest[doc_id] = self._new_version(one, was, rows)
             elif was.content == content:  # texts waiting for this id preceded the current one: its history
-                self.figures.n_unchanged += 1 + len(self.waiting.pop(doc_id, ()))
-                self.figures.n_same_again += bool(is_repeated[i])
+                self.figures.n_unchanged += len(self.waiting.pop(doc_id, ()))
+                self.figures.count_unchanged(is_repeated=bool(is_repeated[i]))
                 if origin is not None:
                     self.origins.complete(was.row, doc_id, origin)
             elif content in was.in_wave and not (self.brings_back or is_re_extracted):
-                self.figures.n_unchanged += 1  # adding an old text again does not undo a later one
+                self.figures.count_unchanged(is_repeated=bool(is_repeated[i]))  # an old text does not undo a later one
             elif content in was.before and not was.is_of_load and not (self.brings_back or is_re_extracted):
                 self._wait(one)
             else:

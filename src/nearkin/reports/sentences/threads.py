@@ -79,5 +79,7 @@ def threads_sentences(told: ThreadsManifest, *, has_compiled: bool = False) -> I
         yield extraction_sentence(told.extraction)
     if found.others:
         are = agreeing(found.others, "is neither a mail nor inside one", "are neither mails nor inside one")
-        yield Sentence(f"Skipped {counted(found.others, 'document')} that {are}", "warning")
+        of = f"of all {counted(found.documents, 'document')}"
+        without = f"; {of}, {found.unreadable:,} gave no text" if found.unreadable else ""
+        yield Sentence(f"Skipped {counted(found.others, 'document')} that {are}{without}", "warning")
     yield Sentence(speed_text(total_s(told.stages), found.documents, has_compiled=has_compiled))
