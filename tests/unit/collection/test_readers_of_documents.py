@@ -61,7 +61,7 @@ WITHOUT = {
     "reads what its own transaction wrote": {"collection/check_in/storing.py": "_stored"},
     "counts rows, or finds the last one": {
         "collection/groups/listed.py": "_n_not_grouped _count",
-        "collection/groups/since.py": "_n_not_grouped",
+        "collection/groups/since.py": "_n_not_grouped _n_new_versions",
         "collection/info.py": "_counted documents_by_extractor",
         "collection/listing/lists.py": "n_listed n_not_grouped",
         "collection/stored/group_history.py": "last_load_before",
