@@ -25,6 +25,6 @@ def part_recall_text(recall: PartRecall, containment: float) -> str:
     containing, contained = nearest_percent_text(recall.containing, 1), nearest_percent_text(recall.contained, 1)
     return (
         f"Expected recall at containment {containment:g}: {containing} of the texts that contain this one, {contained} "
-        f"of its parts with {counted(recall.n_words, 'word')}; higher above, lower for parts that are shorter or repeat "
-        "themselves"
+        f"of its parts with {counted(recall.n_words, 'word')}; higher above, lower for parts that are shorter or "
+        "repeat themselves"
     )
