@@ -345,7 +345,10 @@ def test_the_report_says_of_what_the_digest_of_an_earlier_run_is(files, tmp_path
         ended = nearkin_here("dedup", *inputs, "--against", against, "--out", out, "--overwrite", "-q")
         assert ended.code == 0, ended.err
         page = html.unescape((out / "report.html").read_text(encoding="utf-8"))
-        of_run = "1 earlier run; the digest is the SHA-256 of the run's manifest.json."
+        of_run = (
+            "1 earlier run; the digest is the SHA-256 of the run's manifest.json. The number behind the name of an "
+            "earlier run counts the rows of its documents.parquet, from 1."
+        )
         of_file = "1 file; the digest is the SHA-256 of the file."
         said = (of_run, f"Compared with: {of_file}") if clean in inputs else (of_file, f"Compared with: {of_run}")
         assert [f"<caption>{one}</caption>" in page for one in said] == [True, True]

@@ -20,6 +20,8 @@ from nearkin.cli.options.definitions import OutFileIfAny, Quiet
 from nearkin.cli.options.reading import LARGEST_DOCUMENT, ExtractionLimit, MaxDocumentSize, Ocr, rules_of_one
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.console import Console
 
     from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
@@ -230,20 +232,21 @@ def check(
         from nearkin.cli.check_server import check_by_server
 
         storing = {"store": store, "id": doc_id, "wave": wave, "only_new": only_new}
-        found = check_by_server(server, token_file, file, encoding, options=options, under=storing)
+        found, is_empty = check_by_server(server, token_file, file, encoding, options=options, under=storing), False
     else:
         from nearkin.workflows.reading.one_text import read_one_document
 
         rules = rules_of_one(max_document_size, extraction_limit, ocr)
         document = read_one_document(file, encoding, rules, with_inside=True, of_table=_TO_CHECK_ROWS)
-        name = document.doc_id if doc_id is None else doc_id
+        name, is_empty = document.doc_id if doc_id is None else doc_id, not document.text.strip()
         known = document.file_under(name)
         under = CheckIn(name, wave=wave, source=document.source, only_new=only_new, file=known) if store else None
         found = _checked(
             collection, file, document.text, options, under, wait=wait, read_only=read_only, is_quiet=quiet or as_json
         )
         found = replace(found, missing=document.missing, not_checked=document.inside)
-    _finish(found, file, out, is_storing=store, is_read_only=read_only, as_json=as_json, quiet=quiet)
+    shown = partial(_show, name=str(file), is_storing=store, is_read_only=read_only, is_empty=is_empty)
+    _finish(found, out, partial(shown, found=found), as_json=as_json, quiet=quiet)
 
 
 def _checked(
@@ -277,7 +280,7 @@ def _checked(
 
 
 def _finish(
-    found: Checked, file: Path, out: Path | None, *, is_storing: bool, is_read_only: bool, as_json: bool, quiet: bool
+    found: Checked, out: Path | None, shown: Callable[[Console], None], *, as_json: bool, quiet: bool
 ) -> NoReturn:
     """Print the answer, and end with its exit code."""
     from nearkin.cli.printing import tell
@@ -286,7 +289,6 @@ def _finish(
         from nearkin.cli.listed_file import write_list
 
         write_list(out, lambda: found.table, "document", is_silent=quiet or as_json)
-    shown = partial(_show, found=found, name=str(file), is_storing=is_storing, is_read_only=is_read_only)
     tell(found.to_dict, shown, as_json=as_json, quiet=quiet)
     raise typer.Exit(EXIT_CODES[found.verdict])
 
@@ -369,7 +371,7 @@ def _check_required(file: Path, *, has_id: bool, has_index: bool) -> None:
         raise ParameterError("Standard input requires --id with --store.")
 
 
-def _show(console: Console, found: Checked, name: str, *, is_storing: bool, is_read_only: bool) -> None:
+def _show(console: Console, found: Checked, name: str, *, is_storing: bool, is_read_only: bool, is_empty: bool) -> None:
     from nearkin.cli.printing import say, say_passage, shown, table
     from nearkin.decimals import share_text
     from nearkin.reports.sentences.check import check_sentences, copy_in_words, truncated_sentences, verdict_sentence
@@ -387,4 +389,4 @@ def _show(console: Console, found: Checked, name: str, *, is_storing: bool, is_r
     say(console, truncated_sentences(found))
     if found.passage:
         say_passage(console, found.passage)
-    say(console, check_sentences(found, is_storing=is_storing, is_read_only=is_read_only))
+    say(console, check_sentences(found, is_storing=is_storing, is_read_only=is_read_only, is_empty=is_empty))

@@ -84,8 +84,7 @@ WITHOUT = {
         "collection/listing/exceptions.py": "_files_without_exception _of_origins",
         "collection/listing/family.py": "family_of",
     },
-    "chooses whether decisions are read, or whether a document was sent again": {
-        "collection/check_in/checking.py": "is_resent",
+    "chooses whether decisions are read": {
         "collection/decisions/contradictions.py": "contradiction_of_version",
     },
 }

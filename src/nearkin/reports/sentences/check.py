@@ -50,8 +50,10 @@ def truncated_sentences(found: Checked) -> Iterator[Sentence]:
         yield Sentence(not_shown(found.n_found - len(found.documents), has_out=False), "quiet")
 
 
-def check_sentences(found: Checked, *, is_storing: bool, is_read_only: bool = False) -> Iterator[Sentence]:
-    """Describe the limits of the answer, and the stored document."""
+def check_sentences(
+    found: Checked, *, is_storing: bool, is_read_only: bool = False, is_empty: bool = False
+) -> Iterator[Sentence]:
+    """Describe the limits of the answer, for a text that may be empty, and the stored document."""
     yield from missing_sentences("the text", found.missing)
     if found.not_checked:
         n, shown = len(found.not_checked), first_of(found.not_checked, _SHOWN)
@@ -60,7 +62,7 @@ def check_sentences(found: Checked, *, is_storing: bool, is_read_only: bool = Fa
     if any(one.edit_similarity is None and one.relation in ("contained", "contains") for one in found.documents):
         yield Sentence("edit –: not computed where one text is a part of the other", "quiet")
     yield from _on_damage(found)
-    yield from _on_limits(found)
+    yield from _on_limits(found, is_empty=is_empty)
     if found.is_repaired:
         yield Sentence("The stored copy of this text was damaged and has been repaired.", "warning")
     if found.stored_as is not None:
@@ -122,12 +124,10 @@ def _on_damage(found: Checked) -> Iterator[Sentence]:
         yield Sentence(f"Not compared, because the stored text is damaged: {first}{more}. See: nearkin fsck", "damage")
 
 
-def _on_limits(found: Checked) -> Iterator[Sentence]:
+def _on_limits(found: Checked, *, is_empty: bool) -> Iterator[Sentence]:
     if not found.is_answered:
-        yield Sentence(
-            "Too few words to compare: only identical texts are listed; an empty text matches no other document.",
-            "warning",
-        )
+        listed = "an empty text matches no other document" if is_empty else "only identical texts are listed"
+        yield Sentence(f"Too few words to compare: {listed}.", "warning")
     elif found.options.method == "si":
         yield Sentence(
             "Searched by the similarity index, which misses most matches; omit --method si to find more.", "quiet"

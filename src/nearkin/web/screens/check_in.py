@@ -37,7 +37,11 @@ def check_in(service: ReviewService, asked: CheckInQuery) -> ScreenAnswer:
     options = CheckOptions(limit=_N_SHOWN, with_passage=False)
     found = service.collection.check(sent.text, options=options)
     found = replace(found, missing=sent.document.missing, not_checked=sent.document.inside)
-    said = [one for one in check_sentences(found, is_storing=False) if one.tone in ("warning", "damage")]
+    said = [
+        one
+        for one in check_sentences(found, is_storing=False, is_empty=not sent.text.strip())
+        if one.tone in ("warning", "damage")
+    ]
     values = {
         "asked": asked,
         "sent": sent,
