@@ -271,7 +271,7 @@ def test_what_has_no_text_is_not_like_no_other(tmp_path: Path) -> None:
     assert "on word 3-grams, 1 empty, 3 unreadable" in ended.out
     said = "Jaccard ≥ 0.60 on word 3-grams is the default for files; the default for a collection is another"
     assert said in " ".join(ended.out.split())
-    assert "relates to the principal of its group" in " ".join(ended.out.split())
+    assert "Relations are to the principal only" in " ".join(ended.out.split())
     other = nearkin_here("families", folder, "--out", tmp_path / "other", "--threshold", "0.6")
     assert "is the default for" not in " ".join(other.out.split())
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))

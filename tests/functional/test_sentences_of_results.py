@@ -94,7 +94,7 @@ def test_a_run_against_another_set_says_that_duplicates_within_the_input_stay(tm
     assert "the one kept of its group" in again.out
     of_results = said(tmp_path / "clean/report.html")
     assert "not compared with each other" not in again.out + of_results
-    assert "1 earlier result; the digest is the SHA-256 of its manifest.json." in of_results
+    assert "1 earlier run; the digest is the SHA-256 of the run" in of_results
     assert "counts the rows of its documents.parquet, from 1" in of_results
     assert "1 file; the digest is the SHA-256 of the file." in text
     parameters = next(line for line in ended.err.splitlines() if "measure jaccard" in line)

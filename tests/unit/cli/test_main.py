@@ -118,6 +118,7 @@ def test_ctrl_c_says_how_to_go_on(ends, tmp_path, through):
 
 
 def test_a_second_command_is_interrupted_too_and_the_process_has_its_handlers_again(ends):
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background begins with an ignored one
     before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
     assert ends(doing=lambda: None)[0] == 0
     assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before
