@@ -420,3 +420,8 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         MissingExtraError, match=r"report\.html needs the report extra: pip install 'nearkin\[report\]'"
     ):
         render()
+
+
+def test_a_probability_of_at_least_so_much_is_never_rounded_up() -> None:
+    text = render(MANIFEST | {"plan": {"rate": 0.02, "recall_at_threshold": 0.98767}})
+    assert "is found with a predicted probability of at least 98.76%" in " ".join(text.split())

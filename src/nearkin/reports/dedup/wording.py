@@ -11,13 +11,7 @@ from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.criterion import criterion_of, measure_of
 from nearkin.reports.dedup.options import OPTIONS
-from nearkin.reports.quantities import (
-    estimate_text,
-    nearest_percent_text,
-    parameter_text,
-    percent_text,
-    share_percent_text,
-)
+from nearkin.reports.quantities import estimate_text, parameter_text, percent_text, share_percent_text
 from nearkin.reports.reasons import reason_in_words
 from nearkin.stages.documents.damage import DAMAGED
 from nearkin.stages.documents.ignoring import Ignored
@@ -208,11 +202,11 @@ def _predicted(facts: DedupManifest, searched: float, at_threshold: float) -> It
         yield f"The groups were made from the pairs of a run with threshold {parameter_text(searched)}."
     yield (
         f"A pair at exactly the threshold of {parameter_text(searched)} is found with a predicted"
-        f" probability of at least {nearest_percent_text(at_threshold)}; a more similar pair with a higher one."
+        f" probability of at least {share_percent_text(at_threshold)}; a more similar pair with a higher one."
     )
     if facts.threshold is not None and searched != facts.threshold and {"bands", "rows"} <= facts.plan_numbers.keys():
         here = found_by_bands(facts.threshold, int(facts.plan_numbers["bands"]), int(facts.plan_numbers["rows"]))
-        yield f"At {parameter_text(facts.threshold)} it is {nearest_percent_text(float(here))}."
+        yield f"At {parameter_text(facts.threshold)} it is {share_percent_text(float(here))}."
 
 
 def groups_told(facts: DedupManifest, n_groups: int) -> str:
