@@ -1,11 +1,11 @@
-"""Inputs of a run in its report: how many of each kind, and of what their digests are."""
+"""Inputs of a run in words: how many of each kind, and of what their digests are."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Protocol
 
-from nearkin.manifests.inputs import InputFile
 from nearkin.nouns import counted
 
 _FILE = "file"
@@ -22,22 +22,32 @@ _DIGESTED = {
 _WITH_UNREAD = ", here with those that gave no text, which are counted, too"
 
 
-def counted_inputs(files: Sequence[InputFile]) -> str:
+class OfFormat(Protocol):
+    """An input, of which only the format matters here."""
+
+    @property
+    def format(self) -> str | None:
+        """Name of a format of files, or the key of another kind of input."""
+
+
+def counted_inputs(files: Sequence[OfFormat]) -> str:
     """Count the inputs of each kind.
 
     Examples
     --------
+    >>> from nearkin.manifests.inputs import InputFile
     >>> counted_inputs([InputFile(format="jsonl"), InputFile(format="results"), InputFile(format="csv")])
     '2 files, 1 earlier run'
     """
     return ", ".join(counted(n, kind, _plural(kind)) for kind, n in _by_kind(files).items())
 
 
-def digested_text(files: Sequence[InputFile], *, with_unread: bool = False) -> str:
+def digested_text(files: Sequence[OfFormat], *, with_unread: bool = False) -> str:
     """Say of what the digest of each input is the SHA-256.
 
     Examples
     --------
+    >>> from nearkin.manifests.inputs import InputFile
     >>> digested_text([InputFile(format="jsonl")])
     'the digest is the SHA-256 of the file'
     >>> digested_text([InputFile(format="jsonl"), InputFile(format="results")])
@@ -52,7 +62,7 @@ def digested_text(files: Sequence[InputFile], *, with_unread: bool = False) -> s
     return "the digest " + "; that ".join(parts)
 
 
-def _by_kind(files: Sequence[InputFile]) -> Counter[str]:
+def _by_kind(files: Sequence[OfFormat]) -> Counter[str]:
     return Counter(_KINDS.get(str(one.format), _FILE) for one in files)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ from nearkin._version import __version__
 from nearkin.errors import OutputExistsError, ParameterError
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.paths import shown_path
+from nearkin.reports.inputs import counted_inputs
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.formats import holding
 from nearkin.stages.documents.not_read import NotRead
@@ -26,8 +26,6 @@ from nearkin.workflows.reading.snapshots import Snapshots, SourceSnapshot, check
 from nearkin.workflows.reading.standard_input import is_pipe
 
 _MAX_NAMED = 100
-_KINDS = {"collection": "collection", "results": "earlier run", IN_MEMORY: "table in memory"}
-"""Names of sources that are not files, by format."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +73,7 @@ class Sourced:
         if against:
             others, more = _resolve(replace(asked, inputs=against), out, progress, text_optional=True)
             not_read = tuple(dict.fromkeys((*not_read, *more)))
-            progress.say(f"INPUT: {_counted_by_kind(found)}; other set: {_counted_by_kind(others)}")
+            progress.say(f"INPUT: {counted_inputs(found)}; other set: {counted_inputs(others)}")
             named, there = ([one for one in given if isinstance(one, str)] for given in (asked.inputs, against))
             if strays := beside_the_first(named, there):
                 verb = agreeing(len(strays), "is", "are")
@@ -141,12 +139,6 @@ def _resolve(
     if inside:
         progress.say(f"omitted {counted(len(inside), 'file')} in {out}: results of an earlier run")
     return tuple(source for source in found if source.path not in inside), resolved.not_read
-
-
-def _counted_by_kind(sources: Sequence[Source]) -> str:
-    """Count files, collections, earlier runs, and documents in memory."""
-    kinds = Counter(_KINDS.get(source.format, "file") for source in sources)
-    return ", ".join(counted(n, kind) for kind, n in kinds.items()) or "no files"
 
 
 def beside_the_first(inputs: Sequence[str], against: Sequence[str]) -> list[str]:
