@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from threadpoolctl import ThreadpoolController
 
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.records import LetterVectors
@@ -112,3 +114,27 @@ def test_points_have_no_rounding_but_the_last():
         assert point[:-1].tolist() == [float(np.float32(value)) for value in along[:11]]
         rest = float(sum(value * value for value in along[11:])) ** 0.5
         assert abs(float(point[-1]) - rest) <= 2.0**-23 * rest
+
+
+def test_directions_are_learned_by_one_thread_however_many_blas_has(monkeypatch):
+    """Threads of BLAS take far longer for so small a matrix, and every core; other threads learn at the same time."""
+    blas, had, found = ThreadpoolController().select(user_api="blas"), np.linalg.eigh, []
+
+    def n_threads() -> set[int]:
+        return {library["num_threads"] for library in blas.info()}
+
+    def eigh(matrix):
+        found.append(n_threads())
+        return had(matrix)
+
+    monkeypatch.setattr(np.linalg, "eigh", eigh)
+    before = n_threads()
+    with ThreadPoolExecutor(4) as pool:
+        learned = list(pool.map(lambda _: Directions.learn(vectors().counts), range(20)))
+    assert found == [{1}] * 20
+    assert n_threads() == before
+    with blas.limit(limits=3):
+        learned.append(Directions.learn(vectors().counts))
+        assert found.pop() == {1}
+        assert n_threads() == {3}
+    assert all(np.array_equal(one.matrix, learned[0].matrix) for one in learned)

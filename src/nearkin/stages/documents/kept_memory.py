@@ -1,8 +1,11 @@
 """Memory of texts that were read, kept for the next ones."""
 
+from functools import cache
+
 _KEPT_BYTES = 16 << 20
 
 
+@cache  # it stays so; a second piece of this size would come from memory that is kept, and be filled with zeros
 def keep_memory() -> None:
     """Let glibc keep memory that texts have left.
 

@@ -6,6 +6,9 @@ docs/range-search.md proves that the search loses nothing; the names here are th
 from __future__ import annotations
 
 import math
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,6 +28,8 @@ _SAMPLE = 1 << 16
 _ROWS_AT_A_TIME = 1 << 14
 _ROUNDING = 2.0**-23  # relative error of a stored value: twice that of rounding to float32
 _SUMMING = 1 + 2.0**-15  # relative error of a sum of up to 256 squares in float32
+_LIMITING = threading.Lock()
+"""Held while BLAS has one thread: two that limit it at once would not both give back what they found."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,8 @@ class Directions:
         sample = counts[places if rows is None else rows[places]].astype(np.float64)
         lengths = np.linalg.norm(sample, axis=1)
         sample = sample[lengths > 0] / lengths[lengths > 0, None]
-        _, vectors = np.linalg.eigh(sample.T @ sample)
+        with _one_thread_of_blas():
+            _, vectors = np.linalg.eigh(sample.T @ sample)
         matrix = vectors.T[::-1]
         largest = matrix[np.arange(len(matrix)), np.abs(matrix).argmax(axis=1)]
         return cls(np.rint(matrix * np.sign(largest)[:, None] * SCALE))
@@ -111,3 +117,12 @@ def squared_lengths(counts: U32) -> I64:
         whole = counts[start : start + _ROWS_AT_A_TIME].astype(np.int64)
         squares[start : start + _ROWS_AT_A_TIME] = np.einsum("ij,ij->i", whole, whole)
     return squares
+
+
+@contextmanager
+def _one_thread_of_blas() -> Iterator[None]:
+    """Let BLAS work in this thread alone: for small matrices its threads take twenty times as long, and every core."""
+    from threadpoolctl import threadpool_limits  # not for a question: only an index that is made learns directions
+
+    with _LIMITING, threadpool_limits(limits=1, user_api="blas"):
+        yield
