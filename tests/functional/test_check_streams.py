@@ -80,6 +80,29 @@ def test_a_stream_is_cleaned_in_one_command(matter, tmp_path):
     assert (counts["n_stored"], counts["n_already_stored"], counts["verdicts"]["exact"]) == (2, 3, 4)
 
 
+@pytest.mark.parametrize("more", [(), ("--only-new",)])
+def test_a_repeated_line_is_kept_once(matter, tmp_path, more):
+    """Also of a document that was stored before the stream, if lines arrive together or alone, and in a repetition."""
+    once = [{"id": "old", "text": TEXTS[0]}, {"id": "a", "text": TEXTS[1]}, {"id": "e", "text": ""}]
+    other = {"id": "a", "text": TEXTS[2]}
+    stream = [*once, *once, {"id": "a", "text": TEXTS[1], "more": 1}, other, other, *once[:1] * 70]
+    clean = tmp_path / "clean.jsonl"
+    arguments = "check", matter, "-", "--jsonl", "--store", *more, "--kept", clean, "--overwrite"
+    first = nearkin_here(*arguments, stdin=lines(*stream))
+    assert [one["is_kept"] for one in told(first.out)] == [True] * 3 + [False] * 4 + [True] + [False] * 71
+    assert clean.read_bytes() == lines(*once, other)
+    assert "76 already stored under the same id; 3 stored, 4 kept;" in first.err
+    again = nearkin_here(*arguments, stdin=lines(*once, *once, *once))
+    assert clean.read_bytes() == lines(*once)
+    assert again.code == 0
+
+
+def test_without_store_lines_are_not_compared_with_one_another(matter, tmp_path):
+    clean, stream = tmp_path / "clean.jsonl", lines(*[{"id": "a", "text": TEXTS[1]}] * 2)
+    assert nearkin_here("check", matter, "-", "--jsonl", "--kept", clean, stdin=stream).code == 0
+    assert clean.read_bytes() == stream
+
+
 def test_an_empty_text_that_comes_again_is_not_stored_again(matter):
     stream = lines({"id": "a", "text": ""}, {"id": "b", "text": ""})
     arguments = "check", matter, "-", "--jsonl", "--store", "--only-new"

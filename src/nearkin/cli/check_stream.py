@@ -57,7 +57,7 @@ def check_lines(
 
         def answered(answers: Sequence[LineAnswer]) -> None:
             """Write a kept line before its answer, so that no answered document is missing from the kept lines."""
-            lines = b"".join(one.data.rstrip(b"\r") + b"\n" for one in answers if one.answer.is_kept)
+            lines = b"".join(one.data.rstrip(b"\r") + b"\n" for one in answers if one.is_kept)
             if kept_file is not None and kept is not None:
                 with writing(kept) if kept != _STDOUT else _piped():
                     kept_file.write(lines)

@@ -363,7 +363,8 @@ class CheckAnswer:
     def is_kept(self) -> bool:
         """Whether the document is part of the cleaned stream.
 
-        That is so if it is new, contains a stored document, or was stored under its id by an earlier call.
+        That is so if it is new, contains a stored document, or is stored under its id with the same text already, by
+        an earlier call or by this one.
         """
         return self.checked is not None and (self.checked.verdict not in DROPPED_FROM_STREAMS or self.is_resent)
 

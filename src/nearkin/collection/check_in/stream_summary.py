@@ -21,7 +21,8 @@ class StreamSummary:
     verdicts : dict of str to int
         Number of documents with each verdict.
     n_kept : int
-        Documents that are new, contain a stored document, or were stored under their ids by an earlier call.
+        Documents that are new, contain a stored document, or are stored under their ids with the same text; a repeated
+        line of a stream that is stored counts once.
     n_stored : int
         Documents that this call stored.
     n_already_stored : int

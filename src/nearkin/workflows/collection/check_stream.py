@@ -56,16 +56,27 @@ class LineAnswer:
     answer : CheckAnswer
     data : bytes
         The line itself, without its newline.
+    is_repeated : bool
+        Whether an earlier line of the stream, which is kept, has the same id and text.
     """
 
     line: int
     doc_id: str | None
     answer: CheckAnswer
     data: bytes
+    is_repeated: bool = False
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the line is part of the cleaned stream, which has an id and text only once."""
+        return self.answer.is_kept and not self.is_repeated
 
     def to_dict(self) -> dict[str, object]:
         """Return the line's number and the answer, as JSON types."""
-        return {"line": self.line, **self.answer.to_dict(), "id": self.doc_id}
+        answer = self.answer.to_dict()
+        if "is_kept" in answer:
+            answer["is_kept"] = self.is_kept
+        return {"line": self.line, **answer, "id": self.doc_id}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +104,23 @@ class _IdsWrittenAlike:
             return not self._forms.has([form])[0]
         self._ids.mark([one.doc_id])
         self._forms.mark([form])
+        return False
+
+
+class _KeptLines:
+    """Ids and texts of the kept lines of a stream whose documents are stored, in eight bytes each."""
+
+    def __init__(self) -> None:
+        self._seen = SeenIds()
+
+    def is_repeated(self, row: _ReadLine, answer: CheckAnswer) -> bool:
+        """Whether a kept line has the same id and text; if not, mark this one if it is kept."""
+        if not answer.is_kept:
+            return False
+        both = [f"{row.doc_id}\0{row.text}"]
+        if answer.is_resent and self._seen.has(both)[0]:
+            return True
+        self._seen.mark(both)
         return False
 
 
@@ -136,6 +164,7 @@ def check_stream(
     started, first_problem, n_unreadable = time.perf_counter(), "", 0
     summary = StreamSummary(threshold=options.threshold, containment=options.containment)
     alike = None if store is None else _IdsWrittenAlike()
+    kept = None if store is None else _KeptLines()
     for lot in arriving_lines(stream, max_line_bytes=rules.max_document_bytes):
         if summary.n_documents == 0:
             _check_plain(lot[0])
@@ -143,7 +172,7 @@ def check_stream(
         if rules.on_error == "stop":
             rows = _until_problem(rows)
         try:
-            answers = _answers(collection, rows, options, store, stops=rules.on_error == "stop")
+            answers = _answers(collection, rows, options, store, kept, stops=rules.on_error == "stop")
         except NearkinError as error:
             if n_stored := summary.n_stored + summary.n_already_stored:
                 error.add_note(_CONTINUE.format(counted(n_stored, "document")))
@@ -219,6 +248,7 @@ def _answers(
     rows: Sequence[_ReadLine],
     options: CheckOptions,
     store: CheckInMany | None,
+    kept: _KeptLines | None,
     *,
     stops: bool,
 ) -> list[LineAnswer]:
@@ -235,7 +265,8 @@ def _answers(
     for row in rows:
         problem = CheckAnswer(doc_id=row.doc_id or "", problem=row.problem)
         answer = problem if row.problem is not None else next(checked)
-        answers.append(LineAnswer(row.line.number, row.doc_id, answer, row.line.data))
+        is_repeated = kept is not None and kept.is_repeated(row, answer)
+        answers.append(LineAnswer(row.line.number, row.doc_id, answer, row.line.data, is_repeated))
         if stops and answer.checked is None:
             break
     return answers
@@ -249,6 +280,6 @@ def _count(summary: StreamSummary, answers: Sequence[LineAnswer]) -> None:
             summary.n_problems += 1
             continue
         summary.verdicts[checked.verdict] += 1
-        summary.n_kept += one.answer.is_kept
+        summary.n_kept += one.is_kept
         summary.n_already_stored += one.answer.is_resent
         summary.n_stored += checked.stored_as is not None and not one.answer.is_resent
