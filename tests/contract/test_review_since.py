@@ -76,6 +76,29 @@ def test_each_document_is_listed_with_its_reason_and_leads_to_its_pages(visit: V
     assert [one["doc_id"] for one in listed(visit) if not one["is_current"]] == ["a3", "b3"]
 
 
+def test_a_document_whose_text_changed_is_not_called_new(place: SomePlace) -> None:
+    """Unless it was stored after the wave, or had been removed before."""
+    with place.open() as collection:
+        alone = [("x", text("x")), ("y", text("y")), ("was", text("w"))]
+        collection.add([("a1", text("a")), ("a2", text("a", " a2")), *alone], wave="march")
+        collection.remove(["was"])
+        collection.groups()
+        collection.add([("x", text("a", " x")), ("later", text("l")), ("was", text("a", " was"))], wave="april")
+        collection.add([("y", text("c")), ("c", text("c", " c")), ("later", text("a", " later"))], wave="may")
+        collection.groups()
+        visit = Visit(collection).sign_in()
+        assert {one["doc_id"]: one["reason"] for one in listed(visit)} == {
+            "c": "new document in the new group 2",
+            "later": "new document in group 1",
+            "was": "new document in group 1",
+            "x": "its text changed: was in no group, is now in group 1",
+            "y": "its text changed: was in no group, is now in the new group 2",
+        }
+        assert "added: later, was; joined with another text: x" in words_of(visit.get("/since", wave="march").text)
+        changes = visit.get("/since.json", wave="march").json()["changes"]
+        assert [one["known_documents"] for one in changes] == [["x"], ["y"]]
+
+
 @pytest.mark.parametrize("kind", get_args(ChangeKind))
 def test_every_kind_of_change_is_a_reason(kind: str) -> None:
     row = {"change": kind, "group": 3, "group_was": 2, "is_principal": True, "was_principal": False}

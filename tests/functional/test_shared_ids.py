@@ -111,6 +111,37 @@ def test_equal_texts_are_not_listed(tmp_path):
     assert (added["n_new"], added["n_unchanged"], added["n_problems"]) == (1, 1, 0)
 
 
+@pytest.mark.parametrize("wave", ["first", "third"])
+@pytest.mark.parametrize("last", [TEXTS[0], TEXTS[2]])
+def test_equal_texts_are_not_listed_if_a_later_wave_changed_the_document(tmp_path, place, wave, last):
+    """With the name of their wave or another one; a third file with another text is listed all the same."""
+    folders = [tmp_path / name for name in "abc"]
+    for folder, text in zip(folders, (TEXTS[0], TEXTS[0], last)):
+        folder.mkdir()
+        (folder / "lease.txt").write_text(text)
+    later = tmp_path / "later"
+    later.mkdir()
+    (later / "lease.txt").write_text(TEXTS[1])
+
+    def added(name: str, *inputs: Path) -> dict[str, int]:
+        ended = nearkin_here("add", place.address, *inputs, "--cache", place.cache, "--wave", name, "--json")
+        ended.assert_done()
+        return json.loads(ended.out)
+
+    assert added("first", *folders[:2])["n_problems"] == 0
+    assert added("second", later)["n_new_versions"] == 1
+    again = added(wave, *folders)
+    n_problems, is_stored = int(last != TEXTS[0]), int(wave == "third")
+    counts = (again["n_new"], again["n_new_versions"], again["n_unchanged"], again["n_problems"])
+    assert counts == (0, is_stored, 3 - n_problems - is_stored, n_problems)
+    with place.open() as collection:
+        assert collection.text("lease.txt") == TEXTS[0 if is_stored else 1]
+        with collection.opened.store.reading() as connection:
+            problems = [one.problem for one in problems_of(connection)]
+        assert [SHARED_NAMES[with_two_folders] in one for one in problems] == [True] * n_problems
+        assert collection.fsck().is_whole
+
+
 def test_given_ids_that_repeat_are_versions(tmp_path):
     """In one file and in several, as before."""
     records = [{"id": "a", "text": text} for text in TEXTS]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import asdict, dataclass
 from typing import ClassVar, Literal
 
@@ -72,6 +72,8 @@ class GroupChangeSince:
         Existing groups to which members of this group belonged.
     principal, principal_was : str or None
         Principal now, and at the end of the wave; None if the group does not exist, or did not exist.
+    known_documents : tuple of str
+        Those of the new documents that were stored with another text at the end of the wave.
     """
 
     number: int
@@ -88,6 +90,7 @@ class GroupChangeSince:
     split_from: tuple[int, ...]
     principal: str | None
     principal_was: str | None
+    known_documents: tuple[str, ...] = ()
 
     @property
     def has_new_principal(self) -> bool:
@@ -189,6 +192,8 @@ def groups_since(collection: OpenedCollection, wave: str, tolerance: Tolerance) 
         before, after = _by_id(then, known), _by_id(now, known)
         kinds = dict(_kinds(before, after, current_ids(connection, before.members.keys()), then.seen_row))
         gone = {known[row].doc_id for row in now.rows.tolist() if not known[row].is_current}
+        again = [one for one, kind in kinds.items() if kind == "new" and known[after.members[one].row].version > 1]
+        stored_then = _stored_before(connection, again, then.seen_row)
         return GroupsSince(
             tolerance=tolerance,
             wave=wave,
@@ -197,7 +202,7 @@ def groups_since(collection: OpenedCollection, wave: str, tolerance: Tolerance) 
             n_groups=len(after.principals),
             n_groups_were=len(before.principals),
             n_later_loads=n_later_loads,
-            changes=tuple(_changes(before, after, kinds)),
+            changes=tuple(_changes(before, after, kinds, stored_then)),
             n_not_grouped=_n_not_grouped(connection, now.seen_row),
             n_new_versions=_n_new_versions(connection, now.seen_row),
             n_gone=len(gone),
@@ -347,8 +352,20 @@ def _kinds(before: _GroupsOf, after: _GroupsOf, current: set[str], seen_row: int
             yield doc_id, "principal"
 
 
-def _changes(before: _GroupsOf, after: _GroupsOf, kinds: Mapping[str, ChangeKind]) -> Iterator[GroupChangeSince]:
-    """Yield the changed groups by number."""
+def _stored_before(connection: Connection, doc_ids: Iterable[str], seen_row: int) -> set[str]:
+    """Return those of the documents whose last version before a row was not removed."""
+    is_removed = dict[str, bool]()
+    for some in named(list(doc_ids)):
+        query = select(documents.c.doc_id, documents.c.removed_at.is_not(None))
+        query = query.where(documents.c.doc_id.in_(some), documents.c.row < seen_row).order_by(documents.c.row)
+        is_removed |= dict(connection.execute(query).all())  # of several versions the last one
+    return {doc_id for doc_id, was in is_removed.items() if not was}
+
+
+def _changes(
+    before: _GroupsOf, after: _GroupsOf, kinds: Mapping[str, ChangeKind], stored_then: Set[str]
+) -> Iterator[GroupChangeSince]:
+    """Yield the changed groups by number; of their new documents, ``stored_then`` were stored with another text."""
     listed = dict[int, dict[str, list[str]]]()
     moved = dict[int, set[int]]()
     for doc_id, kind in sorted(kinds.items()):
@@ -379,6 +396,7 @@ def _changes(before: _GroupsOf, after: _GroupsOf, kinds: Mapping[str, ChangeKind
             split_from=tuple(sorted(sources & after.principals.keys())),
             principal=after.principals.get(number),
             principal_was=before.principals.get(number),
+            known_documents=tuple(one for one in of_kinds.get("new", ()) if one in stored_then),
         )
 
 

@@ -214,7 +214,7 @@ class Load:
                 self.origins.figures.n_other_extractor += 1
                 self.figures.n_unchanged += 1
                 continue
-            if is_shared[i] and was is not None and was.is_current and was.content != content:
+            if is_shared[i] and was is not None and was.is_current and not self._is_same_text(doc_id, content, was):
                 self._refuse_shared(i, examined, was, rows)
                 continue
             if i in examined.places:
@@ -223,12 +223,7 @@ class Load:
             if content is None:
                 content = numbers[digest] = self._new_content(digest, examined, rows)
             one = _Came(
-                doc_id=doc_id,
-                content=content,
-                source=source,
-                line=line,
-                repeats_id=bool(is_repeated[i]),
-                origin=origin,
+                doc_id=doc_id, content=content, source=source, line=line, repeats_id=bool(is_repeated[i]), origin=origin
             )
             if was is None or not was.is_current:
                 self.figures.count_new(doc_id, is_restored=was is not None and was.content == content)
@@ -240,11 +235,17 @@ class Load:
                     self.origins.complete(was.row, doc_id, origin)
             elif content in was.in_wave and not (self.brings_back or is_re_extracted):
                 self.figures.count_unchanged(is_repeated=bool(is_repeated[i]))  # an old text does not undo a later one
+                self.shared.skip(doc_id, content)
             elif content in was.before and not was.is_of_load and not (self.brings_back or is_re_extracted):
                 self._wait(one)
             else:
                 newest[doc_id] = self._new_versions([*self.waiting.pop(doc_id, ()), one], was, rows)
         self._write(rows)
+
+    def _is_same_text(self, doc_id: str, content: int | None, was: Newest) -> bool:
+        """Whether an id has a text now, or an earlier document of this load has it, which undid no later text."""
+        earlier = [was.content, *(one.content for one in self.waiting.get(doc_id, ())), self.shared.skipped(doc_id)]
+        return content is not None and content in earlier
 
     def _list(self, i: int, examined: Examined, was: Newest | None, rows: _LoadRows, *, is_gone: bool) -> None:
         """Store the problem of a document that cannot be stored."""

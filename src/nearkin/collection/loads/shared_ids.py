@@ -34,6 +34,7 @@ class SharedIds:
         self._from_bytes: SeenIds | None = None
         self._bytes = SeenIds()
         self._paths = dict[str, str]()
+        self._skipped = dict[str, int]()
 
     def mark(self, examined: Examined, is_repeated: Bool) -> Bool:
         """Return which documents repeat an id that was made of the place of one of them, or that was escaped."""
@@ -75,6 +76,14 @@ class SharedIds:
     def take(self, doc_id: str, path: str) -> None:
         """Note the path of a stored document, of which another file of the load has the name."""
         self._paths.setdefault(doc_id, path)
+
+    def skip(self, doc_id: str, content: int) -> None:
+        """Note the text of a document that is not stored again, because a later wave has another text of it."""
+        self._skipped.setdefault(doc_id, content)
+
+    def skipped(self, doc_id: str) -> int | None:
+        """Return the first text of a document that was not stored again, or None."""
+        return self._skipped.get(doc_id)
 
     def problem(self, examined: Examined, place: int, other: tuple[str, int]) -> str:
         """Return the problem of a document whose id is that of a stored one at a place, ``other``."""

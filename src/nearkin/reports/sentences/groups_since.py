@@ -65,7 +65,8 @@ def change_words(change: GroupChangeSince) -> str:
     if change.split_from:
         said.append(f"{'split' if change.is_new else 'members'} from {_groups(change.split_from)}")
     for doc_ids, words in (
-        (change.new_documents, "added"),
+        ([one for one in change.new_documents if one not in change.known_documents], "added"),
+        (change.known_documents, "joined with another text"),
         (change.joined_documents, "joined"),
         (change.new_versions, "new version"),
         (change.left_documents, "no longer in it"),
@@ -78,7 +79,9 @@ def change_words(change: GroupChangeSince) -> str:
     return "; ".join(said) or "members moved to another group"
 
 
-def reason_words(row: Mapping[str, object], new_groups: Container[object]) -> str:
+def reason_words(
+    row: Mapping[str, object], new_groups: Container[object], known_documents: Container[object] = ()
+) -> str:
     """Give the reason why a document should be looked at again.
 
     Parameters
@@ -87,6 +90,8 @@ def reason_words(row: Mapping[str, object], new_groups: Container[object]) -> st
         Row of `GroupsSince.documents`.
     new_groups : container of int
         Numbers of the groups that are new.
+    known_documents : container of str
+        New documents of groups that were stored with another text before.
 
     Examples
     --------
@@ -98,6 +103,8 @@ def reason_words(row: Mapping[str, object], new_groups: Container[object]) -> st
     was = f"group {row['group_was']}" + ", whose principal it was" * bool(row["was_principal"])
     if row["change"] == "principal":
         return f"now the principal of {now}" if row["is_principal"] else f"no longer the principal of {now}"
+    if row["change"] == "new" and row.get("doc_id") in known_documents:
+        return f"its text changed: was in no group, is now in {now}" + _if_principal(row, new_groups)
     words = {
         "new": f"new document in {now}",
         "joined": f"was in no group, is now in {now}",
@@ -106,8 +113,13 @@ def reason_words(row: Mapping[str, object], new_groups: Container[object]) -> st
         "left": f"no longer in {was}",
         "removed": f"removed from the collection and from {was}",
     }[str(row["change"])]
+    return words + _if_principal(row, new_groups)
+
+
+def _if_principal(row: Mapping[str, object], new_groups: Container[object]) -> str:
+    """Add that a document is the new principal of a group that existed before."""
     is_new_principal = row["is_principal"] and not row["was_principal"] and row["group"] not in new_groups
-    return words + "; now its principal" * bool(is_new_principal)
+    return "; now its principal" * bool(is_new_principal)
 
 
 def _groups(numbers: Sequence[int]) -> str:
