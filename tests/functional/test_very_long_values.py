@@ -37,7 +37,35 @@ def run(*arguments: str | Path, code: int) -> Ended:
     ("arguments", "code", "message"),
     [
         (["info", LONG], 7, "There is no collection at LLL"),
-        (["add", LONG, "in.jsonl"], 5, "Cannot create LLL"),
+        (["add", LONG, "in.jsonl"], 2, "COLLECTION must be a path, whose names have at most 255 bytes each. Got 'LLL"),
+        (["add", "matter", LONG], 2, "INPUT must be a path, whose names have at most 255 bytes each. Got 'LLL"),
+        (["dedup", LONG, "--out", "new"], 2, "INPUT must be a path, whose names have at most 255 bytes each. Got 'LLL"),
+        (
+            ["dedup", "in.jsonl", "--out", LONG],
+            2,
+            "--out must be a path, whose names have at most 255 bytes each. Got 'LLL",
+        ),
+        (["dedup", "in.jsonl", "--out", "ab/" * 1_400], 2, "--out must be a path of at most 4,095 bytes. Got 'ab/ab"),
+        (
+            ["dedup", "in.jsonl", "--out", "new", "--against", LONG],
+            2,
+            "--against must be a path, whose names have at most 255 bytes each. Got 'LLL",
+        ),
+        (
+            ["dedup", "in.jsonl", "--out", "new", "--ignore", LONG],
+            2,
+            "--ignore must be a path, whose names have at most 255 bytes each. Got 'LLL",
+        ),
+        (
+            ["pairs", "--left", LONG, "--right", "in.jsonl", "--out", "new"],
+            2,
+            "--left must be a path, whose names have at most 255 bytes each. Got 'LLL",
+        ),
+        (
+            ["threads", LONG, "--out", "new"],
+            2,
+            "INPUT must be a path, whose names have at most 255 bytes each. Got 'LLL",
+        ),
         (["users", LONG, "list"], 7, "There is no collection at LLL"),
         (["check", "matter", LONG], 2, "FILE must be a path, whose names have at most 255 bytes each. Got 'LLL"),
         (
@@ -62,7 +90,11 @@ def run(*arguments: str | Path, code: int) -> Ended:
         ),
         (["audit", LONG], 2, "DIR must be a path, whose names have at most 255 bytes each. Got 'LLL"),
         (["sign", "in.jsonl", "--out", f"{'L' * 245}.sig"], 2, "--out must be a path with a shorter name. Got 'LLL"),
-        (["regroup", LONG, "--threshold", "0.8", "--out", "new"], 5, "holds no finished run: the path is too long."),
+        (
+            ["regroup", LONG, "--threshold", "0.8", "--out", "new"],
+            2,
+            "DIR must be a path, whose names have at most 255 bytes each. Got 'LLL",
+        ),
         (["similar", "matter", LONG], 3, "(an id of 10,240 characters)"),
         (["compare", "matter", "lease", LONG], 3, "(an id of 10,240 characters)"),
     ],

@@ -18,7 +18,7 @@ from typer.core import TyperCommand
 
 from nearkin.cli.numbers import of_plain_numbers
 from nearkin.cli.options.groups import taking_options
-from nearkin.errors import ParameterError
+from nearkin.errors import NearkinError, ParameterError
 from nearkin.paths import check_input, check_output, rule_of_lengths
 
 _OUTPUTS = {
@@ -71,11 +71,10 @@ class Command(TyperCommand):
         """
         try:
             return super().invoke(ctx)
-        except ParameterError as error:
-            error.args = (error.with_options(self._option_of),)
-            raise
-        except OSError as error:
-            if error.errno != errno.ENAMETOOLONG or (refused := _of_long_name(error, ctx.params)) is None:
+        except (OSError, NearkinError) as error:
+            if (refused := _of_long_name(error, ctx.params)) is None:
+                if isinstance(error, ParameterError):
+                    error.args = (error.with_options(self._option_of),)
                 raise
             too_long, from_end = refused
             too_long.args = (too_long.with_options(lambda name: self._value_of(name, from_end)),)
@@ -216,17 +215,21 @@ def _places(name: str, value: object) -> Iterator[str | Path]:
             yield one
 
 
-def _of_long_name(error: OSError, values: Mapping[str, object]) -> tuple[ParameterError, int] | None:
+def _of_long_name(error: BaseException | None, values: Mapping[str, object]) -> tuple[ParameterError, int] | None:
     """Return the error that names the parameter whose path the system refused, and the index from the end of its value.
 
-    None if it is none of them.
+    None if it is none of them, or if the name is not too long. The cause of an error is asked, too.
     """
+    while isinstance(error, NearkinError):
+        error = error.__cause__
+    if not isinstance(error, OSError) or error.errno != errno.ENAMETOOLONG:
+        return None
     refused = os.fsdecode(error.filename or "")
     for name, value in values.items():
         places = value if isinstance(value, list | tuple) else [value]
         for at, place in enumerate(places, -len(places)):
             path = str(place) if isinstance(place, str | Path) and place else "-"
-            if refused.startswith(path) and (rule := rule_of_lengths(path)) is not None:
+            if refused.startswith((path, str(Path(path)))) and (rule := rule_of_lengths(path)) is not None:
                 return ParameterError.of(name, "the command", rule, path), at
             if len(stem := Path(path).stem) > _LONG and stem in refused:
                 return ParameterError.of(name, "the command", "a path with a shorter name", path), at
