@@ -64,10 +64,10 @@ def test_a_thread_is_read_with_its_missing_and_its_inclusive_mails(visit: Visit)
     tree = visit.get("/thread", id="2")
     assert "missing &lt;x&gt; other mails refer to it" in words_of(tree.text)
     assert "not inclusive all of it is in 2" in words_of(tree.text)
-    assert "inclusive no later mail holds all of its text" in words_of(tree.text)
+    assert "inclusive no later mail of the thread holds all of its text" in words_of(tree.text)
     number = visit.get("/thread.json", id="2").json()["number"]
     read = words_of(visit.get("/thread", number=number, inclusive="1").text)
-    assert ("all of it is in 2" in read, "no later mail holds" in read) == (False, True)
+    assert ("all of it is in 2" in read, "no later mail of the thread holds" in read) == (False, True)
     assert f'href="/thread?number={3 - number}"' in tree.text
     assert 'href="/thread?id=2"' in visit.get("/document", id="2").text
     assert visit.send("GET", "/thread?id=n").status_code == 404

@@ -113,6 +113,8 @@ def test_the_paper():
         (("pairs", "--left", "5", "--right", "5", "--recall", "1.5"), "recall"),
         (("pairs", "--left", "5", "--right", "5", "--machine", "fast"), "cores=N,speed=X"),
         (("pairs", "--left", "5", "--right", "5", "--machine", "cores=many"), "numbers after"),
+        (("pairs", "--left", "5", "--right", "5", "--machine", "cores=1_0"), "numbers after"),
+        (("pairs", "--left", "5", "--right", "5", "--terms", "1_0"), "two numbers above 0"),
         (("pairs", "--left", "5", "--right", "5", "--machine", "cores=0"), "machine"),
         (("pairs", "--left", "5", "--right", "5", "--machine", "this,speed=2"), "speed="),
         (("pairs", "--left", "5", "--right", "5", "--terms", "none"), "--terms"),

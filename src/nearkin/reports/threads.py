@@ -10,22 +10,11 @@ from nearkin.manifests.threads import ThreadsManifest
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.dedup.page import ShownException
 from nearkin.reports.pages import PageScript, report_environment
+from nearkin.reports.sentences.threads import reason_meanings
 
 _OPEN_THREADS = 3
 _DEEPEST = 12
 """Depth from which on lines are not indented any further."""
-
-_REASONS = {
-    "message": "no later mail holds all of its text",
-    "attachment": "its text occurs in a later mail, an attachment does not",
-    "not read": "its text is unreadable or incomplete",
-    "": "",
-}
-_REASONS_OF_NEW_TEXT = {
-    **_REASONS,
-    "message": "no later mail holds all of its own words",
-    "attachment": "its own words occur in a later mail, an attachment does not",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +48,7 @@ class MailLineRow:
     @property
     def reason_in_words(self) -> str:
         """The reason for which the mail is inclusive."""
-        return _REASONS[self.reason or ""]
+        return reason_meanings(is_of_new_text=False)[self.reason] if self.reason else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +96,7 @@ def render_threads_report(
             facts=manifest,
             totals=totals,
             is_of_new_text=is_of_new_text,
-            reasons_in_words=_REASONS_OF_NEW_TEXT if is_of_new_text else _REASONS,
+            reasons_in_words=reason_meanings(is_of_new_text=is_of_new_text),
             headline=f"{mails} {agreeing(totals.mails, 'is', 'are')} in {counted(totals.threads, 'thread')}",
             cards=cards,
             exceptions=exceptions,

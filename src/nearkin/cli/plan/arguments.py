@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from nearkin.errors import ParameterError
-from nearkin.plain_numbers import is_plain_number
+from nearkin.plain_numbers import plain_float, plain_int
 
 _COUNT = re.compile(r"((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)\s*([kKmMgGbB]?)", re.ASCII)
 _TIMES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9}
@@ -62,11 +62,9 @@ def parse_terms(text: str) -> tuple[float, float]:
     >>> parse_terms("120,80"), parse_terms("50")
     ((120.0, 80.0), (50.0, 50.0))
     """
-    try:
-        numbers = [float(part) for part in text.split(",")] if is_plain_number(text) else []
-    except ValueError:
-        numbers = []
-    if not 1 <= len(numbers) <= 2 or not all(0 < number < 1e6 for number in numbers):
+    parts = text.split(",")
+    numbers = [number for number in map(plain_float, parts) if number is not None and 0 < number < 1e6]
+    if len(numbers) != len(parts) or len(parts) > 2:
         raise ParameterError(f"--terms must be LEFT,RIGHT, two numbers above 0. Got {text!r} instead.")
     return numbers[0], numbers[-1]
 
@@ -85,18 +83,17 @@ def parse_machine(text: str, cores_here: int) -> Machine:
     parts = [part.strip() for part in text.split(",")]
     for part in parts:
         name, _, value = part.partition("=")
-        if part != "this" and (name not in told or not value or not is_plain_number(value)):
+        if part != "this" and (name not in told or not value):
             raise ParameterError(f"--machine must be this, or cores=N,speed=X. Got {text!r} instead.")
         if part != "this":
             told[name] = value
     is_this = "this" in parts
     if is_this and told["speed"]:
         raise ParameterError("--machine this measures the speed: omit speed=.")
-    try:
-        cores = int(told["cores"]) if told["cores"] else cores_here if is_this else 1
-        speed = float(told["speed"] or 1)
-    except ValueError:
-        raise ParameterError(f"--machine must have numbers after cores= and speed=. Got {text!r} instead.") from None
+    cores = plain_int(told["cores"]) if told["cores"] else cores_here if is_this else 1
+    speed = plain_float(told["speed"]) if told["speed"] else 1.0
+    if cores is None or speed is None:
+        raise ParameterError(f"--machine must have numbers after cores= and speed=. Got {text!r} instead.")
     if not 1 <= cores <= _MAX_CORES or not 0 < speed < math.inf:
         raise ParameterError.of("machine", "plan", f"of cores from 1 to {_MAX_CORES:,} and a speed above 0", text)
     return Machine(cores, speed, is_this)

@@ -60,8 +60,9 @@ def dedup_sentences(told: DedupManifest, *, has_kept: bool, has_compiled: bool =
 
 def _kept_and_dropped(told: DedupManifest) -> str:
     """Count the documents by outcome, so that the numbers add up, and those that were dropped without a match."""
-    others = ", ".join(f"{told.by_reason[reason]:,} {reason}" for reason in (told.dropped_reasons or ())[2:])
-    dropped = f"{told.count('dropped'):,} dropped" + (f" ({others.replace(' ', ' of them ', 1)})" if others else "")
+    others = (told.dropped_reasons or ())[2:]
+    counts = [f"{told.by_reason[one]:,}{' of them' * (one == others[0])} {one}" for one in others]
+    dropped = f"{told.count('dropped'):,} dropped" + (f" ({', '.join(counts)})" if counts else "")
     unread = told.count("unreadable")
     neither = f", {unread:,} unreadable (neither kept nor dropped)" if unread else ""
     return f"{counted(told.count('documents'), 'document')}: {told.count('kept'):,} kept, {dropped}{neither}"

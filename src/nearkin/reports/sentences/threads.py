@@ -14,22 +14,21 @@ from nearkin.reports.sentences.sentence import Sentence
 if TYPE_CHECKING:
     from nearkin.manifests.threads import ThreadsManifest
 
-_MEANINGS = {
-    "message": "no later mail of the thread holds all of its text",
-    "attachment": "the text occurs in a later mail, an attachment does not",
-    "not read": "the text is unreadable or incomplete",
-}
-_MEANINGS_OF_NEW_TEXT = {
-    **_MEANINGS,
-    "message": "no later mail of the thread holds all of its own words",
-    "attachment": "its own words occur in a later mail, an attachment does not",
-}
+
+def reason_meanings(*, is_of_new_text: bool) -> dict[str, str]:
+    """Return for each reason why a mail is inclusive what it means; ``is_of_new_text``: only its own words count."""
+    return {
+        "message": f"no later mail of the thread holds all of its {'own words' if is_of_new_text else 'text'}",
+        "attachment": f"{'its own words occur' if is_of_new_text else 'the text occurs'} in a later mail, "
+        "an attachment does not",
+        "not read": "the text is unreadable or incomplete",
+    }
 
 
 def result_rows(told: ThreadsManifest) -> Iterator[tuple[str, str, str, str]]:
     """Rows of the table of results: number of mails, share, result, meaning."""
     found, is_of_new_text = told.counts, bool(told.parameters.get("new_text_only"))
-    meanings = _MEANINGS_OF_NEW_TEXT if is_of_new_text else _MEANINGS
+    meanings = reason_meanings(is_of_new_text=is_of_new_text)
     rows = [(n, f"inclusive: {reason}", meanings[reason]) for reason, n in found.by_reason.items()]
     whole = "all its own words are" if is_of_new_text else "all of it is"
     rows.append((found.included, "not inclusive", f"{whole} in a later mail, word for word"))

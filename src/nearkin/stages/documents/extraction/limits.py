@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import TypeGuard
 
 from nearkin.errors import ParameterError
-from nearkin.plain_numbers import is_plain_number
+from nearkin.plain_numbers import plain_int
 from nearkin.stages.documents.sizes import SIZE_RULE, parse_size
 
 _MIB = 1 << 20
@@ -117,12 +117,12 @@ def _parsed(name: str, told: int | str) -> dict[str, int]:
     is_size = _VALUES.get(name) == "SIZE"
     most = _max_of(_FIELDS[name][0])
     rule = f"{SIZE_RULE}, at most {most >> 40:,}TiB" if is_size else f"an int from 1 to {most:,}"
-    value = told
-    try:
-        if isinstance(told, str):
-            value = parse_size(told) if is_size else int(told if is_plain_number(told) else 0)
-    except (ValueError, OverflowError):
-        value = 0
+    value: int | str | None = told
+    if isinstance(told, str):
+        try:
+            value = parse_size(told) if is_size else plain_int(told)
+        except ParameterError:
+            value = None
     if not _is_limit(value, _FIELDS[name][0]):
         raise ParameterError.of("extraction_limit", "reading", f"{name}={_VALUES.get(name, 'N')}, with {rule}", told)
     return dict.fromkeys(_FIELDS[name], value)
