@@ -360,9 +360,11 @@ def test_the_expected_recall_of_parts_is_that_of_the_search_for_them(collection)
     similar = collection.similar(text=LONG, measure="containment", threshold=0.9)
     assert told is not None
     assert told == similar.expected_recall_of_parts
-    assert collection.check(LONG, options=CheckOptions(containment=None)).expected_recall_of_parts is None
+    unasked = collection.check(LONG, options=CheckOptions(containment=None))
+    assert unasked.expected_recall_of_parts is None
     assert collection.check(LONG, options=CheckOptions(method="si")).expected_recall_of_parts is None
-    assert collection.check("Two words").expected_recall_of_parts is None
+    assert collection.check("Two words").to_dict()["expected_recall_of_parts"] is None
+    assert "expected_recall_of_parts" not in unasked.to_dict()
 
 
 def test_no_recall_of_parts_is_claimed_if_not_all_candidates_were_compared(collection, monkeypatch):

@@ -82,6 +82,10 @@ def test_the_recall_of_parts_is_the_one_that_is_reached(place):
                 reached[name] += any(one.document.doc_id == f"{other} {i}" for one in found.documents)
                 expected[name] += told.containing if name == "part" else told.contained
         assert collection.similar("part 1").expected_recall_of_parts is None
+        assert "expected_recall_of_parts" not in collection.similar("part 1").to_dict()
+        collection.add([("short", "Two words")])
+        unknown = collection.similar("short", measure="containment").to_dict()
+        assert unknown["expected_recall_of_parts"] is None
     for name in reached:
         assert reached[name] / n == pytest.approx(expected[name] / n, abs=0.9 / n**0.5)
         assert 0.8 < expected[name] / n < 0.99

@@ -175,12 +175,12 @@ class SimilarDocuments(Tabular):
         return histogram(self.table["jaccard"], "Jaccard similarity")
 
     def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        parts = self.expected_recall_of_parts
+        """Return the fields as JSON types; the expected recall of parts only for "containment"."""
+        parts, is_of_parts = self.expected_recall_of_parts, self.tolerance.measure == "containment"
         return {
             **self.tolerance.to_dict(),
             "expected_recall": self.tolerance.recall,
-            **({"expected_recall_of_parts": parts.to_dict()} if parts is not None else {}),
+            **({"expected_recall_of_parts": parts and parts.to_dict()} if is_of_parts else {}),
             "is_answered": self.is_answered,
             "similarity_index": self.similarity_index,
             "n_found": self.n_found,

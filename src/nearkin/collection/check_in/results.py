@@ -304,7 +304,7 @@ class Checked(Tabular):
         return histogram(self.table["jaccard"], "Jaccard similarity")
 
     def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
+        """Return the fields as JSON types; the expected recall of parts only if they are searched for."""
         options, parts = self.options, self.expected_recall_of_parts
         return {
             "verdict": self.verdict,
@@ -313,7 +313,7 @@ class Checked(Tabular):
             "containment": options.containment,
             **({"tolerance": options.tolerance} if options.method == "si" else {}),
             "expected_recall": self.expected_recall,
-            **({"expected_recall_of_parts": parts.to_dict()} if parts is not None else {}),
+            **({"expected_recall_of_parts": parts and parts.to_dict()} if options.containment is not None else {}),
             "is_answered": self.is_answered,
             "similarity_index": self.similarity_index,
             "n_found": self.n_found,

@@ -179,7 +179,7 @@ class ApiChecked(msgspec.Struct, kw_only=True, omit_defaults=True):
     containment: float | None
     tolerance: float | None = None
     expected_recall: float | None
-    expected_recall_of_parts: ApiPartRecall | None = None
+    expected_recall_of_parts: ApiPartRecall | msgspec.UnsetType | None = msgspec.UNSET
     is_answered: bool
     similarity_index: int | None
     n_found: int
