@@ -113,6 +113,7 @@ def add(
                 progress=bars,
             )
             with opened_to_preview(collection, open_at) if dry_run else open_at(collection, create=True) as opened:
+                is_first = ignored is not None and opened.info().n_versions == 0
                 added = add_files(
                     opened,
                     texts,
@@ -123,6 +124,8 @@ def add(
                     dry_run=dry_run,
                 )
                 storing.is_done = not dry_run
+                if is_first:  # passages are not looked for again in texts that were stored before
+                    opened.opened.counting.ignored.say_not_found(bars.say)
         damaged, not_read = texts.damaged_files, not_read_files(texts.not_read)
         beside = {} if not_read is None else {"not_read": [one.as_stored() for one in not_read]}
         tell(

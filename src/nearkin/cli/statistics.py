@@ -80,13 +80,15 @@ def statistics(
         with bars_shown(is_quiet=quiet or as_json) as bars:
             texts = reading.request(inputs).opened(bars)
             check_not_an_input(out, texts.sources, texts.encoding)
+            ignored = Ignored.of(ignore, numbers=ignore_numbers)
             found = collect(
                 texts,
                 parse_shingling(features, parameter="features", owner="statistics"),
-                Normalisation.parse(normalise).ignoring(Ignored.of(ignore, numbers=ignore_numbers)),
+                Normalisation.parse(normalise).ignoring(ignored),
                 threads=Resources(threads).n_threads,
                 meter=Meter(bars),
             )
+            ignored.say_not_found(bars.say)
             save(found, out)
             damaged = texts.damaged_files
     tell(

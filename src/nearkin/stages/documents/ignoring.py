@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from nearkin import _compute as pc
 from nearkin.errors import ParameterError, quoted
+from nearkin.nouns import agreeing, counted, first_of
 from nearkin.paths import check_are_texts, why
 from nearkin.records import Bool
 
@@ -26,6 +27,7 @@ _COMMENT, _BLOCK, _END = "#", "<<<", ">>>"
 _MAX_FILE_BYTES = 1 << 20
 _MAX_SHOWN = 1000  # characters of the name of a file in a message
 _MAX_PASSAGES = 1_000
+_N_NAMED = 3
 _SPECIAL = re.compile(r"([\\.+*?()|\[\]{}^$])")
 _DIGITS, _LETTER = r"\p{Nd}+", r"\pL"
 _EDGE = r"[^\pL\pN_]"
@@ -56,6 +58,8 @@ class Ignored:
         Literal texts as ``text:...``, patterns as ``re:...``.
     numbers : bool
         Whether digits do not count.
+    found : set of str
+        Passages that occurred in a text so far; no part of the value.
 
     Examples
     --------
@@ -68,6 +72,7 @@ class Ignored:
 
     passages: tuple[str, ...] = ()
     numbers: bool = False
+    found: set[str] = field(default_factory=set, compare=False, repr=False)
 
     def __bool__(self) -> bool:
         return bool(self.passages) or self.numbers
@@ -161,11 +166,13 @@ class Ignored:
         A literal passage is found in any case and with any white space, but not inside longer words; in patterns ``^``
         and ``$`` are the edges of a line.
         """
-        texts = texts.fill_null("") if texts.null_count else texts
-        for pattern in self.patterns:
-            texts = pc.replace_substring_regex(texts, f"(?mi:{pattern})", " ")
-        for literal in self.literals:
-            texts = _without(texts, literal)
+        texts = original = texts.fill_null("") if texts.null_count else texts
+        for passage in self._in_order:
+            texts = self._without(texts, passage)
+        if texts is not original and len(self.found) < len(self._in_order):
+            changed = original.filter(pc.not_equal(original, texts))
+            for passage in set(self._in_order) - self.found:  # they may be inside of passages that were removed
+                self._without(changed, passage)
         if not self.numbers:
             return Remaining(texts, None)
         is_only_numbers = _matches(texts, _DIGITS) & ~_matches(texts, _LETTER)
@@ -173,6 +180,28 @@ class Ignored:
         if is_only_numbers.any():
             texts = pc.if_else(pa.array(is_only_numbers), pa.scalar("", pa.large_string()), texts)
         return Remaining(texts, is_only_numbers)
+
+    def say_not_found(self, say: Callable[[str], None]) -> None:
+        """Say which passages did not occur in any text; to be called when all texts were read."""
+        missing = [one for one in dict.fromkeys(self.passages) if one not in self.found]
+        if missing:
+            shown = first_of([quoted(one.removeprefix(LITERAL)) for one in missing], _N_NAMED)
+            n_missing = f"{counted(len(missing), 'passage')} of --ignore {agreeing(len(missing), 'is', 'are')}"
+            say(f"{n_missing} in no text: {shown}")
+
+    @property
+    def _in_order(self) -> tuple[str, ...]:
+        return (*(PATTERN + one for one in self.patterns), *(LITERAL + one for one in self.literals))
+
+    def _without(self, texts: pa.LargeStringArray, passage: str) -> pa.LargeStringArray:
+        """Remove a passage, and note whether there was anything to remove."""
+        if passage.startswith(PATTERN):
+            left = pc.replace_substring_regex(texts, f"(?mi:{passage.removeprefix(PATTERN)})", " ")
+        else:
+            left = _without(texts, passage.removeprefix(LITERAL))
+        if passage not in self.found and not left.equals(texts):
+            self.found.add(passage)
+        return left
 
 
 NOTHING = Ignored()

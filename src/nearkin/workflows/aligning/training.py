@@ -236,6 +236,7 @@ def _read(
                 raise TruncatedInputError(f"{said}; --on-error skip continues with only these.") from fault
             progress.say(f"Warning: {said}; the table uses only these")
     options.rules.check_readable(n_unreadable, growing.n_read, first)
+    options.ignored.say_not_found(meter.progress.say)
     pairs = growing.frozen()
     if not len(pairs):
         raise SourceError(

@@ -124,6 +124,7 @@ def read_all(
     RunError
         Work of an interrupted run is damaged.
     """
+    is_begun = spool.path.exists() and any(spool.path.iterdir())
     make_work_folder(spool.path)
     found, first_source = [], 0
     for index, one in enumerate(inputs):
@@ -131,6 +132,8 @@ def read_all(
         spool.check(index, read.n_chunks, read.n_documents)
         found.append(read)
         first_source += len(one.names)
+    if not is_begun:  # otherwise an interrupted run has read some of the texts
+        options.normalise.ignored.say_not_found(progress.say)
     return tuple(found)
 
 

@@ -125,6 +125,8 @@ def pair_files(
                 weighing=worker.weigh,
             )  # fmt: skip
             say_which_side(prepared, options, meter.progress)
+            if engine.name == "local":  # tasks on a cluster find passages in copies of the options
+                options.ignored.say_not_found(meter.progress.say)
             record = _searched(
                 given, prepared, beside, options, directory, resources=resources, meter=meter, engine=worker
             )

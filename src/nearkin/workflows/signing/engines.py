@@ -49,6 +49,11 @@ class SigningThreads:
         self, reading: ReadingRequest, texts: Texts, options: SigningOptions, statistics: Statistics | None
     ) -> SignedTexts:
         """See `SigningEngine`."""
+        signed = self._signed(texts, options, statistics)
+        options.normalise.ignored.say_not_found(self.meter.progress.say)
+        return signed
+
+    def _signed(self, texts: Texts, options: SigningOptions, statistics: Statistics | None) -> SignedTexts:
         threads = self.resources.n_threads
         if options.method == "weighted-topsig" and statistics is None and not options.is_online:
             if not texts.can_be_read_again:
