@@ -175,7 +175,9 @@ def found_by(case: Case, folder: Path, name: str, finder) -> dict[str, bytes]:
     inputs = dedup_inputs.file_inputs(resolve_sources(mine).sources, keep_column=options.keep.column, encoding="utf-8")
     others = None
     if theirs:
-        others = dedup_inputs.file_inputs(resolve_sources(theirs, text_optional=True).sources, encoding="utf-8")
+        others = dedup_inputs.file_inputs(
+            resolve_sources(theirs, optional=("text", "doc_id")).sources, encoding="utf-8"
+        )
     found = finder(inputs, others, options, out / "work", rules=ReadingRules(), resources=Resources(2), meter=meter)
     job.write(found, out, meter)
     tables = {path.name: path.read_bytes() for path in sorted(out.glob("*.parquet"))}

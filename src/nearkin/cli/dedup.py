@@ -5,6 +5,8 @@ from __future__ import annotations
 from nearkin.cli.options.dedup import DedupChoices
 from nearkin.cli.options.definitions import (
     Against,
+    AgainstId,
+    AgainstText,
     By,
     Json,
     Memory,
@@ -46,6 +48,8 @@ def dedup(
     *,
     reading: ReadingOptions,
     against: Against = None,
+    against_text: AgainstText = None,
+    against_id: AgainstId = None,
     preset: Preset = None,
     chosen: DedupChoices,
     write_kept: WriteKept = False,
@@ -65,6 +69,7 @@ def dedup(
     from nearkin.cli.printing import tell, warn_of_report
     from nearkin.cli.summary import print_summary
     from nearkin.workflows.dedup.files import Delivery, dedup_files
+    from nearkin.workflows.dedup.other_columns import OtherColumns
     from nearkin.workflows.resources import Resources
 
     options = chosen.options(preset)
@@ -73,7 +78,8 @@ def dedup(
     with bars_shown(is_quiet=quiet or as_json) as bars:
         bars.say(", ".join(f"{name} {value}" for name, value in options.shown(is_against=bool(against)).items()))
         manifest = dedup_files(
-            reading.request(inputs), out, options, against=against or (), delivery=delivery, resources=resources,
+            reading.request(inputs), out, options, against=against or (),
+            against_columns=OtherColumns(against_text, against_id), delivery=delivery, resources=resources,
             progress=bars, preset=preset, engine=where,
         )  # fmt: skip
     warn_of_report(manifest.report_problem, is_silent=quiet or as_json)

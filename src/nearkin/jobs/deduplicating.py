@@ -31,6 +31,7 @@ from nearkin.tabular.tabular import Tabular, histogram
 from nearkin.workflows.dedup.files import Delivery, dedup_files
 from nearkin.workflows.dedup.manifest import counts_in_words
 from nearkin.workflows.dedup.options import DedupGiven, DedupOptions, Preset
+from nearkin.workflows.dedup.other_columns import OtherColumns, about_the_input, about_the_other_set
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 
@@ -118,6 +119,8 @@ def dedup(
     text: str | None = None,
     id: str | None = None,
     against: Documents | None = None,
+    against_text: str | None = None,
+    against_id: str | None = None,
     out: Where | None = None,
     file_format: str | None = None,
     encoding: str = "utf-8",
@@ -155,6 +158,8 @@ def dedup(
     against : like ``documents``, optional
         Other set of documents, for example an earlier delivery or an evaluation set: drop the documents that match one
         of these. ``documents`` are then not compared with each other.
+    against_text, against_id : str, optional
+        With ``against``: its column names, if they differ from ``text`` and ``id``.
     out : path, optional
         Directory for the results, as `nearkin dedup` writes them. By default no files remain.
     file_format, encoding
@@ -217,6 +222,8 @@ def dedup(
     listening = progress_of(progress, "dedup")
     chosen = _chosen(options, **given)
     chosen.check_fits(is_against=against is not None)
+    columns = OtherColumns(against_text, against_id)
+    columns.check_fits(is_against=against is not None)
     check_needs_out(out, write_kept=write_kept, report=report, overwrite=overwrite)
     if overlay is not None and out is None:
         raise ParameterError("'overlay' is a file of the results: name their directory with 'out'.", named=("overlay",))
@@ -234,20 +241,22 @@ def dedup(
             ocr=ocr,
         ),
     )  # fmt: skip
+    if against is not None:
+        check_have_effect(sets[1], of_columns=columns.given, of_files={})
     in_memory = None if paths_of(documents) is not None else documents
-    asked = ReadingRequest(
-        inputs=inputs_of(
-            documents, "dedup", text=text, id=id, keep_column=chosen.keep.column,
-            progress=listening,
-        ),
-        file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules,
-    )  # fmt: skip
+    with about_the_input(columns, is_against=against is not None):
+        inputs = inputs_of(documents, "dedup", text=text, id=id, keep_column=chosen.keep.column, progress=listening)
+    asked = ReadingRequest(inputs=inputs, file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules)
     others: Inputs = []
     if against is not None:
-        others = inputs_of(sets[1], "dedup", name="against", text=text, id=id, progress=listening)
+        with about_the_other_set(columns):
+            others = inputs_of(
+                sets[1], "dedup", name="against", text=text if against_text is None else against_text,
+                id=id if against_id is None else against_id, progress=listening,
+            )  # fmt: skip
     with directory_for(out, "dedup") as directory:
         manifest = dedup_files(
-            asked, directory, chosen, against=others, resources=resources, progress=listening,
+            asked, directory, chosen, against=others, against_columns=columns, resources=resources, progress=listening,
             preset=given.get("preset"),
             delivery=Delivery(overwrite=overwrite, kept=write_kept, report=report, by=by, overlay=overlay),
         )  # fmt: skip

@@ -54,6 +54,24 @@ Against = Annotated[
         show_default=False,
     ),
 ]
+AgainstText = Annotated[
+    str | None,
+    _input(
+        "--against-text",
+        metavar="COLUMN",
+        help="Column with the text in the files of --against. [dim]default: as --text, or guessed and printed[/]",
+        show_default=False,
+    ),
+]
+AgainstId = Annotated[
+    str | None,
+    _input(
+        "--against-id",
+        metavar="COLUMN",
+        help="Column with the id in the files of --against. [dim]default: as --id, or guessed and printed[/]",
+        show_default=False,
+    ),
+]
 
 # -- What is a near-duplicate -----------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -56,7 +56,7 @@ class _Asked:
 
     text: str | None
     doc_id: str | None
-    is_optional: bool
+    optional: Collection[str]
     encoding: str
     stdin: BinaryIO | None
     has_columns_later: bool
@@ -71,7 +71,7 @@ def resolve_sources(
     file_format: str | None = None,
     text: str | None = None,
     doc_id: str | None = None,
-    text_optional: bool = False,
+    optional: Collection[str] = (),
     encoding: str = "utf-8",
     stdin: BinaryIO | None = None,
     in_order: bool = False,
@@ -89,8 +89,8 @@ def resolve_sources(
         One of `.formats.FORMATS`, for all sources; by default determined by the suffix, else by the content.
     text, doc_id : str, optional
         The columns; by default guessed from their names.
-    text_optional : bool, default False
-        Whether a source without a named column is read by a column guessed there, with a note:
+    optional : collection of str, default none
+        Those of "text" and "doc_id" that a source may lack; it is then read by a column guessed there, with a note:
         collections that are compared with one another may have different column names.
     encoding : str, default "utf-8"
         Encoding of the column names if they are not UTF-8.
@@ -121,7 +121,7 @@ def resolve_sources(
     asked = _Asked(
         text=text,
         doc_id=doc_id,
-        is_optional=text_optional,
+        optional=optional,
         encoding=check_encoding(encoding),
         stdin=stdin,
         has_columns_later=has_columns_later,
@@ -360,8 +360,10 @@ def _columns(
         return text, doc_id, ()  # the reader sees more
     missing = [name for name in (text, doc_id) if name is not None and name not in sample.names]
     missing = [] if sample.is_partial else missing
-    if asked.is_optional:
-        text, doc_id = (None if name in missing else name for name in (text, doc_id))
+    if text in missing and "text" in asked.optional:
+        text = None
+    if doc_id in missing and "doc_id" in asked.optional:
+        doc_id = None
     columns = form.choose_columns(sample, one.name, text=text, doc_id=doc_id)
     check_unique(one.name, {"text": columns.text, "id": columns.id}, form.header(head, delimiter))
     if table is not None and columns.text in sample.unfit:

@@ -22,6 +22,7 @@ from nearkin.workflows.dedup.input_digests import DescribedInputs
 from nearkin.workflows.dedup.inputs import Sourced
 from nearkin.workflows.dedup.kept_corpus import check_can_be_written, write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.other_columns import AS_THE_INPUT, OtherColumns
 from nearkin.workflows.dedup.overlays import check_controls, write_overlays
 from nearkin.workflows.dedup.resuming import resumed_in_words
 from nearkin.workflows.dedup.tables import write_exceptions_of
@@ -136,6 +137,7 @@ def dedup_files(
     options: DedupOptions,
     *,
     against: Sequence[str | StoredSource] = (),
+    against_columns: OtherColumns = AS_THE_INPUT,
     delivery: Delivery,
     ending: Ending | None = None,
     resources: Resources,
@@ -159,10 +161,13 @@ def dedup_files(
     """
     progress, ending = progress or Silent(), ending or DedupEnding(delivery)
     options.check_fits(is_against=bool(against))
+    against_columns.check_fits(is_against=bool(against))
     directory = RunDirectory(out)
     with stdin_of_run(asked.stdin, directory.work, resume=delivery.resume) as stdin:
         asked = replace(asked, stdin=stdin)
-        sourced = Sourced.of(asked, out, options, progress, against=against, twice=ending.twice)
+        sourced = Sourced.of(
+            asked, out, options, progress, against=against, against_columns=against_columns, twice=ending.twice
+        )
         ending.check(sourced)
         meter = Meter(progress)
         worker = dedup_engine(engine, resources, meter)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from nearkin.stages.documents.formats import holding
 from nearkin.stages.documents.not_read import NotRead
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.other_columns import AS_THE_INPUT, OtherColumns, about_the_input, about_the_other_set
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.memory_documents import IN_MEMORY
 from nearkin.workflows.reading.request import ReadingRequest
@@ -41,6 +42,8 @@ class Sourced:
         State of the files of many documents before they were read.
     is_against : bool
         Whether there is another set, which may have no files.
+    against_columns : OtherColumns
+        Columns of the other set.
     not_read : tuple of NotRead
         Files and folders of both that are not read.
     """
@@ -50,6 +53,7 @@ class Sourced:
     others: tuple[Source, ...]
     before: Snapshots
     is_against: bool
+    against_columns: OtherColumns = AS_THE_INPUT
     not_read: tuple[NotRead, ...] = ()
 
     @classmethod
@@ -61,17 +65,20 @@ class Sourced:
         progress: Progress,
         *,
         against: Sequence[str | StoredSource] = (),
+        against_columns: OtherColumns = AS_THE_INPUT,
         twice: str | None = None,
     ) -> Sourced:
         """Find the input and check that it can be read; ``twice`` names what reads it a second time, if anything.
 
-        The columns are those of the input; the other set may name them differently. If the first document
-        is to be kept, the order of the arguments decides which is first.
+        If the first document is to be kept, the order of the arguments decides which is first.
         """
-        found, not_read = _resolve(asked, out, progress, in_order=options.keep.rule == "first")
+        with about_the_input(against_columns, is_against=bool(against)):
+            found, not_read = _resolve(asked, out, progress, in_order=options.keep.rule == "first")
         others: tuple[Source, ...] = ()
         if against:
-            others, more = _resolve(replace(asked, inputs=against), out, progress, text_optional=True)
+            request = against_columns.request(asked, against)
+            with about_the_other_set(against_columns):
+                others, more = _resolve(request, out, progress, optional=against_columns.may_be_missing)
             not_read = tuple(dict.fromkeys((*not_read, *more)))
             progress.say(f"INPUT: {counted_inputs(found)}; other set: {counted_inputs(others)}")
             named, there = ([one for one in given if isinstance(one, str)] for given in (asked.inputs, against))
@@ -80,8 +87,10 @@ class Sourced:
                 progress.say(
                     f"{first_of(strays, 1)} {verb} INPUT. If --against was a pattern, quote it: 'folder/*.jsonl'"
                 )
-        check_inputs(found, keep_column=options.keep.column, encoding=asked.encoding, stdin=asked.stdin)
-        check_inputs(others, encoding=asked.encoding, stdin=asked.stdin)
+        with about_the_input(against_columns, is_against=bool(against)):
+            check_inputs(found, keep_column=options.keep.column, encoding=asked.encoding, stdin=asked.stdin)
+        with about_the_other_set(against_columns):
+            check_inputs(others, encoding=asked.encoding, stdin=asked.stdin)
         if sum(source.path == STDIN for source in found + others) > 1:
             raise ParameterError("Standard input ('-') can be read only once. Got it twice.")
         if twice and (pipes := [s.path for s in found if s.path != STDIN and is_pipe(s)]):
@@ -94,6 +103,7 @@ class Sourced:
             others=others,
             before=snapshots_of(_of_many_documents(found + others), asked.encoding),
             is_against=bool(against),
+            against_columns=against_columns,
             not_read=not_read,
         )
 
@@ -109,6 +119,7 @@ class Sourced:
             **({"extraction_limits": limits} if (limits := self.asked.rules.limits.given) else {}),
             **({"ocr": ocr} if (ocr := self.asked.rules.ocr) is not None else {}),
             **({"text_root": root} if (root := self.asked.rules.text_root) is not None else {}),
+            **self.against_columns.given,
             "inputs": _listed(self.sources, before),
             "against": _listed(self.others, before),
         }
@@ -125,10 +136,10 @@ class Sourced:
 
 
 def _resolve(
-    asked: ReadingRequest, out: Path, progress: Progress, *, text_optional: bool = False, in_order: bool = False
+    asked: ReadingRequest, out: Path, progress: Progress, *, optional: Collection[str] = (), in_order: bool = False
 ) -> tuple[tuple[Source, ...], tuple[NotRead, ...]]:
     """Return the sources without those in the output directory, which a run replaces; and what is not read."""
-    resolved = asked.found(progress, text_optional=text_optional, in_order=in_order, without=out)
+    resolved = asked.found(progress, optional=optional, in_order=in_order, without=out)
     found = resolved.sources
     place = out.resolve()
     on_disk = [s.path for s in found if s.path != STDIN and "://" not in s.path and s.format != IN_MEMORY]

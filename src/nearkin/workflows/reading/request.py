@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -73,7 +73,7 @@ class ReadingRequest:
         self,
         progress: Progress,
         *,
-        text_optional: bool = False,
+        optional: Collection[str] = (),
         in_order: bool = False,
         without: Path | None = None,
         with_unread: bool = False,
@@ -83,7 +83,7 @@ class ReadingRequest:
         Parameters
         ----------
         progress : Progress
-        text_optional, in_order, without, with_unread
+        optional, in_order, without, with_unread
             See `resolve_inputs`.
 
         Raises
@@ -96,7 +96,7 @@ class ReadingRequest:
             file_format=self.file_format,
             text=self.text,
             doc_id=self.doc_id,
-            text_optional=text_optional,
+            optional=optional,
             encoding=self.encoding,
             stdin=self.stdin,
             in_order=in_order,

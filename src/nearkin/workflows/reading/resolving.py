@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, Literal
 
@@ -33,7 +33,7 @@ def resolve_inputs(
     file_format: str | None = None,
     text: str | None = None,
     doc_id: str | None = None,
-    text_optional: bool = False,
+    optional: Collection[str] = (),
     encoding: str = "utf-8",
     stdin: BinaryIO | None = None,
     in_order: bool = False,
@@ -52,8 +52,9 @@ def resolve_inputs(
     arguments : sequence of str or StoredSource
         Files, globs, folders, "-"; directories or URLs of collections; directories of runs. Documents in memory are
         sources already.
-    file_format, text, doc_id, text_optional, encoding, stdin, in_order, rules, without
-        See `resolve_sources`; the first five apply only to files.
+    file_format, text, doc_id, optional, encoding, stdin, in_order, rules, without
+        See `resolve_sources`; the first five apply only to files. The first three are refused if there are none, except
+        those that are ``optional``.
     with_unread : bool
         Whether files that gave no text to a collection are documents of it, with a problem.
     progress : Progress
@@ -81,8 +82,11 @@ def resolve_inputs(
             stored[identity] = _stored_source(argument, kind, progress, with_unread=with_unread)
             parts.append(stored[identity])
     files = [one for part in parts if isinstance(part, list) for one in part]
-    if stored and not files and not text_optional:
-        _refuse_what_is_of_files(next(iter(stored.values())), file_format=file_format, text=text, doc_id=doc_id)
+    if stored and not files:
+        asked = {"file_format": file_format, "text": text, "doc_id": doc_id}
+        _refuse_what_is_of_files(
+            next(iter(stored.values())), {name: value for name, value in asked.items() if name not in optional}
+        )
     if not in_order:
         of_files: list[list[str] | StoredSource] = [files] if files or not (stored or held) else []
         parts = [*of_files, *sorted(stored.values(), key=lambda one: one.path)]
@@ -94,7 +98,7 @@ def resolve_inputs(
             guesses.append(_in_words(part))
             continue
         found = resolve_sources(
-            part, file_format=file_format, text=text, doc_id=doc_id, text_optional=text_optional, encoding=encoding,
+            part, file_format=file_format, text=text, doc_id=doc_id, optional=optional, encoding=encoding,
             stdin=stdin, in_order=in_order, rules=rules, without=without,
         )  # fmt: skip
         for source in found.sources:
@@ -232,7 +236,7 @@ def _is_collection(folder: Path) -> bool:
     return os.path.isfile(folder / COLLECTION_FILE)
 
 
-def _refuse_what_is_of_files(source: StoredSource, **given: str | None) -> None:
+def _refuse_what_is_of_files(source: StoredSource, given: Mapping[str, str | None]) -> None:
     options = {"file_format": "--format", "text": "--text", "doc_id": "--id"}
     for name, value in given.items():
         if value is not None:

@@ -365,11 +365,11 @@ def test_csv_with_semicolons_is_read_and_kept(folder: Path) -> None:
 
 def test_a_named_column_may_be_missing_where_it_is_optional(folder: Path) -> None:
     write("a.jsonl", JSONL)
-    found = resolve_sources(["a.jsonl"], text="question", doc_id="url", text_optional=True)
+    found = resolve_sources(["a.jsonl"], text="question", doc_id="url", optional=("text", "doc_id"))
     assert (only(found).text, only(found).id) == ("text", "url")
     assert found.guesses[0] == "a.jsonl: there is no column 'question', so another column is guessed"
     assert found.guesses[1].startswith("text column: 'text' (guessed")
-    assert resolve_sources(["a.jsonl"], text="url", doc_id="id", text_optional=True).guesses == ()
+    assert resolve_sources(["a.jsonl"], text="url", doc_id="id", optional=("text", "doc_id")).guesses == ()
 
 
 @pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress])

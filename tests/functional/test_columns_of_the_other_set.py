@@ -1,0 +1,146 @@
+"""Columns of the files of ``--against``, which may have other names than those of INPUT."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import nearkin
+from functional.conftest import nearkin_here, write_jsonl
+from made_up_prose import Prose
+from nearkin.errors import MissingColumnError, ParameterError, ResumeError
+from nearkin.runs.directory import RunDirectory
+from nearkin.runs.progress import Silent
+from nearkin.workflows.dedup import job
+from nearkin.workflows.dedup.files import Delivery, dedup_files
+from nearkin.workflows.dedup.inputs import Sourced
+from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.other_columns import AS_THE_INPUT, OtherColumns
+from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.resources import Resources
+
+PROSE = Prose(5)
+TEXTS = [PROSE.text(40) for _ in range(8)]
+PAGES = [{"id": f"p{i}", "text": text} for i, text in enumerate(TEXTS)]
+ITEMS = [{"qid": f"q{i}", "question": f"{text} why", "answer": PROSE.text(6)} for i, text in enumerate(TEXTS[:3])]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    return write_jsonl(tmp_path / "pages.jsonl", PAGES), write_jsonl(tmp_path / "bench.jsonl", ITEMS)
+
+
+def refused(*arguments: object) -> str:
+    ended = nearkin_here("dedup", *arguments)
+    assert ended.code in (2, 3, 5)
+    return " ".join(ended.err.split())
+
+
+def test_the_items_are_read_by_their_own_columns(files, tmp_path):
+    pages, bench = files
+    given = (pages, "--against", bench, "--against-text", "question", "--against-id", "qid")
+    assert nearkin_here("dedup", *given, "--out", tmp_path / "out").code == 0
+    dropped = [one for one in pq.read_table(tmp_path / "out/documents.parquet").to_pylist() if not one["keep"]]
+    assert {one["id"]: one["group"] for one in dropped} == {"p0": "q0", "p1": "q1", "p2": "q2"}
+    manifest = json.loads((tmp_path / "out/manifest.json").read_text())
+    assert [(one["text"], one["id"]) for one in manifest["against"]] == [("question", "qid")]
+    assert [(one["text"], one["id"]) for one in manifest["inputs"]] == [("text", "id")]
+    assert nearkin.audit(tmp_path / "out").n_true == 3  # the columns are known when the files are read again
+
+
+def test_the_columns_of_the_input_may_be_named_too(files, tmp_path):
+    _, bench = files
+    renamed = write_jsonl(tmp_path / "renamed.jsonl", [{"key": one["id"], "prose": one["text"]} for one in PAGES])
+    given = (renamed, "--text", "prose", "--id", "key", "--against", bench, "--against-text", "question")
+    ended = nearkin_here("dedup", *given, "--out", tmp_path / "out", "--no-report")
+    assert "8 documents: 5 kept, 3 dropped" in ended.out
+    assert "bench.jsonl: there is no column 'key', so another column is guessed" in ended.err  # --id may be missing
+    assert "no column 'prose'" not in ended.err
+
+
+def test_messages_name_the_option_of_the_side(files, tmp_path):
+    pages, bench = files
+    out = ("--out", tmp_path / "out")
+    against = (pages, "--against", bench)
+    assert "Name the one to compare with --against-text (the" in refused(*against, *out)
+    said = refused(*against, "--against-text", "prompt", *out)
+    assert "bench.jsonl: there is no column 'prompt' (--against-text). The columns are: qid, question, answer." in said
+    said = refused(*against, "--text", "question", *out)
+    assert "pages.jsonl: there is no column 'question' (--text). The columns are: id, text. To name a column" in said
+    assert said.endswith("of --against, use --against-text.")
+    said = refused(*against, "--text", "body", "--against-text", "question", *out)
+    assert said.endswith("(--text). The columns are: id, text.")
+    assert "--against" not in refused(pages, "--text", "question", *out)
+    assert nearkin_here("dedup", pages, "--no-report", "--out", tmp_path / "clean").code == 0
+    said = refused(tmp_path / "clean", "--against", bench, "--text", "question", *out)
+    assert said.endswith("Omit --text. To name a column of --against, use --against-text.")
+    said = refused(pages, "--against", tmp_path / "clean", "--against-id", "qid", *out)
+    assert "clean: --against-id qid is for files" in said
+    assert said.endswith("Omit --against-id.")
+    given = (tmp_path / "clean", "--against", bench, "--against-text", "question", "--against-id", "qid")
+    assert nearkin_here("dedup", *given, *out, "--no-report").code == 0
+
+
+@pytest.mark.parametrize("option", ["--against-text", "--against-id"])
+def test_they_need_another_set(files, tmp_path, option):
+    ended = nearkin_here("dedup", files[0], option, "question", "--out", tmp_path / "out")
+    assert ended.code == 2
+    assert f"{option} needs --against." in ended.err
+    with pytest.raises(ParameterError, match=r"'against_text' needs 'against'\."):
+        nearkin.dedup(PAGES, against_text="question")
+
+
+def test_in_python(files):
+    expected = [one["id"] for one in PAGES[3:]]
+    for mine, theirs in ((PAGES, ITEMS), files, (PAGES, files[1]), (pa.Table.from_pylist(PAGES), ITEMS)):
+        found = nearkin.dedup(mine, against=theirs, against_text="question", against_id="qid")
+        assert [one["id"] for one in found.documents.to_pylist() if one["keep"]] == expected
+        assert found.against["id"].to_pylist() == ["q0", "q1", "q2"]
+    with pytest.raises(MissingColumnError, match=r"'prompt' \(against_text\)\. The columns are: qid, question, answer"):
+        nearkin.dedup(PAGES, against=ITEMS, against_text="prompt")
+    with pytest.raises(MissingColumnError, match=r"'question' \(text\)\. .* use 'against_text'\."):
+        nearkin.dedup(PAGES, against=ITEMS, text="question")
+    with pytest.raises(MissingColumnError, match=r"'body' \(text\)\. .* use 'against_text'\."):
+        nearkin.dedup([{"id": 1, "body": "a"}], against=ITEMS, text="body")
+    with pytest.raises(ParameterError, match="'against_text' names a column, and texts and"):
+        nearkin.dedup(files[0], against=["a text"], against_text="question")
+
+
+def test_a_resumed_run_needs_the_same_columns(files, tmp_path, monkeypatch):
+    def run(columns: OtherColumns, **given: bool) -> object:
+        asked = ReadingRequest(inputs=[str(files[0])])
+        delivery = Delivery(report=False, **given)
+        return dedup_files(
+            asked, tmp_path / "out", DedupOptions(), against=[str(files[1])], against_columns=columns,
+            delivery=delivery, resources=Resources(1),
+        )  # fmt: skip
+
+    question = OtherColumns(text="question")
+    with monkeypatch.context() as patched:
+        patched.setattr(job, "verify_all", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            run(question)
+    assert RunDirectory(tmp_path / "out").is_unfinished
+    with pytest.raises(ResumeError, match="--against-text was question and is now answer"):
+        run(OtherColumns(text="answer"), resume=True)
+    with pytest.raises(ResumeError, match="--against-id was not given and is now qid"):
+        run(OtherColumns(text="question", doc_id="qid"), resume=True)
+    run(question, resume=True)
+
+
+def test_runs_without_them_keep_their_identity(files, tmp_path):
+    def identity(columns: OtherColumns) -> dict[str, object]:
+        asked = ReadingRequest(inputs=[str(files[0])])
+        sourced = Sourced.of(
+            asked, tmp_path / "out", DedupOptions(), Silent(), against=[str(files[0])], against_columns=columns
+        )
+        return sourced.identity("dedup", DedupOptions())
+
+    plain = identity(AS_THE_INPUT)
+    assert not {"against_text", "against_id"} & plain.keys()
+    named = identity(OtherColumns(text="text"))
+    assert named == plain | {"against_text": "text"}
