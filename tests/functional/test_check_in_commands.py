@@ -125,6 +125,8 @@ def test_a_purged_text_is_refused_before_and_with_store(repository, tmp_path):
     line = json.dumps({"id": "zz", "text": path.read_text(encoding="utf-8")}).encode()
     stream = nearkin_here("check", repository, "-", "--jsonl", "--store", stdin=line)
     assert (stream.code, "unreadable" in stream.err, ".." in stream.err) == (3, False, False)
+    assert "The only document could not be stored: line 1: The document 'zz' cannot be stored" in stream.err
+    stream = nearkin_here("check", repository, "-", "--jsonl", "--store", stdin=b"\n".join([line, line]))
     assert "No document could be stored. The first: line 1: The document 'zz' cannot be stored" in stream.err
 
 

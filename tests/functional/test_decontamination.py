@@ -328,6 +328,17 @@ def test_the_files_of_each_side_and_the_remarks_on_the_other_set_are_counted(tmp
     assert repeated in " ".join(ended.out.split())
 
 
+@pytest.mark.parametrize(("n_short", "said"), [(1, "is shorter than one shingle"), (2, "are shorter than one shingle")])
+def test_short_items_are_counted_in_one_number(n_short, said, tmp_path):
+    short = ["two words", "three other words"][:n_short]
+    mine = write_jsonl(tmp_path / "mine.jsonl", [{"id": "1", "text": Prose(1).text(40)}])
+    theirs = write_jsonl(tmp_path / "theirs.jsonl", [{"id": one, "text": one} for one in short])
+    asked = ("dedup", mine, "--against", theirs, "--drop", "containing", "--no-report", "--out", tmp_path / "out")
+    printed = " ".join(nearkin_here(*asked).out.split())
+    assert said in printed
+    assert f"To find {'it' if n_short == 1 else 'them'} inside longer documents" in printed
+
+
 def test_the_report_of_a_run_against_another_set_has_nothing_about_groups(files, tmp_path):
     dedup(files, tmp_path / "out", "--drop", "containing", "--threshold", "0.8")
     page = (tmp_path / "out/report.html").read_text(encoding="utf-8")

@@ -141,8 +141,8 @@ def _on_others(told: DedupManifest, counts: Mapping[str, int]) -> Iterator[Sente
         shingles = "one shingle" if least == 1 else f"{least} shingles"
         yield Sentence(
             f"{counted(n_short, 'document')} of the other set {agreeing(n_short, 'is', 'are')} shorter than "
-            f"{shingles} ({parameters['shingle']}) and can only match a whole document of INPUT. To find them inside "
-            "longer documents, use a shorter --shingle.",
+            f"{shingles} ({parameters['shingle']}) and can only match a whole document of INPUT. To find "
+            f"{agreeing(n_short, 'it', 'them')} inside longer documents, use a shorter --shingle.",
             "warning",
         )
     if n_unreadable := counts["unreadable"]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from nearkin.errors import DocumentError, ParameterError, SourceError, is_among, is_int, is_number
-from nearkin.nouns import agreeing, counted
+from nearkin.nouns import counted
 from nearkin.paths import path_of
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
 from nearkin.stages.documents.sizes import SIZE_RULE, parse_size
@@ -132,14 +132,15 @@ class ReadingRules:
             return
         prefix = f"{of}: " if of else ""
         if n_unreadable == n_documents:
-            every = "The only document is" if n_documents == 1 else f"All {counted(n_documents, 'document')} are"
-            raise SourceError(f"{prefix}{every} unreadable. The first: {first}.")
+            if n_documents == 1:
+                raise SourceError(f"{prefix}The only document is unreadable: {first}.")
+            raise SourceError(f"{prefix}All {counted(n_documents, 'document')} are unreadable. The first: {first}.")
         share = n_unreadable / n_documents
         if share > self.max_unreadable + 1e-12:  # 29 of 100 must count as 29 %, despite rounding errors
-            are = agreeing(n_unreadable, "is", "are")
+            are, which = ("is", "It is") if n_unreadable == 1 else ("are", "The first:")
             raise DocumentError(
                 f"{prefix}{n_unreadable:,} of {counted(n_documents, 'document')} {are} unreadable: {100 * share:.4g}%, "
-                f"more than the {100 * self.max_unreadable:.4g}% of --max-unreadable. The first: {first}."
+                f"more than the {100 * self.max_unreadable:.4g}% of --max-unreadable. {which} {first}."
             )
 
 

@@ -192,7 +192,10 @@ def check_stream(
         rules.check_readable(n_unreadable, summary.n_documents, first_problem)
     elif summary.n_problems == summary.n_documents:
         done = "checked" if store is None else "stored"
-        raise SourceError(f"No document could be {done}. The first: {first_problem.removesuffix('.')}.")
+        problem = first_problem.removesuffix(".")
+        if summary.n_documents == 1:
+            raise SourceError(f"The only document could not be {done}: {problem}.")
+        raise SourceError(f"No document could be {done}. The first: {problem}.")
     return summary
 
 

@@ -48,6 +48,10 @@ def test_more_than_are_allowed() -> None:
     )
     with pytest.raises(DocumentError, match=message):
         ReadingRules.of(max_unreadable="1%").check_readable(2, 3, "a:1: x", of="--left")
+    with pytest.raises(
+        DocumentError, match=r"^1 of 2 documents is unreadable: 50%, .* --max-unreadable\. It is a:1: x\."
+    ):
+        ReadingRules.of(max_unreadable="1%").check_readable(1, 2, "a:1: x")
 
 
 @pytest.mark.parametrize("share", ["1%", "100%"])
@@ -55,5 +59,5 @@ def test_nothing_readable_is_no_input_whatever_is_allowed(share: str) -> None:
     rules = ReadingRules.of(max_unreadable=share)
     with pytest.raises(SourceError, match=r"^All 2 documents are unreadable\. The first: a:1: x\.$"):
         rules.check_readable(2, 2, "a:1: x")
-    with pytest.raises(SourceError, match=r"^The only document is unreadable\. The first"):
+    with pytest.raises(SourceError, match=r"^The only document is unreadable: a:1: x\.$"):
         rules.check_readable(1, 1, "a:1: x")
