@@ -339,6 +339,23 @@ def test_short_items_are_counted_in_one_number(n_short, said, tmp_path):
     assert f"To find {'it' if n_short == 1 else 'them'} inside longer documents" in printed
 
 
+def test_remarks_of_the_report_are_about_both_sets(tmp_path):
+    texts = {"mine": [Prose(1).text(40), None], "theirs": [Prose(2).text(40), None, None]}
+    mine, theirs = (
+        write_jsonl(tmp_path / f"{name}.jsonl", [{"id": f"{name}-{i}", "text": one} for i, one in enumerate(those)])
+        for name, those in texts.items()
+    )
+    asked = ("--max-unreadable", "1", "--out", tmp_path / "out")
+    assert nearkin_here("dedup", mine, "--against", theirs, *asked).code == 0
+    page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
+    assert "Remarks on documents of the input and the other set</caption>" in page
+    assert "3 remarks, each about one document; 3 documents are unreadable." in page
+    assert nearkin_here("dedup", mine, *asked, "--overwrite").code == 0
+    page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
+    assert "Remarks on documents of the input</caption>" in page
+    assert "1 remark, about one document; 1 document is unreadable." in page
+
+
 def test_the_report_of_a_run_against_another_set_has_nothing_about_groups(files, tmp_path):
     dedup(files, tmp_path / "out", "--drop", "containing", "--threshold", "0.8")
     page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
