@@ -144,3 +144,18 @@ def test_runs_without_them_keep_their_identity(files, tmp_path):
     assert not {"against_text", "against_id"} & plain.keys()
     named = identity(OtherColumns(text="text"))
     assert named == plain | {"against_text": "text"}
+
+
+def test_guesses_say_of_which_side_they_are(files, tmp_path):
+    pages, _ = files
+    ended = nearkin_here("dedup", pages, "--against", pages, "--out", tmp_path / "out", "--no-report")
+    guess = "text column: 'text' (guessed from the columns id, text)"
+    assert [line[2:] for line in ended.err.splitlines() if "text column" in line] == [
+        f"INPUT: {guess}", f"other set: {guess}",
+    ]  # fmt: skip
+    for given, said in (({"against": PAGES}, [f"INPUT: {guess}", f"other set: {guess}"]), ({}, [guess])):
+        heard: list[str] = []
+        nearkin.dedup(PAGES, progress=heard.append, **given)
+        assert [one for one in heard if "text column" in one] == said
+    alone = nearkin_here("dedup", pages, "--out", tmp_path / "alone", "--no-report")
+    assert f"· {guess}" in alone.err

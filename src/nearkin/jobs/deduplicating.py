@@ -25,13 +25,14 @@ from nearkin.jobs.listening import Listener, progress_of
 from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, table_in
 from nearkin.keywords import taking
 from nearkin.paths import path_of
+from nearkin.runs.progress import LabelledProgress
 from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.tabular.page import Histogram
 from nearkin.tabular.tabular import Tabular, histogram
 from nearkin.workflows.dedup.files import Delivery, dedup_files
 from nearkin.workflows.dedup.manifest import counts_in_words
 from nearkin.workflows.dedup.options import DedupGiven, DedupOptions, Preset
-from nearkin.workflows.dedup.other_columns import OtherColumns, about_the_input, about_the_other_set
+from nearkin.workflows.dedup.other_columns import OTHER_SET, OtherColumns, about_the_input, about_the_other_set
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 
@@ -244,15 +245,16 @@ def dedup(
     if against is not None:
         check_have_effect(sets[1], of_columns=columns.given, of_files={})
     in_memory = None if paths_of(documents) is not None else documents
+    mine = listening if against is None else LabelledProgress("INPUT", listening)
     with about_the_input(columns, is_against=against is not None):
-        inputs = inputs_of(documents, "dedup", text=text, id=id, keep_column=chosen.keep.column, progress=listening)
+        inputs = inputs_of(documents, "dedup", text=text, id=id, keep_column=chosen.keep.column, progress=mine)
     asked = ReadingRequest(inputs=inputs, file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules)
     others: Inputs = []
     if against is not None:
         with about_the_other_set(columns):
             others = inputs_of(
                 sets[1], "dedup", name="against", text=text if against_text is None else against_text,
-                id=id if against_id is None else against_id, progress=listening,
+                id=id if against_id is None else against_id, progress=LabelledProgress(OTHER_SET, listening),
             )  # fmt: skip
     with directory_for(out, "dedup") as directory:
         manifest = dedup_files(

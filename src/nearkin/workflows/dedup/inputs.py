@@ -15,12 +15,18 @@ from nearkin.errors import OutputExistsError, ParameterError
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.paths import shown_path
 from nearkin.reports.inputs import counted_inputs
-from nearkin.runs.progress import Progress
+from nearkin.runs.progress import LabelledProgress, Progress
 from nearkin.stages.documents.formats import holding
 from nearkin.stages.documents.not_read import NotRead
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.other_columns import AS_THE_INPUT, OtherColumns, about_the_input, about_the_other_set
+from nearkin.workflows.dedup.other_columns import (
+    AS_THE_INPUT,
+    OTHER_SET,
+    OtherColumns,
+    about_the_input,
+    about_the_other_set,
+)
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.memory_documents import IN_MEMORY
 from nearkin.workflows.reading.request import ReadingRequest
@@ -76,14 +82,16 @@ class Sourced:
         If the first document is to be kept, the order of the arguments decides which is first.
         """
         with about_the_input(against_columns, is_against=bool(against)):
-            found, not_read = _resolve(asked, out, progress, in_order=options.keep.rule == "first")
+            mine = LabelledProgress("INPUT", progress) if against else progress
+            found, not_read = _resolve(asked, out, mine, in_order=options.keep.rule == "first")
         others: tuple[Source, ...] = ()
         if against:
             request = against_columns.request(asked, against)
             with about_the_other_set(against_columns):
-                others, more = _resolve(request, out, progress, optional=against_columns.may_be_missing)
+                theirs = LabelledProgress(OTHER_SET, progress)
+                others, more = _resolve(request, out, theirs, optional=against_columns.may_be_missing)
             not_read = tuple(dict.fromkeys((*not_read, *more)))
-            progress.say(f"INPUT: {counted_inputs(found)}; other set: {counted_inputs(others)}")
+            progress.say(f"INPUT: {counted_inputs(found)}; {OTHER_SET}: {counted_inputs(others)}")
             named, there = ([one for one in given if isinstance(one, str)] for given in (asked.inputs, against))
             if strays := beside_the_first(named, there):
                 verb = agreeing(len(strays), "is", "are")

@@ -12,6 +12,8 @@ from nearkin.stages.documents.columns import TABLE_IN_MEMORY
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.request import ReadingRequest
 
+OTHER_SET = "other set"
+"""Label of messages about its files."""
 _OPTION = re.compile(r"(?<=[ (])--(text|id)(?=\)|\. |\.$| )")
 """An option where a message about columns names it."""
 _NAMED = re.compile(r"(?<= \()(?:--)?(text|id)(?=\))|(?<=Omit )--(text|id)(?=\.$)")
