@@ -100,7 +100,7 @@ def test_nothing_is_missed_that_is_claimed(filled, tolerance):
     assert unasked.endswith(("queried and is not part of the recall", "queried and are not part of the recall"))
     assert ("no words" in unasked) is not of_letters
     assert (
-        audited.counting == "each pair of sampled texts counts twice (A finds B, B finds A), in 'true' and in 'found'"
+        audited.counting == "a pair of two sampled texts counts twice in 'true' and in 'found', once from each of them"
     )
     assert audited.drawn == "distinct texts that can be queried"
 

@@ -194,7 +194,7 @@ def test_an_empty_document_that_repeats_an_id_has_both_sentences(tmp_path):
     ended = nearkin_here("dedup", "e1", "e2", "--out", "folders", "--no-report", cwd=tmp_path)
     assert ended.code == 0, ended.err
     assert "exceptions.csv lists 2 documents without text: 2 empty" in ended.out
-    assert "Documents that repeat an id: 2 (see problems.parquet); without an id: 0." in ended.out
+    assert "Documents that repeat an id: 2 (see problems.parquet); without an id: 0\n" in ended.out
     nothing = "no text was found in it"
     assert [row[4] for row in listed(tmp_path / "folders/exceptions.csv")[:2]] == [
         nothing,

@@ -92,7 +92,7 @@ def test_ids_of_all_rows_are_counted(tmp_path, name):
     ids = documents["id"].drop_null().to_pylist()
     n_repeated, n_without = len(ids) - len(set(ids)), documents["id"].null_count
     listed = " (see problems.parquet)" if n_repeated else ""
-    said = f"Documents that repeat an id: {n_repeated}{listed}; without an id: {n_without}."
+    said = f"Documents that repeat an id: {n_repeated}{listed}; without an id: {n_without}\nJoin tables by row number"
     assert (said in ended.out) == bool(n_repeated + n_without), ended.out
     assert ("repeat an id" in ended.out) == bool(n_repeated + n_without)
     named = [row["name"] for row in documents.to_pylist() if "was already used at" in (row["problem"] or "")]

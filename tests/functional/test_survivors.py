@@ -180,3 +180,13 @@ def test_a_mixture_is_explained(tmp_path):
     assert ended.code == 3
     assert "holds numbers (2004) and dates ('2004-02-03'), which cannot be compared" in ended.err
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("keep", "kept"), [("longest", "with"), ("shortest", "without")])
+def test_ignored_passages_decide_between_copies_that_are_equal_without_them(tmp_path, keep, kept):
+    """As the help of --keep says: of equal lengths without the passages, those of the original texts count."""
+    records = [{"id": "with", "text": f"Cookies improve this site.\n{FAST}"}, {"id": "without", "text": FAST}]
+    for name, ordered in (("a", records), ("b", records[::-1])):
+        write_jsonl(tmp_path / f"{name}.jsonl", ordered)
+        found = nearkin.dedup(tmp_path / f"{name}.jsonl", ignore=["Cookies improve this site."], keep=keep)
+        assert [one["id"] for one in found.documents.to_pylist() if one["keep"]] == [kept]

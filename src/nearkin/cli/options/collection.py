@@ -34,8 +34,8 @@ ChosenAlphabet = Annotated[
     str | None,
     _collection(
         "--alphabet",
-        help="Alphabet of a new collection: universal (letters of every script) or latin (A to Z, a to z, 0 to 9). "
-        "[dim]default: universal[/]",
+        help="Alphabet of the letter counts of a new collection, which --measure letters, --measure edit and gamma "
+        "use: universal (letters of every script) or latin (A to Z, a to z, 0 to 9). [dim]default: universal[/]",
         show_default=False,
     ),
 ]
@@ -60,7 +60,8 @@ ChosenIndex = Annotated[
     str | None,
     _collection(
         "--index",
-        help="Similarity index of a new collection, such as 43B:k=40 or 1A:k=4. [dim]default: 43B:k=40[/]",
+        help="Similarity index of a new collection, which --measure si and similar_by_index use, such as 43B:k=40 or "
+        "1A:k=4. [dim]default: 43B:k=40[/]",
         show_default=False,
     ),
 ]

@@ -49,8 +49,8 @@ ClusterCores = Annotated[
 
 HELP = """
 Predict the search of nearkin dedup in the corpus from which SAMPLE was drawn: its recall, and how many unrelated \
-pairs it will compare in vain (not for the search by rare shingles); with --engine spark also the memory, disk and \
-network traffic of a cluster. Time is not predicted.
+pairs it will compare in vain; with --engine spark also the memory, disk and network traffic of a cluster. Texts that \
+are searched by rare shingles are counted as if bands searched them. Time is not predicted.
 
 [bold]Examples[/]
 

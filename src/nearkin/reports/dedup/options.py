@@ -61,8 +61,10 @@ def _of_measure(facts: DedupManifest, value: str) -> str:
     if "min_shared" in facts.parameters:
         return of_other
     of_input = "the share of the shingles of a document of the input that occur in a document of the other set"
-    dropping, other = (of_other, of_input) if drop == "containing" else (of_input, of_other)
-    return f"{dropping}, by which documents are dropped; a pair is also listed because of {other}"
+    return (
+        f"{of_other if drop == 'containing' else of_input}: this decides what is dropped; pairs that reach the "
+        "threshold only in the other direction are listed and drop nothing"
+    )
 
 
 def _of_recall(facts: DedupManifest, value: str) -> str:
@@ -154,17 +156,18 @@ OPTIONS = {
         },
     ),
     "keep": DedupOption(
-        help="Which document of a group is kept (its principal): the longest or shortest (characters without white "
-        "space; if equal, with it), first (on the command line), max:COLUMN or min:COLUMN (numbers, dates or times). "
-        "Of equal documents: the first by path and line.",
+        help="Which document of a group is kept (its principal): the longest or shortest, first (on the command "
+        "line), max:COLUMN or min:COLUMN (numbers, dates or times). Length is counted without white space; of equal "
+        "lengths, with white space. Of copies that differ only in passages of --ignore, longest keeps one with them, "
+        "shortest one without. Of equal documents: the first by path and line.",
         default="longest",
         panel=_KEPT,
         meaning=_of_keep,
     ),
     "drop": DedupOption(
         help="With --against: drop by containment. contained: drop documents that are contained in a document of the "
-        "other set. containing: drop those that contain one. either: drop both.",
-        default="none, documents are compared by Jaccard similarity; with --measure containment: contained",
+        "other set. containing: drop those that contain one. either: drop both. Without --drop and --measure, "
+        "documents are compared by Jaccard similarity; with --measure containment, the default is contained.",
         panel=_KEPT,
         meaning={
             "contained": "documents that are contained in a document of the other set are dropped",

@@ -93,9 +93,10 @@ def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[
         sets = (" of INPUT or the other set", " in INPUT") if told.is_against else ("", "")
         yield Sentence(
             f"Documents{sets[0]} that repeat an id: {n_repeated:,}{' (see problems.parquet)' * bool(n_repeated)}; "
-            f"without an id{sets[1]}: {n_without:,}. Join tables by row number (row, group_row, row_a, …), not by id",
+            f"without an id{sets[1]}: {n_without:,}",
             "warning",
         )
+        yield Sentence("Join tables by row number (row, group_row, row_a, …), not by id", "warning")
 
 
 def extraction_sentence(told: ExtractionCounts, *, n_of_others: int = 0) -> Sentence:
@@ -174,7 +175,8 @@ def _on_search(told: DedupManifest, *, has_compiled: bool) -> Iterator[Sentence]
         )
     else:
         of_search = " of the search" if told.command == "regroup" else ""
-        at = "at the threshold" if "min_shared" not in told.parameters else "with one shared shingle"
+        is_shared = "min_shared" in told.parameters
+        at = "with exactly one shared shingle" if is_shared else "exactly at the threshold"
         recall = nearest_percent_text(told.plan_numbers["recall_at_threshold"])
         estimated = told.estimated_recall  # as nearkin audit writes it
         missed = estimate_text(told.estimated_missed_pairs or 0.0)  # as in the report
@@ -182,7 +184,7 @@ def _on_search(told: DedupManifest, *, has_compiled: bool) -> Iterator[Sentence]
         if estimated is not None:
             about = "" if missed.startswith("fewer") else "about "
             found = f"Estimated recall: {share_percent_text(estimated)} of all pairs ({about}{missed} missed)"
-        yield Sentence(f"{found}; predicted for pairs exactly {at}{of_search}: {recall}")
+        yield Sentence(f"{found}; predicted for pairs {at}{of_search}: {recall}")
     speed = speed_text(total_s(told.stages), told.count("documents"), has_compiled=has_compiled)
     yield Sentence(f"{speed}, {memory_text(told.stages)}{_beyond_the_limit(told.memory)}")
 

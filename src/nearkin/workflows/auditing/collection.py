@@ -98,7 +98,7 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
     return Audited(
         what=f"nearkin similar {tolerance.in_options()}, {collection.place}",
         pairs=f"different texts {tolerance.in_words()}",
-        counting="each pair of sampled texts counts twice (A finds B, B finds A), in 'true' and in 'found'",
+        counting="a pair of two sampled texts counts twice in 'true' and in 'found', once from each of them",
         similarity=SIMILARITY[tolerance.method],
         estimate=estimate_recall(n_true, n_found, n_population=len(population)),
         missed=missed.table(),
