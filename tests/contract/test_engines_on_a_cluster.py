@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from contract.test_engines_dedup import Case, Records, cases, in_files, named
-from functional.conftest import nearkin_here, results
+from functional.conftest import nearkin_here, results, write_jsonl
 from nearkin.engines.choice import LOCAL, Engine
 from nearkin.engines.spark.session import Cluster
 from nearkin.errors import SourceError
@@ -193,6 +193,23 @@ def test_the_command_with_relative_paths(tmp_path, spark, monkeypatch):
     spark_.pop("report.html")  # it tells how long everything took
     assert spark_ == local
     assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_the_command_with_other_columns_in_the_other_set(tmp_path, spark):
+    prose = [f"{'a long text about the garden of the museum ' * 3}{i}" for i in range(40)]
+    pages = write_jsonl(tmp_path / "pages.jsonl", named(prose))
+    bench = write_jsonl(
+        tmp_path / "bench.jsonl", [{"q": i, "a": "x", "question": text} for i, text in enumerate(prose[:9])]
+    )
+    for engine in ("local", "spark"):
+        ended = nearkin_here(
+            "dedup", pages, "--against", bench, "--against-text", "question", "--against-id", "q", "--threshold", "1",
+            "--out", tmp_path / engine, "--engine", engine, "--no-report", "-q",
+        )  # fmt: skip
+        assert ended.code == 0, ended.err
+    local, spark_ = (left_in(tmp_path / engine) for engine in ("local", "spark"))
+    assert spark_ == local
+    assert local["manifest"]["counts"]["dropped"] == 9
 
 
 # -- what dies meanwhile ----------------------------------------------------------------------------------------------
