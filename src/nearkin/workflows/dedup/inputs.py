@@ -179,6 +179,8 @@ def beside_the_first(inputs: Sequence[str], against: Sequence[str]) -> list[str]
     ['crawl/B.jsonl', 'crawl/c.jsonl']
     >>> beside_the_first(["new.jsonl", "day2.jsonl"], ["day1.jsonl"])
     ['day2.jsonl']
+    >>> beside_the_first(["day3.jsonl", "day2.jsonl", "day3.jsonl"], ["day1.jsonl"])
+    ['day2.jsonl', 'day3.jsonl']
     >>> beside_the_first(["train.jsonl", "eval-math.jsonl"], ["eval-code.jsonl"])
     ['eval-math.jsonl']
     >>> beside_the_first(["wave-2.jsonl", "wave-3.jsonl"], ["wave-1.jsonl"])
