@@ -199,10 +199,14 @@ def corrected(values: Values, place_of_key: int, stored: int | None) -> tuple[An
     for place, value in enumerate(values):
         if place != place_of_key and key_bits(values[place_of_key]) != bits:
             continue  # only the key was changed
+        checksum_of = checksum_with(values, place, values[place_of_key])
         for candidate in _with_one_byte_changed(value):
             whole[place] = candidate
-            is_of_key = place != place_of_key or key_bits(candidate) == bits  # the cheaper test first
-            if is_of_key and checksum(whole, whole[place_of_key]) == stored:
+            if place == place_of_key:  # the cheaper test first
+                is_it = key_bits(candidate) == bits and checksum(whole, candidate) == stored
+            else:
+                is_it = checksum_of(candidate) == stored
+            if is_it:
                 return tuple(whole)
         whole[place] = value
     return None

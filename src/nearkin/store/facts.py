@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from nearkin.store.bulk import insert_rows
 from nearkin.store.checksums import checksum, judged
@@ -20,6 +20,9 @@ DERIVED = {
     "relations",
 }
 """Facts that can be recomputed if they are missing."""
+# made once: every transaction reads a few facts, and a statement takes longer to make than to run
+_ALL = select(facts)
+_SOME = select(facts).where(facts.c.name.in_(bindparam("names", expanding=True)))
 _IN_WORDS = {"collection": "collection id", "schema": "schema version"}
 
 
@@ -54,8 +57,8 @@ def read_facts(connection: Connection, place: object, names: Sequence[str] | Non
     CollectionError
         A fact was changed, and cannot be recomputed.
     """
-    query = select(facts)
-    return believed(connection.execute(query if names is None else query.where(facts.c.name.in_(names))), place)
+    rows = connection.execute(_ALL) if names is None else connection.execute(_SOME, {"names": list(names)})
+    return believed(rows, place)
 
 
 def believed(rows: Iterable[Any], place: object) -> dict[str, str]:

@@ -5,9 +5,23 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Connection, LargeBinary, Select, Table, cast, exists, func, select, update
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    ForeignKey,
+    LargeBinary,
+    Select,
+    Table,
+    cast,
+    exists,
+    func,
+    select,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from nearkin.nouns import counted
@@ -172,7 +186,7 @@ def refuse_changed(connection: Connection, *tables: Table) -> None:
     for table in tables:
         names, place = covered(table), key_place(table)
         with any_bytes(connection):
-            rows = list(_read(connection, table, names))
+            rows = list(_read(connection, table))
         part = parts[table.name] = Part()
         for *values, stored in rows:
             if checksum(values, values[place]) != stored:
@@ -317,7 +331,7 @@ def _rows(
 ) -> Iterator[tuple[tuple[Any, ...], int]]:
     """Yield the rows of a table and their checksums, corrected; differences are added to ``found``."""
     names, place, n_unknown = covered(table), key_place(table), 0
-    for *values, stored in _read(connection, table, names):
+    for *values, stored in _read(connection, table):
         if n_unknown < _MAX_NAMED:
             row = judged(values, place, stored)
         else:  # too many rows were changed to correct each
@@ -339,15 +353,19 @@ def _rows(
         found.faults.append(f"{counted(n_unknown - _MAX_NAMED, 'more row')} of {table.name} changed")
 
 
-def _read(connection: Connection, table: Table, names: Sequence[str]) -> Iterator[Sequence[Any]]:
-    columns = [*(table.c[name] for name in names), table.c.checksum]
+def _read(connection: Connection, table: Table) -> Iterator[Sequence[Any]]:
     if table not in _LONG:
-        yield from connection.execute(select(*columns)).all()
+        yield from connection.execute(_reading(table)).all()
         return
-    last, key = None, columns[0]
-    while rows := connection.execute(_following(select(*columns), key, last)).all():
+    last, key = None, table.c[covered(table)[0]]
+    while rows := connection.execute(_following(_reading(table), key, last)).all():
         yield from rows
         last = rows[-1][0]
+
+
+@cache  # it takes longer to make than to run
+def _reading(table: Table) -> Select[Any]:
+    return select(*(table.c[name] for name in covered(table)), table.c.checksum)
 
 
 def _following(query: Select[Any], row: Any, last: int | None) -> Select[Any]:
@@ -402,14 +420,21 @@ def dangling(connection: Connection) -> Iterator[str]:
     """Yield the references to missing rows, in tables that cannot be rebuilt."""
     for table in CHECKED:
         for key in table.foreign_keys:
-            other = key.column.table.alias("referred")
-            is_there = exists().where(other.c[key.column.name] == key.parent) | key.parent.is_(None)
-            n_rows = connection.execute(select(func.count()).select_from(table).where(~is_there)).scalar_one()
+            is_missing, counting = _missing(key)
+            n_rows = connection.execute(counting).scalar_one()
             if key.parent is schema.documents.c.content:
-                yield from _without_text(connection, ~is_there)
+                yield from _without_text(connection, is_missing)
                 n_rows = max(0, n_rows - _MAX_NAMED)
             if n_rows:
                 yield f"{table.name}: {counted(n_rows, 'row')} with a reference to missing {key.column.table.name}"
+
+
+@cache  # it takes longer to make than to run
+def _missing(key: ForeignKey) -> tuple[ColumnElement[bool], Select[Any]]:
+    """Return the condition that the row of a reference is missing, and the query that counts such references."""
+    other = key.column.table.alias("referred")
+    is_missing = ~(exists().where(other.c[key.column.name] == key.parent) | key.parent.is_(None))
+    return is_missing, select(func.count()).select_from(key.parent.table).where(is_missing)
 
 
 def _without_text(connection: Connection, condition: ColumnElement[bool]) -> Iterator[str]:

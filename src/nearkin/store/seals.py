@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from nearkin.nouns import counted
 from nearkin.store import schema
@@ -23,6 +23,11 @@ PARTS = (*(table.name for table in CHECKED if table is not schema.documents), sc
 def documents_of(wave: int) -> str:
     """Return the name of the part with the documents of a wave."""
     return f"documents of wave {wave}"
+
+
+# made once: every transaction reads a few seals, and a statement takes longer to make than to run
+_ALL = select(schema.seals)
+_SOME = select(schema.seals).where(schema.seals.c.part.in_(bindparam("parts", expanding=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +121,9 @@ class Seals:
 
 def read_seals(connection: Connection, parts: Iterable[str] | None = None) -> dict[str, Seal]:
     """Return the seals of some parts, or of all; a part that was never written has none."""
-    query = select(schema.seals)
-    if parts is not None:
-        query = query.where(schema.seals.c.part.in_(list(parts)))
+    rows = connection.execute(_ALL) if parts is None else connection.execute(_SOME, {"parts": list(parts)})
     found = dict[str, Seal]()
-    for part, n_rows, total, stored in connection.execute(query):
+    for part, n_rows, total, stored in rows:
         is_whole = stored == checksum((part, n_rows, total), part)
         usable = isinstance(n_rows, int) and isinstance(total, int)  # SQLite stores any type in any column
         found[part] = Seal(n_rows, total, is_whole) if usable else Seal(0, 0, False)
