@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
+import json
 import re
 import threading
 from collections.abc import Iterator
 
 import pytest
+import zstandard
 
 from nearkin.collection import stored_relations
+from nearkin.collection.relations import RelatedText
 from nearkin.web.screens import representatives
 from places import SomePlace
 from review_client import DOCUMENTS, LEASE, Visit, words_of
@@ -80,6 +84,57 @@ def test_a_member_without_a_not_is_listed(visit: Visit) -> None:
     assert lacking["lease"] == (1, ["not"])
     assert "lease lacks 1 word: not" in words_of(visit.get("/representatives").text)
     assert "lease lacks 1 word: not" in exported(visit)[0]["lacks"]
+
+
+def test_a_not_after_many_replaced_words_is_in_the_page_and_the_export(visit: Visit) -> None:
+    words = [f"clause{i}" for i in range(300)]
+    amended = [f"amendedword{i}" if i in range(4, 34, 5) else word for i, word in enumerate(words)]
+    before, after = " ".join(words), " ".join([*amended[:290], "not", *amended[290:]])
+    longer = f"{before} {' '.join(f'annex{i}' for i in range(120))}"
+    visit.service.collection.add([("before", before), ("after", after), ("longer", longer)])
+    visit.service.collection.groups()
+    visit.service.collection.decide(principal="after", by="ada")
+    found = visit.get("/representatives.json").json()["representatives"]
+    one = next(one for one in found if one["doc_id"] == "after")
+    lacked = {other["doc_id"]: other for other in one["omissions"]}["before"]
+    assert (lacked["n_words"], lacked["negations"]) == (7, ["not"])
+    assert [*lacked["passages"]] == [*(f"amendedword{i}" for i in range(4, 34, 5)), "not"]
+    line = 'before lacks 7 words, among them "not": '
+    page = html.unescape(words_of(visit.get("/representatives").text))
+    assert f"{line}not … amendedword4 … amendedword9 …" in page
+    assert "adds 126 words: " in page
+    row = next(row for row in exported(visit) if row["doc_id"] == "after")
+    assert f"{line}amendedword4 … " in row["lacks"]
+    assert row["lacks"].splitlines()[0].endswith("… amendedword29 … not")
+    assert "annex0 annex1 " in row["adds"]
+    assert "annex118 annex119" in row["adds"]
+
+    group = html.unescape(words_of(visit.get("/group", number=one["group"]).text))
+    assert 'lacks 7 words, among them "not": not … amendedword4' in group
+    for text in (page, group):
+        shown = re.search(r"adds 126 words: (.*?) … and ([0-9]+) more words: compare", text)
+        assert shown is not None
+        assert int(shown[2]) == 126 - len(re.findall(r"\w+", shown[1]))
+
+
+def test_a_relation_that_was_stored_without_all_text_is_computed_again(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visit.service.collection.groups()
+    pack = stored_relations._packed
+
+    def packed_before(one: RelatedText) -> bytes:
+        data = json.loads(zstandard.ZstdDecompressor().decompress(pack(one)))
+        del data["comparison"]["one_sided"]
+        return zstandard.ZstdCompressor().compress(json.dumps(data).encode())
+
+    with monkeypatch.context() as earlier:
+        earlier.setattr(stored_relations, "_packed", packed_before)
+        visit.get("/representatives.json")
+    found = visit.get("/representatives.json").json()["representatives"]
+    assert found[0]["omissions"]
+    monkeypatch.setattr(stored_relations, "_computed", lambda *_: {})
+    assert visit.get("/representatives.json").json()["representatives"] == found
 
 
 def test_an_addition_is_listed_once_for_members_that_differ_in_white_space(visit: Visit) -> None:

@@ -45,7 +45,7 @@ def relate(principal: str, texts: Sequence[str], *, n_shown: int = 0) -> list[Re
     principal : str
     texts : sequence of str
     n_shown : int
-        Number of differences to keep of each.
+        Number of differences to keep of each; if there are any, all text that only one of the two has is kept, too.
 
     Examples
     --------
@@ -71,6 +71,7 @@ def relate(principal: str, texts: Sequence[str], *, n_shown: int = 0) -> list[Re
             containment_in_principal=inside,
             containment_of_principal=holding,
             n_shown=n_shown,
+            with_one_sided=n_shown > 0,
         )
         found[text] = RelatedText(comparison, inside, holding)
     return [found[text] for text in texts]

@@ -23,6 +23,7 @@ from nearkin.collection.relations import RELATION_SHINGLES, RelatedText, relate
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.word_sets import some_at_a_time
 from nearkin.nouns import counted
+from nearkin.stages.differences.one_sided import OneSidedText
 from nearkin.stages.differences.relating import (
     COPY,
     N_SHOWN,
@@ -110,14 +111,14 @@ def n_not_stored(connection: Connection, store: Store, pairs: Sequence[Pair]) ->
 
 
 def _stored(connection: Connection, store: Store, pairs: Sequence[Pair]) -> dict[Pair, RelatedText]:
-    """Return the stored relations among some pairs; changed rows are omitted."""
+    """Return the stored relations among some pairs; rows that were changed, or have no one-sided text, are omitted."""
     found = dict[Pair, RelatedText]()
     if not _is_there(connection, store):
         return found
     wanted = set(pairs)
     for row in connection.execute(select(TABLE).where(TABLE.c.principal.in_({principal for principal, _ in pairs}))):
-        if (row.principal, row.content) in wanted and _is_right(row):
-            found[row.principal, row.content] = _unpacked(row.comparison)
+        if (row.principal, row.content) in wanted and _is_right(row) and (one := _unpacked(row.comparison)) is not None:
+            found[row.principal, row.content] = one
     return found
 
 
@@ -202,9 +203,12 @@ def _packed(one: RelatedText) -> bytes:
     return zstandard.ZstdCompressor().compress(data)
 
 
-def _unpacked(blob: bytes) -> RelatedText:
+def _unpacked(blob: bytes) -> RelatedText | None:
+    """Return a relation; None if it was stored without the text that only one of the two has."""
     data = json.loads(zstandard.ZstdDecompressor().decompress(blob).decode("utf-8", "surrogatepass"))
     found = data["comparison"]
+    if "one_sided" not in found:
+        return None
     judgement, first = found["judgement"], found["first"]
     comparison = MemberComparison(
         Judgement(judgement["relation"], judgement["filled_in"], Measured(**judgement["measured"])),
@@ -214,7 +218,17 @@ def _unpacked(blob: bytes) -> RelatedText:
             DifferenceInContext(**one | {"principal": Stretch(**one["principal"]), "member": Stretch(**one["member"])})
             for one in found["shown"]
         ),
+        _both_sides(found["one_sided"]),
     )
     # the page knows exact copies of the principal by this object
     kept = COPY if comparison == COPY else comparison
     return RelatedText(kept, data["containment_in_principal"], data["containment_of_principal"])
+
+
+def _both_sides(found: Any) -> tuple[OneSidedText, OneSidedText] | None:
+    if found is None:
+        return None
+    of_principal, of_member = (
+        OneSidedText(tuple(one["passages"]), tuple(one["negations"]), one["n_words_left_out"]) for one in found
+    )
+    return of_principal, of_member

@@ -12,7 +12,7 @@ from nearkin.collection.decisions.activity import values_of
 from nearkin.collection.decisions.records import GROUP_NOTE
 from nearkin.collection.decisions.shown_principals import shown_principals
 from nearkin.collection.decisions.tags import members_of, tags_of
-from nearkin.collection.groups.representatives import passages_added
+from nearkin.collection.groups.one_sided_passages import OneSidedPassages, passages_added, passages_lacked
 from nearkin.collection.matching.letters_only import is_letters_only
 from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
@@ -49,10 +49,10 @@ class GroupMember:
         As ``nearkin families`` has it; empty for the principal, and for members whose relation was not computed.
     tags : mapping of str to str
         Values by field.
-    n_words_added : int or None
-        Number of words that only this document has; None if it was not compared.
-    passages_added : tuple of str
-        The first of them.
+    n_words_added, n_words_lacked : int or None
+        Number of words that only this document has, and that only the principal has; None if it was not compared.
+    added, lacked : OneSidedPassages or None
+        These words; None if there are none.
     """
 
     document: StoredDocument
@@ -65,13 +65,18 @@ class GroupMember:
     relation: str
     tags: Mapping[str, str]
     n_words_added: int | None = None
-    passages_added: tuple[str, ...] = ()
+    n_words_lacked: int | None = None
+    added: OneSidedPassages | None = None
+    lacked: OneSidedPassages | None = None
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
+        others = {name: value for name, value in asdict(self).items() if name not in ("document", "added", "lacked")}
         return {
             **self.document.to_dict(),
-            **{name: value for name, value in asdict(self).items() if name != "document"},
+            **others,
+            "passages_added": () if self.added is None else self.added.passages,
+            "passages_lacked": () if self.lacked is None else self.lacked.passages,
         }
 
 
@@ -150,8 +155,15 @@ def _has_relation(one: GroupMember) -> bool:
 def _with_relation(one: GroupMember, found: MemberComparison | None) -> GroupMember:
     if found is None or not _has_relation(one):
         return one
-    n_words = found.judgement.measured.n_words_only_in_member
-    return replace(one, relation=found.judgement.relation, n_words_added=n_words, passages_added=passages_added(found))
+    measured = found.judgement.measured
+    return replace(
+        one,
+        relation=found.judgement.relation,
+        n_words_added=measured.n_words_only_in_member,
+        n_words_lacked=measured.n_words_only_in_principal,
+        added=passages_added(one.document.doc_id, found),
+        lacked=passages_lacked(one.document.doc_id, found),
+    )
 
 
 def _compared(

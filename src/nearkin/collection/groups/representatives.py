@@ -11,50 +11,20 @@ from sqlalchemy import Connection
 
 from nearkin.collection.decisions.document_state import StoredState
 from nearkin.collection.decisions.shown_principals import shown_principals
+from nearkin.collection.groups.one_sided_passages import OneSidedPassages, passages_added, passages_lacked
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.document_rows import DocumentRow, current_rows
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored_relations import Pair, n_not_stored, n_stored, relations_of
 from nearkin.collection.tolerance import Tolerance
-from nearkin.nouns import counted
 from nearkin.runs.progress import Progress, Silent
-from nearkin.stages.differences.relating import MemberComparison
 from nearkin.store.kept import KeptValues
 from nearkin.store.schema import documents
 from nearkin.store.store import Store
 
 _NOT_COMPARED = KeptValues[int]()
 """Counts by tolerance."""
-
-
-@dataclass(frozen=True, slots=True)
-class OneSidedPassages:
-    """Passages that only one has of a member of a group and its principal.
-
-    Parameters
-    ----------
-    doc_id : str
-        Of the member.
-    n_words : int
-        Number of words that only this one has.
-    passages : tuple of str
-        The first of them, as they are in the text.
-    """
-
-    doc_id: str
-    n_words: int
-    passages: tuple[str, ...]
-
-    def in_words(self, verb: str) -> str:
-        """Return them as one line of text: the member "adds" them, or "lacks" them.
-
-        Examples
-        --------
-        >>> OneSidedPassages("lease, signed", 2, ("Ada", "Kern")).in_words("adds")
-        'lease, signed adds 2 words: Ada … Kern'
-        """
-        return f"{self.doc_id} {verb} {counted(self.n_words, 'word')}: {' … '.join(self.passages)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +38,10 @@ class Representative:
     n_documents : int
         Number of current documents of the group.
     additions : tuple of OneSidedPassages
-        Of members that add words, most words first. Members with the same text, or with less of it, are not among them;
-        of members that differ only in white space, the first is.
+        Of members that add words: those that add a negation first, then most words first. Members with the same text,
+        or with less of it, are not among them; of members that differ only in white space, the first is.
     omissions : tuple of OneSidedPassages
-        Of members that lack words of the principal, such as a "not", most words first; a member that replaces words is
+        Of members that lack words of the principal, such as a "not", in the same order; a member that replaces words is
         in both.
     n_not_compared : int
         Number of other texts of the group that are not compared yet.
@@ -87,11 +57,6 @@ class Representative:
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
         return asdict(self)
-
-
-def passages_added(comparison: MemberComparison) -> tuple[str, ...]:
-    """Return the first passages that a member has and the principal lacks."""
-    return tuple(one.member.text for one in comparison.shown if one.member.text.strip())
 
 
 def representatives(
@@ -135,12 +100,9 @@ def representatives(
     for (own_content, content), related in relations_of(collection, pairs, max_new=max_new):
         progress.advance(1)
         n_missing[own_content] -= 1
-        measured = related.comparison.judgement.measured
-        if n_words := measured.n_words_only_in_principal:
-            lacked = OneSidedPassages(first_of[content], n_words, _passages_lacked(related.comparison))
+        if (lacked := passages_lacked(first_of[content], related.comparison)) is not None:
             omissions.setdefault(own_content, {})[content] = lacked
-        if n_words := measured.n_words_only_in_member:
-            added = OneSidedPassages(first_of[content], n_words, passages_added(related.comparison))
+        if (added := passages_added(first_of[content], related.comparison)) is not None:
             additions.setdefault(own_content, {})[content] = added
     progress.finish()
     with collection.store.reading() as connection:
@@ -151,20 +113,17 @@ def representatives(
             group=number,
             doc_id=here[0].doc_id,
             n_documents=len(here),
-            additions=_most_words_first(added_by.get(here[0].content, [])),
-            omissions=_most_words_first(lacked_by.get(here[0].content, [])),
+            additions=_in_order(added_by.get(here[0].content, [])),
+            omissions=_in_order(lacked_by.get(here[0].content, [])),
             n_not_compared=n_missing[here[0].content],
         )
         for number, here in members.items()
     ]
 
 
-def _passages_lacked(comparison: MemberComparison) -> tuple[str, ...]:
-    return tuple(one.principal.text for one in comparison.shown if one.principal.text.strip())
-
-
-def _most_words_first(some: Sequence[OneSidedPassages]) -> tuple[OneSidedPassages, ...]:
-    return tuple(sorted(some, key=lambda one: (-one.n_words, one.doc_id)))
+def _in_order(some: Sequence[OneSidedPassages]) -> tuple[OneSidedPassages, ...]:
+    """Return members with a negation before the others, and most words first."""
+    return tuple(sorted(some, key=lambda one: (not one.negations, -one.n_words, one.doc_id)))
 
 
 def _distinct(connection: Connection, by_content: Mapping[int, OneSidedPassages]) -> list[OneSidedPassages]:

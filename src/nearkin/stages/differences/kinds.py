@@ -148,13 +148,18 @@ def _kind_of(
         return "dates"
     if core in NUMBERS or any(character.isdigit() for character in core):
         return "numbers"
-    is_contracted = core == "t" and word.start > 1 and text[word.start - 1] in _APOSTROPHES
-    if core in NEGATIONS or (is_contracted and text[word.start - 2] in "nN"):
+    if is_negation(text, word):
         return "negations"
     if not _may_be_name(own, word, texts):
         return "wording"
     is_name = not _begins_sentence(text, word.start) or _is_before_name(own, word, texts)
     return "names" if is_name else "wording"
+
+
+def is_negation(text: str, word: Word) -> bool:
+    """Return whether a word of a text is an English negation; of ``isn't``, the ``t`` is one."""
+    is_contracted = word.core == "t" and word.start > 1 and text[word.start - 1] in _APOSTROPHES
+    return word.core in NEGATIONS or (is_contracted and text[word.start - 2] in "nN")
 
 
 def _is_before_name(own: Original, word: Word, texts: tuple[Original, Original]) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from nearkin.stages.differences.aligning import Alignment, WordDifference, align
+from nearkin.stages.differences.one_sided import OneSidedText, one_sided_texts
 from nearkin.stages.differences.particulars import Original
 from nearkin.stages.differences.relations import EXACT_COPY, Judgement, judge_relation
 from nearkin.stages.differences.wording import Word, Wording
@@ -74,12 +75,15 @@ class MemberComparison:
         None if nothing differs.
     shown : tuple of DifferenceInContext
         The first differences.
+    one_sided : (OneSidedText, OneSidedText) or None
+        All text that only the principal has, and all that only the member has; None if it was not asked for.
     """
 
     judgement: Judgement
     is_whole: bool = True
     first: FirstLines | None = None
     shown: tuple[DifferenceInContext, ...] = ()
+    one_sided: tuple[OneSidedText, OneSidedText] | None = None
 
 
 COPY = MemberComparison(EXACT_COPY)
@@ -92,6 +96,7 @@ def compare(
     containment_in_principal: float,
     containment_of_principal: float,
     n_shown: int,
+    with_one_sided: bool = False,
 ) -> MemberComparison:
     """Compare two texts.
 
@@ -102,6 +107,8 @@ def compare(
         Share of the member's shingles that the principal has, and vice versa.
     n_shown : int
         Number of differences to show.
+    with_one_sided : bool
+        Whether to return all text that only one of the two has.
     """
     alignment = align(principal, member)
     judgement = judge_relation(
@@ -117,6 +124,7 @@ def compare(
         alignment.is_whole,
         None if first is None else _first_lines(principal, member, first),
         tuple(islice(_shown(principal, member, alignment), n_shown)),
+        one_sided_texts(principal, member, alignment.differences) if with_one_sided else None,
     )
 
 

@@ -1,0 +1,103 @@
+"""Text that only one has of a member of a group and its principal, in words and as an excerpt."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from nearkin.nouns import counted
+from nearkin.stages.differences.one_sided import Excerpt, excerpt
+from nearkin.stages.differences.relating import MemberComparison
+
+_AN_EXCERPT = 400
+"""Maximum number of characters of an excerpt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneSidedPassages:
+    """Passages that only one has of a member of a group and its principal.
+
+    Parameters
+    ----------
+    doc_id : str
+        Of the member.
+    n_words : int
+        Number of words that only this one has.
+    passages : tuple of str
+        All of them, as they are in the text.
+    negations : tuple of str
+        English negations among them that the other text does not have there, such as "not".
+    n_words_left_out : int
+        Number of words beyond 1,000,000 characters, which are not in the passages.
+    is_whole : bool
+        False if the texts were too long to be compared to the end.
+    """
+
+    doc_id: str
+    n_words: int
+    passages: tuple[str, ...]
+    negations: tuple[str, ...] = ()
+    n_words_left_out: int = 0
+    is_whole: bool = True
+
+    def amount(self) -> str:
+        """Return the number of words, and the negations among them.
+
+        Examples
+        --------
+        >>> OneSidedPassages(doc_id="a", n_words=7, passages=("not",), negations=("not",)).amount()
+        '7 words, among them "not"'
+        >>> OneSidedPassages(doc_id="a", n_words=1, passages=("not",), negations=("not",)).amount()
+        '1 word'
+        """
+        words = counted(self.n_words, "word")
+        if not self.negations or self.n_words <= len(self.negations):
+            return words
+        quoted = [f'"{one}"' for one in self.negations]
+        return f"{words}, among them {', '.join(quoted)}"
+
+    def excerpt(self, most: int = _AN_EXCERPT) -> Excerpt:
+        """Return the first passages, those with a negation before the others."""
+        return excerpt(self.passages, self.negations, self.n_words, most)
+
+    def in_words(self, verb: str) -> str:
+        """Return them as one line of text: the member "adds" them, or "lacks" them.
+
+        Examples
+        --------
+        >>> OneSidedPassages(doc_id="lease, signed", n_words=2, passages=("Ada", "Kern")).in_words("adds")
+        'lease, signed adds 2 words: Ada … Kern'
+        """
+        line = f"{self.doc_id} {verb} {self.amount()}: {' … '.join(self.passages)}"
+        if self.n_words_left_out:
+            line += f" … and {counted(self.n_words_left_out, 'more word')} that this file leaves out"
+        return line if self.is_whole else f"{line} (the texts are too long to be compared to the end)"
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return asdict(self)
+
+
+def passages_added(doc_id: str, comparison: MemberComparison) -> OneSidedPassages | None:
+    """Return what a member has and the principal lacks; None if that is no word."""
+    n_words = comparison.judgement.measured.n_words_only_in_member
+    return _passages(doc_id, n_words, comparison, 1)
+
+
+def passages_lacked(doc_id: str, comparison: MemberComparison) -> OneSidedPassages | None:
+    """Return what the principal has and a member lacks; None if that is no word."""
+    n_words = comparison.judgement.measured.n_words_only_in_principal
+    return _passages(doc_id, n_words, comparison, 0)
+
+
+def _passages(doc_id: str, n_words: int, comparison: MemberComparison, side: int) -> OneSidedPassages | None:
+    if not n_words or comparison.one_sided is None:
+        return None
+    found = comparison.one_sided[side]
+    return OneSidedPassages(
+        doc_id=doc_id,
+        n_words=n_words,
+        passages=found.passages,
+        negations=found.negations,
+        n_words_left_out=found.n_words_left_out,
+        is_whole=comparison.is_whole,
+    )
