@@ -27,6 +27,9 @@ def visit(place: SomePlace) -> Iterator[Visit]:
         yield Visit(collection).sign_in()
 
 
+DEFAULT = "measure=words&value=0.5"
+
+
 def tiles(visit: Visit) -> dict[str, tuple[str, str]]:
     """The figures on the first page with the addresses that they lead to, by their words."""
     found = re.findall(r'<li><a href="([^"]*)"><b>([^<]*)</b>(.*?)</a></li>', visit.get("/").text)
@@ -49,8 +52,9 @@ def odd_groups(collection: Collection, field: str) -> int:
 
 def test_open_conflicts_are_counted_on_the_first_page(visit: Visit) -> None:
     collection = visit.service.collection
-    assert tiles(visit)["groups with different tags"] == ("/conflicts", "0")
+    assert "groups with different tags" not in tiles(visit)
     collection.groups()
+    assert tiles(visit)["groups with different tags"] == (f"/conflicts?{DEFAULT}", "0")
     collection.tag(["lease", "lease/copy", "tea 0"], "responsive", "yes")
     collection.tag(["lease, signed", "letter"], "responsive", "no")
     collection.tag(["tea 1", "lease"], "privileged")
@@ -58,19 +62,41 @@ def test_open_conflicts_are_counted_on_the_first_page(visit: Visit) -> None:
     assert (odd_groups(collection, "responsive"), odd_groups(collection, "privileged")) == (1, 2)
     assert odd_groups(collection, "whole") == 0
     shown = tiles(visit)
-    assert shown["group with different tags: responsive"] == ("/conflicts?field=responsive", "1")
-    assert shown["groups with different tags: privileged"] == ("/conflicts?field=privileged", "2")
+    assert shown["group with different tags: responsive"] == (f"/conflicts?field=responsive&{DEFAULT}", "1")
+    assert shown["groups with different tags: privileged"] == (f"/conflicts?field=privileged&{DEFAULT}", "2")
     assert "whole" not in " ".join(shown)
     assert visit.get("/index.json").json()["conflicts"] == {"privileged": 2, "responsive": 1}
     for field, n in (("responsive", 1), ("privileged", 2)):
         assert visit.get("/conflicts.json", field=field).json()["n_groups"] == n
 
 
+@pytest.mark.parametrize("stored", [None, 0.6])
+def test_figures_of_groups_that_are_not_computed_are_not_zeros(visit: Visit, stored: float | None) -> None:
+    collection = visit.service.collection
+    collection.tag(["lease"], "responsive", "yes")
+    collection.tag(["lease/copy"], "responsive", "no")
+    if stored is not None:
+        collection.groups(threshold=stored)
+    shown = tiles(visit)
+    assert shown["groups of near-duplicates: not computed at 0.5"] == (f"/groups?{DEFAULT}", "–")
+    assert shown["groups with different tags: groups not computed at 0.5"] == (f"/conflicts?{DEFAULT}", "–")
+    assert not [words for words, (_, figure) in shown.items() if figure in ("0", "0.0%") and "exceptions" not in words]
+    page = visit.get("/").text
+    assert ("Groups are stored for: words, 0.6" in words_of(page)) == (stored is not None)
+    assert "<h1>Groups: not computed at 0.5</h1>" in visit.get("/groups").text
+    assert "<h1>Representatives: groups not computed at 0.5</h1>" in visit.get("/representatives").text
+    if stored is not None:
+        assert "/?measure=words&value=0.6" in re.findall('href="([^"]*)"', html.unescape(page))
+        there = visit.get("/", value=stored).text
+        assert "not computed" not in words_of(there)
+        assert "/groups?measure=words&value=0.6" in re.findall('href="([^"]*)"', html.unescape(there))
+
+
 def test_dates_are_no_labels_that_contradict_one_another(visit: Visit) -> None:
     collection = visit.service.collection
     collection.groups()
     collection.tag_values({"lease": "2024-01-31", "lease/copy": "2024-01-31", "lease, signed": "2024-02-10"}, "date")
-    assert tiles(visit)["groups with different tags"] == ("/conflicts", "0")
+    assert tiles(visit)["groups with different tags"] == (f"/conflicts?{DEFAULT}", "0")
     assert "2024-02-10" not in visit.get("/conflicts").text
     collection.tag(["lease, signed"], "responsive", "yes")  # of fewer documents, and yet the first field that is shown
     assert visit.get("/conflicts.json").json()["field"] == "responsive"

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from nearkin.collection.conflicts.stored_conflicts import conflicting_groups
 from nearkin.collection.groups.listed import StoredGroups, stored_groups, stored_tolerances
-from nearkin.collection.tolerance import described
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import Screen
+from nearkin.web.screens.groups import tolerance_parts
 from nearkin.web.screens.jobs import running_jobs
 from nearkin.web.service import ReviewService
 
@@ -38,7 +38,7 @@ def home(service: ReviewService, asked: GroupingQuery) -> ScreenAnswer:
         "conflicts": sorted(conflicts.items(), key=lambda one: -one[1])[:_MAX_FIELDS],
         "n_more_fields": max(0, len(conflicts) - _MAX_FIELDS),
         **running_jobs(service),
-        "other_tolerances": [described(one) for one in tolerances if one != str(asked.tolerance)],
+        "other_tolerances": [tolerance_parts(one) for one in tolerances if one != str(asked.tolerance)],
         "asked": asked,
     }
     data = {
