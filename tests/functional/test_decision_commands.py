@@ -214,7 +214,10 @@ def test_a_purge_needs_yes(matter) -> None:
     [
         (["tag", "x", "d000", "--threshold", "0.7"], "--threshold and --gamma require --group."),
         (["untag", "x", "d000", "--gamma", "0.1"], "--threshold and --gamma require --group."),
-        (["decide", "--principal", "d000", "--threshold", "0.7"], "--threshold and --gamma require --group-note."),
+        (
+            ["decide", "--principal", "d000", "--threshold", "0.7"],
+            "--threshold and --gamma require --group-note: every other decision holds at every tolerance.",
+        ),
         (["conflicts", "--tag", "x", "--id", "number"], "require a file of labels"),
         (["conflicts", "--tag", "x", "--encoding", "latin-1"], "require a file of labels"),
         (["check", "-", "--jsonl", "--encoding", "latin-1"], "--jsonl requires UTF-8"),

@@ -41,10 +41,26 @@ ValueColumn = Annotated[
 ]
 OfGroup = Annotated[int | None, _documents("--group", help="All documents of this group; see nearkin groups.")]
 GroupThreshold = Annotated[
-    float | None, _documents("--threshold", help="Minimum Jaccard similarity of the groups. [dim]default: 0.5[/]")
+    float | None,
+    _documents("--threshold", help="Minimum Jaccard similarity of the groups of --group. [dim]default: 0.5[/]"),
 ]
 GroupGamma = Annotated[
-    float | None, _documents("--gamma", help="Maximum distance (gamma) of the groups, for groups by letter counts.")
+    float | None,
+    _documents("--gamma", help="Maximum distance (gamma) of the groups of --group, for groups by letter counts."),
+]
+NoteThreshold = Annotated[
+    float | None,
+    _documents(
+        "--threshold",
+        help="Only with --group-note: minimum Jaccard similarity of the groups. All other decisions hold at every "
+        "threshold. [dim]default: 0.5[/]",
+    ),
+]
+NoteGamma = Annotated[
+    float | None,
+    _documents(
+        "--gamma", help="Only with --group-note: maximum distance (gamma) of the groups, for groups by letter counts."
+    ),
 ]
 PurgedIds = Annotated[
     list[str] | None, typer.Argument(metavar="DOC_ID...", help="Ids of the documents to erase.", show_default=False)
@@ -77,8 +93,8 @@ SplitOff = Annotated[
     _decision(
         "--split-off",
         metavar="DOC_ID DOC_ID",
-        help="Take the first document out of the group of the second. Members with its text, and members linked only "
-        "through it, leave with it; the others stay with the second.",
+        help="Take the first document out of the group of the second. Members with the same text as the first, and "
+        "members linked to the second only through the first, leave, too; the others stay with the second.",
     ),
 ]
 SameGroup = Annotated[

@@ -318,7 +318,8 @@ class DecisionMethods:
 def _tolerance_of(name: str, group: object, threshold: float | None, gamma: float | None) -> Tolerance:
     """Return the tolerance of a group; without a group, a tolerance is refused."""
     if group is None and (threshold is not None or gamma is not None):
-        raise ParameterError(f"'threshold' and 'gamma' require '{name}'.", named=("threshold", "gamma", name))
+        why = ": every other decision holds at every tolerance" if name == "group_note" else ""
+        raise ParameterError(f"'threshold' and 'gamma' require '{name}'{why}.", named=("threshold", "gamma", name))
     return Tolerance.of(threshold=threshold, gamma=gamma)
 
 
