@@ -153,7 +153,7 @@ def test_an_id_of_an_exception_is_unknown_and_the_message_says_where_it_is_liste
     for doc_id in ("1.pdf", "5.txt", "6.pdf"):
         with pytest.raises(UnknownDocumentError, match=r"it was not stored\. nearkin exceptions COLLECTION says why\."):
             matter.document(doc_id)
-    with pytest.raises(UnknownDocumentError, match=r"nearkin list shows the ids\."):
+    with pytest.raises(UnknownDocumentError, match=r"nearkin list COLLECTION shows the ids\."):
         matter.document("no-such-id")
     matter.add([("1.pdf", LEASE)])
     assert matter.document("1.pdf").doc_id == "1.pdf"

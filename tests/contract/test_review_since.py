@@ -6,6 +6,7 @@ import csv
 import html
 import io
 import re
+import shlex
 import time
 from collections.abc import Iterator
 from typing import get_args
@@ -146,3 +147,14 @@ def test_pages_have_what_the_export_has(visit: Visit, monkeypatch: pytest.Monkey
     assert "Page 3 of 3" in words_of(visit.get(later).text)
     assert "Page 2 of 2" in words_of(visit.get("/since", wave="march", page=2).text)
     assert visit.send("GET", "/since?show=nothing").status_code == 400
+
+
+def test_groups_that_were_not_updated_are_updated_on_another_page(visit: Visit) -> None:
+    visit.service.collection.groups(threshold=0.6)
+    visit.service.collection.add([("c3", text("c"))], wave="may")
+    answer = visit.send("GET", "/since?wave=may&measure=words&value=0.6")
+    assert answer.status_code == 400
+    page = html.unescape(answer.text)
+    assert f"nearkin groups {shlex.quote(visit.service.name)} --threshold 0.6" in page
+    assert "COLLECTION" not in page
+    assert '<a href="/groups?measure=words&value=0.6">Groups</a>' in page

@@ -100,7 +100,7 @@ def test_a_group_is_tagged(matter) -> None:
         (["hot", "no", "nope", "d000"], 3, "Not in the collection: 2 of 3 documents"),
         (["hot"], 2, "either a list of documents to tag or a group"),
         (["hot", "d000", "--group", "1"], 2, "either a list of documents to tag or a group"),
-        (["hot", "--group", "7"], 3, "There is no group 7 with a Jaccard similarity of at least 0.5. List"),
+        (["hot", "--group", "7"], 3, "There are no groups with a Jaccard similarity of at least 0.5 yet. Compute"),
         (["hot=", "d000"], 2, "no value after ="),
         (["hot", "--from", "nowhere.txt"], 3, "nowhere.txt"),
     ],
@@ -330,3 +330,41 @@ def test_a_purge_from_a_file(matter, tmp_path) -> None:
 def test_what_is_no_number_of_an_activity_is_refused(matter, number) -> None:
     told = " ".join(run("undo", matter, number, code=2).err.split())
     assert f"{number!r} is not an activity number; `nearkin log COLLECTION` lists them." in told
+
+
+def test_hints_name_the_collection_and_the_threshold(matter) -> None:
+    missing = " ".join(run("tag", matter, "x", "--group", "1", code=3).err.split())
+    assert (
+        f"There are no groups with a Jaccard similarity of at least 0.5 yet. Compute them: nearkin groups {matter}"
+        in missing
+    )
+    run("groups", matter, "--threshold", "0.6", "-q")
+    missing = " ".join(run("tag", matter, "x", "--group", "1", code=3).err.split())
+    assert "Groups are stored for: words, threshold 0.6. Compute them: nearkin groups" in missing
+    for command in (["tag", matter, "x"], ["list", matter]):
+        unknown = " ".join(run(*command, "--group", "99", "--threshold", "0.6", code=3).err.split())
+        assert f"List the groups: nearkin groups {matter} --threshold 0.6" in unknown
+    missing = " ".join(run("list", matter, "--group", "1", "--threshold", "0.7", code=2).err.split())
+    assert f"Make them: nearkin groups {matter} --threshold 0.7" in missing
+    run(
+        "add",
+        matter,
+        write_jsonl(Path(matter).parent / "b.jsonl", [{"id": "e", "text": "A boat on the river."}]),
+        "--wave",
+        "april",
+        "-q",
+    )
+    since = " ".join(run("groups", matter, "--threshold", "0.6", "--since", "april", code=2).err.split())
+    assert f"Update them: nearkin groups {matter} --threshold 0.6" in since
+    assert f"List them: nearkin log {matter}" in " ".join(run("undo", matter, "99", code=2).err.split())
+
+
+def test_no_undo_is_proposed_where_no_decision_is_stored(matter) -> None:
+    copy = write_jsonl(Path(matter).parent / "copy.jsonl", [{"id": "copy", "text": LEASE.format(1000)}])
+    run("add", matter, copy, "-q")
+    told = " ".join(run("decide", matter, "--never-group", "d000", "copy", code=2).err.split())
+    assert "have the same text: documents with the same text are always in one group" in told
+    assert "undo" not in told
+    run("decide", matter, "--same-group", "d000", "d001", "-q")
+    told = " ".join(run("decide", matter, "--never-group", "copy", "d001", code=2).err.split())
+    assert f"To undo a decision: nearkin undo {matter} NUMBER" in told

@@ -49,7 +49,8 @@ def test_a_table_for_people(matter: Path) -> None:
     assert sentences[0].startswith("2 groups with changes since wave march (texts with a Jaccard similarity of at ")
     assert sentences[0].endswith(": 1 new, 1 changed, 0 dissolved")
     assert sentences[2] == (
-        "Not included, because the groups were not updated since: 1 new document. Run nearkin groups to include it."
+        "Not included, because the groups were not updated since: 1 new document. To include it: nearkin groups "
+        f"{matter}"
     )
     shorter = run("groups", matter, "--since", "march", "--limit", "1").out
     assert "; 1 more not shown; raise --limit, or use --out for all" in shorter

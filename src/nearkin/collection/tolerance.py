@@ -222,6 +222,16 @@ class Tolerance:
         """
         return f"--measure {_SHOWN[self.method]} --{self.parameter} {self.value:g}"
 
+    def of_groups(self) -> str:
+        """Return the option that ``nearkin groups`` needs for this tolerance; empty for the default.
+
+        Examples
+        --------
+        >>> Tolerance.of().of_groups(), Tolerance.of(threshold=0.6).of_groups(), Tolerance.of(gamma=0.05).of_groups()
+        ('', ' --threshold 0.6', ' --gamma 0.05')
+        """
+        return "" if self == Tolerance.of() else f" --{str(self).partition(', ')[2]}"
+
     def in_words(self) -> str:
         """Return the tolerance as part of a sentence.
 

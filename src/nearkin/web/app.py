@@ -251,7 +251,13 @@ async def _failed(service: ReviewService, request: Request, error: Exception) ->
         told = ApiProblem(error=type(error).__name__, message=message, where=where)
         return JSONAnswer(told, status, headers)
     is_part = "hx-request" in request.headers
-    values = {"status": status, "message": message, "is_unreadable": isinstance(error, SourceError)}
+    tolerance = {name: request.query_params[name] for name in ("measure", "value") if name in request.query_params}
+    values = {
+        "status": status,
+        "message": message,
+        "tolerance": tolerance,
+        "is_unreadable": isinstance(error, SourceError),
+    }
     answer = ScreenAnswer("problem_part.html.j2" if is_part else "problem.html.j2", values, None)
     return HTMLResponse(service.page(answer, visitor_of(request)), status, headers)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
@@ -25,6 +26,7 @@ from nearkin.web.current_info import CurrentInfo
 from nearkin.web.jobs import JobRunner
 from nearkin.web.mail_threads import CurrentThreads
 from nearkin.web.metrics import RequestMetrics
+from nearkin.web.proposed_commands import with_name
 from nearkin.web.queries import DoneQuery, ToleranceQuery
 from nearkin.web.read_again import FilesSentAgain
 from nearkin.web.sent_files import SentTexts
@@ -91,6 +93,7 @@ class ReviewService:
             "activity": activity_in_words,
             "distance": distance_text,
             "spaced": shown_pieces,
+            "command": partial(with_name, name=self.name),
         }
 
     @property

@@ -80,12 +80,15 @@ def test_a_wave_whose_name_says_so_is_not_called_a_wave_twice() -> None:
 @pytest.mark.parametrize(
     ("late", "words"),
     [
-        ({"n_not_grouped": 1}, "updated since: 1 new document. Run nearkin groups to include it."),
+        ({"n_not_grouped": 1}, "updated since: 1 new document. To include it: nearkin groups COLLECTION"),
         (
             {"n_not_grouped": 18, "n_new_versions": 3, "n_gone": 3},
-            "updated since: 15 new documents, 3 new versions. Run nearkin groups to include them.",
+            "updated since: 15 new documents, 3 new versions. To include them: nearkin groups COLLECTION",
         ),
-        ({"n_gone": 2, "n_removed": 2, "n_decisions": 1}, "since: 2 members removed, 1 decision made or undone. Run "),
+        (
+            {"n_gone": 2, "n_removed": 2, "n_decisions": 1},
+            "since: 2 members removed, 1 decision made or undone. To include them: ",
+        ),
     ],
 )
 def test_what_came_later_is_told(late: dict[str, int], words: str) -> None:

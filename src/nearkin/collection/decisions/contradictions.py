@@ -79,10 +79,18 @@ class PairDecisions:
         for a, b in apart:
             if lead(a) == lead(b):
                 links += [(one, other, f"{one!r} and {other!r} have the same text") for one, other in alike]
-                raise ParameterError(
-                    f"Decisions contradict one another: {NEVER_GROUP} {a!r} {b!r} {_numbered(self.never[a, b])}, but "
-                    f"{'; '.join(_path(links, a, b))}. To undo a decision: nearkin undo COLLECTION NUMBER"
-                )
+                raise ParameterError(self._contradiction(a, b, _path(links, a, b)))
+
+    def _contradiction(self, a: str, b: str, reasons: Sequence[str]) -> str:
+        """Describe a contradiction, and how to undo a decision if one of them is stored."""
+        number, told = self.never[a, b], "; ".join(reasons)
+        decided = f"{NEVER_GROUP} {a!r} {b!r} {_numbered(number)}"
+        if number is None and not any(reason.startswith(SAME_GROUP) for reason in reasons):
+            return f"{decided}, but {told}: documents with the same text are always in one group"
+        return (
+            f"Decisions contradict one another: {decided}, but {told}. To undo a decision: nearkin undo COLLECTION "
+            "NUMBER"
+        )
 
     def _alike(self) -> list[DocumentPair]:
         """Return each document with the first one that has the same text."""

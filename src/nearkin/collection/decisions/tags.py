@@ -259,10 +259,21 @@ def members_of(connection: Connection, group: int, tolerance: str) -> list[str]:
     contents = state.member_contents[state.member_groups == group].tolist()
     found = current_rows(connection, schema.documents.c.content, contents)
     if not found:
-        at = Tolerance.of_stored(tolerance)
-        alike = f"at {described(tolerance)}" if at is None else at.in_words()
-        raise UnknownDocumentError(f"There is no group {group} {alike}. List the groups: nearkin groups")
+        raise UnknownDocumentError(_no_group(connection, state, group))
     return [one.doc_id for one in found]
+
+
+def _no_group(connection: Connection, state: GroupState, group: int) -> str:
+    """Say that there is no such group, or that no groups are stored at the tolerance, and at which they are."""
+    at = Tolerance.of_stored(state.tolerance)
+    alike = f"at {described(state.tolerance)}" if at is None else at.in_words()
+    command = f"nearkin groups COLLECTION{'' if at is None else at.of_groups()}"
+    if state.number is not None:
+        return f"There is no group {group} {alike}. List the groups: {command}"
+    stored = connection.execute(select(schema.groupings.c.tolerance).order_by(schema.groupings.c.tolerance)).scalars()
+    others = ", ".join(map(described, stored))
+    stored_at = f" Groups are stored for: {others}." if others else ""
+    return f"There are no groups {alike} yet.{stored_at} Compute them: {command}"
 
 
 def _refuse_unknown(connection: Connection, doc_ids: Sequence[str], tagged: str | None) -> None:

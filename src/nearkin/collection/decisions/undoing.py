@@ -31,7 +31,9 @@ def undo(store: Store, number: int, *, by: str | None, dry_run: bool, max_change
         found = verified(table, connection.execute(select(table).where(table.c.number == number)))
         if not found:
             last = connection.execute(select(func.max(table.c.number))).scalar() or 0
-            raise ParameterError(f"There is no activity {number}; the last one is {last}. List them: nearkin log")
+            raise ParameterError(
+                f"There is no activity {number}; the last one is {last}. List them: nearkin log COLLECTION"
+            )
         _, _, _, kind, data, _ = found[0]
         if kind == PURGE:
             raise ParameterError(f"Activity {number} erased texts. It cannot be undone.")

@@ -270,7 +270,8 @@ def make_principal(collection: OpenedCollection, doc_id: str, tolerance: Toleran
         ).first()
         if found is None:
             raise ParameterError(
-                f"{doc_id!r} is in no group at {described(str(tolerance))}. Update the groups first: nearkin groups"
+                f"{doc_id!r} is in no group at {described(str(tolerance))}. Update the groups first: nearkin groups "
+                f"COLLECTION{tolerance.of_groups()}"
             )
         GroupState.read(connection, str(tolerance))  # refuses damage, which a new checksum would hide
         record_principal(connection, doc_id)

@@ -272,8 +272,9 @@ def _both(connection: Connection, wave: str, tolerance: Tolerance) -> tuple[Past
     if now is None or state.number is None:
         raise ParameterError(
             f"No groups {tolerance.in_words()} were stored with their history. Store them: nearkin groups COLLECTION"
+            f"{tolerance.of_groups()}"
         )
-    _refuse_other_groups(connection, state, now)
+    _refuse_other_groups(connection, state, now, tolerance)
     grouped = grouped_loads(connection, name)
     load = of_waves[wave].grouped(grouped)
     then = past_groups(connection, name, load) if load is not None else None
@@ -295,7 +296,7 @@ def _not_known(wave: str, of_waves: Mapping[str, _LoadsOfWave], grouped: set[int
     if of_waves[wave].end > max(grouped):
         return (
             f"The groups {tolerance.in_words()} were not updated since wave {quoted(wave)} was added. Update them: "
-            "nearkin groups COLLECTION"
+            f"nearkin groups COLLECTION{tolerance.of_groups()}"
         )
     usable = _usable(of_waves, grouped)
     asked = first_of(list(map(repr, usable)), _N_NAMED, len(usable)) if usable else "none yet"
@@ -305,7 +306,7 @@ def _not_known(wave: str, of_waves: Mapping[str, _LoadsOfWave], grouped: set[int
     )
 
 
-def _refuse_other_groups(connection: Connection, state: GroupState, now: PastGroups) -> None:
+def _refuse_other_groups(connection: Connection, state: GroupState, now: PastGroups, tolerance: Tolerance) -> None:
     """Refuse a history whose latest groups differ from the stored ones."""
     content_of = dict[int, int]()
     for some in named(now.rows.tolist()):
@@ -315,7 +316,7 @@ def _refuse_other_groups(connection: Connection, state: GroupState, now: PastGro
     stored = set(zip(state.member_contents.tolist(), state.member_groups.tolist(), strict=True))
     if now.seen_row != state.seen_row or pairs != stored:
         fault = damaged(f"the groups at {described(state.tolerance)} and their history differ")
-        raise CollectionError(f"{fault} Then run nearkin groups COLLECTION.")
+        raise CollectionError(f"{fault} Then run nearkin groups COLLECTION{tolerance.of_groups()}.")
 
 
 def _documents(connection: Connection, rows: list[int]) -> dict[int, StoredDocument]:

@@ -149,12 +149,13 @@ class DocumentFilter:
         state = GroupState.known(connection, str(tolerance))
         if state.number is None:
             raise ParameterError(
-                f"There are no groups {tolerance.in_words()} yet. Make them: nearkin groups COLLECTION "
-                f"{tolerance.in_options()}"
+                f"There are no groups {tolerance.in_words()} yet. Make them: nearkin groups COLLECTION"
+                f"{tolerance.of_groups()}"
             )
         if self.group is not None and self.group not in state.principals:
             raise UnknownDocumentError(
-                f"There is no group {self.group} {tolerance.in_words()}. List the groups: nearkin groups"
+                f"There is no group {self.group} {tolerance.in_words()}. List the groups: nearkin groups COLLECTION"
+                f"{tolerance.of_groups()}"
             )
         return state
 

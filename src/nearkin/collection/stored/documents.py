@@ -351,5 +351,9 @@ def _unknown(connection: Connection, doc_id: str, version: int | None) -> str:
     pattern = f"%{doc_id.replace(chr(92), chr(92) * 2).replace('%', chr(92) + '%').replace('_', chr(92) + '_')}%"
     is_like = documents.c.is_current & documents.c.doc_id.like(pattern, escape="\\")
     alike = connection.execute(select(documents.c.doc_id).where(is_like).limit(3)).scalars().all()
-    hint = f" Did you mean {' or '.join(repr(one) for one in alike)}?" if alike else " nearkin list shows the ids."
+    hint = (
+        f" Did you mean {' or '.join(repr(one) for one in alike)}?"
+        if alike
+        else " nearkin list COLLECTION shows the ids."
+    )
     return f"There is no document {doc_id!r}.{hint}"

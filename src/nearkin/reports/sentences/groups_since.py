@@ -47,8 +47,8 @@ def groups_since_sentences(found: GroupsSince, n_shown: int) -> Iterator[Sentenc
     if any(counts):
         told = ", ".join(words for n, words in zip(counts, late, strict=True) if n)
         yield Sentence(
-            f"Not included, because the groups were not updated since: {told}. Run nearkin groups to include "
-            f"{agreeing(sum(counts), 'it', 'them')}.",
+            f"Not included, because the groups were not updated since: {told}. To include "
+            f"{agreeing(sum(counts), 'it', 'them')}: nearkin groups COLLECTION{found.tolerance.of_groups()}",
             "warning",
         )
 
