@@ -259,7 +259,7 @@ def test_a_wave_says_what_an_earlier_load_listed(tmp_path, place):
     (second / "new.txt").write_bytes(BROKEN["2.txt"])
     for folder, counts in (
         (first, "2 not stored:"),
-        (second, "3 not stored (1 of them already in nearkin exceptions for the same reason):"),
+        (second, "3 not stored (1 of them for the same reason as in an earlier load):"),
     ):
         ended = nearkin_here("add", place.address, folder, "--wave", folder.name, "--cache", place.cache)
         assert counts in ended.out

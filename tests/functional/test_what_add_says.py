@@ -67,9 +67,9 @@ def test_an_erased_text_is_not_among_those_that_exceptions_lists(matter: Path, f
     assert " lists those that are not stored" in said
     assert [one["doc_id"] for one in json.loads(run("exceptions", matter, "--json"))["exceptions"]] == ["old.txt"]
     (folder / "other.txt").write_bytes(A_WORD * 8)
-    assert ", 2 not stored (1 of them already in nearkin exceptions" in run("add", matter, folder)
+    assert ", 2 not stored (1 of them for the same reason as in an earlier load)" in run("add", matter, folder)
     (folder / "other.txt").unlink()
-    assert ", 1 not stored (already in nearkin exceptions" in run("add", matter, folder)
+    assert ", 1 not stored (for the same reason as in an earlier load)" in run("add", matter, folder)
 
 
 def test_an_erased_text_that_comes_again_is_not_listed_before(matter: Path, folder: Path) -> None:

@@ -130,22 +130,22 @@ def _n_empty(added: Added) -> int:
 
 
 def _listed_ones(added: Added) -> str:
-    """Say which of the documents are exceptions, if they are of several kinds.
+    """Say which of the documents are exceptions, if some of those that were counted are not.
 
     Examples
     --------
     >>> from nearkin.collection.loads.adding import Added
     >>> counts = {"n_new": 60, "n_new_versions": 0, "n_unchanged": 0, "n_contents": 60, "n_repeated": 0}
-    >>> _listed_ones(Added(wave="march", **counts, n_problems=5, n_no_text=7, n_partial=3))
+    >>> _listed_ones(Added(wave="march", **counts, n_problems=5, n_no_text=6, n_partial=3, n_erased=1))
     ' lists those that are partial, empty or not stored'
     >>> _listed_ones(Added(wave="march", **counts, n_problems=5, n_no_text=5))
     ''
     """
+    if not added.n_erased:
+        return ""
     n_unstored = added.n_problems - added.n_erased
     counts = (added.n_partial, "partial"), (_n_empty(added), "empty"), (n_unstored, "not stored")
     kinds = [kind for n, kind in counts if n]
-    if len(kinds) + bool(added.n_erased) <= 1:
-        return ""
     return f" lists those that are {one_of(kinds)}"
 
 
@@ -154,7 +154,7 @@ def _listed_before(added: Added) -> str:
     if not (n := added.n_listed_before):
         return ""
     of_them = "" if n == added.n_problems - added.n_erased else f"{n:,} of them "
-    return f" ({of_them}already in nearkin exceptions for the same reason)"
+    return f" ({of_them}for the same reason as in an earlier load)"
 
 
 def _removed_sentences(added: Added) -> Iterator[Sentence]:
