@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from nearkin.collection.groups.current import CollectionGroups
     from nearkin.manifests.dedup import DedupManifest
 
+_EXPLAINED = {"exact copy": "exact copy (same words and signs)"}
 HELP = """
 Group contracts into form groups: versions of one form or contract, such as signed and unsigned copies, revisions, \
 and the same form with different parties. In file and column names, "family" means such a form group, not a mail \
@@ -116,7 +117,8 @@ def _show(
     found = manifest.families or FamilyCounts()
     rows = table("members", "share", "relation to the principal", numbers=2)
     for relation, n in found.relations.items():
-        rows.add_row(f"{n:,}", f"{n / max(1, found.documents - found.families):.1%}", relation)
+        share = f"{n / max(1, found.documents - found.families):.1%}"
+        rows.add_row(f"{n:,}", share, _EXPLAINED.get(relation, relation))
     console.print(rows)
     say(console, families_sentences(manifest, found, default_of=default_of, has_compiled=has_compiled()))
     if groups is not None:

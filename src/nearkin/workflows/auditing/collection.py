@@ -162,7 +162,9 @@ def _too_long(n_unknown: int) -> tuple[str, ...]:
 def _notes(n_documents: int, n_texts: int, n_answered: int, method: Method) -> tuple[str, ...]:
     notes = []
     if n_documents > n_texts:
-        notes.append(f"{counted(n_documents - n_texts, 'exact copy', 'exact copies')}: not counted beside the original")
+        n = n_documents - n_texts
+        it = agreeing(n, "it is", "they are")
+        notes.append(f"{counted(n, 'document')} with the identical text of another: {it} not counted")
     if n_texts > n_answered:
         n = n_texts - n_answered
         are = agreeing(n, "it cannot be queried and is", "they cannot be queried and are")
