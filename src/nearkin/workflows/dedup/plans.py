@@ -12,7 +12,7 @@ from nearkin.nouns import agreeing, counted
 from nearkin.planning.search import KEYS_OF_A_LEAD, PLANNERS, BandPlan, Sample, SamplingPlan
 from nearkin.records import F64, Matches
 from nearkin.reports.criterion import measure_name
-from nearkin.reports.quantities import nearest_percent_text, parameter_text
+from nearkin.reports.quantities import parameter_text, share_percent_text
 from nearkin.reports.sentences.rough_quantities import many_text, rough_share_text
 from nearkin.stages.search.prefixes import Prefixes
 from nearkin.workflows.dedup.band_search import BandKeys
@@ -63,7 +63,7 @@ def describe_plan(plan: Plan, options: DedupOptions, *, share_by_bands: float = 
         else f"{plan.rate:.2%} of shingles sampled"
     )
     return (
-        f"search: {search}; predicted recall {nearest_percent_text(plan.recall_at_threshold)} at "
+        f"search: {search}; predicted recall {share_percent_text(plan.recall_at_threshold)} at "
         f"{measure_name(str(options.measure))} {parameter_text(options.threshold)}; "
         f"cost: about {many_text(n_unrelated)} {agreeing(n_unrelated, 'comparison', 'comparisons')} of unrelated pairs "
         "(below the threshold)"
