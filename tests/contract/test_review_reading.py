@@ -45,6 +45,12 @@ def test_a_comparison_is_shown_side_by_side_and_exported(visit: Visit) -> None:
     assert 'data-to="1"' in inline
 
 
+def _documents_of(page: str) -> dict[str, str]:
+    """The column "Documents" of the page, by the number of the activity."""
+    rows = re.findall(r"<tr data-row><th[^>]*>([0-9]+)</th>(.*?)</tr>", page, re.S)
+    return {number: words_of(re.findall("<td[^>]*>(.*?)</td>", row, re.S)[3]) for number, row in rows}
+
+
 def test_the_log_shows_values_before_and_after_and_kinds(visit: Visit) -> None:
     collection = visit.service.collection
     collection.tag(["lease"], "responsive", "no", by="ada")
@@ -64,8 +70,11 @@ def test_the_log_shows_values_before_and_after_and_kinds(visit: Visit) -> None:
     assert "letter : not set → set by activity 4" in words
     assert "lease, longer · letter : not set → letter split off" in words
     assert "group 1 (words, threshold 0.5) : not set → look again" in words
-    changes = [row["change"] for row in csv.DictReader(io.StringIO(visit.get("/log.csv").text.lstrip("\ufeff")))]
-    assert changes == [
+    rows = list(csv.DictReader(io.StringIO(visit.get("/log.csv").text.lstrip("\ufeff"))))
+    assert [row["kind"] for row in rows] == ["tag", "tag", "never-group", "principal", "split-off", "group-note"]
+    assert _documents_of(page)["3"] == "lease , letter"
+    assert _documents_of(visit.get("/log").text)["5"] == "letter , lease, longer"
+    assert [row["change"] for row in rows] == [
         "not set → no", "no → <b>yes</b>", "not set → set", "not set → set by activity 4", "not set → letter split off",
         "not set → look again",
     ]  # fmt: skip

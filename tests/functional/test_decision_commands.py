@@ -120,7 +120,9 @@ def test_a_decision_names_the_documents_in_the_order_given(matter) -> None:
 
 def test_what_may_be_unexpected_is_said(matter) -> None:
     never = "are in no stored group together. The decision keeps them apart in later groups."
-    assert never in " ".join(run("decide", matter, "--split-off", "d001", "d000", "--dry-run").out.split())
+    told = " ".join(run("decide", matter, "--split-off", "d001", "d000", "--dry-run").out.split())
+    assert never in told
+    assert "d001 split off from d000 – set" in told
     run("groups", matter, "--threshold", "0.3", "-q")
     assert never not in " ".join(run("decide", matter, "--split-off", "d003", "d000").out.split())
     run("decide", matter, "--never-group", "d001", "d000")

@@ -346,13 +346,14 @@ def _values(file: Path, column: str, id_column: str | None, *, is_quiet: bool) -
 
 def _show_result(console: Console, found: ActivityResult, limit: int, *, is_asked_dry: bool) -> None:
     from nearkin.cli.printing import say, shown, table
+    from nearkin.reports.sentences.changed_values import change_cells
     from nearkin.reports.sentences.decisions import result_sentences
 
     if found.is_dry_run and found.changes:
         rows = table("document", "changes", "from", "to")
         for one in found.changes[:limit]:
-            what = one.other if one.kind == "tag" else f"{one.kind} {one.other}".strip()
-            rows.add_row(shown(one.subject), shown(what), _value(one.was), _value(one.now))
+            document, what, was, now = change_cells(one)
+            rows.add_row(shown(document), shown(what), _value(was), _value(now))
         console.print(rows)
     say(console, result_sentences(found, limit, is_asked_dry=is_asked_dry))
 

@@ -6,7 +6,16 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from nearkin.collection.decisions.records import GROUP_NOTE, NEVER_GROUP, PRINCIPAL, Activity, SettingChange
+from nearkin.collection.decisions.records import (
+    FIRST,
+    GROUP_NOTE,
+    NEVER_GROUP,
+    PRINCIPAL,
+    SAME_GROUP,
+    TAG,
+    Activity,
+    SettingChange,
+)
 from nearkin.collection.tolerance import described
 
 if TYPE_CHECKING:
@@ -71,11 +80,58 @@ def changed_names(change: SettingChange) -> tuple[str, ...]:
     return (change.subject, change.other) if change.other else (change.subject,)
 
 
+def change_cells(change: SettingChange) -> tuple[str, str, str | None, str | None]:
+    """Return a row of a dry run: the document, what changes, and the values before and after.
+
+    Examples
+    --------
+    >>> change_cells(SettingChange("never-group", "a", "b", None, "b"))
+    ('b', 'split off from a', None, '')
+    >>> change_cells(SettingChange("tag", "a", "responsive", "no", "yes"))
+    ('a', 'responsive', 'no', 'yes')
+    """
+    leaving = (change.now or change.was) if change.kind == NEVER_GROUP else None
+    if leaving:
+        stays = change.other if leaving == change.subject else change.subject
+        return leaving, f"split off from {stays}", _split_off(change.was), _split_off(change.now)
+    what = change.other if change.kind == TAG else f"{change.kind} {change.other}".strip()
+    return change.subject, what, change.was, change.now
+
+
+def _split_off(value: str | None) -> str | None:
+    """Return the value of a split-off in a dry run: not set, set, or the other decision that is stored alike."""
+    return None if value is None else "" if value else NEVER_GROUP
+
+
+def changed_documents(one: Activity, most: int) -> list[str]:
+    """Return the first documents that an activity changed; of a decision on two, both, in the order of its words.
+
+    Examples
+    --------
+    >>> split = (SettingChange("never-group", "a", "b", None, "b"),)
+    >>> told = {"number": 1, "at": "", "by": "", "kind": "never-group", "data": {}, "undoes": None, "undone_by": None}
+    >>> changed_documents(Activity(**told, changes=split), 3)
+    ['b', 'a']
+    """
+    found = list[str]()
+    for change in one.changes[:most]:
+        pair = [change.subject, change.other] if change.kind in (NEVER_GROUP, SAME_GROUP) else [change.subject]
+        is_second = (change.now or change.was) == change.other if change.kind == NEVER_GROUP else False
+        if len(pair) == 2 and (FIRST in one.data or is_second):
+            pair.reverse()
+        found += [] if change.kind == GROUP_NOTE else pair
+    return list(dict.fromkeys(found))
+
+
 def log_in_words(listed: Sequence[Activity]) -> pa.Table:
-    """Return the table of changed values, with their words in the column ``change``."""
+    """Return the table of changed values, with their words in the column ``change``, and split-offs called so."""
     import pyarrow as pa
 
     from nearkin.collection.decisions.log import table_of_log
 
+    table = table_of_log(listed)
     words = [change_words(change) for one in listed for change in one.changes]
-    return table_of_log(listed).append_column("change", pa.array(words, pa.large_string()))
+    kinds = [kind_words(one) for one in listed for _ in one.changes]
+    at = table.schema.get_field_index("kind")
+    table = table.set_column(at, table.schema.field(at), pa.array(kinds, table.schema.field(at).type))
+    return table.append_column("change", pa.array(words, pa.large_string()))

@@ -15,12 +15,12 @@ from nearkin.collection.decisions.records import (
     SAME_GROUP,
     Activity,
 )
-from nearkin.reports.sentences.changed_values import change_words, changed_names, log_in_words
+from nearkin.reports.sentences.changed_values import change_words, changed_documents, changed_names, log_in_words
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.screen import Screen
 from nearkin.web.service import ReviewService
 
-_MAX_SHOWN, _MAX_VALUES = 200, 20
+_MAX_SHOWN, _MAX_VALUES, _MAX_DOCUMENTS = 200, 20, 3
 KINDS = "tag", "untag", NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE, GROUP_NOTE, "undo", *OF_DOCUMENTS
 """Kinds of activities."""
 
@@ -45,6 +45,8 @@ def log(service: ReviewService, asked: LogQuery) -> ScreenAnswer:
         "kinds": KINDS,
         "n_values": _MAX_VALUES,
         "changed_names": changed_names,
+        "documents_of": lambda one: changed_documents(one, _MAX_DOCUMENTS),
+        "n_documents": _MAX_DOCUMENTS,
         "change_words": change_words,
         "can_undo": lambda one: one.undone_by is None and one.kind not in OF_DOCUMENTS,
     }
