@@ -99,6 +99,7 @@ def test_summary_manifest_and_page(folder: Path, tmp_path: Path) -> None:
         "c@x.org",
         "not inclusive",
         "duplicate spare",
+        "the same mail as a.eml ; all of it is in b.eml",
         "no later mail of the thread holds all of its text",
         "answers, also missing ones, placed by their own headers",
         "at most 14 days older, that share an address with it.",

@@ -32,6 +32,7 @@ class MailLineRow:
     linked_by: str | None
     reason: str | None
     is_duplicate_spare: bool
+    spare_of: str | None
     included_in: str | None
     quotes_more: bool
 

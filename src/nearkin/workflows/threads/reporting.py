@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -64,11 +64,20 @@ def card_of(thread: list[ThreadRow], max_rows: int) -> ThreadCard:
         n_missing=sum(row.is_missing for row in thread),
         n_inclusive=sum(bool(row.is_inclusive) for row in thread),
         n_rows=len(thread),
-        rows=tuple(map(_line, thread[:max_rows])),
+        rows=tuple(_lines(thread[:max_rows])),
     )
 
 
-def _line(row: ThreadRow) -> MailLineRow:
+def _lines(rows: Sequence[ThreadRow]) -> Iterator[MailLineRow]:
+    """Yield the lines of a thread; a duplicate spare comes after the mail that it duplicates."""
+    original = None
+    for row in rows:
+        if not row.is_duplicate_spare:
+            original = row.name
+        yield _line(row, original if row.is_duplicate_spare else None)
+
+
+def _line(row: ThreadRow, spare_of: str | None) -> MailLineRow:
     return MailLineRow(
         position=row.position,
         depth=row.depth,
@@ -81,6 +90,7 @@ def _line(row: ThreadRow) -> MailLineRow:
         linked_by=row.linked_by,
         reason=row.reason,
         is_duplicate_spare=bool(row.is_duplicate_spare),
+        spare_of=spare_of,
         included_in=row.included_in,
         quotes_more=bool(row.quotes_more),
     )
