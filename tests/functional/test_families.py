@@ -280,3 +280,14 @@ def test_what_has_no_text_is_not_like_no_other(tmp_path: Path) -> None:
     table = pq.read_table(tmp_path / "out" / "documents.parquet").to_pylist()
     unreadable = [row for row in table if row["reason"] == "unreadable"]
     assert [(row["n_characters"], row["n_units"], row["group"]) for row in unreadable] == [(0, 0, None)] * 3
+
+
+def test_no_report_is_written_if_none_is_asked_for(collection: Path, tmp_path: Path) -> None:
+    ended = nearkin_here("families", collection / "contracts.jsonl", "--out", tmp_path / "out", "--no-report")
+    assert (ended.code, (tmp_path / "out" / "report.html").exists()) == (0, False)
+    assert "start with" in ended.out
+    assert "families.csv" in ended.out
+    assert nearkin_here("add", tmp_path / "matter", collection / "contracts.jsonl", "-q").code == 0
+    assert nearkin_here("families", tmp_path / "matter", "--out", tmp_path / "of", "--no-report", "-q").code == 0
+    assert (tmp_path / "of" / "families.csv").exists()
+    assert not (tmp_path / "of" / "report.html").exists()

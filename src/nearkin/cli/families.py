@@ -17,6 +17,7 @@ from nearkin.cli.options.definitions import (
     Overlay,
     Overwrite,
     Quiet,
+    Report,
     Resume,
     Threads,
 )
@@ -60,6 +61,7 @@ def families(
     ignore: IgnoreFile = None,
     ignore_numbers: IgnoreNumbers = False,
     overlay: Overlay = None,
+    report: Report = True,
     read_only: ReadOnly = False,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -78,7 +80,7 @@ def families(
     from nearkin.workflows.resources import Resources
 
     asked = reading.request(inputs)
-    delivery = Delivery(resume=resume, overwrite=overwrite, overlay=overlay)
+    delivery = Delivery(resume=resume, overwrite=overwrite, report=report, overlay=overlay)
     resources = Resources.of(threads, memory)
     groups: CollectionGroups | None = None
     to_dict: Callable[[], Mapping[str, object]]
