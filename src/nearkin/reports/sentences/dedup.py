@@ -82,6 +82,12 @@ def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[
     if (exceptions := told.exception_counts) is not None:
         others = told.against_counts or {}
         yield extraction_sentence(exceptions, n_of_others=others.get("empty", 0) + others.get("unreadable", 0))
+        if n := _n_empty_files(told, exceptions):
+            are = agreeing(n, "is a file", "are files")
+            yield Sentence(
+                f"Of the {exceptions.exceptions['empty']:,} empty ones, {n:,} {are} without text, such as a blank PDF: "
+                "unreadable in documents.parquet and in the counts above"
+            )
         if n := exceptions.by_ocr:
             yield ocr_sentence(n)
     has_text_files = any(one.format not in _ALWAYS_UTF8 for one in (*told.inputs, *told.against))
@@ -97,6 +103,14 @@ def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[
             "warning",
         )
         yield Sentence("Join tables by row number (row, group_row, row_a, …), not by id", "warning")
+
+
+def _n_empty_files(told: DedupManifest, found: ExtractionCounts) -> int:
+    """Return how many exceptions that are empty the run counts as unreadable; 0 if the two counts are not comparable."""
+    n_empty, n_unreadable = told.by_reason.get("empty", 0), told.count("unreadable")
+    if found.unread + found.others != n_empty + n_unreadable:
+        return 0
+    return max(0, (found.exceptions or {}).get("empty", 0) - n_empty)
 
 
 def extraction_sentence(told: ExtractionCounts, *, n_of_others: int = 0) -> Sentence:
