@@ -82,10 +82,10 @@ def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[
     if (exceptions := told.exception_counts) is not None:
         others = told.against_counts or {}
         yield extraction_sentence(exceptions, n_of_others=others.get("empty", 0) + others.get("unreadable", 0))
-        if n := _n_empty_files(told, exceptions):
-            are = agreeing(n, "is a file", "are files")
+        if n_files := _n_empty_files(told, exceptions):
+            are = agreeing(n_files, "is a file", "are files")
             yield Sentence(
-                f"Of the {exceptions.exceptions['empty']:,} empty ones, {n:,} {are} without text, such as a blank PDF: "
+                f"Of the {exceptions.exceptions['empty']:,} empty ones, {n_files:,} {are} without text, such as a blank PDF: "
                 "unreadable in documents.parquet and in the counts above"
             )
         if n := exceptions.by_ocr:
@@ -106,7 +106,7 @@ def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[
 
 
 def _n_empty_files(told: DedupManifest, found: ExtractionCounts) -> int:
-    """Return how many exceptions that are empty the run counts as unreadable; 0 if the two counts are not comparable."""
+    """Return how many empty exceptions the run counts as unreadable; 0 if the two counts are not comparable."""
     n_empty, n_unreadable = told.by_reason.get("empty", 0), told.count("unreadable")
     if found.unread + found.others != n_empty + n_unreadable:
         return 0
