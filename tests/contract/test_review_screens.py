@@ -86,8 +86,13 @@ def test_a_conflict_is_resolved_after_a_preview_and_undone(visit: Visit) -> None
     done = visit.post("/tags", id="lease, signed", tag="responsive=yes", expected=1, back="/conflicts")
     assert done.headers["location"] == "/conflicts?done=3"
     assert visit.get("/conflicts.json").json()["groups"] == []
+    assert "agree on the tag responsive (3 documents have it)" in said_of_conflicts(visit, "responsive")
     visit.post("/undo", number=3, back="/conflicts")
     assert visit.get("/conflicts.json").json()["n_found"] == 1
+
+
+def said_of_conflicts(visit: Visit, field: str) -> str:
+    return words_of(visit.get("/conflicts", field=field).text).replace(" )", ")")
 
 
 def test_a_bare_tag_is_removed_where_most_do_not_have_it(visit: Visit) -> None:
@@ -96,6 +101,10 @@ def test_a_bare_tag_is_removed_where_most_do_not_have_it(visit: Visit) -> None:
     assert (row["majority_label"], row["odd_ids"]) == ("not privileged", ["lease/copy"])
     page = visit.get("/conflicts", field="privileged").text
     assert re.search(r'name="tag" value="privileged">.*name="is_removed"', page)
+    visit.service.collection.tag(["lease", "lease, signed"], "privileged")
+    said = "No conflicts: near-duplicates with a Jaccard similarity of at least 0.5 agree on the tag privileged "
+    counted = "(3 documents have it; documents without it count as not privileged)"
+    assert said + counted in said_of_conflicts(visit, "privileged")
 
 
 def sent(visit: Visit, name: str, content: bytes) -> str:

@@ -45,7 +45,9 @@ def conflicts_sentences(
         )
     if not found.are_groups_stored and found.conflicts:
         yield Sentence(
-            "The stored groups, if any, differ; nearkin groups stores these groups under these numbers", "quiet"
+            f"These groups are not stored yet. nearkin groups COLLECTION{found.tolerance.of_groups()} would store them "
+            "with these numbers.",
+            "quiet",
         )
     yield from missing_sentences(found, n_without_label=n_without_label)
 

@@ -85,8 +85,8 @@ def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[
         if n_files := _n_empty_files(told, exceptions):
             are = agreeing(n_files, "is a file", "are files")
             yield Sentence(
-                f"Of the {exceptions.exceptions['empty']:,} empty ones, {n_files:,} {are} without text, such as a blank PDF: "
-                "unreadable in documents.parquet and in the counts above"
+                f"Of the {exceptions.exceptions['empty']:,} empty ones, {n_files:,} {are} without text, such as a "
+                "blank PDF: unreadable in documents.parquet and in the counts above"
             )
         if n := exceptions.by_ocr:
             yield ocr_sentence(n)

@@ -83,6 +83,8 @@ def conflicts(service: ReviewService, asked: ConflictsQuery) -> ScreenAnswer:
         "found": found,
         "rows": rows,
         "sentences": list(missing_sentences(found)),
+        "is_bare": is_bare(read),
+        "n_tagged": sum(label != f"not {field}" for _, label in read.pairs) if is_bare(read) else found.n_labelled,
         "tag_of": lambda label: tag_of(field, label, is_bare=is_bare(read)),
         "without_passage": without_passage,
     }
