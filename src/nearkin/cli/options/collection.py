@@ -232,7 +232,7 @@ Since = Annotated[
         "--since",
         metavar="WAVE",
         help="List what changed in the stored groups since this wave. Compares with the first run of nearkin groups "
-        "after this wave was added. What was added to it after a later wave is listed as a change.",
+        "after this wave was added. Documents added to the wave after that run count as changes.",
         show_default=False,
     ),
 ]

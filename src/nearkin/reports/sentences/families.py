@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     from nearkin.manifests.dedup import DedupManifest, FamilyCounts
 
 
+_DEFAULTS = {"files": "Jaccard ≥ 0.60 on word 3-grams", "a collection": "Jaccard ≥ 0.50 on word 5-grams"}
+
+
 def families_sentences(
     told: DedupManifest, found: FamilyCounts, *, default_of: str = "", has_compiled: bool = False
 ) -> Iterator[Sentence]:
-    """Count the documents in form groups, and those in none; say whether the criterion is the default of the input."""
+    """Count the documents in form groups, and those in none; name the other default if the criterion is one."""
     n_documents, groups = told.count("documents"), counted(found.families, "form group")
     others = "".join(f", {n:,} {name}" for name in ("empty", "unreadable") if (n := told.count(name)))
     yield Sentence(
@@ -28,9 +31,8 @@ def families_sentences(
         strong=f"{counted(n_documents, 'document')}: {found.documents:,} in {groups}",
     )
     if default_of:
-        other = "for files" if default_of == "a collection" else "for a collection"
-        criterion = criterion_text(told.parameters)
-        yield Sentence(f"{criterion} is the default for {default_of}; the default {other} is another", "quiet")
+        other = "a collection" if default_of == "files" else "files"
+        yield Sentence(f"For {other} the default is {_DEFAULTS[other]}.", "quiet")
     if found.families:
         yield Sentence(
             "Relations are to the principal only: two identical members can both be 'revised'",
