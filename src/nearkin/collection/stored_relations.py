@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
-from zlib import crc32
 
 import zstandard
 from sqlalchemy import BigInteger, Column, Connection, LargeBinary, MetaData, Table, func, select
@@ -32,7 +31,7 @@ from nearkin.stages.differences.relating import (
     MemberComparison,
     Stretch,
 )
-from nearkin.stages.differences.relations import RULES, Judgement, Measured
+from nearkin.stages.differences.relations import RULES_NUMBER, Judgement, Measured
 from nearkin.store.bulk import insert_rows, named
 from nearkin.store.checksums import checksum
 from nearkin.store.store import Store
@@ -48,9 +47,8 @@ TABLE = Table(
     Column("checksum", BigInteger, nullable=False),
 )
 _METHOD = "relations"
-_RULES = crc32(json.dumps(RULES).encode())
-FINGERPRINT = f"1;rules={_RULES:08x};{RELATION_SHINGLES.fingerprint};{NORMALISE.fingerprint};shown={N_SHOWN}"
-"""Name of what is stored; raise its number when comparisons change and the rules are still written as before."""
+FINGERPRINT = f"1;rules={RULES_NUMBER:08x};{RELATION_SHINGLES.fingerprint};{NORMALISE.fingerprint};shown={N_SHOWN}"
+"""Name of what is stored; raise its number when comparisons change and the rules do not."""
 _PAIRS_AT_A_TIME = 512
 _PRESENCE = {
     "sqlite": "SELECT count(*) FROM sqlite_master WHERE name = 'relations'",

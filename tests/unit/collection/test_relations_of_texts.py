@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearkin.collection.relations import relate
-from nearkin.collection.stored_relations import _packed, _unpacked
+from nearkin.collection.stored_relations import FINGERPRINT, _packed, _unpacked
 from nearkin.stages.differences.relating import COPY
 from oracles.brute_force import normalised, shingles
 
@@ -39,6 +39,10 @@ def test_each_of_equal_texts_has_the_relation_and_a_copy_is_recognised():
     assert len(found[0].comparison.shown) == 1
     assert found[1].comparison is COPY
     assert _unpacked(_packed(found[1])).comparison is COPY
+
+
+def test_relations_that_are_stored_stay_right_if_the_words_of_the_rules_change():
+    assert FINGERPRINT.startswith("1;rules=f6a9b744;shingle=words:3;")
 
 
 def test_nothing_is_related_to_nothing():

@@ -43,9 +43,9 @@ RULES: dict[str, str] = {
         "except for the length of blanks and of drawn lines."
     ),
     "signature or date filled in": (
-        f"At every difference one document has up to {MAX_FILLED_IN} words where the other has a blank (underscores, "
-        'dots, brackets), or one document has signature words ("/s/", By, Name, Title), a name beside them or a date, '
-        "and the other has nothing there."
+        f"At every difference, one of: (1) one document has up to {MAX_FILLED_IN} words where the other has a blank "
+        '(underscores, dots, brackets); (2) one document has signature words ("/s/", By, Name, Title), a name beside '
+        "them or a date, and the other has nothing there."
     ),
     "other numbers or dates": "Every word that differs is a number or belongs to a date.",
     "same form, other parties": (
@@ -56,20 +56,22 @@ RULES: dict[str, str] = {
         "numbers or dates; (6) at least one name replaces another."
     ),
     "longer version": (
-        f"The document has at least {MIN_CONTAINED:.0%} of the principal's shingles, and the principal has a smaller "
-        f"share of the document's, by at least {MIN_LONGER:.2f}; at most {1 - MIN_CONTAINED:.0%} of the "
+        f"The document has at least {MIN_CONTAINED:.0%} of the principal's shingles; the principal has a share of the "
+        f"document's shingles that is at least {100 * MIN_LONGER:.0f} points lower; at most {1 - MIN_CONTAINED:.0%} of the "
         f"principal's words are moved or missing, none of them a name, a number or a date; and no "
         f"difference of up to {MAX_TURNING} words has a word that changes a sentence (not, may, shall, only, unless)."
     ),
     "shorter version or excerpt": (
-        f"The principal has at least {MIN_CONTAINED:.0%} of the document's shingles, and the document has a smaller "
-        f"share of the principal's, by at least {MIN_LONGER:.2f}; at most {1 - MIN_CONTAINED:.0%} of the "
+        f"The principal has at least {MIN_CONTAINED:.0%} of the document's shingles; the document has a share of the "
+        f"principal's shingles that is at least {100 * MIN_LONGER:.0f} points lower; at most {1 - MIN_CONTAINED:.0%} of the "
         f"document's words are moved or missing, none of them a name, a number or a date; and no "
         f"difference of up to {MAX_TURNING} words has a word that changes a sentence (not, may, shall, only, unless)."
     ),
     "revised": "No other rule applies: read the differences.",
 }
 """Rules, one sentence each; the first that holds decides."""
+RULES_NUMBER = 0xF6A9B744
+"""Number of the rules in stored relations; change it if a rule changes, not if only its words do."""
 
 
 @dataclass(frozen=True, slots=True)
