@@ -83,10 +83,10 @@ def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[
         others = told.against_counts or {}
         yield extraction_sentence(exceptions, n_of_others=others.get("empty", 0) + others.get("unreadable", 0))
         if n_files := _n_empty_files(told, exceptions):
-            are = agreeing(n_files, "is a file", "are files")
+            are = agreeing(n_files, "counts", "count")
             yield Sentence(
-                f"Of the {exceptions.exceptions['empty']:,} empty ones, {n_files:,} {are} without text, such as a "
-                "blank PDF: unreadable in documents.parquet and in the counts above"
+                f"{counted(n_files, 'empty file')} without text, such as a blank PDF, {are} as unreadable above and in "
+                "documents.parquet"
             )
         if n := exceptions.by_ocr:
             yield ocr_sentence(n)
