@@ -58,14 +58,16 @@ RULES: dict[str, str] = {
     "longer version": (
         f"The document has at least {MIN_CONTAINED:.0%} of the principal's shingles; the principal has a share of the "
         f"document's shingles that is at least {100 * MIN_LONGER:.0f} points lower; at most "
-        f"{1 - MIN_CONTAINED:.0%} of the principal's words are moved or missing, none of them a name, a number or a date; "
-        f"and no difference of up to {MAX_TURNING} words has a word that changes a sentence (not, may, shall, only, unless)."
+        f"{1 - MIN_CONTAINED:.0%} of the principal's words are moved or missing, none of them a name, a number or a "
+        f"date; and no difference of up to {MAX_TURNING} words has a word that changes a sentence (not, may, shall, "
+        "only, unless)."
     ),
     "shorter version or excerpt": (
         f"The principal has at least {MIN_CONTAINED:.0%} of the document's shingles; the document has a share of the "
         f"principal's shingles that is at least {100 * MIN_LONGER:.0f} points lower; at most "
-        f"{1 - MIN_CONTAINED:.0%} of the document's words are moved or missing, none of them a name, a number or a date; "
-        f"and no difference of up to {MAX_TURNING} words has a word that changes a sentence (not, may, shall, only, unless)."
+        f"{1 - MIN_CONTAINED:.0%} of the document's words are moved or missing, none of them a name, a number or a "
+        f"date; and no difference of up to {MAX_TURNING} words has a word that changes a sentence (not, may, shall, "
+        "only, unless)."
     ),
     "revised": "No other rule applies: read the differences.",
 }
