@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from nearkin.errors import MissingExtraError
 from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, FamilyCounts
 from nearkin.nouns import counted
 from nearkin.reports.comparison.shown_pieces import ShownPiece, shown_pieces
-from nearkin.reports.criterion import criterion_of
+from nearkin.reports.criterion import criterion_of, grams_text
 from nearkin.reports.dedup.page import DocId, ProblemRow, ShownException
 from nearkin.reports.pages import PageScript, report_environment
+from nearkin.reports.quantities import share_percent_text
 from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.differences.relating import DifferenceInContext
 
@@ -124,15 +126,17 @@ def render_families_report(
         The ``report`` extra is not installed.
     """
     totals = manifest.families or FamilyCounts()
+    is_of_collection = manifest.command == FAMILIES_OF_COLLECTION
     try:
         environment = report_environment()
-        environment.filters["marked"] = _marked
+        environment.filters |= {"marked": _marked, "least_percent": partial(share_percent_text, digits=1)}
         template = environment.get_template("families.html.j2")
         return template.render(
             facts=manifest,
             criterion=criterion_of(manifest),
             totals=totals,
-            is_of_collection=manifest.command == FAMILIES_OF_COLLECTION,
+            is_of_collection=is_of_collection,
+            shingles="word 3-grams" if is_of_collection else grams_text(manifest.parameters.get("shingle")),
             headline=_headline(manifest, totals),
             cards=cards,
             n_open=_OPEN_FAMILIES,

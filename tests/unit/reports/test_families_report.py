@@ -70,3 +70,8 @@ def test_what_is_left_out_is_told() -> None:
     assert "The first 1 of 7 differences are shown" in html
     assert "The 1 largest form groups are shown, of 3; all of them are in families.csv" in html
     assert "Shown: 1 member, the most similar to the principal; 2 more of this form group are in families.csv" in html
+
+
+def test_the_shingles_that_texts_have_in_common_are_named() -> None:
+    text = " ".join(page("100", "250").split())
+    assert "The principal contains 95.0% of this document's word 3-grams; this document contains 94.0% of" in text
