@@ -8,6 +8,7 @@ import html
 import io
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -105,6 +106,18 @@ def test_a_bare_tag_is_removed_where_most_do_not_have_it(visit: Visit) -> None:
     said = "No conflicts: near-duplicates with a Jaccard similarity of at least 0.5 agree on the tag privileged "
     counted = "(3 documents have it; documents without it count as not privileged)"
     assert said + counted in said_of_conflicts(visit, "privileged")
+
+
+def test_a_decision_that_contradicts_another_leads_to_the_log(visit: Visit) -> None:
+    collection = visit.service.collection
+    collection.decide(same_group=("lease", "lease, signed"))
+    collection.groups()
+    (group,) = visit.get("/groups.json").json()["groups"]
+    leaving = next(one for one in ("lease", "lease, signed") if one != group["principal"])
+    answer = visit.post("/group/split", group=group["number"], a=group["principal"], split=leaving)
+    assert answer.status_code == 400
+    assert f"nearkin undo {shlex.quote(visit.service.name)} NUMBER" in html.unescape(answer.text)
+    assert '<a href="/log">Log</a>' in answer.text
 
 
 def sent(visit: Visit, name: str, content: bytes) -> str:
