@@ -1,0 +1,58 @@
+"""Text that only one of two texts has: complete up to a limit, with its negations, and excerpts that count the rest."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nearkin.collection.groups.one_sided_passages import OneSidedPassages
+from nearkin.stages.differences import one_sided
+from nearkin.stages.differences.aligning import align
+from nearkin.stages.differences.one_sided import OneSidedText, excerpt, one_sided_texts
+from nearkin.stages.differences.wording import Wording
+from nearkin.stages.differences.words import count_words
+
+
+def sides(a: str, b: str) -> tuple[OneSidedText, OneSidedText]:
+    one, other = Wording(a), Wording(b)
+    return one_sided_texts(one, other, align(one, other).differences)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "only_a", "only_b"),
+    [
+        ("he shall not pay", "he shall pay", ("not",), ()),
+        ("it is due", "it isn\u2019t due", (), ("isn\u2019t",)),
+        ("he does not pay", "he doesn't pay", (), ()),
+        ("she will never pay", "she will not pay", ("never",), ("not",)),
+        ("he cannot pay", "he can not pay", (), ()),
+        ("note the rent", "read the rent", (), ()),
+    ],
+)
+def test_negations_of_which_one_text_has_more(a: str, b: str, only_a: tuple[str, ...], only_b: tuple[str, ...]) -> None:
+    assert tuple(one.negations for one in sides(a, b)) == (only_a, only_b)
+
+
+def test_beyond_the_limit_words_are_counted_and_negations_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(one_sided, "MAX_CHARACTERS", 20)
+    _, added = sides("the rent is due", "the rent of the cellar and of the yard is due but not today")
+    assert added == OneSidedText(("of the cellar and of",), ("not",), 5)
+    told = OneSidedPassages(
+        doc_id="b", n_words=10, passages=added.passages, negations=added.negations, n_words_left_out=5, is_whole=False
+    )
+    assert told.in_words("adds") == (
+        'b adds 10 words, among them "not": of the cellar and of … and 5 more words that this file leaves out '
+        "(the texts are too long to be compared to the end)"
+    )
+    assert (told.excerpt().text, told.excerpt().n_words_left) == ("of the cellar and of …", 5)
+
+
+@given(st.lists(st.text("ab not.\u4e2d", min_size=1, max_size=12), max_size=9), st.integers(3, 60))
+def test_an_excerpt_counts_the_words_that_it_leaves_out(passages: list[str], most: int) -> None:
+    n_words = sum(map(count_words, passages))
+    found = excerpt(passages, ("not",), n_words, most)
+    assert len(found.text) <= most
+    assert found.n_words_left >= 0
+    if len(" … ".join(passages)) <= most:
+        assert found.n_words_left == 0
