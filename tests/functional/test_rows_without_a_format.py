@@ -101,12 +101,14 @@ def test_a_first_record_is_not_taken_for_a_header(tmp_path, form, first) -> None
     assert "Error: Standard input has no header: its first line" in ended.err
     assert "FORMAT csv, HEADER" in ended.err
     assert LONG not in ended.err
-    named = piped(rows, "add", tmp_path / "matter", "-", "--format", form, "--text", first.partition(",")[2])
+    number, _, text = first.partition(",")
+    named = piped(rows, "add", tmp_path / "matter", "-", "--format", form, "--text", text, "--id", number)
     assert (named.code, n_stored(tmp_path / "matter")) == (0, 1)
 
 
 @pytest.mark.parametrize("header", ["1,text", "number,wording", "#,wording", ",wording", "id,2024,2025 words"])
 def test_an_odd_header_is_one(tmp_path, header) -> None:
     rows = f"{header}\n" + "7,It was a clear day.\n,".replace(",", "," * header.count(","))
-    ended = piped(rows, "add", tmp_path / "matter", "-", "--format", "csv")
+    (tmp_path / "rows.csv").write_text(rows)
+    ended = nearkin_here("add", tmp_path / "matter", tmp_path / "rows.csv")
     assert ended.code == 0, ended.err

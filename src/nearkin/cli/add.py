@@ -94,6 +94,7 @@ def add(
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.workflows.collection.adding import add_files
     from nearkin.workflows.collection.previewing import opened_to_preview
+    from nearkin.workflows.collection.unnamed import refuse_unnamed
     from nearkin.workflows.reading.describing import not_read_files
     from nearkin.workflows.resources import Resources
 
@@ -103,6 +104,7 @@ def add(
         with bars_shown(is_quiet=quiet or as_json) as bars:
             # before the collection is made: a wrong name leaves nothing behind
             texts = reading.request(inputs).opened(bars)
+            refuse_unnamed(texts)
             open_at = partial(
                 Collection.open,
                 alphabet=alphabet,  # type: ignore[arg-type]  # it checks it

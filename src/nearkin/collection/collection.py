@@ -167,7 +167,8 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         Raises
         ------
         DocumentError, SourceError
-            More than ``max_unreadable``, or all documents, are unreadable; nothing is added.
+            More than ``max_unreadable``, or all documents, are unreadable; or a document without an id would replace
+            another one of the wave. Nothing is added.
         ParameterError
             The documents have no accepted type, or are names of files; or a column is named, and they have none.
         CollectionBusyError

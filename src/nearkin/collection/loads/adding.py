@@ -63,6 +63,11 @@ class Added:
         File of the first of them: its path from the folder above all files that share a name.
     folder_above : str or None
         That folder, if files of several folders share a name: added as a whole, it gives each file its own id.
+    n_changed_places : int
+        Number of the new versions whose document has no id of its own: it is named after its line, or is standard
+        input. If lines moved, or the source is another one, these are other documents.
+    first_changed_places : tuple of str
+        Ids of the first five of them.
     n_contents : int
         Texts that the collection did not have under any id.
     n_repeated : int
@@ -129,6 +134,8 @@ class Added:
     folder_above: str | None = None
     n_restored: int = 0
     first_restored: tuple[str, ...] = ()
+    n_changed_places: int = 0
+    first_changed_places: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""

@@ -25,6 +25,8 @@ class Figures:
     n_missing: int = 0
     n_not_stored: int = 0
     n_listed_before: int = 0
+    n_changed_places: int = 0
+    first_changed_places: tuple[str, ...] = ()
     n_shared_ids: int = 0
     first_shared_id: str | None = None
 
@@ -32,6 +34,11 @@ class Figures:
         """Count a document whose text is stored, also if the same load had it before."""
         self.n_unchanged += 1
         self.n_same_again += is_repeated
+
+    def count_changed_place(self, doc_id: str) -> None:
+        """Count a document that changed, and is named after its place."""
+        self.n_changed_places += 1
+        self.first_changed_places = (*self.first_changed_places, doc_id)[:_N_NAMED]
 
     def count_new(self, doc_id: str, *, is_restored: bool) -> None:
         """Count a document whose id was not stored, or had been removed; it is restored if its text is the same."""

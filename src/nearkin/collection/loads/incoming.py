@@ -24,6 +24,7 @@ from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile
 from nearkin.stages.documents.preparing import ORIGIN, PARENT, prepare
 from nearkin.stages.documents.rows import escaped_ids
+from nearkin.stages.documents.source import STDIN
 
 _LEVEL = 3
 _MAX_OF_AN_ID = 2_000  # bytes: PostgreSQL's indexes allow little more
@@ -122,6 +123,11 @@ class Examined:
     places : dict of int to str
         Path of a document by its place, if another file of the load has the same name: `Incoming.paths`, and what the
         id adds to the name of the file.
+    has_name_of_place : bool array, shape (n_documents,), or None
+        Which ids say only where their document was read, so that another one can be there the next time: rows without
+        an id, and standard input; None: none.
+    is_named_after_wave : bool
+        Whether such ids are made of the name of the wave.
     file_of : callable, optional
         See `Incoming`.
     escaped_ids : mapping of int to str
@@ -140,6 +146,8 @@ class Examined:
     blank: frozenset[int] = frozenset()
     has_made_id: Bool | None = None
     places: dict[int, str] = field(default_factory=dict)
+    has_name_of_place: Bool | None = None
+    is_named_after_wave: bool = False
     file_of: Callable[[int], PlainFile | None] = lambda _: None
     escaped_ids: Mapping[int, str] = field(default_factory=dict)
 
@@ -190,6 +198,8 @@ def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str)
         blank=blank,
         has_made_id=_made_ids(incoming),
         places={i: path + doc_ids[i].removeprefix(sources[i]) for i, path in incoming.paths.items()},
+        has_name_of_place=_names_of_places(incoming, sources),
+        is_named_after_wave=incoming.name is None,
         file_of=incoming.file_of,
         escaped_ids=escaped_ids(incoming.batch),
     )
@@ -202,6 +212,18 @@ def _made_ids(incoming: Incoming) -> Bool | None:
         return are_files if are_files is not None and are_files.any() else None
     is_null: Bool = ids.is_null().to_numpy(zero_copy_only=False)
     return is_null if are_files is None else is_null | are_files
+
+
+def _names_of_places(incoming: Incoming, sources: Sequence[str]) -> Bool | None:
+    """Return which ids say only where their document was read, or None if there are none."""
+    ids, are_files = incoming.batch["doc_id"], incoming.are_files
+    is_of_stdin = STDIN in sources and are_files is not None
+    if not ids.null_count and not is_of_stdin:
+        return None
+    is_one: Bool = ids.is_null().to_numpy(zero_copy_only=False)
+    if are_files is None:
+        return is_one
+    return (is_one & ~are_files) | (are_files & np.array([source == STDIN for source in sources], np.bool_))
 
 
 def _blank(texts: pa.LargeStringArray) -> frozenset[int]:

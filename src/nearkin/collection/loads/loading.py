@@ -30,6 +30,7 @@ from nearkin.collection.stored.origins import OriginValues
 from nearkin.collection.stored.problem_rows import is_about_id_or_size
 from nearkin.collection.stored.purged import PURGED
 from nearkin.collection.stored.segments import believable_loads
+from nearkin.errors import SourceError
 from nearkin.store import schema
 from nearkin.store.bulk import insert_rows, named
 from nearkin.store.checksums import checksum, covered
@@ -239,6 +240,7 @@ class Load:
             elif content in was.before and not was.is_of_load and not (self.brings_back or is_re_extracted):
                 self._wait(one)
             else:
+                self._note_name_of_place(i, examined)
                 newest[doc_id] = self._new_versions([*self.waiting.pop(doc_id, ()), one], was, rows)
         self._write(rows)
 
@@ -258,6 +260,17 @@ class Load:
                 rows.listed_again.add(doc_id)
         shown = doc_id.replace("\0", "\N{SYMBOL FOR NULL}")
         rows.problems.append((shown, examined.sources[i], examined.lines[i], problem))
+
+    def _note_name_of_place(self, i: int, examined: Examined) -> None:
+        """Count a changed document that is named after its place; refuse it if that is a row of an earlier table."""
+        if examined.has_name_of_place is None or not examined.has_name_of_place[i]:
+            return
+        if examined.is_named_after_wave:
+            raise SourceError(
+                f"The wave '{self.name}' has another document {examined.doc_ids[i]}: documents without ids are named "
+                "after the wave and their row. Nothing was stored. Add them with ids, or in a new wave."
+            )
+        self.figures.count_changed_place(examined.doc_ids[i])
 
     def _refuse_shared(self, i: int, examined: Examined, was: Newest, rows: _LoadRows) -> None:
         """Store a problem in place of a document whose id another document of this load has, too."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nearkin.nouns import agreeing, counted, first_of, one_of
 from nearkin.reports.sentences.damage import damage_sentences
 from nearkin.reports.sentences.sentence import Sentence, contradiction_sentences
+from nearkin.stages.documents.source import STDIN
 
 if TYPE_CHECKING:
     from nearkin.collection.loads.adding import Added
@@ -43,6 +44,8 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
             "in a new wave.",
             "warning",
         )
+    if n := added.n_changed_places:
+        yield Sentence(_names_of_places(added, n), "warning")
     yield from _removed_sentences(added)
     if n := added.n_repaired:
         yield Sentence(f"Repaired {counted(n, 'damaged entry', 'damaged entries')} of the store", "warning")
@@ -100,6 +103,21 @@ def shared_ids_sentence(added: Added) -> str:
             f"nearkin add NEW {shlex.quote(folder)}"
         )
     return f"{counted(n, 'document')} {was} already used in this load (first: {first}). {how}"
+
+
+def _names_of_places(added: Added, n: int) -> str:
+    """Say that changed documents may be other ones, since they are named after their place."""
+    names = first_of(added.first_changed_places, len(added.first_changed_places), n)
+    is_of = agreeing(n, "changed document is named after its line", "changed documents are named after their lines")
+    if added.first_changed_places == (STDIN,):
+        return (
+            "The document '-' is what standard input had: if this is another document, it has replaced the earlier "
+            "one as its new version. Save documents as files with names of their own, and add those."
+        )
+    return (
+        f"{n:,} {is_of}: {names}. If lines moved, or this is another file of that name, other documents were "
+        "replaced. Name the column of the ids with --id."
+    )
 
 
 def _with_and_without_text(added: Added) -> str:

@@ -23,6 +23,7 @@ from nearkin.stages.documents.formats import FORMATS, is_of_documents
 from nearkin.stages.documents.formats.whole_file import WholeFile
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.collection.shared_names import files_with_shared_names
+from nearkin.workflows.collection.unnamed import with_names
 from nearkin.workflows.reading.standard_input import is_pipe
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
@@ -83,7 +84,7 @@ def _incoming(texts: Texts, paths: Mapping[int, str], progress: Progress) -> Ite
         sources = raw.sources.tolist() if paths else []
         shared = {row: paths[number] for row, number in enumerate(sources) if number in paths}
         yield Incoming(
-            batch=raw.batch,
+            batch=with_names(raw, texts.sources),
             sources=names.take(pa.array(raw.sources)),
             name=raw.name,
             file_of=file_of,

@@ -1,0 +1,132 @@
+"""Records without ids: they are named after their line, so other records must not replace them unnoticed."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from functional.conftest import Ended, nearkin_here
+from nearkin import Collection
+from nearkin.errors import SourceError
+
+MONDAY = {"ticket_no": "A1", "body": "The printer on the third floor does not print."}
+TUESDAY = {"ticket_no": "A2", "body": "The door of the cellar cannot be locked."}
+
+
+def lines(*records: dict[str, str | None]) -> bytes:
+    return "".join(json.dumps(one) + "\n" for one in records).encode()
+
+
+def add(place: Path, *arguments: str | Path, stdin: bytes = b"") -> Ended:
+    return nearkin_here("add", place, *arguments, stdin=stdin)
+
+
+def write(pipe: Path, data: bytes) -> None:
+    with suppress(BrokenPipeError):
+        pipe.write_bytes(data)
+
+
+def counts(ended: Ended) -> dict[str, int]:
+    assert ended.code == 0, ended.err
+    return {name: value for name, value in json.loads(ended.out).items() if isinstance(value, int)}
+
+
+@pytest.mark.parametrize("dry_run", [[], ["--dry-run"]])
+def test_records_of_standard_input_need_ids(tmp_path: Path, dry_run: list[str]) -> None:
+    place = tmp_path / "trap"
+    for record in (MONDAY, TUESDAY):
+        ended = add(place, "-", *dry_run, stdin=lines(record))
+        assert ended.code == 3
+        assert "Name the column of the ids with --id. Its columns are: ticket_no, body." in ended.err
+        assert not place.exists()
+    if not dry_run:
+        assert counts(add(place, "-", "--id", "ticket_no", "--json", stdin=lines(MONDAY)))["n_new"] == 1
+        assert counts(add(place, "-", "--id", "ticket_no", "--json", stdin=lines(TUESDAY)))["n_new"] == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "columns"),
+    [
+        (b"no,body\n1,The printer does not print.\n", "no, body"),
+        (b"no\tbody\n1\tThe printer does not print.\n", "no, body"),
+    ],
+)
+def test_tables_of_standard_input_need_ids(tmp_path: Path, data: bytes, columns: str) -> None:
+    ended = add(tmp_path / "trap", "-", "--format", "csv" if b"," in data else "tsv", stdin=data)
+    assert ended.code == 3
+    assert f"Its columns are: {columns}." in ended.err
+
+
+@pytest.mark.parametrize("named", [[], ["--text", "body"]])
+def test_records_of_a_named_pipe_need_ids(tmp_path: Path, named: list[str]) -> None:
+    pipe, place = tmp_path / "Pipe", tmp_path / "trap"
+    os.mkfifo(pipe)
+    # a reader that refuses the columns opens no pipe, so the writer must not wait for one
+    writer = threading.Thread(target=lambda: write(pipe, lines(MONDAY)), daemon=True)
+    writer.start()
+    ended = add(place, pipe, "--format", "jsonl", *named)
+    assert ended.code == 3
+    assert f"The pipe {pipe} has records without ids." in ended.err
+    if writer.is_alive():
+        os.close(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK))
+    writer.join(9)
+    assert nearkin_here("list", place).out in ("", "0 documents\n")
+
+
+def test_a_record_of_standard_input_whose_id_is_missing_is_not_stored(tmp_path: Path) -> None:
+    place = tmp_path / "tickets"
+    records = lines(MONDAY, {**TUESDAY, "ticket_no": None}, {**TUESDAY, "ticket_no": ""})
+    added = counts(add(place, "-", "--id", "ticket_no", "--json", "--max-unreadable", "1", stdin=records))
+    assert (added["n_new"], added["n_problems"], added["n_not_stored"]) == (1, 2, 2)
+    listed = json.loads(nearkin_here("exceptions", place, "--json").out)["exceptions"]
+    assert [one["doc_id"] for one in listed] == ["-:2", "-:3"]
+    path = tmp_path / "tickets.jsonl"
+    path.write_bytes(records)
+    assert counts(add(place, path, "--id", "ticket_no", "--json"))["n_new"] == 2
+
+
+def test_a_document_that_is_named_after_its_line_and_changes_is_named(tmp_path: Path) -> None:
+    place, path = tmp_path / "tickets", tmp_path / "tickets.jsonl"
+    path.write_bytes(lines(MONDAY))
+    assert "named after" not in add(place, path).out
+    path.write_bytes(lines(TUESDAY, MONDAY))
+    said = " ".join(add(place, path, "--dry-run").out.split())
+    assert f"1 changed document is named after its line: {path}:1. If lines moved" in said
+    path.write_bytes(lines(MONDAY, TUESDAY))
+    ended = add(place, path, "--json")
+    assert json.loads(ended.out)["n_changed_places"] == 0  # the same again, and a new one
+    path.write_bytes(lines(TUESDAY, {**MONDAY, "body": "Nothing prints."}))
+    told = json.loads(add(place, path, "--json").out)
+    assert (told["n_changed_places"], told["first_changed_places"]) == (2, [f"{path}:1", f"{path}:2"])
+
+
+def test_changed_documents_with_ids_and_files_are_not_named_after_their_line(tmp_path: Path) -> None:
+    place, path, text = tmp_path / "tickets", tmp_path / "tickets.jsonl", tmp_path / "a.txt"
+    for record in (MONDAY, {**MONDAY, "body": "Nothing prints."}):
+        path.write_bytes(lines(record))
+        text.write_text(record["body"])
+        told = json.loads(add(place, path, text, "--id", "ticket_no", "--json").out)
+    assert (told["n_new_versions"], told["n_changed_places"]) == (2, 0)
+
+
+def test_a_text_of_standard_input_that_replaces_another_is_named(tmp_path: Path) -> None:
+    place = tmp_path / "notes"
+    assert "replaced" not in add(place, "-", stdin=b"The printer does not print.").out
+    said = " ".join(add(place, "-", stdin=b"The door cannot be locked.").out.split())
+    assert "if this is another document, it has replaced the earlier one" in said
+
+
+def test_documents_without_ids_replace_none_of_their_wave(tmp_path: Path) -> None:
+    with Collection.open(tmp_path / "notes", create=True) as opened:
+        assert opened.add([MONDAY["body"]], wave="march").n_new == 1
+        assert opened.add([MONDAY["body"]], wave="march").n_unchanged == 1
+        with pytest.raises(SourceError, match="march:1: documents without ids are named after the wave"):
+            opened.add([TUESDAY["body"]], wave="march")
+        assert opened.text("march:1") == MONDAY["body"]
+        assert opened.add([TUESDAY["body"]], wave="april").n_new == 1
+        assert opened.add([("march:1", TUESDAY["body"])], wave="march").n_new_versions == 1
