@@ -123,6 +123,29 @@ def test_a_server_that_hangs_up(tmp_path):
         thread.join(10)
 
 
+def test_the_reason_of_a_server_that_hangs_up_at_once_is_not_lost(tmp_path):
+    """Saying goodbye to a server that has gone already is an error of the socket, and none to report."""
+    fields = {"S": "FATAL", "C": "3D000", "M": 'database "nosuch" does not exist'}
+    said = b"".join(name.encode() + value.encode() + b"\0" for name, value in fields.items()) + b"\0"
+    n_tries = 40
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / ".s.PGSQL.5432"))
+        listener.listen()
+
+        def refuse() -> None:
+            for _ in range(n_tries):
+                with listener.accept()[0] as connection:
+                    connection.recv(1000)
+                    connection.sendall(b"E" + (len(said) + 4).to_bytes(4, "big") + said)
+
+        thread = threading.Thread(target=refuse, daemon=True)
+        thread.start()
+        url = f"postgresql://ada@/nosuch?host={tmp_path}"
+        messages = {unreachable(url, tmp_path) for _ in range(n_tries)}
+        thread.join(10)
+    assert {"the database does not exist; create it: createdb NAME" in one for one in messages} == {True}
+
+
 @pytest.fixture
 def encrypting(server, tmp_path) -> Iterator[postgresql.Server]:
     """The server, with TLS and a certificate of its own."""

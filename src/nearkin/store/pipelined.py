@@ -56,6 +56,15 @@ class PipelinedConnection(dbapi.Connection):  # type: ignore[misc]  # the driver
         """Return a cursor."""
         return _Cursor(self)
 
+    def close(self) -> None:
+        """Close the connection, also if the server has ended it: an error while connecting would be replaced."""
+        was_open = self._usock is not None
+        try:
+            super().close()
+        except dbapi.InterfaceError:  # it is closed all the same
+            if not was_open:
+                raise
+
     def is_quiet(self) -> bool:
         """Whether nothing has arrived since the last answer; a server that ends sends a message, or disconnects."""
         watching = select.poll()
