@@ -70,7 +70,10 @@ class SomePlace:
     @property
     def segments(self) -> Path:
         """The folder of the index."""
-        return Path(self.address) / "segments" if self.server is None else self.cache / self.fact("collection")
+        if self.server is None:
+            return Path(self.address) / "segments"
+        collection = self.fact("collection")
+        return next(self.cache.glob(f"{collection}*"), self.cache / collection)
 
     def sql(self, statement: str) -> str:
         """A statement, by the database's own means; the first column of the answer's rows, a line each."""
@@ -120,6 +123,8 @@ class SomePlace:
         own.write_bytes(dump.read_bytes().replace(original.schema.encode(), self.schema.encode()))
         self._run("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-1", "-f", str(own))
         shutil.copytree(original.cache, self.cache)
+        if self.segments.is_dir():
+            self.segments.rename(self.cache / self.fact("collection"))  # adopted, whatever the name of the schema
 
     def _run(self, name: str, *arguments: str) -> bytes:
         program = postgresql.program(name)

@@ -12,6 +12,7 @@ import pytest
 import nearkin
 import nearkin.runs.progress
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
+from places import SomePlace
 
 LEASE = "The tenant shall pay the rent of {} crowns on the first day of each month to the landlord in the town."
 TEXTS = [("a", LEASE.format(900)), ("b", LEASE.format(950)), ("c", "Something else altogether, about boats and rain.")]
@@ -237,3 +238,56 @@ def test_a_url_without_a_password_is_told(place) -> None:
         return  # a directory asks for none
     with pytest.raises(CollectionError, match="none is in the URL"):
         nearkin.Collection.open(place.address.replace(":open-sesame", ""))
+
+
+class Heard(nearkin.runs.progress.Silent):
+    """Keeps what is said."""
+
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+
+    def say(self, message: str) -> None:
+        self.messages.append(message)
+
+
+def test_an_index_of_the_time_before_a_backup_was_restored_is_rebuilt_and_not_called_damaged(place):
+    with place.open() as collection:
+        collection.add([("a", "The tenant pays the rent on the first day of each month.")])
+        copy = place.copy_store()
+        collection.add([(f"new {n}", f"Another text, the {n}th, about the mill.") for n in range(3)])
+    place.put_back(copy)
+    heard = Heard()
+    with place.open(progress=heard) as collection:
+        collection.add([(f"other {n}", f"The door of the {n}th cellar cannot be locked.") for n in range(3)])
+        found = collection.similar("other 1", measure="letters", gamma=0.5)
+        assert {one.document.doc_id for one in found.documents} == {"other 0", "other 2"}
+        assert collection.fsck().is_whole
+    assert any("is rebuilt from the store" in one for one in heard.messages)
+    assert not any("damaged" in one for one in heard.messages)
+
+
+def test_the_cache_of_an_earlier_version_is_used(server, tmp_path):
+    place = SomePlace.new(tmp_path, server)
+    with place.open() as collection:
+        collection.add([("a", "The tenant pays the rent on the first day of each month.")])
+        collection.similar("a", measure="letters")
+    segments = place.segments
+    before = sorted(path.name for path in segments.rglob("*"))
+    assert before
+    segments.rename(earlier := place.cache / place.fact("collection"))
+    for is_read_only, now in ((True, earlier), (False, segments)):
+        with place.open(create=False, read_only=is_read_only) as collection:
+            assert collection.similar("a", measure="letters").documents == ()
+        assert sorted(path.name for path in now.rglob("*")) == before
+    assert not earlier.exists()
+
+
+def test_a_purge_clears_the_cache_of_every_address(server, tmp_path):
+    place = SomePlace.new(tmp_path, server)
+    with place.open() as collection:
+        collection.add([("a", "The tenant pays the rent on the first day of each month.")])
+        collection.similar("a", measure="letters")
+        shutil.copytree(place.segments, other := place.cache / f"{place.fact('collection')}-of-another-address")
+        assert list(other.iterdir())
+        collection.purge(["a"])
+        assert not list(other.iterdir())

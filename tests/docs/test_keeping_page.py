@@ -214,3 +214,18 @@ def test_an_older_collection_is_upgraded_by_the_first_command_that_may_write(tmp
     (tmp_path / "restored").mkdir()
     shutil.copy(tmp_path / "kept", tmp_path / "restored/nearkin.sqlite")
     assert "undamaged" in nearkin_here("fsck", tmp_path / "restored").out
+
+
+def test_a_restored_copy_and_its_original_have_indexes_of_their_own(kept: Database) -> None:
+    """The page restores the copy beside the original: both have one id and one cache, and get other texts."""
+    for text in ("The first text that only one of the two has.", "And a second text."):
+        for database in ("matters", "restored"):
+            path = kept.folder / f"{database}.jsonl"
+            path.write_text(lines({"own": f"{text} This one is of {database}."}))
+            assert kept.run("owner", "add", str(path), database=database).code == 0
+    for database in ("matters", "restored") * 2:
+        found = kept.run("owner", "similar", "own", "--threshold", "0.1", database=database)
+        assert (found.code, found.err) == (0, "")
+        checked = kept.run("owner", "fsck", database=database)
+        assert "undamaged" in checked.out
+        assert "index part" not in checked.out + checked.err

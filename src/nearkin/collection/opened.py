@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -124,12 +125,24 @@ class OpenedCollection:
         return self._index
 
     def _folder_now(self) -> Path:
-        """Directory of the segments: beside SQLite's file, or in the cache."""
+        """Directory of the segments: beside SQLite's file, or in the cache.
+
+        A copy of the database has the id of its original, and other texts are added to it, so the name has the address.
+        """
         if self.place.directory is not None:
             return self.place.directory.absolute() / "segments"
         from nearkin.store.server_settings import usual_cache
 
-        return (self._cache or usual_cache()) / self.store.facts["collection"]
+        settings, collection = self.place.settings(), self.store.facts["collection"]
+        address = f"{settings.host}:{settings.port}/{settings.database}?schema={self.place.schema}"
+        unnamed = (self._cache or usual_cache()) / collection
+        named = unnamed.with_name(f"{collection}-{hashlib.sha256(address.encode()).hexdigest()[:12]}")
+        if unnamed.is_dir() and not named.exists():  # made by an earlier version
+            if self.store.access.is_read_only:
+                return unnamed
+            with contextlib.suppress(OSError):
+                unnamed.rename(named)
+        return named
 
     def check_index(self, asked: SimilarityIndex | str | None) -> None:
         """Refuse a method of similarity indexes other than the collection's.

@@ -38,6 +38,10 @@ class DamagedSegmentError(Exception):
     """A segment's files were changed; it must be rebuilt."""
 
 
+class OtherSegmentError(DamagedSegmentError):
+    """A segment is whole, and was made from something else."""
+
+
 @dataclass(frozen=True, slots=True)
 class Segment:
     """Contents of some consecutive loads, ready to be searched.
@@ -173,9 +177,11 @@ def check(directory: Path, identity: Mapping[str, object], *, fully: bool) -> No
     DamagedSegmentError
     """
     manifest = _read(directory / MANIFEST)
-    if manifest.get("format") != FORMAT or manifest.get("made_from") != json.loads(json.dumps(dict(identity))):
-        raise DamagedSegmentError(
-            f"{part_of_index(directory.name)}: made for other texts, or by another version of Nearkin"
+    if not isinstance(manifest.get("made_from"), dict):
+        raise DamagedSegmentError(f"{part_of_index(directory.name)}: {MANIFEST} is missing or was changed")
+    if manifest.get("format") != FORMAT or manifest["made_from"] != json.loads(json.dumps(dict(identity))):
+        raise OtherSegmentError(
+            f"{part_of_index(directory.name)}: made from other texts, or by another version of Nearkin"
         )
     files = manifest.get("files")
     if not isinstance(files, dict) or set(files) != _NAMES:

@@ -25,6 +25,7 @@ from nearkin.collection.counting import SIGNATURE, TextCounting
 from nearkin.collection.stored import segment_files
 from nearkin.collection.stored.segment_files import (
     DamagedSegmentError,
+    OtherSegmentError,
     Segment,
     check,
     load,
@@ -226,12 +227,18 @@ class Segments:
             segment_files.remove(self.folder / name)
 
     def remove_all(self) -> None:
-        """Remove every segment, and what killed processes left, so that nothing of an erased text stays."""
+        """Remove every segment, and what killed processes left, so that nothing of an erased text stays.
+
+        In a cache, the segments of this collection under other addresses, and those of its copies, are removed, too.
+        """
+        is_cache = self._database is None
+        folders = self.folder.parent.glob(f"{self._collection}*") if is_cache else [self.folder]
         with self._lock:
             self._held.clear()
             self._loads = ()
-            for path in self.folder.iterdir() if self.folder.is_dir() else ():
-                segment_files.remove(path)
+            for folder in folders:
+                for path in folder.iterdir() if folder.is_dir() else ():
+                    segment_files.remove(path)
 
     def _identity(self, loads: Sequence[LoadSpan], span: Span) -> dict[str, object]:
         return {
@@ -278,6 +285,8 @@ class Segments:
         try:
             if name_of(*span) not in self._forgotten:
                 return load(self.folder, *span, identity)
+        except OtherSegmentError as error:  # of the time before a backup was restored, for example
+            progress.say(f"part of the index is rebuilt from the store ({error})")
         except DamagedSegmentError as error:
             if (self.folder / name_of(*span)).exists():
                 progress.say(f"part of the index is damaged and is rebuilt from the store ({error})")
