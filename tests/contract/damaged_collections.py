@@ -161,4 +161,4 @@ def faults(place) -> str:
     with place.open(create=False) as collection:
         told = collection.fsck()
     assert not told.is_whole
-    return "; ".join([*told.faults, *told.damaged_documents])
+    return "; ".join([*told.faults, *told.group_faults, *told.damaged_documents])

@@ -380,3 +380,51 @@ def test_pairs_left_uncompared_are_reported_by_every_later_call(place, monkeypat
         opened.add([("c", "A text that has nothing to do with all the others of this collection.")])
         assert opened.groups(threshold=0.6).n_not_compared == first.n_not_compared
         assert opened.groups(threshold=0.9).n_not_compared == 0
+
+
+@pytest.mark.parametrize(
+    ("damage", "said", "are_kept"),
+    [
+        (
+            "DELETE FROM seals WHERE part = 'groupings'",
+            "is missing or damaged: groups may be missing. It was written",
+            True,
+        ),
+        ("DELETE FROM members WHERE group_number = 1", "were changed; they were deleted. Run nearkin groups", False),
+        ("DELETE FROM groupings", "groups: 2 rows of no grouping; they were deleted. Run nearkin groups", False),
+        (
+            "DELETE FROM members; DELETE FROM groups; DELETE FROM groupings",
+            "groupings: 1 of 1 row missing. Run nearkin groups",
+            False,
+        ),
+    ],
+)
+def test_fsck_says_what_it_did_to_damaged_groups(place, damage, said, are_kept):
+    with place.open() as collection:
+        rent = "The tenant pays the rent of {} crowns on the first day of each month to the owner of the house."
+        collection.add([("a", rent.format(1)), ("b", rent.format(2)), ("c", rent.format(3) + " In copper.")])
+        collection.add(
+            [
+                ("d", "A note about the mill, and its wheel, and the old miller."),
+                ("e", "A note about the mill, and its wheel, and the old miller!"),
+            ]
+        )
+        collection.groups(threshold=0.5)
+        collection.remove(["a"])
+        collection.groups(threshold=0.5)
+        before = collection.groups(threshold=0.5).to_dict()
+    if place.server is not None and damage == "DELETE FROM groupings":
+        return  # PostgreSQL refuses it
+    stored = "SELECT count(*) FROM members", "SELECT count(*) FROM groupings"
+    n_rows = [place.sql(statement) for statement in stored]
+    for statement in damage.split("; "):
+        place.sql(statement)
+    with place.open(create=False) as collection:
+        report = collection.fsck()
+        assert (report.faults, report.is_whole) == ((), False)
+        assert any(said in fault for fault in report.group_faults)
+        assert ([place.sql(statement) for statement in stored] == n_rows) is are_kept
+        assert collection.fsck().is_whole
+        after = collection.groups(threshold=0.5).to_dict()
+        assert (after == before) is are_kept
+        assert collection.fsck().is_whole

@@ -272,8 +272,9 @@ def test_a_changed_history_is_noticed_and_begins_again(place, damage, said):
             with pytest.raises(CollectionError, match=rf"history of the groups .* {said}"):
                 refused(threshold=THRESHOLD)
         report = collection.fsck()
-        (fault,) = [fault for fault in report.faults if "history of the groups" in fault]
-        assert "; the rest was deleted: changes are known from" in fault
+        (fault,) = report.group_faults
+        assert f"{said}{'' if said == 'is missing' else '; what was left of it was deleted'}. nearkin groups" in fault
+        assert "--since knows changes from the next nearkin groups on" in fault
         assert collection.fsck().is_whole
         collection.add({"b3": sentence("b", "3")}.items(), wave="may")
         assert Printed(collection.groups(threshold=THRESHOLD)).group == numbers | {"b3": numbers["b1"]}
@@ -308,7 +309,7 @@ def test_a_lost_end_of_the_history_is_noticed_after_later_waves(place):
             with pytest.raises(CollectionError, match=r"is damaged: the groups at .* and their history differ"):
                 collection.groups_since(wave, threshold=THRESHOLD)
         report = collection.fsck()
-        assert [fault for fault in report.faults if "the end of the history of the groups at words" in fault]
+        assert [fault for fault in report.group_faults if "the end of the history of the groups at words" in fault]
         assert collection.fsck().is_whole
         collection.groups(threshold=THRESHOLD)
         assert collection.groups_since("may", threshold=THRESHOLD).changes == ()

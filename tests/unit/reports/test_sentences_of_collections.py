@@ -26,6 +26,15 @@ WHOLE |= {"n_segments": 2, "faults": ()}
             "the texts of 2 document versions are damaged and 1 other fault cannot be repaired. Restore the database "
             "from a backup, or add the damaged documents again",
         ),
+        (
+            {"group_faults": ("x",)},
+            "1 fault of the stored groups. Run nearkin groups; only a backup has numbers and history of groups that "
+            "were lost",
+        ),
+        (
+            {"group_faults": ("x",), "faults": ("y",)},
+            "1 fault cannot be repaired and 1 fault of the stored groups. Restore the database from a backup",
+        ),
         ({"faults": ("x", "y")}, "2 faults cannot be repaired. Restore the database from a backup"),
         (
             {"repairable": ("index part 0-1: made for other texts",)},

@@ -52,6 +52,9 @@ class IntegrityReport:
     faults : tuple of str
         Other damage: errors reported by the database; rows that are missing or were changed; loads whose texts differ
         from those they added.
+    group_faults : tuple of str
+        Faults of the stored groups and of their history, each with what was done about it. `nearkin groups` computes
+        the groups again; their numbers and history are lost.
     sealed_since : str or None
         When the detection of missing and changed rows began, if not with the collection, which was then created by an
         older Nearkin. UTC, ISO 8601.
@@ -66,13 +69,14 @@ class IntegrityReport:
     remade_segments: tuple[str, ...]
     n_segments: int
     faults: tuple[str, ...]
+    group_faults: tuple[str, ...] = ()
     sealed_since: str | None = None
     repairable: tuple[str, ...] = ()
 
     @property
     def is_whole(self) -> bool:
         """Whether nothing is lost and nothing needs repair."""
-        return not (self.damaged_documents or self.faults or self.repairable)
+        return not (self.damaged_documents or self.faults or self.group_faults or self.repairable)
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -131,16 +135,18 @@ def fsck(collection: OpenedCollection, *, threads: int = 1) -> IntegrityReport:
         remade_segments=remade,
         n_segments=n_segments,
         faults=tuple(faults),
+        group_faults=tuple(rows.of_groups),
         sealed_since=sealed_since,
     )
 
 
 @dataclass(slots=True)
 class _RowFindings:
-    """Repaired rows, and faults that could not be repaired."""
+    """Repaired rows, faults that could not be repaired, and those of groups, with what was done about them."""
 
     mended: list[str]
     faults: list[str]
+    of_groups: list[str]
 
 
 def _checked_rows(collection: OpenedCollection) -> _RowFindings:
@@ -150,24 +156,16 @@ def _checked_rows(collection: OpenedCollection) -> _RowFindings:
         found = integrity.check(connection)
         of_groups, of_history = group_state.faults(connection), group_history.faults(connection)
     if not (found.fixes or found.is_current or of_groups or of_history):
-        return _RowFindings([], found.faults)
+        return _RowFindings([], found.faults, [])
     with store.writing() as connection:
         mended, left = integrity.mend(connection, found.fixes)
-        of_groups = group_state.faults(connection)  # after a possible repair of their seal
-        if of_groups:
-            group_state.repair(connection)
-        group_history.repair(connection)
+        # after a possible repair of their seal
+        of_groups = [*group_state.repair(connection), *group_history.repair(connection)]
         now = integrity.check(connection)  # which versions are current follows from the repaired rows
         mended += integrity.mend_current(connection, now.is_current)
     faults = now.faults
     faults += [f"{name} was changed, and its place is taken" for name in left]
-    faults += [
-        f"{fault}; the rest was deleted: nearkin groups makes new groups, with new numbers" for fault in of_groups
-    ]
-    faults += [
-        f"{fault}; the rest was deleted: changes are known from the next nearkin groups on" for fault in of_history
-    ]
-    return _RowFindings(mended, faults)
+    return _RowFindings(mended, faults, of_groups)
 
 
 def _checked_database(collection: OpenedCollection) -> tuple[str, ...]:

@@ -186,10 +186,15 @@ def faults(connection: Connection) -> list[str]:
     return [str(error) for _, error in _damage(connection)]
 
 
-def repair(connection: Connection) -> None:
-    """Delete damaged histories, in a write transaction; the next grouping begins new ones."""
-    for tolerance, _ in _damage(connection):
+def repair(connection: Connection) -> list[str]:
+    """Delete damaged histories, in a write transaction, and say so; the next grouping begins new ones."""
+    said = []
+    for tolerance, fault in _damage(connection):
+        are_no_rows = fault.startswith("the history") and fault.endswith("is missing")
+        left = "" if are_no_rows else "; what was left of it was deleted"
+        said.append(f"{fault}{left}. nearkin groups --since knows changes from the next nearkin groups on")
         _forget(connection, tolerance)
+    return said
 
 
 def _damage(connection: Connection) -> list[tuple[Any, str]]:

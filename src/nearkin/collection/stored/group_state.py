@@ -20,8 +20,10 @@ from nearkin.store.integrity import refuse_missing_rows
 from nearkin.store.kept import KeptValues
 from nearkin.store.schema import documents, groupings, groups, members
 from nearkin.store.sealing import grouping_checksum, of_grouping
-from nearkin.store.seals import Seal, Seals, read_seals, write_seals
+from nearkin.store.seals import Seal, Seals, difference_in_number, read_seals, write_seals
 
+_WITHOUT_SEAL = "the seal of the stored groups is missing or damaged: groups may be missing"
+_AGAIN = "Run nearkin groups: groups get new numbers"
 _AT_A_TIME = 1 << 16
 
 
@@ -210,20 +212,43 @@ def make_principal(connection: Connection, number: int, group: int, row: int) ->
 
 def faults(connection: Connection) -> list[str]:
     """Return the damage of the groupings, their groups and members."""
+    return _changed(connection) or [fault for fault in (_difference_from_seal(connection),) if fault is not None]
+
+
+def _changed(connection: Connection) -> list[str]:
+    """Return which groupings were changed, and how many rows belong to none."""
     told = [f"the groups at {described(one)} were changed" for one in damaged_groupings(connection)]
     known = select(groupings.c.grouping)
     for table in (groups, members):
         n_rows = connection.execute(select(func.count()).where(table.c.grouping.not_in(known))).scalar_one()
         if n_rows:
             told.append(f"{table.name}: {counted(n_rows, 'row')} of no grouping")
-    seal = read_seals(connection, [groupings.name]).get(groupings.name, Seal(0, 0, False))
-    if not told and seal != _seal_of_groupings(connection):
-        told.append("groupings: rows differ from those stored")
     return told
 
 
-def repair(connection: Connection) -> None:
-    """Delete changed groupings, in a write transaction; they can be computed again."""
+def _difference_from_seal(connection: Connection) -> str | None:
+    """Return how the number of groupings, or the sum of their checksums, differs from what was written, or None."""
+    seal = read_seals(connection, [groupings.name]).get(groupings.name, Seal(0, 0, False))
+    here = _seal_of_groupings(connection)
+    if seal == here:
+        return None
+    if not seal.is_whole:
+        return _WITHOUT_SEAL
+    return difference_in_number(groupings.name, here.n_rows, seal) or "groupings: rows differ from those stored"
+
+
+def repair(connection: Connection) -> list[str]:
+    """Delete changed groupings, in a write transaction, and say so; they can be computed again, with other numbers."""
+    found, differs = _changed(connection), _difference_from_seal(connection)
+    _delete_changed(connection)
+    if found:
+        return [f"{one}; they were deleted. {_AGAIN}" for one in found]
+    if differs == _WITHOUT_SEAL:
+        return [f"{_WITHOUT_SEAL}. It was written again, and no stored group was changed"]
+    return [] if differs is None else [f"{differs}. {_AGAIN}"]
+
+
+def _delete_changed(connection: Connection) -> None:
     for found in connection.execute(select(groupings)).all():
         if _as_stored(connection, found) is None:
             _forget(connection, found.grouping)

@@ -69,7 +69,11 @@ def _indexed(n_indexed: int, n_texts: int) -> str:
 
 def fsck_sentences(found: IntegrityReport) -> Iterator[Sentence]:
     """Name the damage and the repairs, and say whether the collection is undamaged."""
-    for fault in (*found.faults, *(f"the text of {one} is damaged" for one in found.damaged_documents)):
+    for fault in (
+        *found.faults,
+        *found.group_faults,
+        *(f"the text of {one} is damaged" for one in found.damaged_documents),
+    ):
         yield Sentence(fault, "damage")
     for row in found.mended_rows:
         yield Sentence(f"repaired: {row}", "warning")
@@ -103,6 +107,11 @@ def _verdict(found: IntegrityReport) -> Sentence:
         what_to_do = ". Run nearkin fsck without --read-only to repair it"
     if damage and found.damaged_documents and not found.repairable:
         what_to_do += ", or add the damaged documents again"
+    if n := len(found.group_faults):
+        what_to_do = (
+            what_to_do or ". Run nearkin groups; only a backup has numbers and history of groups that were lost"
+        )
+        damage.append(f"{counted(n, 'fault')} of the stored groups")
     was_repaired = found.mended_rows or found.remade_segments or found.mended_texts
     said = " and ".join(damage) or f"the collection is undamaged{' now' if was_repaired else ''}"
     checked = f"Checked {counted(found.n_texts, 'text')} and {counted(found.n_segments, 'part')} of the index"
