@@ -216,6 +216,30 @@ def test_an_older_collection_is_upgraded_by_the_first_command_that_may_write(tmp
     assert "undamaged" in nearkin_here("fsck", tmp_path / "restored").out
 
 
+def test_what_a_loader_and_a_reviewer_can_repair(kept: Database) -> None:
+    damage = {
+        "rebuilt: index of nearkin check": "DELETE FROM nearkin.check_keys WHERE content = 0",
+        "rebuilt: sets of word 5-grams": "DELETE FROM nearkin.shingles WHERE content = 0",
+        "repaired: the row of document 'lease'": "UPDATE nearkin.documents SET line = line + 1 WHERE doc_id = 'lease'",
+    }
+    for said, statement in damage.items():
+        kept.server.sql(statement, "matters")
+        by_reviewer = kept.run("reviewer", "fsck")
+        assert (by_reviewer.code, "permission denied" in by_reviewer.err) == (7, True), by_reviewer.out
+        by_loader = kept.run("loader", "fsck")
+        assert (by_loader.code, said in by_loader.out) == (0, True), by_loader.err
+    kept.run("owner", "search", "tenant")
+    kept.server.sql("DELETE FROM nearkin.search_lengths WHERE content = 0", "matters")
+    by_loader = kept.run("loader", "fsck")
+    assert (by_loader.code, "must be owner of table search_words" in by_loader.err) == (7, True)
+    assert kept.run("owner", "fsck").code == 0
+    kept.run("owner", "groups")
+    for statement in ("DELETE FROM nearkin.members", "DELETE FROM nearkin.seals WHERE part = 'groupings'"):
+        kept.server.sql(statement, "matters")
+        assert "stored groups" in kept.run("reviewer", "fsck").out
+        assert kept.run("reviewer", "fsck").code == 0
+
+
 def test_a_restored_copy_and_its_original_have_indexes_of_their_own(kept: Database) -> None:
     """The page restores the copy beside the original: both have one id and one cache, and get other texts."""
     for text in ("The first text that only one of the two has.", "And a second text."):
