@@ -202,9 +202,9 @@ def test_a_purge_of_files_without_a_text_counts_no_texts() -> None:
 
 def test_a_purge_needs_yes(matter) -> None:
     shown = run("purge", matter, "d000", code=2)
-    assert "Would erase 1 text of 1 version" in shown.out
+    assert "Would erase 1 text of d000\n" in shown.out
     assert "Add --yes" in shown.err
-    assert "Erased 1 text of 1 version" in run("purge", matter, "d000", "--yes").out
+    assert "Erased 1 text of d000\n" in run("purge", matter, "d000", "--yes").out
     assert "was removed" in run("similar", matter, "d000", code=3).err
     assert "undamaged" in run("fsck", matter).out
     run("add", matter, write_jsonl(Path(matter).parent / "again.jsonl", [{"id": "e", "text": LEASE.format(1000)}]))
@@ -322,11 +322,28 @@ def test_a_removal_is_shown_beyond_100_documents_and_is_in_the_log(matter, tmp_p
     run("fsck", matter, "-q")
 
 
+def test_a_purge_names_the_documents_of_a_text(matter, tmp_path) -> None:
+    """Nothing is erased while another current document has the text, also with --yes."""
+    (tmp_path / "copies.jsonl").write_text(
+        "".join(json.dumps({"id": one, "text": "One text of two documents."}) + "\n" for one in ("t0", "c0"))
+    )
+    run("add", matter, tmp_path / "copies.jsonl")
+    refused = run("purge", matter, "t0", "--yes", code=2)
+    assert "'c0' has the same text" in refused.err
+    assert "t0" in run("show", matter, "t0").out
+    assert "Would erase 1 text of 2 documents: t0, c0\n" in run("purge", matter, "t0", "--copies", code=2).out
+    (tmp_path / "copies.jsonl").write_text(json.dumps({"id": "c0", "text": "Another text of this document."}) + "\n")
+    run("add", matter, tmp_path / "copies.jsonl")
+    told = json.loads(run("purge", matter, "t0", "--yes", "--json").out)
+    assert (told["n_texts"], told["n_versions"], told["holders"]) == (1, 2, ["t0", "c0"])
+    assert run("show", matter, "c0").out
+
+
 def test_a_purge_from_a_file(matter, tmp_path) -> None:
     (tmp_path / "sealed.csv").write_text("control_number,why\nd000,sealed\nd001,sealed\n")
     run("purge", matter, "--from", tmp_path / "sealed.csv", code=2)
     told = run("purge", matter, "--from", tmp_path / "sealed.csv", "--yes")
-    assert "Erased 2 texts of 2 versions" in told.out
+    assert "Erased 2 texts of 2 documents: d000, d001\n" in told.out
     assert "Name the documents to erase" in run("purge", matter, code=2).err
     assert "--id names a column" in run("purge", matter, "d002", "--id", "x", code=2).err
 

@@ -60,6 +60,8 @@ class Purged:
         Number of stored versions that lost their text, of any document.
     n_texts : int
         Number of distinct texts that were erased.
+    holders : tuple of str
+        Documents of these versions: those named, and others that have, or had, one of the texts.
     unread : tuple of str
         Files without a text that were erased from the list of exceptions: those named, and those inside of a document.
     inside : tuple of str
@@ -77,6 +79,7 @@ class Purged:
     copies: tuple[str, ...]
     n_versions: int
     n_texts: int
+    holders: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     inside: tuple[str, ...] = ()
     is_dry_run: bool = False
@@ -133,6 +136,7 @@ def purge(
         copies=tuple(plan.copies),
         n_versions=len(plan.holders),
         n_texts=len(plan.contents),
+        holders=tuple(dict.fromkeys(str(one.doc_id) for one in plan.holders)),
         unread=tuple(plan.unread),
         inside=tuple(plan.inside),
         is_dry_run=dry_run,

@@ -78,7 +78,7 @@ def purged_sentences(found: Purged, n_shown: int = 5, *, is_asked_dry: bool) -> 
         return
     done = "Would erase " if found.is_dry_run else "Erased "
     if found.n_texts:
-        yield Sentence(f" of {counted(found.n_versions, 'version')}", strong=f"{done}{counted(found.n_texts, 'text')}")
+        yield Sentence(_holders(found, n_shown), strong=f"{done}{counted(found.n_texts, 'text')}")
     if found.unread:
         told = f"{done}{counted(len(found.unread), 'file')} without a text"
         yield Sentence(f" from the list of exceptions: {first_of(found.unread, n_shown)}", strong=told)
@@ -102,6 +102,14 @@ def purged_sentences(found: Purged, n_shown: int = 5, *, is_asked_dry: bool) -> 
             "have the texts.",
             "warning",
         )
+
+
+def _holders(found: Purged, n_shown: int) -> str:
+    """Name the documents whose versions have the erased texts, if all texts have one."""
+    if found.n_without_document or not found.holders:
+        return ""
+    of_several = f"{counted(len(found.holders), 'document')}: " if len(found.holders) > 1 else ""
+    return f" of {of_several}{first_of(list(found.holders), n_shown)}"
 
 
 def _in_damage(found: Purged, n_shown: int) -> str:
