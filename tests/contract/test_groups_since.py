@@ -313,3 +313,20 @@ def test_a_lost_end_of_the_history_is_noticed_after_later_waves(place):
         assert collection.fsck().is_whole
         collection.groups(threshold=THRESHOLD)
         assert collection.groups_since("may", threshold=THRESHOLD).changes == ()
+
+
+def test_the_end_of_a_wave_that_grows_moves_until_the_next_wave_begins(place):
+    with place.open() as collection:
+        for letter in "abc":
+            collection.add([(f"{letter}{n}", sentence(letter, str(n))) for n in (1, 2)], wave="check-ins")
+            if letter != "b":
+                collection.groups(threshold=THRESHOLD)
+        assert len(collection.groups_since("check-ins", threshold=THRESHOLD).changes) == 0
+        collection.add([("b3", sentence("b", "3"))], wave="check-ins")
+        collection.add([("d1", sentence("d"))], wave="may")
+        collection.groups(threshold=THRESHOLD)
+        said = r"no groups were computed after the last documents of the wave were added and before the next wave began"
+        with pytest.raises(ParameterError, match=said):
+            collection.groups_since("check-ins", threshold=THRESHOLD)
+        collection.add([("c3", sentence("c", "3"))], wave="check-ins")  # in a later wave: the end stays
+        assert collection.groups_since("may", threshold=THRESHOLD).n_not_grouped == 1

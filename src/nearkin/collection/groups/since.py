@@ -258,7 +258,7 @@ def _both(connection: Connection, wave: str, tolerance: Tolerance) -> tuple[Past
     Raises
     ------
     ParameterError
-        There is no such wave, or no groups were stored between its last load and the next wave.
+        There is no such wave, or no groups were computed after its last load and before the next wave.
     CollectionError
         The stored groups are not those of the history.
     """
@@ -301,8 +301,9 @@ def _not_known(wave: str, of_waves: Mapping[str, _LoadsOfWave], grouped: set[int
     usable = _usable(of_waves, grouped)
     asked = first_of(list(map(repr, usable)), _N_NAMED, len(usable)) if usable else "none yet"
     return (
-        f"The groups {tolerance.in_words()} at the end of wave {quoted(wave)} are not known: none were stored between "
-        f"its last load and the next wave. Known at the end of: {asked}"
+        f"The groups {tolerance.in_words()} at the end of wave {quoted(wave)} are not known: no groups "
+        "were computed after the last documents of the wave were added and before the next wave began. Known at the "
+        f"end of: {asked}"
     )
 
 
