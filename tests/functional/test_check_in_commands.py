@@ -77,11 +77,12 @@ def test_the_exit_code_is_the_answer(repository, tmp_path, text, code, verdict):
     assert (parts is None) == (text == "")
     if is_expected:
         said = (
-            rf"Expected recall at containment 0\.9: [\d.]+% of the texts that contain this one, [\d.]+% of its parts "
-            rf"with {parts['n_words']} words; higher above, lower for parts that are shorter or repeat themselves"
+            r"Texts that contain this one: an expected [\d.]+% are found at containment 0\.9, more above it Stored "
+            rf"parts of this one: an expected [\d.]+% of those with {parts['n_words']} words are found, fewer of "
+            "shorter or repetitive ones"
         )
         if parts["containing"] == parts["contained"] == 0:
-            said = "are not found: a text this short has no sampled word 5-gram"
+            said = "Not searched: stored texts that contain this one or are part of it; this text is too short for that"
         assert re.search(said, " ".join(shown.out.split()))
 
 
@@ -119,7 +120,9 @@ def test_a_purged_text_is_refused_before_and_with_store(repository, tmp_path):
     assert check(repository, path, "--store", "--id", "mine").code == 11
     assert nearkin_here("purge", repository, "mine", "--yes").code == 0
     asked = check(repository, path)
-    assert (asked.code, "its text was erased by nearkin purge and cannot be stored again" in asked.out) == (11, True)
+    first = nearkin_here("check", repository, path, "--threshold", "0.99", "--containment", "off").out.splitlines()[0]
+    assert "new, no match in the collection; its text was erased by nearkin purge; " in first
+    assert (asked.code, "its text was erased by nearkin purge; it cannot be stored again" in asked.out) == (11, True)
     stored = check(repository, path, "--store", "--id", "zz")
     assert (stored.code, stored.err) == (3, "Error: The document 'zz' cannot be stored: its text was purged.\n")
     line = json.dumps({"id": "zz", "text": path.read_text(encoding="utf-8")}).encode()

@@ -472,7 +472,7 @@ def test_versions_are_all_others_that_are_stored_and_none_twice(matter: str, tmp
         run("remove", matter, "lease")
         assert versions(4) == (4, [("lease", 1), ("lease", 2), ("lease", 3), ("letter", 1)])
         assert versions(1) == (5, sorted({("lease", 2), ("lease", 3), ("lease", 4)} | near))
-    assert "other stored versions" in run("versions", matter, "copy").out
+    assert "its other stored texts, and documents with" in run("versions", matter, "copy").out
     run("add", matter, write_jsonl(tmp_path / "alone.jsonl", [{"id": "alone", "text": "A note about kites and wind."}]))
     assert run("versions", matter, "alone").out == "0 versions of alone\n"
 

@@ -188,7 +188,10 @@ def test_an_overlap_is_explained_by_the_criterion_of_the_run(parameters: dict[st
 
 @pytest.mark.parametrize(
     ("n_missed", "said"),
-    [(0.052, "99.88% of all pairs (fewer than 0.1 missed)"), (1.26, "99.88% of all pairs (about 1.3 missed)")],
+    [
+        (0.052, "99.88% of all pairs (fewer than 0.1 pairs missed)"),
+        (1.26, "99.88% of all pairs (about 1.3 pairs missed)"),
+    ],
 )
 def test_missed_pairs_are_counted_on_the_console_as_in_the_report(n_missed: float, said: str) -> None:
     told = DedupManifest(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.reports.quantities import nearest_percent_text
-from nearkin.reports.sentences.part_recall import part_recall_text
+from nearkin.reports.sentences.part_recall import part_recall_lines
 from nearkin.reports.sentences.sentence import Sentence, contradiction_sentences, missing_sentences, not_shown
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def verdict_sentence(found: Checked, name: str) -> Sentence:
     """Describe the relation of the checked document to the most similar stored document."""
     elapsed = f"; {1000 * found.elapsed_s:,.0f} ms"
     if not found.documents:
-        return Sentence(elapsed, strong=f"{name}: new, no match in the collection")
+        erased = "; its text was erased by nearkin purge" if found.is_purged else ""
+        return Sentence(elapsed, strong=f"{name}: new, no match in the collection{erased}")
     most_similar = found.documents[0]
     is_same_once_normalised = found.verdict == "exact" and not most_similar.is_same_text
     said = _SAME_ONCE_NORMALISED if is_same_once_normalised else _VERDICTS[found.verdict]
@@ -80,7 +81,8 @@ def check_sentences(
     elif is_storing:
         yield Sentence("not stored, because of --only-new")
     elif found.is_purged:
-        yield Sentence("not stored; its text was erased by nearkin purge and cannot be stored again", "warning")
+        erased = "" if found.verdict == "new" else "; its text was erased by nearkin purge"
+        yield Sentence(f"not stored{erased}; it cannot be stored again", "warning")
     else:
         yield Sentence("not stored" if is_read_only else "not stored; use --store to store it", "quiet")
 
@@ -140,7 +142,8 @@ def _on_limits(found: Checked, *, is_empty: bool) -> Iterator[Sentence]:
             "quiet",
         )
         if found.expected_recall_of_parts is not None and found.options.containment is not None:
-            yield Sentence(part_recall_text(found.expected_recall_of_parts, found.options.containment), "quiet")
+            for line in part_recall_lines(found.expected_recall_of_parts, found.options.containment):
+                yield Sentence(line, "quiet")
     if found.n_hot_keys and found.verdict != "exact":
         n = found.n_hot_keys
         yield Sentence(

@@ -154,7 +154,7 @@ def date_text(one: Version) -> str:
 def versions_sentences(found: Versions) -> Iterator[Sentence]:
     """Count the versions of a document, and name those in force."""
     n, more = found.n_found, found.n_found - len(found.versions)
-    of_what = f": other stored versions, and documents {found.tolerance.in_words()}"
+    of_what = f" (its other stored texts, and documents {found.tolerance.in_words()})"
     yield Sentence(
         of_what * (n > 0) + (f"; {not_shown(more)}" if more > 0 else ""),
         strong=f"{n:,} version{'s' * (n != 1)} of {found.document}",

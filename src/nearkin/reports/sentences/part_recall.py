@@ -11,20 +11,25 @@ if TYPE_CHECKING:
     from nearkin.planning.part_recall import PartRecall
 
 
-def part_recall_text(recall: PartRecall, containment: float) -> str:
-    """State the recall of both directions, the second one at the length of its parts.
+def part_recall_lines(recall: PartRecall, containment: float) -> tuple[str, ...]:
+    r"""State the expected recall of both directions, the second one at the length of its parts.
 
     Examples
     --------
     >>> from nearkin.planning.part_recall import PartRecall
-    >>> part_recall_text(PartRecall(0.0, 0.0, 27), 0.9)
-    'Other texts that contain it, and its parts, are not found: a text this short has no sampled word 5-gram'
+    >>> part_recall_lines(PartRecall(0.0, 0.0, 27), 0.9)
+    ('Not searched: stored texts that contain this one or are part of it; this text is too short for that',)
+    >>> print(*part_recall_lines(PartRecall(0.998, 0.942, 100), 0.9), sep="\n")
+    Texts that contain this one: an expected 99.8% are found at containment 0.9, more above it
+    Stored parts of this one: an expected 94.2% of those with 100 words are found, fewer of shorter or repetitive ones
     """
     if recall.containing == recall.contained == 0:
-        return "Other texts that contain it, and its parts, are not found: a text this short has no sampled word 5-gram"
+        return ("Not searched: stored texts that contain this one or are part of it; this text is too short for that",)
     containing, contained = nearest_percent_text(recall.containing, 1), nearest_percent_text(recall.contained, 1)
+    words = counted(recall.n_words, "word")
     return (
-        f"Expected recall at containment {containment:g}: {containing} of the texts that contain this one, {contained} "
-        f"of its parts with {counted(recall.n_words, 'word')}; higher above, lower for parts that are shorter or "
-        "repeat themselves"
+        f"Texts that contain this one: an expected {containing} are found at containment {containment:g}, more above "
+        "it",
+        f"Stored parts of this one: an expected {contained} of those with {words} are found, fewer of shorter or "
+        "repetitive ones",
     )
