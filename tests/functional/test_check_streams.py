@@ -346,3 +346,17 @@ def test_a_later_line_that_begins_as_compressed_data_is_a_bad_line(matter):
     stream = lines({"id": "a", "text": TEXTS[1]}) + b"\x1f\x8b\x08\n"
     ended = nearkin_here("check", matter, "-", "--jsonl", stdin=stream)
     assert (ended.code, ["error" in one for one in told(ended.out)]) == (0, [False, True])
+
+
+def test_a_stream_without_any_document_to_store_creates_no_collection(place):
+    """Wrong keys, for example: an empty collection would be left behind."""
+    wrong = b'{"ticket": "a", "body": "The tenant pays the rent."}\n'
+    for more in ([], ["--on-error", "stop"]):
+        ended = nearkin_here("check", place.address, "-", "--jsonl", "--store", *more, stdin=wrong)
+        assert ended.code in (3, 4), ended
+        assert "created the collection" not in ended.err
+        assert nearkin_here("info", place.address).code == 7
+    lines = wrong + b'{"id": "a", "text": "The tenant pays the rent."}\n'
+    ended = nearkin_here("check", place.address, "-", "--jsonl", "--store", stdin=lines)
+    assert (ended.code, "created the collection" in ended.err) == (0, True)
+    assert '"n_documents": 1' in nearkin_here("info", place.address, "--json").out

@@ -5,16 +5,17 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
-    from nearkin.collection.check_in.results import CheckInMany, CheckOptions
+    from nearkin.collection.check_in.results import CheckAnswer, CheckInMany, CheckOptions
     from nearkin.collection.collection import Collection
     from nearkin.runs.progress import Progress
     from nearkin.stages.documents.rules import ReadingRules
-    from nearkin.workflows.collection.check_stream import LineAnswer, StreamColumns
+    from nearkin.workflows.collection.check_stream import ChecksMany, LineAnswer, StreamColumns
 
 _STDOUT = Path("-")
 
@@ -75,21 +76,51 @@ def check_lines(
         say(Printer(stderr=True), stream_sentences(summary, is_kept=kept is not None))
 
 
+@contextlib.contextmanager
 def _opened_collection(
     collection: str, *, creates: bool, wait: float | None, read_only: bool, bars: Progress
-) -> Collection:
-    """Open the collection; one that is missing is created if documents are to be stored, and this is said."""
+) -> Iterator[ChecksMany]:
+    """Open the collection; a missing one is created when a document can be stored, and this is said."""
     from nearkin.collection.collection import Collection
     from nearkin.errors import MissingCollectionError
 
-    try:
-        return Collection.open(collection, wait=wait, read_only=read_only, progress=bars)
-    except MissingCollectionError:
-        if not creates:
-            raise
-    opened = Collection.open(collection, create=True, wait=wait, progress=bars)
-    bars.say(f"created the collection {opened.place}")
-    return opened
+    def create() -> Collection:
+        made = Collection.open(collection, create=True, wait=wait, progress=bars)
+        bars.say(f"created the collection {made.place}")
+        return made
+
+    with contextlib.ExitStack() as opened:
+        try:
+            found: ChecksMany = opened.enter_context(
+                Collection.open(collection, wait=wait, read_only=read_only, progress=bars)
+            )
+        except MissingCollectionError:
+            if not creates:
+                raise
+            found = _CreatedWhenStored(create, opened)
+        yield found
+
+
+@dataclass(slots=True)
+class _CreatedWhenStored:
+    """A missing collection, which the first document that can be stored creates."""
+
+    create: Callable[[], Collection]
+    opened: contextlib.ExitStack
+    _collection: Collection | None = None
+
+    def check_many(
+        self,
+        documents: Iterable[tuple[str, str]],
+        *,
+        options: CheckOptions | None = None,
+        store: CheckInMany | None = None,
+        stops_at_problem: bool = False,
+    ) -> tuple[CheckAnswer, ...]:
+        """Check and store documents; see `Collection.check_many`."""
+        if self._collection is None:
+            self._collection = self.opened.enter_context(self.create())
+        return self._collection.check_many(documents, options=options, store=store, stops_at_problem=stops_at_problem)
 
 
 @contextlib.contextmanager

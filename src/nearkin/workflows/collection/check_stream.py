@@ -6,11 +6,10 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from nearkin.collection.check_in.results import CheckAnswer, CheckInMany, CheckOptions
 from nearkin.collection.check_in.stream_summary import StreamSummary
-from nearkin.collection.collection import Collection
 from nearkin.collection.loads.incoming import SeenIds
 from nearkin.errors import DocumentError, NearkinError, SourceError
 from nearkin.nouns import counted
@@ -89,6 +88,20 @@ class _ReadLine:
     problem: str | None
 
 
+class ChecksMany(Protocol):
+    """Collection that answers the lines, or one that is created for them."""
+
+    def check_many(
+        self,
+        documents: Iterable[tuple[str, str]],
+        *,
+        options: CheckOptions | None = None,
+        store: CheckInMany | None = None,
+        stops_at_problem: bool = False,
+    ) -> tuple[CheckAnswer, ...]:
+        """Check documents one after another; see `Collection.check_many`."""
+
+
 class _IdsWrittenAlike:
     """Ids of a stream that have, or are written as if they had, a byte that is not UTF-8."""
 
@@ -125,7 +138,7 @@ class _KeptLines:
 
 
 def check_stream(
-    collection: Collection,
+    collection: ChecksMany,
     stream: BinaryIO,
     answered: Callable[[Sequence[LineAnswer]], None],
     *,
@@ -141,7 +154,8 @@ def check_stream(
 
     Parameters
     ----------
-    collection : Collection
+    collection : ChecksMany
+        A `Collection`.
     stream : binary file
     answered : callable
         Receives the answers of each transaction.
@@ -247,7 +261,7 @@ def _until_problem(rows: Sequence[_ReadLine]) -> list[_ReadLine]:
 
 
 def _answers(
-    collection: Collection,
+    collection: ChecksMany,
     rows: Sequence[_ReadLine],
     options: CheckOptions,
     store: CheckInMany | None,
