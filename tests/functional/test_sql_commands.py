@@ -255,3 +255,31 @@ def test_a_query_is_printed_without_numba():
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ended.stderr.strip() == "False False"
+
+
+def test_an_installation_can_be_quiet(tmp_path):
+    ended = run("sql", "install", tmp_path / "matter", "-q")
+    assert (ended.out, ended.err) == ("", "")
+    refused = run("sql", "install", tmp_path / "matter", "-x", code=2)
+    assert refused.err.endswith("No such option: -x\n")
+
+
+def test_a_database_of_somebody_else_is_not_read(tmp_path):
+    with sqlite3.connect(tmp_path / "tickets.sqlite") as database:
+        database.execute("CREATE TABLE tickets (id, body)")
+    for arguments, code in ((("sql", "install"), 5), (("info",), 7)):
+        said = run(*arguments, tmp_path / "tickets.sqlite", code=code).err
+        assert "Nearkin does not read tables of your own; pipe their rows to it: sqlite3 -csv -header FILE" in said
+    (tmp_path / "other.txt").write_text("A letter.")
+    assert "sqlite3" not in run("sql", "install", tmp_path / "other.txt", code=5).err
+
+
+def test_a_database_without_a_collection_gets_the_way_to_add_its_rows(server, tmp_path):
+    place = SomePlace.new(tmp_path, server)
+    said = run("info", place.address, code=7).err
+    assert "Create one by adding documents: nearkin add" in said
+    command = said.partition("(from rows of your own tables: psql -c ")[2]
+    assert "COPY (SELECT id, body FROM tickets) TO STDOUT (FORMAT csv, HEADER)" in command
+    assert "COLLECTION" not in command
+    assert "open-sesame" not in said
+    assert "psql" not in run("info", tmp_path / "none", code=7).err

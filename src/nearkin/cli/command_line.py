@@ -87,7 +87,8 @@ class Command(TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
-            takes_arguments = any(one.param_type_name == "argument" for one in self.params)
+            arguments = [one for one in self.params if one.param_type_name == "argument"]
+            takes_arguments = any(one.metavar != "COLLECTION" for one in arguments)  # whose name has no dash before it
             missing = getattr(getattr(error, "param", None), "name", None)
             if missing in _SIDES and {one.name for one in self.params} >= _SIDES:
                 error.message = _TWO_CORPORA  # type: ignore[attr-defined]

@@ -23,7 +23,7 @@ from nearkin.cli.options.collection import (
     WordsThreshold,
 )
 from nearkin.cli.options.decisions import GroupGamma, GroupThreshold
-from nearkin.cli.options.definitions import Overwrite
+from nearkin.cli.options.definitions import Overwrite, Quiet
 
 _SIMILAR = """
 Print a query in plain SQL, for psql, sqlite3 or duckdb, that finds the documents similar to a stored one. The query \
@@ -178,6 +178,7 @@ def install(
     index: ChosenIndex = None,
     wait: Wait = None,
     as_json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Put tables and functions into the database."""
     from nearkin.cli.bars import bars_shown
@@ -191,7 +192,7 @@ def install(
     # before anything is made
     check_flagging(collection, flag_look_alikes, measure=measure, stops_flagging=no_flag)
     with (
-        bars_shown(is_quiet=as_json) as bars,
+        bars_shown(is_quiet=quiet or as_json) as bars,
         OpenedCollection.open(
             collection,
             create=True,
@@ -207,7 +208,7 @@ def install(
             measure=measure or "words",  # type: ignore[arg-type]  # it was checked
             stops_flagging=no_flag,
         )
-    tell(installed.to_dict, lambda console: say(console, install_sentences(installed)), as_json=as_json)
+    tell(installed.to_dict, lambda console: say(console, install_sentences(installed)), as_json=as_json, quiet=quiet)
 
 
 @sql.command(help=_COPY, short_help="Copy a collection into a DuckDB file")
@@ -217,6 +218,7 @@ def copy(
     read_only: ReadOnly = False,
     overwrite: Overwrite = False,
     as_json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Copy a collection into a DuckDB file."""
     from nearkin.cli.bars import bars_shown
@@ -232,10 +234,10 @@ def copy(
     check_duckdb()
     access = Access(is_read_only=read_only)
     with (
-        bars_shown(is_quiet=as_json) as bars,
+        bars_shown(is_quiet=quiet or as_json) as bars,
         OpenedCollection.open(collection, access=access, progress=bars) as opened,
     ):
         copied = copy_to_duckdb(opened, duckdb_file)
-    tell(copied.to_dict, lambda console: say(console, copy_sentences(copied)), as_json=as_json)
+    tell(copied.to_dict, lambda console: say(console, copy_sentences(copied)), as_json=as_json, quiet=quiet)
     if copied.damaged_documents or copied.faults:
         raise typer.Exit(CollectionError.exit_code)

@@ -30,6 +30,17 @@ from nearkin.store.place import FILE, Place
 from nearkin.store.read_only import ReadOnlyFile, refused
 from nearkin.store.seals import PARTS, Seal, write_seals
 
+_OF_SQLITE = b"SQLite format 3\0"
+"""First bytes of every SQLite file."""
+_FROM_YOUR_SQLITE = (
+    "Nearkin does not read tables of your own; pipe their rows to it: sqlite3 -csv -header FILE 'SELECT id, body FROM "
+    "tickets' | nearkin add NEW - --format csv"
+)
+_FROM_YOUR_TABLES = (
+    '(from rows of your own tables: psql -c "COPY (SELECT id, body FROM tickets) TO STDOUT (FORMAT csv, HEADER)" | '
+    "nearkin add COLLECTION - --format csv)"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Access:
@@ -321,6 +332,7 @@ def _make_directory(directory: Path) -> None:
         if os.path.isfile(directory):
             raise OutputError(
                 f"Cannot create {directory}: it is a file, and a collection is a directory. Choose another name."
+                f"{_own_tables(directory)}"
             ) from error
         raise OutputError(f"Cannot create {directory}: {why(error)}.") from error
     refuse_other_files(directory)
@@ -350,8 +362,18 @@ def refuse_other_files(directory: Path) -> None:
 def _not_there(place: Place) -> str:
     if place.directory is not None and os.path.isfile(place.directory):
         named = f" Name its directory: {place.directory.parent}" if place.directory.name == FILE else ""
-        return f"{place} is a file, and a collection is a directory or a PostgreSQL database.{named}"
-    return f"There is no collection at {place}. Create one by adding documents: nearkin add COLLECTION INPUT..."
+        other = named or _own_tables(place.directory)
+        return f"{place} is a file, and a collection is a directory or a PostgreSQL database.{other}"
+    said = f"There is no collection at {place}. Create one by adding documents: nearkin add COLLECTION INPUT..."
+    return said if place.directory is not None else f"{said} {_FROM_YOUR_TABLES}"
+
+
+def _own_tables(path: Path) -> str:
+    """Say how to add the rows of an SQLite database of somebody else's; empty for another file."""
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        if file.read(len(_OF_SQLITE)) == _OF_SQLITE:
+            return f" {_FROM_YOUR_SQLITE}"
+    return ""
 
 
 def _refuse_empty(place: Place, file: Path) -> None:
