@@ -340,10 +340,11 @@ def test_a_user_who_may_only_read_can_ask(tmp_path, server):
         assert answers(collection) == right
         with pytest.raises(CollectionError, match="permission denied") as denied:
             collection.add(SECOND)
-        assert "take --read-only; to write, ask the owner of the schema for more privileges; see docs/" in str(
-            denied.value
+        assert (
+            "To write, ask the owner of the schema for more privileges; see docs/guides/keeping.md. To only read ("
+            in str(denied.value)
         )
-        assert "keeping.md. Nothing of this command was stored" in str(denied.value)
+        assert "check without --store), add --read-only. Nothing of this command was stored" in str(denied.value)
         assert answers(collection) == right
     checked = nearkin_here("check", address, "-", stdin=b"A new text.")
     said = "(permission denied for table check_keys): they are computed for this call only, which is slower"

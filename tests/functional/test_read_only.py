@@ -94,7 +94,7 @@ def test_a_folder_without_permission_to_write(matter):
         os.seteuid(65_534)
     try:
         ended = nearkin_here("info", matter)
-        said = "Commands that only read, such as similar, check without --store and list, take --read-only."
+        said = "To only read (similar, list, or check without --store), add --read-only."
         assert (ended.code, said in ended.err) == (7, True)
         assert [nearkin_here(*one, "--read-only").code for one in asked(matter)] == [0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 0]
     finally:
@@ -119,7 +119,7 @@ def test_a_file_without_permission_to_write(matter):
             os.seteuid(0)
         matter.chmod(mode)
         database.chmod(0o644)
-    said = "Check the permissions of the directory and of its files. Commands that only read, such as"
+    said = "Check the permissions of the directory and of its files. To only read (similar, list, or"
     assert (tagged.code, said in tagged.err) == (7, True), tagged.err
 
 

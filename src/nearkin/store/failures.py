@@ -24,7 +24,7 @@ _OF_POSTGRESQL = {
     "53100": "its disk is full",
     "57P": "it was shut down",
 }
-_TAKE_READ_ONLY = "Commands that only read, such as similar, check without --store and list, take --read-only."
+_TAKE_READ_ONLY = "To only read (similar, list, or check without --store), add --read-only."
 _PERMISSIONS = {
     "for database": "to create a collection, the user must own the schema or be allowed to create it",
     "for schema": "its owner grants what the user needs: USAGE, and SELECT on the tables",
@@ -33,9 +33,9 @@ _PERMISSIONS = {
 }
 """Advice where nothing was to be written yet, by a part of PostgreSQL's message."""
 _PERMISSIONS_TO_WRITE = {
-    "for schema": "only the owner can create what is missing: let the owner run this command once",
-    "must be owner": "this one is for the owner of the collection",
-    "": "to write, ask the owner of the schema for more privileges; see docs/guides/keeping.md",
+    "for schema": "Only the owner can create what is missing: let the owner run this command once",
+    "must be owner": "Only the owner of the collection can do this",
+    "": "To write, ask the owner of the schema for more privileges; see docs/guides/keeping.md",
 }
 """Advice where something was to be written, which a command that only reads may do, too."""
 _MISSING_IN_SQLITE = re.compile(r"no such (table|column): (?:main\.)?([^ ]+)")
@@ -178,8 +178,9 @@ def _of_postgresql(
         table = _PERMISSIONS_TO_WRITE if is_writing else _PERMISSIONS
         advice = next(words for part, words in table.items() if part in message)
         denied = message if message.startswith("permission denied") else f"permission denied, {message}"
-        sentence = f"{_TAKE_READ_ONLY[:-1]}; {advice}" if is_writing else advice
-        return CollectionError(f"{place}: {denied}{'. ' if is_writing else '; '}{sentence}.")
+        if is_writing:
+            return CollectionError(f"{place}: {denied}. {advice}. {_TAKE_READ_ONLY}")
+        return CollectionError(f"{place}: {denied}; {advice}.")
     reason = next((words for start, words in _OF_POSTGRESQL.items() if code.startswith(start)), None)
     kind = OutputError if code == "53100" else CollectionError
     if reason is not None:

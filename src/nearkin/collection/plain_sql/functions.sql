@@ -110,7 +110,7 @@ BEGIN
         RAISE EXCEPTION 'The ''gamma'' parameter of % must be {rule of range}. Got % instead.',
             asker, coalesce(gamma::text, 'NULL')
             USING ERRCODE = 'invalid_parameter_value',
-                  HINT = format('0.025 finds copies with small edits, 0.05 versions: SELECT * FROM {schema}.%s(%s, 0.05)', asker, asked);
+                  HINT = format('0.025 finds copies with small edits, 0.05 also texts of which many have other wording: SELECT * FROM {schema}.%s(%s, 0.05)', asker, asked);
     END IF;
 END
 $function$;

@@ -197,7 +197,7 @@ def check_flagging(
     if limit is not None and not is_limit(method, limit):
         rule = f"a Jaccard similarity {RULES[method]}; 0.5 flags versions"
         if measure == "letters":
-            rule = f"a gamma of {RULES[method]}, a share of a document's length; 0.05 flags versions"
+            rule = f"a gamma of {RULES[method]}, a share of a document's length; 0.025 flags copies with small edits"
         raise ParameterError.of("flag_look_alikes", f"{owner} (--flag-look-alikes)", rule, limit)
     if limit is not None and stops_flagging:
         raise ParameterError("Give either --flag-look-alikes or --no-flag, not both.")
