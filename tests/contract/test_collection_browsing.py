@@ -341,3 +341,16 @@ def test_unknown_documents_are_named_and_nothing_is_removed(unchanged: Collectio
     with pytest.raises(UnknownDocumentError, match=r"2 of 3 documents are not in the collection: 'x', 'y'\. Nothing"):
         unchanged.remove(["x", "new", "y"], dry_run=dry_run)
     assert len(ids(unchanged)) == 6
+
+
+def test_a_removed_document_has_its_versions_counted(place):
+    with place.open() as collection:
+        collection.add([("a", "one text"), ("b", "a text of b")])
+        collection.add([("b", "another text of b")])
+        collection.remove(["a", "b"])
+        for doc_id, said in (
+            ("a", r"1 version is kept; nearkin history lists it\."),
+            ("b", "2 versions are kept; nearkin"),
+        ):
+            with pytest.raises(UnknownDocumentError, match=said):
+                collection.document(doc_id)

@@ -340,8 +340,9 @@ def _unknown(connection: Connection, doc_id: str, version: int | None) -> str:
         if n_erased == len(stored):
             its = agreeing(n_erased, "Its only version was", "All of its versions were")
             return f"{removed} {its} erased by nearkin purge."
-        kept = f"{len(stored) - n_erased}" + (f"; erased: {n_erased}" if n_erased else "")
-        return f"{removed} Its versions are kept: {kept}; nearkin history lists them."
+        n, erased = len(stored) - n_erased, f", and {n_erased:,} {agreeing(n_erased, 'was', 'were')} erased"
+        kept = f"{counted(n, 'version')} {agreeing(n, 'is', 'are')} kept{erased * (n_erased > 0)}"
+        return f"{removed} {kept}; nearkin history lists {agreeing(len(stored), 'it', 'them')}."
     if len(doc_id) > _MAX_OF_A_HINT:
         return f"There is no document {doc_id[:_MAX_OF_A_HINT]!r}… (an id of {counted(len(doc_id), 'character')})."
     is_unread = exists().where((origins.c.doc_id == doc_id) & IS_UNREAD)
