@@ -78,6 +78,15 @@ def test_records_of_a_named_pipe_need_ids(tmp_path: Path, named: list[str]) -> N
     assert nearkin_here("list", place).out in ("", "0 documents\n")
 
 
+def test_lines_of_standard_input_have_no_ids_and_no_columns(tmp_path: Path) -> None:
+    ended = add(tmp_path / "trap", "-", "--format", "text-lines", stdin=b"The printer does not print.\n")
+    assert ended.code == 3
+    assert "so other records would replace them. Write the records to a file, with a new name" in ended.err
+    assert "--id" not in ended.err
+    (tmp_path / "lines.txt").write_bytes(b"The printer does not print.\n")
+    assert add(tmp_path / "trap", tmp_path / "lines.txt", "--format", "text-lines").code == 0
+
+
 def test_a_record_of_standard_input_whose_id_is_missing_is_not_stored(tmp_path: Path) -> None:
     place = tmp_path / "tickets"
     records = lines(MONDAY, {**TUESDAY, "ticket_no": None}, {**TUESDAY, "ticket_no": ""})

@@ -65,12 +65,13 @@ def _columns(one: FileInput) -> Sequence[str]:
 
 
 def _without_ids(source: Source, columns: Sequence[str]) -> SourceError:
+    shown, save = _shown(source), "write the records to a file, with a new name for each delivery"
     among = f" Its columns are: {listed_columns(columns)}." if columns else ""
-    shown = _shown(source)
+    by_column = f"Name the column of the ids with --id.{among} If there is none, {save}"
     return SourceError(
         f"{shown[0].upper()}{shown[1:]} has records without ids. They would be named {source.name}:1, {source.name}:2, "
-        f"… in every run, so other records would replace them. Name the column of the ids with --id.{among} If there "
-        "is none, write the records to a file, with a new name for each delivery: its documents are named FILE:LINE."
+        "… in every run, so other records would replace them. "
+        f"{by_column if FORMATS[source.format].has_columns else save.capitalize()}: its documents are named FILE:LINE."
     )
 
 
