@@ -139,3 +139,11 @@ def test_documents_without_ids_replace_none_of_their_wave(tmp_path: Path) -> Non
         assert opened.text("march:1") == MONDAY["body"]
         assert opened.add([TUESDAY["body"]], wave="april").n_new == 1
         assert opened.add([("march:1", TUESDAY["body"])], wave="march").n_new_versions == 1
+
+
+def test_a_text_that_is_checked_in_from_a_pipe_needs_an_id(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    nearkin_here("add", tmp_path / "notes", "-", stdin=b"A note.").assert_done()
+    for name, said in (("-", "Standard input"), (tmp_path / "pipe", "A pipe")):
+        ended = nearkin_here("check", tmp_path / "notes", name, "--store", stdin=b"Another note.")
+        assert (ended.code, f"{said} requires --id with --store." in ended.err) == (2, True)

@@ -366,8 +366,8 @@ def _check_required(file: Path, *, has_id: bool, has_index: bool) -> None:
 
     if not has_index:
         raise ParameterError("--tolerance requires --method si.")
-    if not has_id and str(file) == "-":
-        raise ParameterError("Standard input requires --id with --store.")
+    if not has_id and (str(file) == "-" or file.is_fifo()):  # its name is no lasting one
+        raise ParameterError(f"{'Standard input' if str(file) == '-' else 'A pipe'} requires --id with --store.")
 
 
 def _show(console: Console, found: Checked, name: str, *, is_storing: bool, is_read_only: bool, is_empty: bool) -> None:
