@@ -72,8 +72,10 @@ class SomePlace:
         """The folder of the index."""
         if self.server is None:
             return Path(self.address) / "segments"
-        collection = self.fact("collection")
-        return next(self.cache.glob(f"{collection}*"), self.cache / collection)
+        from nearkin.collection.opened import cache_name  # not before a test needs it
+        from nearkin.store.place import Place
+
+        return self.cache / cache_name(Place.parse(self.address), self.fact("collection"))
 
     def sql(self, statement: str) -> str:
         """A statement, by the database's own means; the first column of the answer's rows, a line each."""
@@ -123,8 +125,8 @@ class SomePlace:
         own.write_bytes(dump.read_bytes().replace(original.schema.encode(), self.schema.encode()))
         self._run("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-1", "-f", str(own))
         shutil.copytree(original.cache, self.cache)
-        if self.segments.is_dir():
-            self.segments.rename(self.cache / self.fact("collection"))  # adopted, whatever the name of the schema
+        for folder in self.cache.glob(f"{self.fact('collection')}-*"):
+            folder.rename(self.segments)  # as if it had been made there
 
     def _run(self, name: str, *arguments: str) -> bytes:
         program = postgresql.program(name)

@@ -43,6 +43,13 @@ class Snapshot:
     segments: tuple[Segment, ...]
 
 
+def cache_name(place: Place, collection: str) -> str:
+    """Return the name of the folder of an index in the cache: of the id of the collection, and the database."""
+    settings = place.settings()
+    address = f"{settings.host}:{settings.port}/{settings.database}?schema={place.schema}"
+    return f"{collection}-{hashlib.sha256(address.encode()).hexdigest()[:12]}"
+
+
 class OpenedCollection:
     """Store, index and methods that all queries and changes of a collection use.
 
@@ -133,10 +140,9 @@ class OpenedCollection:
             return self.place.directory.absolute() / "segments"
         from nearkin.store.server_settings import usual_cache
 
-        settings, collection = self.place.settings(), self.store.facts["collection"]
-        address = f"{settings.host}:{settings.port}/{settings.database}?schema={self.place.schema}"
+        collection = self.store.facts["collection"]
         unnamed = (self._cache or usual_cache()) / collection
-        named = unnamed.with_name(f"{collection}-{hashlib.sha256(address.encode()).hexdigest()[:12]}")
+        named = unnamed.with_name(cache_name(self.place, collection))
         if unnamed.is_dir() and not named.exists():  # made by an earlier version
             if self.store.access.is_read_only:
                 return unnamed
