@@ -95,7 +95,7 @@ def test_a_document_whose_text_changed_is_not_called_new(place: SomePlace) -> No
             "x": "its text changed: was in no group, is now in group 1",
             "y": "its text changed: was in no group, is now in the new group 2",
         }
-        assert "added: later, was; joined with another text: x" in words_of(visit.get("/since", wave="march").text)
+        assert "added: later, was; joined after its text changed: x" in words_of(visit.get("/since", wave="march").text)
         changes = visit.get("/since.json", wave="march").json()["changes"]
         assert [one["known_documents"] for one in changes] == [["x"], ["y"]]
 

@@ -83,3 +83,8 @@ def test_what_was_found_is_no_part_of_the_value() -> None:
     one, other = Ignored(("text:a",)), Ignored(("text:a",))
     one.found.add("text:a")
     assert (one, hash(one), str(one), repr(one)) == (other, hash(other), str(other), repr(other))
+
+
+def test_a_pattern_of_single_spaces_is_found_though_nothing_changes(corpus: Path) -> None:
+    Path("spaces.txt").write_text("re:\\s\n")
+    assert said("dedup", "in.jsonl", "--out", "new", "--ignore", "spaces.txt") == []

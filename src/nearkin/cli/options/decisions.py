@@ -42,11 +42,11 @@ ValueColumn = Annotated[
 OfGroup = Annotated[int | None, _documents("--group", help="All documents of this group; see nearkin groups.")]
 GroupThreshold = Annotated[
     float | None,
-    _documents("--threshold", help="Minimum Jaccard similarity of the groups of --group. [dim]default: 0.5[/]"),
+    _documents("--threshold", help="Minimum Jaccard similarity of the groups. [dim]default: 0.5[/]"),
 ]
 GroupGamma = Annotated[
     float | None,
-    _documents("--gamma", help="Maximum distance (gamma) of the groups of --group, for groups by letter counts."),
+    _documents("--gamma", help="Maximum distance (gamma) of the groups, for groups by letter counts."),
 ]
 NoteThreshold = Annotated[
     float | None,

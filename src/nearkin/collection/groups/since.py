@@ -73,7 +73,7 @@ class GroupChangeSince:
     principal, principal_was : str or None
         Principal now, and at the end of the wave; None if the group does not exist, or did not exist.
     known_documents : tuple of str
-        Those of the new documents that were stored with another text at the end of the wave.
+        Those of the new documents that were stored with another text at the end of the wave, and not removed since.
     """
 
     number: int

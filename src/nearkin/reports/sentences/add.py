@@ -111,7 +111,7 @@ def _names_of_places(added: Added, n: int) -> str:
     is_of = agreeing(n, "changed document is named after its line", "changed documents are named after their lines")
     if added.first_changed_places == (STDIN,):
         return (
-            "The document '-' is what standard input had: if this is another document, it has replaced the earlier "
+            "The document '-' came from standard input. If this text is another document, it has replaced the earlier "
             "one as its new version. Save documents as files with names of their own, and add those."
         )
     return (

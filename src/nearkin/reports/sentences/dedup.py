@@ -197,8 +197,7 @@ def _on_search(told: DedupManifest, *, has_compiled: bool) -> Iterator[Sentence]
         found = f"Estimated missed pairs: {missed}"
         if estimated is not None:
             about = "" if missed.startswith("fewer") else "about "
-            pairs = "pair" if missed == "1" else "pairs"
-            found = f"Estimated recall: {share_percent_text(estimated)} of all pairs ({about}{missed} {pairs} missed)"
+            found = f"Estimated recall: {share_percent_text(estimated)} of all pairs ({about}{missed} pairs missed)"
         yield Sentence(f"{found}; predicted for pairs {at}{of_search}: {recall}")
     speed = speed_text(total_s(told.stages), told.count("documents"), has_compiled=has_compiled)
     yield Sentence(f"{speed}, {memory_text(told.stages)}{_beyond_the_limit(told.memory)}")

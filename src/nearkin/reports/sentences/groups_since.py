@@ -66,7 +66,7 @@ def change_words(change: GroupChangeSince) -> str:
         said.append(f"{'split' if change.is_new else 'members'} from {_groups(change.split_from)}")
     for doc_ids, words in (
         ([one for one in change.new_documents if one not in change.known_documents], "added"),
-        (change.known_documents, "joined with another text"),
+        (change.known_documents, "joined after its text changed"),
         (change.joined_documents, "joined"),
         (change.new_versions, "new version"),
         (change.left_documents, "no longer in it"),

@@ -194,12 +194,15 @@ class Ignored:
         return (*(PATTERN + one for one in self.patterns), *(LITERAL + one for one in self.literals))
 
     def _without(self, texts: pa.LargeStringArray, passage: str) -> pa.LargeStringArray:
-        """Remove a passage, and note whether there was anything to remove."""
+        """Remove a passage, and note whether it was there."""
         if passage.startswith(PATTERN):
-            left = pc.replace_substring_regex(texts, f"(?mi:{passage.removeprefix(PATTERN)})", " ")
+            pattern = f"(?mi:{passage.removeprefix(PATTERN)})"
+            left = pc.replace_substring_regex(texts, pattern, " ")
+            is_there = passage in self.found or bool(_matches(texts, pattern).any())  # also a space, which stays one
         else:
             left = _without(texts, passage.removeprefix(LITERAL))
-        if passage not in self.found and not left.equals(texts):
+            is_there = not left.equals(texts)
+        if is_there:
             self.found.add(passage)
         return left
 
