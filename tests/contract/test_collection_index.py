@@ -76,7 +76,7 @@ def files_of(place) -> dict[str, bytes]:
     return {str(path.relative_to(place.segments)): path.read_bytes() for path in place.segments.rglob("*.*")}
 
 
-DAMAGED, OTHER = "is damaged and is rebuilt", "part of the index is rebuilt"
+DAMAGED, REBUILT = "is damaged and is rebuilt", "part of the index is rebuilt"
 
 
 def check(
@@ -180,7 +180,7 @@ def test_a_manifest_that_says_something_else(filled):
     ]
     wrong = [good | {"files": files} for files in (None, [], "x", 5, {"counts.npy": None}, {"counts.npy": {"size": 1}})]
     cases = [(text, DAMAGED) for text in (*GARBAGE, *map(json.dumps, wrong))]
-    cases += [(json.dumps(one), OTHER) for one in of_others]
+    cases += [(json.dumps(one), REBUILT) for one in of_others]
     for i, (text, told) in enumerate(cases):
         if place.kind == "postgresql" and i % 6:
             continue  # the files are the same ones; some will do
@@ -217,7 +217,7 @@ def test_the_segment_of_another_collection(filled):
         collection.add(some(40, "Quite another text, in which nothing is as it was in the first of them: {}!"))
     shutil.rmtree(segments_of(place)[0])
     shutil.copytree(segments_of(other)[0], place.segments / segments_of(other)[0].name)
-    check(place, right, told=OTHER)
+    check(place, right, told=REBUILT)
 
 
 def test_a_file_where_a_segment_should_be(filled):

@@ -127,7 +127,7 @@ def test_a_text_of_standard_input_that_replaces_another_is_named(tmp_path: Path)
     place = tmp_path / "notes"
     assert "replaced" not in add(place, "-", stdin=b"The printer does not print.").out
     said = " ".join(add(place, "-", stdin=b"The door cannot be locked.").out.split())
-    assert "if this is another document, it has replaced the earlier one" in said
+    assert "If this text is another document, it has replaced the earlier one" in said
 
 
 def test_documents_without_ids_replace_none_of_their_wave(tmp_path: Path) -> None:

@@ -120,7 +120,8 @@ KeptFile = Annotated[
         metavar="FILE",
         help="With --jsonl: write to this file the lines that are no copies: their verdict is new or contains, or the "
         "document is already stored under its id with the same text. With --store, a line that repeats the id and "
-        "text of an earlier line is left out, unless the id had another text in between. A dash (-) prints these lines instead of the answers.",
+        "text of an earlier line is left out, unless the id had another text in between. A dash (-) prints these lines "
+        "instead of the answers.",
     ),
 ]
 OverwriteFiles = Annotated[
