@@ -103,6 +103,9 @@ def test_an_erased_text_is_not_stored_again(collection) -> None:
         collection.check(SECRET, store=CheckIn(doc_id="t", only_new=True))
     assert (collection.check(SECRET).is_purged, collection.check("Another text.").is_purged) == (True, False)
     assert not collection.has_document("t")
+    collection.add([("v", SECRET.upper())], wave="fifth")
+    checked = collection.check(SECRET)
+    assert (checked.verdict, checked.is_purged) == ("exact", True)
     assert collection.fsck().is_whole
 
 

@@ -292,7 +292,7 @@ def test_a_lost_end_of_the_history_is_noticed(place):
     place.sql("DELETE FROM group_history WHERE number = 2")
     told = (
         r"^The collection is damaged: the groups at .* and their history differ\. Run nearkin fsck .* Then run "
-        r"nearkin groups COLLECTION\.$"
+        r"nearkin groups COLLECTION --threshold 0\.3\.$"
     )
     with place.open(create=False) as collection, pytest.raises(CollectionError, match=told):
         collection.groups_since("march", threshold=THRESHOLD)

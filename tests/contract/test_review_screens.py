@@ -224,7 +224,7 @@ def test_the_digest_of_the_defensibility_page_is_that_of_its_data(visit: Visit) 
     assert first["sha256"] == hashlib.sha256(told.encode()).hexdigest()
     page = visit.get("/defensibility").text
     assert first["sha256"] in page
-    assert "that of the object data of the JSON file" in words_of(page)
+    assert "SHA-256 of the value of data" in words_of(page)
     visit.post("/tags", id="letter", tag="seen")
     after = visit.get("/defensibility.json", integrity="1").json()
     assert after["data"]["log"]["sha256"] != first["data"]["log"]["sha256"]

@@ -97,6 +97,14 @@ def test_a_repeated_line_is_kept_once(matter, tmp_path, more):
     assert again.code == 0
 
 
+@pytest.mark.parametrize("text", [TEXTS[3], f"{TEXTS[3]} Yours."])
+def test_a_repeated_copy_is_never_kept(matter, tmp_path, text):
+    clean, stream = tmp_path / "clean.jsonl", [{"id": "a", "text": TEXTS[3]}, *[{"id": "b", "text": text}] * 2]
+    ended = nearkin_here("check", matter, "-", "--jsonl", "--store", "--kept", clean, stdin=lines(*stream))
+    assert [one["is_kept"] for one in told(ended.out)] == [True, False, False]
+    assert clean.read_bytes() == lines(*stream[:1])
+
+
 def test_without_store_lines_are_not_compared_with_one_another(matter, tmp_path):
     clean, stream = tmp_path / "clean.jsonl", lines(*[{"id": "a", "text": TEXTS[1]}] * 2)
     assert nearkin_here("check", matter, "-", "--jsonl", "--kept", clean, stdin=stream).code == 0

@@ -112,9 +112,9 @@ def test_equal_texts_are_not_listed(tmp_path):
 
 
 @pytest.mark.parametrize("wave", ["first", "third"])
-@pytest.mark.parametrize("last", [TEXTS[0], TEXTS[2]])
+@pytest.mark.parametrize("last", TEXTS)
 def test_equal_texts_are_not_listed_if_a_later_wave_changed_the_document(tmp_path, place, wave, last):
-    """With the name of their wave or another one; a third file with another text is listed all the same."""
+    """With the name of their wave or another one; a third file with another text, also the current one, is listed."""
     folders = [tmp_path / name for name in "abc"]
     for folder, text in zip(folders, (TEXTS[0], TEXTS[0], last)):
         folder.mkdir()

@@ -43,7 +43,7 @@ def check_only(collection: OpenedCollection, text: str, options: CheckOptions) -
 
     def ask(connection: Connection, state: KeysState | None) -> Checked:
         checked = check(connection, store, counting, query, options, state=state)
-        is_purged = checked.verdict != "exact" and bool(purged_digests(connection, [query.digest]))
+        is_purged = bool(purged_digests(connection, [query.digest]))
         return replace(checked, is_purged=is_purged, elapsed_s=_since(started))
 
     try:

@@ -245,9 +245,11 @@ class Load:
         self._write(rows)
 
     def _is_same_text(self, doc_id: str, content: int | None, was: Newest) -> bool:
-        """Whether an id has a text now, or an earlier document of this load has it, which undid no later text."""
-        earlier = [was.content, *(one.content for one in self.waiting.get(doc_id, ())), self.shared.skipped(doc_id)]
-        return content is not None and content in earlier
+        """Whether the earlier document of this load with an id has a text, also if it undid no later text."""
+        if waiting := self.waiting.get(doc_id):
+            return content in {one.content for one in waiting}
+        skipped = self.shared.skipped(doc_id)
+        return content is not None and content == (was.content if skipped is None else skipped)
 
     def _list(self, i: int, examined: Examined, was: Newest | None, rows: _LoadRows, *, is_gone: bool) -> None:
         """Store the problem of a document that cannot be stored."""

@@ -56,7 +56,7 @@ class LineAnswer:
     data : bytes
         The line itself, without its newline.
     is_repeated : bool
-        Whether an earlier line of the stream, which is kept, has the same id and text.
+        Whether an earlier line of the stream, whose document is stored, has the same id and text.
     """
 
     line: int
@@ -120,15 +120,15 @@ class _IdsWrittenAlike:
         return False
 
 
-class _KeptLines:
-    """Ids and texts of the kept lines of a stream whose documents are stored, in eight bytes each."""
+class _StoredLines:
+    """Ids and texts of the lines of a stream whose documents are stored, in eight bytes each."""
 
     def __init__(self) -> None:
         self._seen = SeenIds()
 
     def is_repeated(self, row: _ReadLine, answer: CheckAnswer) -> bool:
-        """Whether a kept line has the same id and text; if not, mark this one if it is kept."""
-        if not answer.is_kept:
+        """Whether an earlier line has the same id and text; if not, mark this one."""
+        if answer.checked is None:
             return False
         both = [f"{row.doc_id}\0{row.text}"]
         if answer.is_resent and self._seen.has(both)[0]:
@@ -178,7 +178,7 @@ def check_stream(
     started, first_problem, n_unreadable = time.perf_counter(), "", 0
     summary = StreamSummary(threshold=options.threshold, containment=options.containment)
     alike = None if store is None else _IdsWrittenAlike()
-    kept = None if store is None else _KeptLines()
+    stored = None if store is None else _StoredLines()
     for lot in arriving_lines(stream, max_line_bytes=rules.max_document_bytes):
         if summary.n_documents == 0:
             _check_plain(lot[0])
@@ -186,7 +186,7 @@ def check_stream(
         if rules.on_error == "stop":
             rows = _until_problem(rows)
         try:
-            answers = _answers(collection, rows, options, store, kept, stops=rules.on_error == "stop")
+            answers = _answers(collection, rows, options, store, stored, stops=rules.on_error == "stop")
         except NearkinError as error:
             if n_stored := summary.n_stored + summary.n_already_stored:
                 error.add_note(_CONTINUE.format(counted(n_stored, "document")))
@@ -265,7 +265,7 @@ def _answers(
     rows: Sequence[_ReadLine],
     options: CheckOptions,
     store: CheckInMany | None,
-    kept: _KeptLines | None,
+    stored: _StoredLines | None,
     *,
     stops: bool,
 ) -> list[LineAnswer]:
@@ -282,7 +282,7 @@ def _answers(
     for row in rows:
         problem = CheckAnswer(doc_id=row.doc_id or "", problem=row.problem)
         answer = problem if row.problem is not None else next(checked)
-        is_repeated = kept is not None and kept.is_repeated(row, answer)
+        is_repeated = stored is not None and stored.is_repeated(row, answer)
         answers.append(LineAnswer(row.line.number, row.doc_id, answer, row.line.data, is_repeated))
         if stops and answer.checked is None:
             break

@@ -124,7 +124,7 @@ def read_all(
     RunError
         Work of an interrupted run is damaged.
     """
-    is_begun = spool.path.exists() and any(spool.path.iterdir())
+    is_begun = spool.path.is_dir() and any(spool.path.iterdir())
     make_work_folder(spool.path)
     found, first_source = [], 0
     for index, one in enumerate(inputs):
