@@ -85,6 +85,9 @@ def test_figures_of_groups_that_are_not_computed_are_not_zeros(visit: Visit, sto
     assert ("Groups are stored for: words, 0.6" in words_of(page)) == (stored is not None)
     assert "<h1>Groups: not computed at 0.5</h1>" in visit.get("/groups").text
     assert "<h1>Representatives: groups not computed at 0.5</h1>" in visit.get("/representatives").text
+    for path in ("/representatives.csv", "/representatives.jsonl", "/groups.csv"):
+        refused = visit.send("GET", path, headers={"sec-fetch-site": "same-origin"})
+        assert (refused.status_code, "not computed yet" in refused.text) == (400, True)
     if stored is not None:
         assert "/?measure=words&value=0.6" in re.findall('href="([^"]*)"', html.unescape(page))
         there = visit.get("/", value=stored).text

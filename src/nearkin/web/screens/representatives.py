@@ -93,11 +93,14 @@ def representatives_table(service: ReviewService, asked: RepresentativesQuery) -
     Raises
     ------
     ParameterError
-        The groups have too many documents, or too many of their texts are not compared yet.
+        No groups are stored at this tolerance; or they have too many documents, or too many of their texts are not
+        compared yet.
     """
     opened = service.collection.opened
     with opened.store.reading() as connection:
         groups = stored_groups(connection, asked.tolerance, limit=_ALL_GROUPS)
+        if not groups.is_stored:
+            raise ParameterError(f"The groups {asked.tolerance.in_words()} are not computed yet.")
         if groups.n_documents > _MAX_EXPORTED:
             raise ParameterError(
                 f"Representatives are exported for groups with up to {_MAX_EXPORTED:,} documents; these have "
