@@ -57,7 +57,7 @@ NOTHING_AT_ALL = estimate(100, 100, 0, 0, 0, None, None, None)
         (replace(SOME, low=0.99991, high=0.999999), "95.00%", "95% interval 99.99% to 99.99%"),
         (EXACT, "100.00%", "exact: every document was sampled"),
         (NOTHING, "–", "no sampled document has a true pair, so the recall is not known"),
-        (NOTHING_AT_ALL, "–", "there is no true pair, so none could be missed (every document was compared)"),
+        (NOTHING_AT_ALL, "–", "no true pair was found (every document was sampled)"),
     ],
 )
 def test_a_measured_recall_and_how_sure_it_is(found: AuditEstimate, recall: str, why: str) -> None:

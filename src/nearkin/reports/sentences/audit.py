@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def measured_recall(found: AuditEstimate) -> tuple[str, str]:
     """Give the recall of an audit with its interval."""
     if found.is_exact and found.recall is None:
-        return "–", "there is no true pair, so none could be missed (every document was compared)"
+        return "–", "no true pair was found (every document was sampled)"
     if found.recall is None or found.low is None or found.high is None:
         return "–", "no sampled document has a true pair, so the recall is not known"
     recall = share_percent_text(found.recall)
