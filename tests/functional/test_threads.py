@@ -101,7 +101,8 @@ def test_summary_manifest_and_page(folder: Path, tmp_path: Path) -> None:
         "duplicate spare",
         "the same mail as a.eml ; all of it is in b.eml",
         "no later mail of the thread holds all of its text",
-        "answers, also missing ones, placed by their own headers",
+        "answers placed by their own headers 2",
+        "answers placed by the headers of a later mail, missing mails among them 1",
         "at most 14 days older, that share an address with it.",
     ):
         assert words in page or words in text, words

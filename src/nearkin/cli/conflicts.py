@@ -33,7 +33,9 @@ _FOUND_UNASKED = 1_000
 
 HELP = """
 Find near-duplicates with different labels. Lists the documents of each group that do not have its most frequent \
-label. Beside each: the most similar document with that label, or else with another one. Below: where the two differ.
+label. Beside each: the most similar match with the group's most frequent label; if there is none, the most similar \
+match with any other label. Documents that you decided to be in one group count as matches. Below: where the two \
+differ.
 
 Labels come from a CSV, TSV, JSON Lines or Parquet file with a column of ids and a column of labels. Name the \
 columns with --id and --label, or give two columns of a CSV or TSV file without a header. In a tie the label of the \

@@ -13,7 +13,7 @@ from nearkin.reports.comparison.shown_pieces import ShownPiece, shown_pieces
 from nearkin.reports.criterion import criterion_of, grams_text
 from nearkin.reports.dedup.page import DocId, ProblemRow, ShownException
 from nearkin.reports.pages import PageScript, report_environment
-from nearkin.reports.quantities import share_percent_text
+from nearkin.reports.quantities import estimate_text, share_percent_text
 from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.differences.relating import DifferenceInContext
 
@@ -48,6 +48,22 @@ class MemberCard:
     is_whole: bool
     differences: tuple[DifferenceInContext, ...] = ()
     copies: tuple[CopyRow, ...] = ()
+
+    @property
+    def words_told(self) -> str:
+        """Count the words that only one text has, and the names, numbers and dates among them; "" if there are none."""
+        n_principal, n_member = self.n_words_only_in_principal, self.n_words_only_in_member
+        n, told = n_principal + n_member, self.n_particulars
+        if not n:
+            return ""
+        a_name = "a name, a number or a date"
+        if n == 1:
+            among = f"this word is {a_name}" if told else f"this word is not {a_name}"
+        elif told <= 1:
+            among = f"{told or 'none'} of these {n:,} words is {a_name}"
+        else:
+            among = f"{'all' if told == n else f'{told:,}'} of these {n:,} words are names, numbers or dates"
+        return f"{counted(n_principal, 'word')} only in the principal, {n_member:,} only here; {among}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +145,11 @@ def render_families_report(
     is_of_collection = manifest.command == FAMILIES_OF_COLLECTION
     try:
         environment = report_environment()
-        environment.filters |= {"marked": _marked, "least_percent": partial(share_percent_text, digits=1)}
+        environment.filters |= {
+            "marked": _marked,
+            "estimate": estimate_text,
+            "least_percent": partial(share_percent_text, digits=1),
+        }
         template = environment.get_template("families.html.j2")
         return template.render(
             facts=manifest,

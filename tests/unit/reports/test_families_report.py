@@ -75,3 +75,32 @@ def test_what_is_left_out_is_told() -> None:
 def test_the_shingles_that_texts_have_in_common_are_named() -> None:
     text = " ".join(page("100", "250").split())
     assert "The principal contains 95.0% of this document's word 3-grams; this document contains 94.0% of" in text
+
+
+@pytest.mark.parametrize(
+    ("n_principal", "n_member", "n_particulars", "told"),
+    [
+        (0, 0, 0, ""),
+        (3, 3, 6, "3 words only in the principal, 3 only here; all of these 6 words are names, numbers or dates"),
+        (3, 3, 4, "3 words only in the principal, 3 only here; 4 of these 6 words are names, numbers or dates"),
+        (1, 2, 1, "1 word only in the principal, 2 only here; 1 of these 3 words is a name, a number or a date"),
+        (1, 2, 0, "1 word only in the principal, 2 only here; none of these 3 words is a name, a number or a date"),
+        (1, 0, 0, "1 word only in the principal, 0 only here; this word is not a name, a number or a date"),
+        (0, 1, 1, "0 words only in the principal, 1 only here; this word is a name, a number or a date"),
+    ],
+)
+def test_the_words_of_the_differences_are_counted(
+    n_principal: int, n_member: int, n_particulars: int, told: str
+) -> None:
+    card = MemberCard(
+        doc_id="b", where="in.csv:2", similarity=0.9, containment_in_principal=0.95, containment_of_principal=0.94,
+        relation="revised", filled_in="", n_differences=2, n_words_only_in_principal=n_principal,
+        n_words_only_in_member=n_member, n_particulars=n_particulars, is_whole=True,
+    )  # fmt: skip
+    assert card.words_told == told
+
+
+def test_missed_pairs_are_rounded_as_by_dedup() -> None:
+    manifest = DedupManifest.of({**MANIFEST, "estimated_missed_pairs": 0.068})
+    html = render_families_report(manifest, cards=[], rules={}, problems=[], n_problems=0)
+    assert "Estimated number of missed pairs: fewer than 0.1." in html

@@ -76,8 +76,8 @@ def _of_recall(facts: DedupManifest, value: str) -> str:
 def _of_keep(facts: DedupManifest, value: str) -> str:
     rule, _, column = value.partition(":")
     first, even_if = {
-        "longest": ("the longest text first, without white space", "is shorter"),
-        "shortest": ("the shortest text first, without white space", "is longer"),
+        "longest": ("the longest text first (white space not counted)", "is shorter"),
+        "shortest": ("the shortest text first (white space not counted)", "is longer"),
         "first": ("the order of reading", "comes later"),
         "max": (f"the highest {column} first", f"has a lower {column}"),
         "min": (f"the lowest {column} first", f"has a higher {column}"),
@@ -157,9 +157,9 @@ OPTIONS = {
     ),
     "keep": DedupOption(
         help="Which document of a group is kept (its principal): the longest or shortest, first (on the command "
-        "line), max:COLUMN or min:COLUMN (numbers, dates or times). Length is counted without white space; of equal "
-        "lengths, with white space. Of copies that differ only in passages of --ignore, longest keeps one with them, "
-        "shortest one without. Of equal documents: the first by path and line.",
+        "line), max:COLUMN or min:COLUMN (numbers, dates or times). In lengths, white space counts only to break "
+        "a tie. If copies differ only in passages of --ignore, longest keeps a copy that has the passage, shortest one "
+        "that lacks it. Of equal documents: the first by path and line.",
         default="longest",
         panel=_KEPT,
         meaning=_of_keep,

@@ -248,7 +248,7 @@ def parameter_rows(facts: DedupManifest, *, counts_white_space: bool = False) ->
             value = facts.parameters[name]
             meaning = option.meaning_of(facts, str(value))
             if name == "keep" and counts_white_space:  # as earlier versions did
-                meaning = meaning.replace("without white space", "with white space")
+                meaning = meaning.replace("white space not counted", "white space counted")
             yield ParameterRow(name, _spelt(value), meaning)
     if {"bands", "rows"} <= facts.plan_numbers.keys():
         bands, rows = facts.plan_numbers["bands"], facts.plan_numbers["rows"]

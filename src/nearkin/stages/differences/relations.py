@@ -40,7 +40,7 @@ MAX_TURNING = 5
 RULES: dict[str, str] = {
     "exact copy": (
         "The same text after normalisation of Unicode, case and white space, or one with the same words and signs "
-        "except for the length of blanks and of drawn lines."
+        "except for the length of fill-in blanks (____) and of lines drawn with hyphens or equals signs."
     ),
     "signature or date filled in": (
         f"At every difference, one of: (1) one document has up to {MAX_FILLED_IN} words where the other has a blank "
@@ -56,16 +56,16 @@ RULES: dict[str, str] = {
         "numbers or dates; (6) at least one name replaces another."
     ),
     "longer version": (
-        f"The document has at least {MIN_CONTAINED:.0%} of the principal's shingles; the principal has a share of the "
-        f"document's shingles that is at least {100 * MIN_LONGER:.0f} points lower; at most "
+        f"At least {MIN_CONTAINED:.0%} of the principal's shingles are in this document; the share of this document's "
+        f"shingles that are in the principal is at least {100 * MIN_LONGER:.0f} points lower; at most "
         f"{1 - MIN_CONTAINED:.0%} of the principal's words are moved or missing, none of them a name, a number or a "
         f"date; and no difference of up to {MAX_TURNING} words has a word that changes a sentence (not, may, shall, "
         "only, unless)."
     ),
     "shorter version or excerpt": (
-        f"The principal has at least {MIN_CONTAINED:.0%} of the document's shingles; the document has a share of the "
-        f"principal's shingles that is at least {100 * MIN_LONGER:.0f} points lower; at most "
-        f"{1 - MIN_CONTAINED:.0%} of the document's words are moved or missing, none of them a name, a number or a "
+        f"At least {MIN_CONTAINED:.0%} of this document's shingles are in the principal; the share of the principal's "
+        f"shingles that are in this document is at least {100 * MIN_LONGER:.0f} points lower; at most "
+        f"{1 - MIN_CONTAINED:.0%} of this document's words are moved or missing, none of them a name, a number or a "
         f"date; and no difference of up to {MAX_TURNING} words has a word that changes a sentence (not, may, shall, "
         "only, unless)."
     ),
