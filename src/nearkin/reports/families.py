@@ -13,7 +13,7 @@ from nearkin.reports.comparison.shown_pieces import ShownPiece, shown_pieces
 from nearkin.reports.criterion import criterion_of, grams_text
 from nearkin.reports.dedup.page import DocId, ProblemRow, ShownException
 from nearkin.reports.pages import PageScript, report_environment
-from nearkin.reports.quantities import estimate_text, share_percent_text
+from nearkin.reports.quantities import missed_pairs_text, share_percent_text
 from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.differences.relating import DifferenceInContext
 
@@ -147,7 +147,7 @@ def render_families_report(
         environment = report_environment()
         environment.filters |= {
             "marked": _marked,
-            "estimate": estimate_text,
+            "missed_pairs": missed_pairs_text,
             "least_percent": partial(share_percent_text, digits=1),
         }
         template = environment.get_template("families.html.j2")

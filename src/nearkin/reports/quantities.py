@@ -67,6 +67,18 @@ def estimate_text(value: float) -> str:
     return "fewer than 0.1" if 0 < value < 0.1 else f"{value:.1f}" if value else "0"
 
 
+def missed_pairs_text(n_missed: float, recall: float | None) -> str:
+    """Write an estimated number of missed pairs; 0, as manifests round it, is "fewer than" if the recall is below 1.
+
+    Examples
+    --------
+    >>> missed_pairs_text(0.0, 0.999998), missed_pairs_text(0.0, 1.0), missed_pairs_text(1.26, 0.99)
+    ('fewer than 0.1', '0', '1.3')
+    """
+    is_rounded = not n_missed and recall is not None and recall < 1
+    return estimate_text(0.05 if is_rounded else n_missed)
+
+
 def size_text(size_bytes: int) -> str:
     """Write a size in binary units.
 

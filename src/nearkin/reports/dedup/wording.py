@@ -11,7 +11,13 @@ from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.criterion import criterion_of, measure_of
 from nearkin.reports.dedup.options import OPTIONS
-from nearkin.reports.quantities import estimate_text, parameter_text, percent_text, share_percent_text
+from nearkin.reports.quantities import (
+    estimate_text,
+    missed_pairs_text,
+    parameter_text,
+    percent_text,
+    share_percent_text,
+)
 from nearkin.reports.reasons import reason_in_words
 from nearkin.stages.documents.damage import DAMAGED
 from nearkin.stages.documents.ignoring import Ignored
@@ -183,7 +189,7 @@ def _missed(facts: DedupManifest) -> Iterator[str]:
         among = f"{counted(facts.count('pairs'), 'verified pair')}"
         yield (
             f"From the similarities of the {among}, a model estimates that"
-            f" {estimate_text(facts.estimated_missed_pairs)} pairs were missed"
+            f" {missed_pairs_text(facts.estimated_missed_pairs, facts.estimated_recall)} pairs were missed"
             + (
                 f" (recall {share_percent_text(facts.estimated_recall)})."
                 if facts.estimated_recall is not None

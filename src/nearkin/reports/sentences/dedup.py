@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from nearkin.manifests.dedup import NOT_UTF8, REPEATED_ID, DedupManifest, ExtractionCounts, MemoryUse
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.criterion import criterion_text
-from nearkin.reports.quantities import estimate_text, share_percent_text
+from nearkin.reports.quantities import missed_pairs_text, share_percent_text
 from nearkin.reports.reasons import REASONS_IN_WORDS, reason_in_words
 from nearkin.reports.sentences.cost import memory_text, speed_text, total_s
 from nearkin.reports.sentences.damage import damage_sentences
@@ -193,7 +193,7 @@ def _on_search(told: DedupManifest, *, has_compiled: bool) -> Iterator[Sentence]
         at = "with exactly one shared shingle" if is_shared else "exactly at the threshold"
         recall = share_percent_text(told.plan_numbers["recall_at_threshold"])
         estimated = told.estimated_recall  # as nearkin audit writes it
-        missed = estimate_text(told.estimated_missed_pairs or 0.0)  # as in the report
+        missed = missed_pairs_text(told.estimated_missed_pairs or 0.0, estimated)  # as in the report
         found = f"Estimated missed pairs: {missed}"
         if estimated is not None:
             about = "" if missed.startswith("fewer") else "about "
