@@ -7,6 +7,7 @@ import io
 import json
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -370,3 +371,16 @@ def test_a_run_that_is_grouped_again_writes_its_overlays_again(tmp_path: Path) -
     told = nearkin_here(*asked, "--out", again)
     assert told.code == 3
     assert "load.dat" in told.err
+
+
+def test_a_report_names_the_line_of_each_record_of_a_family(tmp_path: Path) -> None:
+    words = "The tenant pays the rent on the first day of each month to the owner of the house in the old town"
+    rows = ["BEGDOC,EXTRACTEDTEXT,PARENTDOCID", f"A-1,{words},", f"A-2,{words},A-1", f"A-3,{words} today,A-1"]
+    (tmp_path / "load.csv").write_text("\n".join([*rows, ""]))
+    ended = nearkin_here("dedup", str(tmp_path / "load.csv"), "--out", str(tmp_path / "out"), "--format", "load-file")
+    assert ended.code == 0, ended.err
+    parents = pq.read_table(tmp_path / "out/documents.parquet")["parent"].to_pylist()
+    assert parents == [None, "A-1", "A-1"]
+    page = (tmp_path / "out/report.html").read_text("utf-8")
+    for line in (2, 3, 4):
+        assert f"load.csv:{line}<" in page

@@ -52,9 +52,10 @@ class ServedRun:
         state, stored = _state(folder), read_results(folder)
         kind = AUDITED.get(str(stored.get("command")))
         if kind is None:
+            shown = "Threads" if stored.get("command") == "threads" else "Groups"
             raise RunError(
-                f"{folder} {what_holds(stored.get('command'))}. --run takes results of {RUNS}; groups of the "
-                "collection have their own screen."
+                f"{folder} {what_holds(stored.get('command'))}. --run takes results of {RUNS}. The "
+                f"{shown.lower()} of the collection are on the screen {shown}."
             )
         try:
             manifest = kind.of(stored)

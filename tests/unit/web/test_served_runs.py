@@ -175,8 +175,18 @@ def test_results_that_are_not_whole_or_of_another_command_are_refused(
     with pytest.raises(RunError, match="holds no finished run"):
         ServedRuns([tmp_path])
     assert nearkin_here("families", collection.place.address, "--out", tmp_path / "forms").code == 0
-    with pytest.raises(RunError, match=r"forms holds the form groups of a collection\. --run takes results of"):
+    with pytest.raises(RunError, match=r"forms holds the form groups of a collection\. .* are on the screen Groups"):
         ServedRuns([tmp_path / "forms"])
+    (tmp_path / "a.eml").write_text("Message-ID: <a@x.org>\nFrom: ada@x.org\nSubject: Mill\n\nThe mill stands still.")
+    assert nearkin_here("threads", tmp_path / "a.eml", "--out", tmp_path / "mails").code == 0
+    with pytest.raises(RunError, match=r"threads\. --run .* The threads of the collection are on the screen Threads"):
+        ServedRuns([tmp_path / "mails"])
+    assert nearkin_here("families", tmp_path / "left.jsonl", "--out", tmp_path / "of-files").code == 0
+    visit = Visit(collection).sign_in()
+    visit.service.runs = ServedRuns([tmp_path / "of-files"])
+    page = visit.get("/reports").text
+    assert "<td>families</td>" in page
+    assert '<td class="number"></td><td class="number">0.' in page  # it keeps nothing
     with open(runs[0] / "pairs.parquet", "ab") as file:
         file.write(b"x")
     with pytest.raises(RunError, match=r"pairs\.parquet was changed"):

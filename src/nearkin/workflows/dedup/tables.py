@@ -20,6 +20,7 @@ from nearkin.runs.files import published
 from nearkin.runs.for_pandas import for_pandas
 from nearkin.runs.spool import Chunk, gathered
 from nearkin.stages.documents.ids import IdKind, given_ids
+from nearkin.stages.documents.members import BETWEEN
 from nearkin.stages.documents.origin import NO_TEXT
 from nearkin.stages.verification.measures import MEASURE_COLUMNS, measured
 from nearkin.workflows.dedup.corpus import EMPTY, UNREADABLE, Corpus
@@ -96,8 +97,9 @@ class Places:
 
     def where(self, row: int) -> str:
         """Return ``file:line`` of a row, or the id of a document inside a file."""
-        is_inside = self.parents is not None and self.parents.ids[row].is_valid
-        return str(self.ids[row]) if is_inside else self.file_and_line(row)
+        parent, doc_id = self.parent_of(row), str(self.ids[row])
+        is_inside = parent is not None and doc_id.startswith(f"{parent}{BETWEEN}")  # in a load file it has its own line
+        return doc_id if is_inside else self.file_and_line(row)
 
     def file_and_line(self, row: int) -> str:
         """Return ``file:line`` of a row."""
