@@ -150,6 +150,14 @@ def test_the_page_and_the_numbers_are_those_of_the_table(place, tmp_path) -> Non
     assert "keep no documents" in nearkin_here("dedup", tmp_path / "out", "--out", tmp_path / "d").err
     strict = families(place, tmp_path / "strict", "--threshold", "0.9")
     assert len(strict) < len(rows)
+    # empty documents are counted apart, as on files
+    with place.open() as opened:
+        opened.add([("blank", " \n"), ("void", "")])
+    ended = nearkin_here("families", place.address, "--out", tmp_path / "out", "--overwrite")
+    assert "12 documents: 9 in 1 form group, 1 without a match at Jaccard ≥ 0.50 on word 5-grams, 2 empty" in ended.out
+    manifest = json.loads((tmp_path / "out/manifest.json").read_text("utf-8"))
+    assert (manifest["counts"]["empty"], manifest["families"]["alone"]) == (2, 1)
+    assert "<b>2</b>empty" in (tmp_path / "out/report.html").read_text("utf-8")
     # with a shingle the documents are searched as those of files
     nearkin_here("families", place.address, "--shingle", "words:3", "--out", tmp_path / "files")
     assert (tmp_path / "files/pairs.parquet").exists()

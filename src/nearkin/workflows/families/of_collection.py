@@ -15,7 +15,7 @@ from nearkin.collection.collection import Collection
 from nearkin.collection.counting import SHINGLES
 from nearkin.collection.groups.current import CollectionGroups, group
 from nearkin.collection.info import documents_by_extractor
-from nearkin.collection.listing.exceptions import listed_exceptions
+from nearkin.collection.listing.exceptions import blank_documents, listed_exceptions
 from nearkin.collection.stored.document_rows import DocumentRow, document_rows
 from nearkin.collection.stored_relations import Pair, relations_of
 from nearkin.collection.tolerance import Tolerance
@@ -132,10 +132,10 @@ def families_of_collection(
                 kin = _all_kin(collection, members, told)
                 write_families(directory.path, page.passing(kin), pa.large_string())
             with collection.opened.store.reading() as connection:
-                n_documents, (exceptions, extraction) = _n_documents(connection), _exceptions(connection)
+                counts, (exceptions, extraction) = _counts(connection, found), _exceptions(connection)
         write_exceptions_in(directory.path, exceptions, [printable(source.path)], {})
         (described,) = describe([source], resources, meter)
-        manifest = _manifest(tolerance, found, page.all_relations(), n_documents, described)
+        manifest = _manifest(tolerance, found, page.all_relations(), counts, described)
         manifest = replace(manifest, extraction=extraction)
         manifest = replace(manifest, stages=tuple(meter.costs))
         if delivery.report:
@@ -212,9 +212,13 @@ def _all_kin(collection: Collection, members: Sequence[_FamilyMember], progress:
         progress.advance(1)
 
 
-def _n_documents(connection: Connection) -> int:
-    """Return the number of current documents."""
-    return int(connection.execute(select(func.count()).where(documents.c.is_current)).scalar_one())
+def _counts(connection: Connection, found: CollectionGroups) -> dict[str, int]:
+    """Count the current documents, and the empty ones among them that are in no group, if there are any."""
+    n_documents = int(connection.execute(select(func.count()).where(documents.c.is_current)).scalar_one())
+    grouped = set(found.members["doc_id"].to_pylist())
+    n_empty = sum(one.doc_id not in grouped for one in blank_documents(connection))
+    counts = {"documents": n_documents, "groups": len(found.groups), "pairs_not_compared": found.n_not_compared}
+    return {**counts, **({"empty": n_empty} if n_empty else {})}
 
 
 def _exceptions(connection: Connection) -> tuple[list[ExceptionRow], ExtractionCounts | None]:
@@ -231,16 +235,21 @@ def _exceptions(connection: Connection) -> tuple[list[ExceptionRow], ExtractionC
 
 
 def _manifest(
-    tolerance: Tolerance, found: CollectionGroups, relations: Mapping[str, int], n_documents: int, described: InputFile
+    tolerance: Tolerance,
+    found: CollectionGroups,
+    relations: Mapping[str, int],
+    counts: Mapping[str, int],
+    described: InputFile,
 ) -> DedupManifest:
     """Return the manifest, without the stages."""
-    n_members, n_families = len(found.members), len(found.groups)
+    n_members, n_documents = len(found.members), counts["documents"]
+    n_alone = n_documents - n_members - counts.get("empty", 0)
     return DedupManifest(
         version=__version__,
         made_with={"numpy": np.__version__, "pyarrow": pa.__version__},
         command=FAMILIES_OF_COLLECTION,
         parameters={"measure": "jaccard", "threshold": tolerance.value, "shingle": str(SHINGLES)},
         inputs=(replace(described, n_documents=n_documents),),
-        counts={"documents": n_documents, "groups": n_families, "pairs_not_compared": found.n_not_compared},
-        families=FamilyCounts(n_families, n_members, n_documents - n_members, relations),
+        counts=counts,
+        families=FamilyCounts(len(found.groups), n_members, n_alone, relations),
     )
