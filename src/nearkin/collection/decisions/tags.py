@@ -19,7 +19,8 @@ from nearkin.collection.stored.document_rows import (
 )
 from nearkin.collection.stored.documents import checked_ids, document, refuse_damaged_loads
 from nearkin.collection.stored.group_state import GroupState
-from nearkin.collection.tolerance import Tolerance, described
+from nearkin.collection.stored.missing_groups import no_group_text, no_groups_text
+from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, UnknownDocumentError, quoted
 from nearkin.nouns import counted, first_of
 from nearkin.store import schema
@@ -259,21 +260,11 @@ def members_of(connection: Connection, group: int, tolerance: str) -> list[str]:
     contents = state.member_contents[state.member_groups == group].tolist()
     found = current_rows(connection, schema.documents.c.content, contents)
     if not found:
-        raise UnknownDocumentError(_no_group(connection, state, group))
+        is_at_all = state.number is not None
+        raise UnknownDocumentError(
+            no_group_text(tolerance, group) if is_at_all else no_groups_text(connection, tolerance)
+        )
     return [one.doc_id for one in found]
-
-
-def _no_group(connection: Connection, state: GroupState, group: int) -> str:
-    """Say that there is no such group, or that no groups are stored at the tolerance, and at which they are."""
-    at = Tolerance.of_stored(state.tolerance)
-    alike = f"at {described(state.tolerance)}" if at is None else at.in_words()
-    command = f"nearkin groups COLLECTION{'' if at is None else at.of_groups()}"
-    if state.number is not None:
-        return f"There is no group {group} {alike}. List the groups: {command}"
-    stored = connection.execute(select(schema.groupings.c.tolerance).order_by(schema.groupings.c.tolerance)).scalars()
-    others = ", ".join(map(described, stored))
-    stored_at = f" Groups are stored for: {others}." if others else ""
-    return f"There are no groups {alike} yet.{stored_at} Compute them: {command}"
 
 
 def _refuse_unknown(connection: Connection, doc_ids: Sequence[str], tagged: str | None) -> None:
