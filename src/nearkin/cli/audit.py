@@ -124,6 +124,10 @@ def _show_missed(console: Console, audited: Audited, missed: Path | None) -> Non
     for one in audited.missed.slice(0, _SHOWN).to_pylist():
         rows.add_row(share_text(one["similarity"]), shown(one["id_a"]), shown(one["id_b"]))
     console.print(rows)
+    n_pairs, n_missed = len(audited.missed), audited.estimate.n_missed
+    if n_missed > n_pairs and not audited.is_truncated:
+        once = f"The list has each missed pair once ({n_pairs:,}); the figures count it once for each text that did"
+        console.print(shown(f"{once} not find it ({n_missed:,})"), highlight=False, soft_wrap=True)
     if (n_left := len(audited.missed) - _SHOWN) > 0 or audited.is_truncated:
         more = "There are more missed pairs" if audited.is_truncated else f"{counted(n_left, 'more missed pair')}"
         if missed is None:

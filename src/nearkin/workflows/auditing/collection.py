@@ -44,6 +44,8 @@ _LACKING: dict[Method, str] = {
 }
 _BY_WORDING = ("minhash", "containment", "edit")
 """Methods whose true pairs share wording."""
+_SYMMETRIC = ("minhash", "containment", "edit", "hamming")
+"""Methods by which a text matches all texts that match it; the others depend on the text that is asked."""
 
 
 def audit_collection(place: str | Path, options: AuditOptions, progress: Progress) -> Audited:
@@ -77,7 +79,7 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
     population = _answered(seen.connection, tolerance.method, current)
     sample = options.drawn(population)
     missed, n_true, n_found = MissedPairs(), np.zeros(len(sample), np.int64), np.zeros(len(sample), np.int64)
-    by_wording, n_unknown = tuple[str, ...](), 0
+    by_wording, n_unknown, n_twice = tuple[str, ...](), 0, 0
     if len(sample):
         asked, found = _ask(collection, seen, sample, tolerance, progress)
         everything = compare_with_all(
@@ -87,6 +89,8 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
             is_unknown = np.isnan(similarity)
             n_unknown += int(np.count_nonzero(is_unknown & (sample[place] != content)))
             is_other = (sample[place] != content) & ~is_unknown
+            is_between = np.isin(content, sample) & (content < sample[place])
+            n_twice += int(np.count_nonzero(is_other & is_between))
             was_found = np.isin(keys_of(place, content), found)
             n_true += np.bincount(place[is_other], minlength=len(sample))
             n_found += np.bincount(place[is_other & was_found], minlength=len(sample))
@@ -98,7 +102,7 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
     return Audited(
         what=f"nearkin similar {tolerance.in_options()}, {collection.place}",
         pairs=f"different texts {tolerance.in_words()}",
-        counting="a pair of two sampled texts counts twice in 'true' and in 'found', once from each of them",
+        counting=_counting(tolerance.method, n_true=int(n_true.sum()), n_twice=n_twice),
         similarity=SIMILARITY[tolerance.method],
         estimate=estimate_recall(n_true, n_found, n_population=len(population)),
         missed=missed.table(),
@@ -114,6 +118,22 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
             *_notes(len(rows), len(current), len(population), tolerance.method),
         ),
     )
+
+
+def _counting(method: Method, *, n_true: int, n_twice: int) -> str:
+    """Say how often a pair counts; ``n_twice``: number of pairs of two sampled texts.
+
+    Examples
+    --------
+    >>> _counting("minhash", n_true=222, n_twice=111)
+    'each of the 111 true pairs counts twice: it can be found from either text'
+    >>> _counting("minhash", n_true=222, n_twice=110)
+    "a pair of two sampled texts counts twice in 'true' and in 'found', once from each of them"
+    """
+    if method in _SYMMETRIC and n_true == 2 * n_twice > 0:
+        each = "the only true pair" if n_twice == 1 else f"each of the {n_twice:,} true pairs"
+        return f"{each} counts twice: it can be found from either text"
+    return "a pair of two sampled texts counts twice in 'true' and in 'found', once from each of them"
 
 
 def _measured(tolerance: Tolerance) -> str:
