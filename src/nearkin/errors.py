@@ -161,6 +161,19 @@ def is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, float) or (is_int(value) and value.bit_length() < _MAX_BITS)
 
 
+def in_percent(value: object) -> str:
+    """Return a hint for a number that looks like a percentage; 1.5 is rather a slip.
+
+    Examples
+    --------
+    >>> in_percent(80)
+    ' (80 percent is 0.8)'
+    >>> in_percent(1.5)
+    ''
+    """
+    return f" ({value:g} percent is {value / 100:g})" if is_number(value) and 2 <= value <= 100 else ""
+
+
 def is_among(value: object, names: Iterable[str]) -> TypeGuard[str]:
     """Whether a value is one of the names; lists and arrays, which may not be compared with a name, are not.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nearkin.collection.counting import SIGNATURE
-from nearkin.errors import ParameterError, is_among, is_number
+from nearkin.errors import ParameterError, in_percent, is_among, is_number
 from nearkin.nouns import one_of
 from nearkin.planning.signature_recall import RECALL, distance_for
 from nearkin.stages.signatures.similarity_index import TOLERANCE
@@ -98,7 +98,8 @@ class Tolerance:
         if not is_among(self.method, METHODS):
             raise ParameterError.of("measure", "similar", one_of(map(repr, _SHOWN.values())), self.method)
         if not is_limit(self.method, self.value):
-            raise ParameterError.of(self.parameter, "similar", RULES[self.method], self.value)
+            hint = in_percent(self.value) if self.method in _BY_THRESHOLD else ""
+            raise ParameterError.of(self.parameter, "similar", RULES[self.method] + hint, self.value)
         object.__setattr__(self, "value", self.value + 0)  # -0.0 is 0.0: stored groups are found by what is printed
 
     @classmethod

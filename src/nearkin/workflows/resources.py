@@ -1,11 +1,11 @@
-"""Resources of a run, and hints for values given in percent; used by all jobs."""
+"""Resources of a run; used by all jobs."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
 
-from nearkin.errors import ParameterError, is_int, is_number
+from nearkin.errors import ParameterError, is_int
 from nearkin.stages.documents.sizes import in_unit_of, parse_size
 
 MIN_MEMORY = 256 << 20
@@ -76,16 +76,3 @@ def _at_least(memory: str) -> str:
     own = in_unit_of(memory, MIN_MEMORY)
     own = f"{MIN_MEMORY:,} bytes" if own.isdigit() else own
     return "at least 256MiB" if own == "256MiB" else f"at least 256MiB ({own})"
-
-
-def in_percent(value: object) -> str:
-    """Return a hint for a number that looks like a percentage; 1.5 is rather a slip.
-
-    Examples
-    --------
-    >>> in_percent(80)
-    ' (80 percent is 0.8)'
-    >>> in_percent(1.5)
-    ''
-    """
-    return f" ({value:g} percent is {value / 100:g})" if is_number(value) and 2 <= value <= 100 else ""

@@ -10,7 +10,7 @@ from typing import Literal, Never, TypedDict, cast, get_args
 import numpy as np
 
 from nearkin.arguments import checking_methods
-from nearkin.errors import ParameterError, check_int, is_among, is_int, is_number
+from nearkin.errors import ParameterError, check_int, in_percent, is_among, is_int, is_number
 from nearkin.nouns import one_of
 from nearkin.planning.search import check_reachable
 from nearkin.records import Bool, Matches
@@ -20,7 +20,6 @@ from nearkin.stages.features.shingles import Shingling, Words, parse_shingling
 from nearkin.stages.grouping.principals import Rule
 from nearkin.stages.grouping.survivors import Keep
 from nearkin.stages.verification.measures import MEASURE_NAMES, MEASURES, Measure, MeasureName
-from nearkin.workflows.resources import in_percent
 
 Drop = Literal["contained", "containing", "either"]
 ANY_SHARE = 1e-6

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from nearkin.errors import ParameterError, check_int, is_among, is_number
+from nearkin.errors import ParameterError, check_int, in_percent, is_among, is_number
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.features.bm25 import BM25
 from nearkin.stages.signatures.random_projection import MAX_BITS
-from nearkin.workflows.resources import in_percent
 
 Method = Literal["auto", "vectors", "signatures", "window"]
 METHODS: tuple[Method, ...] = get_args(Method)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
-from nearkin.errors import ParameterError, SourceError
+from nearkin.errors import ParameterError, SourceError, in_percent
 from nearkin.nouns import counted, one_of
 from nearkin.records import I64, U32, U64, Bool, Candidates, Matches, ShingleSets
 from nearkin.runs.meter import Meter
@@ -19,7 +19,7 @@ from nearkin.stages.verification.measures import MEASURES, Measure
 from nearkin.stages.verification.overlap import verify
 from nearkin.workflows.reading.snapshots import texts_again
 from nearkin.workflows.reading.texts import RawBatch, Texts
-from nearkin.workflows.resources import Resources, in_percent
+from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.signature_file import SignatureFile
 
 

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from nearkin.arguments import checking_methods, plain_number
-from nearkin.errors import FingerprintError, ParameterError, check_int, is_number
+from nearkin.errors import FingerprintError, ParameterError, check_int, in_percent, is_number
 from nearkin.kernels import chains
 from nearkin.kernels.mixing import GOLDEN
 from nearkin.nouns import counted
@@ -31,7 +31,6 @@ from nearkin.stages.features.shingles import Shingling, parse_shingling
 from nearkin.stages.search.bands import Bands
 from nearkin.stages.signatures.minhash import MinHash
 from nearkin.stages.verification.overlap import verify
-from nearkin.workflows.resources import in_percent
 from nearkin.workflows.stream.saved import SavedStream
 
 _FIRST_CAPACITY = 1024
