@@ -17,6 +17,7 @@ import pytest
 from commands import program
 from functional.conftest import nearkin_here, write_jsonl
 from generator.office_files import mail, rtf
+from nearkin.collection.stored.keys import SAMPLE, keys_of
 
 LEASE = (
     "This lease is made between the owner and the tenant for the house at {street}. The rent of {rent} crowns is due "
@@ -82,7 +83,7 @@ def test_the_exit_code_is_the_answer(repository, tmp_path, text, code, verdict):
             "shorter or repetitive ones"
         )
         if parts["containing"] == parts["contained"] == 0:
-            said = "Not searched: stored texts that contain this one or are part of it; this text is too short for that"
+            said = "Not searched: stored texts that contain this one or are part of it. None of its word 5-grams"
         assert re.search(said, " ".join(shown.out.split()))
 
 
@@ -103,6 +104,31 @@ def test_a_text_that_is_stored_under_the_same_id_is_not_said_to_be_stored(reposi
     assert check(repository, path, *arguments).out.splitlines()[-1] == "already stored as mine (version 3)"
     check(repository, path, "--store", "--id", "its copy")
     assert check(repository, path, *arguments, "--limit", "1").out.splitlines()[-1].startswith("already stored as mine")
+
+
+def _without_sample(n_words: int) -> str:
+    """Return a text of different words none of whose word 5-grams is sampled."""
+    for start in range(1_000):
+        text = " ".join(f"word{start}x{i}" for i in range(n_words))
+        if not (keys_of([text]).kinds == SAMPLE).any():
+            return text
+    raise AssertionError
+
+
+def test_parts_are_said_to_be_not_searched_for_whatever_the_length(repository, tmp_path):
+    part = _without_sample(59)
+    longer = tmp_path / "longer.txt"
+    longer.write_text(f"{MORE} {part} {MORE.upper()}", encoding="utf-8")
+    check(repository, longer, "--store", "--id", "longer")
+    path = written(tmp_path, part)
+    command = f"dedup {path} --against {repository} --measure containment --threshold 0.9 --drop either"
+    asked = nearkin_here("similar", repository, "--file", path, "--measure", "containment")
+    for said in (" ".join(check(repository, path).out.split()), " ".join(asked.out.split())):
+        assert "Not searched: stored texts that contain this one or are part of it. None of its word 5-grams" in said
+        assert "too short" not in said
+        assert f"nearkin {command.replace(str(path), 'FILE')}" in said
+    found = nearkin_here(*command.split(), "--out", tmp_path / "found")
+    assert "0 exact copies and 1 verified pair across the two sets" in found.out
 
 
 def test_an_empty_text_matches_no_other_document(repository, tmp_path):

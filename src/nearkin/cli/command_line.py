@@ -38,7 +38,7 @@ _PLAIN = {
     "⟨": "<", "⟩": ">", "γ": "g", "τ": "t",
 }  # fmt: skip
 _HANDLER = "nearkin-plain"
-_PROPOSED = re.compile(r"(\bnearkin (?:[a-z]+ )+)COLLECTION\b")
+_PROPOSED = re.compile(r"(\bnearkin (?:[a-z]+ )+(?:FILE --against )?)COLLECTION\b")
 _PASSWORD = re.compile(r"(://[^:@/?]*):.*@", re.DOTALL)
 """Password of a URL, up to the last @: one that is not escaped may be in the password."""
 _SIDES = {"left", "right"}

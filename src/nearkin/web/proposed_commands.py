@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 
-_PROPOSED = re.compile(r"(\bnearkin (?:[a-z]+ )+)COLLECTION\b")
+_PROPOSED = re.compile(r"(\bnearkin (?:[a-z]+ )+(?:FILE --against )?)COLLECTION\b")
 
 
 def with_name(text: str, name: str) -> str:

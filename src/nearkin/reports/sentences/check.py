@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.reports.quantities import nearest_percent_text
-from nearkin.reports.sentences.part_recall import part_recall_lines
+from nearkin.reports.sentences.part_recall import part_recall_sentences
 from nearkin.reports.sentences.sentence import Sentence, contradiction_sentences, missing_sentences, not_shown
 
 if TYPE_CHECKING:
@@ -142,8 +142,7 @@ def _on_limits(found: Checked, *, is_empty: bool) -> Iterator[Sentence]:
             "quiet",
         )
         if found.expected_recall_of_parts is not None and found.options.containment is not None:
-            for line in part_recall_lines(found.expected_recall_of_parts, found.options.containment):
-                yield Sentence(line, "quiet")
+            yield from part_recall_sentences(found.expected_recall_of_parts, found.options.containment, "quiet")
     if found.n_hot_keys and found.verdict != "exact":
         n = found.n_hot_keys
         yield Sentence(

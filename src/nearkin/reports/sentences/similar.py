@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nearkin.collection.tolerance import THRESHOLD
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.quantities import nearest_percent_text
-from nearkin.reports.sentences.part_recall import part_recall_lines
+from nearkin.reports.sentences.part_recall import part_recall_sentences
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 
 if TYPE_CHECKING:
@@ -41,8 +41,7 @@ def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
         recall, threshold = found.tolerance.recall, found.tolerance.value
         yield Sentence(f"Expected recall: {nearest_percent_text(recall, 1)} at Jaccard {threshold:g}, higher above")
     if found.expected_recall_of_parts is not None:
-        for line in part_recall_lines(found.expected_recall_of_parts, found.tolerance.value):
-            yield Sentence(line)
+        yield from part_recall_sentences(found.expected_recall_of_parts, found.tolerance.value)
         yield Sentence("To measure it: nearkin audit COLLECTION --measure containment")
     elif found.tolerance.method in ("containment", "edit") and found.is_answered:
         missed = "Short parts" if found.tolerance.method == "containment" else "Some similar documents"
