@@ -9,18 +9,27 @@ import io
 import json
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 from nearkin.collection.collection import Collection
+from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError
+from nearkin.reports.sentences.check import recall_sentences
+from nearkin.reports.sentences.sentence import Sentence
+from nearkin.reports.sentences.similar import similar_sentences
+from nearkin.web.proposed_commands import with_name
+from nearkin.web.sent_files import SentFile, SentText
 from places import SomePlace
 from review_client import DOCUMENTS, LEASE, OWN, Visit, words_of
 
 HOSTILE = "<script>alert(1)</script> & \"quotes\" 'n' ../../etc/passwd\r\nSet-Cookie: a=b"
+
+NO_SAMPLE = " ".join(f"word12x{i}" for i in range(59))
+"""A text none of whose word 5-grams is sampled."""
 
 
 @pytest.fixture
@@ -278,6 +287,33 @@ def test_what_is_like_a_document_follows_the_slider(visit: Visit) -> None:
     assert (len(drawn["counts"]), sum(drawn["counts"])) == (20, 2)
     assert visit.send("GET", "/document/similar?id=lease&measure=words&value=2").status_code == 400
     assert visit.send("GET", "/document/similar?id=lease&measure=nonsense").status_code == 400
+
+
+def _said(sentences: Iterable[Sentence], visit: Visit) -> list[str]:
+    return [with_name(str(one), visit.service.name) for one in sentences]
+
+
+@pytest.mark.parametrize("doc_id", ["sampled", "no sample"])
+def test_the_similar_documents_have_the_sentences_of_the_command(visit: Visit, doc_id: str) -> None:
+    visit.service.collection.add([("no sample", NO_SAMPLE), ("sampled", " ".join(f"other{i}" for i in range(400)))])
+    for measure in ("words", "containment", "edit", "letters"):
+        tolerance = Tolerance.of(measure)
+        found = visit.service.collection.similar(doc_id, measure=measure, **{tolerance.parameter: tolerance.value})
+        said = _said(list(similar_sentences(found, doc_id))[1:], visit)
+        page = html.unescape(visit.get("/document/similar", id=doc_id, measure=measure, value=tolerance.value).text)
+        assert all(one in page for one in said), (measure, said)
+        assert said or measure == "letters"
+        assert ("Not searched" in page) == ((measure, doc_id) == ("containment", "no sample"))
+
+
+@pytest.mark.parametrize("text", [NO_SAMPLE, f"{LEASE} {NO_SAMPLE}"])
+def test_a_check_in_has_the_expected_recall_of_the_command(visit: Visit, text: str) -> None:
+    key = visit.service.sent.keep(SentText("new.txt", SentFile("new.txt", io.BytesIO(text.encode())).document("utf-8")))
+    page = html.unescape(visit.get("/check-in", key=key).text)
+    found = visit.service.collection.check(text)
+    said = _said(recall_sentences(found), visit)
+    assert said
+    assert all(one in page for one in said), said
 
 
 def test_texts_and_ids_are_never_html_headers_or_names(visit: Visit) -> None:

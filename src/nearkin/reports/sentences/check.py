@@ -126,6 +126,19 @@ def _on_damage(found: Checked) -> Iterator[Sentence]:
         yield Sentence(f"Not compared, because the stored text is damaged: {first}{more}. See: nearkin fsck", "damage")
 
 
+def recall_sentences(found: Checked) -> Iterator[Sentence]:
+    """State the expected recall of near-duplicates and of parts, unless a copy or a near-duplicate was found."""
+    if found.expected_recall is None or found.verdict not in ("new", "contained", "contains"):
+        return
+    part, threshold = found.expected_recall, found.options.threshold
+    yield Sentence(
+        f"Expected recall of near-duplicates: {nearest_percent_text(part, 1)} at Jaccard {threshold:g}, higher above",
+        "quiet",
+    )
+    if found.expected_recall_of_parts is not None and found.options.containment is not None:
+        yield from part_recall_sentences(found.expected_recall_of_parts, found.options.containment, "quiet")
+
+
 def _on_limits(found: Checked, *, is_empty: bool) -> Iterator[Sentence]:
     if not found.is_answered:
         listed = "an empty text matches no other document" if is_empty else "only identical texts are listed"
@@ -134,15 +147,8 @@ def _on_limits(found: Checked, *, is_empty: bool) -> Iterator[Sentence]:
         yield Sentence(
             "Searched by the similarity index, which misses most matches; omit --method si to find more.", "quiet"
         )
-    elif found.expected_recall is not None and found.verdict in ("new", "contained", "contains"):
-        part, threshold = found.expected_recall, found.options.threshold
-        yield Sentence(
-            f"Expected recall of near-duplicates: {nearest_percent_text(part, 1)} at Jaccard {threshold:g}, higher "
-            "above",
-            "quiet",
-        )
-        if found.expected_recall_of_parts is not None and found.options.containment is not None:
-            yield from part_recall_sentences(found.expected_recall_of_parts, found.options.containment, "quiet")
+    else:
+        yield from recall_sentences(found)
     if found.n_hot_keys and found.verdict != "exact":
         n = found.n_hot_keys
         yield Sentence(

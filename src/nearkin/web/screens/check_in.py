@@ -10,7 +10,7 @@ from markupsafe import Markup
 from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
 from nearkin.errors import ParameterError
 from nearkin.reports.comparison.page import comparison_fragment
-from nearkin.reports.sentences.check import check_sentences, copy_in_words, verdict_sentence
+from nearkin.reports.sentences.check import check_sentences, copy_in_words, recall_sentences, verdict_sentence
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.read_again import ENCODINGS
@@ -37,10 +37,11 @@ def check_in(service: ReviewService, asked: CheckInQuery) -> ScreenAnswer:
     options = CheckOptions(limit=_N_SHOWN, with_passage=False)
     found = service.collection.check(sent.text, options=options)
     found = replace(found, missing=sent.document.missing, not_checked=sent.document.inside)
+    of_recall = set(recall_sentences(found))
     said = [
         one
         for one in check_sentences(found, is_storing=False, is_empty=not sent.text.strip())
-        if one.tone in ("warning", "damage")
+        if one.tone in ("warning", "damage") or one in of_recall
     ]
     values = {
         "asked": asked,

@@ -16,6 +16,7 @@ from nearkin.nouns import counted
 from nearkin.reports.plots.charts import interval_chart
 from nearkin.reports.quantities import size_text
 from nearkin.reports.sentences.browsing import mail_facts
+from nearkin.reports.sentences.sentence import Sentence
 from nearkin.reports.sentences.similar import similar_sentences
 from nearkin.stages.documents.origin import Origin
 from nearkin.web.answers import ScreenAnswer
@@ -140,9 +141,9 @@ def _similar(service: ReviewService, asked: DocumentQuery, limit: int) -> Simila
     return similar_documents(opened, asked.id, None, asked.tolerance, version=asked.version, limit=limit)
 
 
-def _sentences(found: SimilarDocuments, name: str) -> list[object]:
-    """Return the warnings of an answer; the heading of the page has the count."""
-    return [one for one in similar_sentences(found, name) if one.tone in ("warning", "damage")]
+def _sentences(found: SimilarDocuments, name: str) -> list[Sentence]:
+    """Return the sentences of the command without the first one, the count, which is the heading of the list."""
+    return list(similar_sentences(found, name))[1:]
 
 
 def measure_text(one: SimilarDocument, measure: Measure) -> str:
