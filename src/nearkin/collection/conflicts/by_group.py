@@ -138,6 +138,8 @@ class Conflicts(Tabular):
         See `CollectionGroups`.
     are_groups_stored : bool
         Whether `Collection.groups` has stored these groups. Otherwise the numbers are those that it would give to them.
+    are_groups_outdated : bool
+        Whether other groups are stored at this tolerance, because documents or decisions changed since.
     """
 
     tables: ClassVar[tuple[str, ...]] = ("table",)
@@ -151,6 +153,7 @@ class Conflicts(Tabular):
     n_uncounted: int
     n_not_compared: int
     are_groups_stored: bool
+    are_groups_outdated: bool = False
 
     def rows(self) -> list[dict[str, object]]:
         """Return the conflicts as JSON types; ``is_letters_only``: found by letters, and the wording does not match."""
@@ -180,6 +183,7 @@ class Conflicts(Tabular):
             "n_uncounted": self.n_uncounted,
             "n_not_compared": self.n_not_compared,
             "are_groups_stored": self.are_groups_stored,
+            "are_groups_outdated": self.are_groups_outdated,
             "is_truncated": self.n_found > len(self.conflicts),
             "conflicts": self.rows(),
         }
@@ -208,6 +212,7 @@ def conflicts(
         found = search.found_in(groups)
         content_of = {one.document.doc_id: one.document.content for one in entries}
         is_comparable = matching.is_comparable[np.array([*content_of.values()], np.int64)]
+        is_stored = regrouped.is_stored(state)
         return Conflicts(
             tolerance=tolerance,
             conflicts=tuple(_told(connection, one) for one in found[:limit]),
@@ -217,7 +222,8 @@ def conflicts(
             unknown=tuple(doc_id for doc_id in by_id if doc_id not in content_of),
             n_uncounted=int((~is_comparable).sum()),
             n_not_compared=n_not_compared(connection, state) + regrouped.n_not_compared,
-            are_groups_stored=regrouped.is_stored(state),
+            are_groups_stored=is_stored,
+            are_groups_outdated=state.number is not None and not is_stored,
         )
 
     return collection.answered(ask)

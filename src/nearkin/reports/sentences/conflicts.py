@@ -43,17 +43,17 @@ def conflicts_sentences(
             f"Only the first {len(found.conflicts):,} are listed and written; raise --max-conflicts for more.",
             "warning",
         )
-    if not found.are_groups_stored and found.conflicts:
-        yield Sentence(
-            f"These groups are not stored yet. nearkin groups COLLECTION{found.tolerance.of_groups()} would store them "
-            "with these numbers.",
-            "quiet",
-        )
     yield from missing_sentences(found, n_without_label=n_without_label)
 
 
 def missing_sentences(found: Conflicts, *, n_without_label: int = 0) -> Iterator[Sentence]:
-    """Name the labels without a document, and count the texts and pairs that were not compared."""
+    """Say whether the groups are stored, name the labels without a document, and count what was not compared."""
+    if found.conflicts and not found.are_groups_stored:
+        command = f"nearkin groups COLLECTION{found.tolerance.of_groups()}"
+        said = f"These groups are not stored yet. {command} would store them with these numbers."
+        if found.are_groups_outdated:
+            said = f"The stored groups are out of date. {command} would store these groups with these numbers."
+        yield Sentence(said, "quiet")
     if found.unknown:
         yield Sentence(
             f"not in the collection: {counted(len(found.unknown), 'labelled id')}: {', '.join(found.unknown[:3])}"
