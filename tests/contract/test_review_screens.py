@@ -21,6 +21,7 @@ from nearkin.errors import ParameterError
 from nearkin.reports.sentences.check import recall_sentences
 from nearkin.reports.sentences.sentence import Sentence
 from nearkin.reports.sentences.similar import similar_sentences
+from nearkin.runs.progress import Silent
 from nearkin.web.proposed_commands import with_name
 from nearkin.web.sent_files import SentFile, SentText
 from places import SomePlace
@@ -234,11 +235,22 @@ def test_the_digest_of_the_defensibility_page_is_that_of_its_data(visit: Visit) 
     assert first["sha256"] == hashlib.sha256(told.encode()).hexdigest()
     page = visit.get("/defensibility").text
     assert first["sha256"] in page
-    assert "SHA-256 of the value of data" in words_of(page)
+    assert "It is the SHA-256 of the value of data in the JSON file" in words_of(page)
     visit.post("/tags", id="letter", tag="seen")
     after = visit.get("/defensibility.json", integrity="1").json()
     assert after["data"]["log"]["sha256"] != first["data"]["log"]["sha256"]
     assert after["data"]["integrity"] is not None
+
+
+def test_the_defensibility_page_says_how_pairs_count_and_names_audits_at_other_thresholds(visit: Visit) -> None:
+    visit.service.collection.groups(threshold=0.5)
+    assert "do not cover" not in words_of(visit.get("/defensibility").text)
+    visit.service.collection.groups(threshold=0.7)
+    visit.service.audits.measure(Silent())
+    page = html.unescape(visit.get("/defensibility").text)
+    assert page.count("a pair of two sampled texts counts twice in 'true' and in 'found'") == 2
+    command = with_name("nearkin audit COLLECTION --measure words --threshold 0.7", visit.service.name)
+    assert re.findall("to measure the recall there: <code>(.*)</code>", page) == [command]
 
 
 def test_the_empty_log_does_not_say_that_a_removal_can_be_undone(visit: Visit) -> None:

@@ -16,6 +16,9 @@ from nearkin.workflows.auditing.audited import Audited, AuditOptions
 from nearkin.workflows.auditing.collection import audit_opened
 from nearkin.workflows.resources import Resources
 
+AUDITED = (Tolerance.of("letters"), Tolerance.of("words"))
+"""Searches that are audited, each at its usual tolerance."""
+
 
 @dataclass(frozen=True, slots=True)
 class MadeAudits:
@@ -68,7 +71,7 @@ class CurrentAudits:
         with self._opened.store.reading() as connection:
             state = StoredState.now(connection)
         threads = Resources().n_threads
-        options = [AuditOptions(tolerance=Tolerance.of(name), threads=threads) for name in ("letters", "words")]
+        options = [AuditOptions(tolerance=one, threads=threads) for one in AUDITED]
         audits = [audit_opened(self._opened, one, progress) for one in options]
         made = MadeAudits(state, datetime.now(UTC).isoformat(timespec="seconds"), audits)
         with self._lock:

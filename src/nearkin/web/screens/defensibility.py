@@ -12,13 +12,14 @@ from importlib.metadata import distributions
 import msgspec
 
 from nearkin._version import __version__
-from nearkin.collection.groups.listed import group_figures
+from nearkin.collection.groups.listed import group_figures, stored_tolerances
 from nearkin.collection.info import info
 from nearkin.collection.integrity.read_only import check_only
 from nearkin.collection.tolerance import Tolerance, described
 from nearkin.reports.sentences.audit import measured_recall
 from nearkin.reports.sentences.changed_values import kinds_in_words
 from nearkin.web.answers import GoTo, ScreenAnswer
+from nearkin.web.audits import AUDITED
 from nearkin.web.screen import ChangeForm, NoQuery, Screen
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor
@@ -59,6 +60,7 @@ def defensibility(service: ReviewService, asked: DefensibilityQuery) -> ScreenAn
         "kinds": kinds_in_words(listed),
         "audits": () if made is None else made.audits,
         "measured_recall": measured_recall,
+        "other_audits": _other_audits(service),
     }
     return ScreenAnswer("defensibility.html.j2", values, {"data": data, "sha256": sha256})
 
@@ -85,6 +87,13 @@ def _groups(service: ReviewService) -> list[dict[str, object]]:
     with service.collection.opened.store.reading() as connection:
         found = group_figures(connection)
     return [asdict(one) | {"tolerance": _in_words(one.tolerance)} for one in found]
+
+
+def _other_audits(service: ReviewService) -> list[str]:
+    """Return the commands that audit the tolerances of stored groups that the audits of this page do not cover."""
+    with service.collection.opened.store.reading() as connection:
+        stored = [Tolerance.of_stored(one) for one in stored_tolerances(connection)]
+    return [f"nearkin audit COLLECTION {one.in_options()}" for one in stored if one is not None and one not in AUDITED]
 
 
 def _in_words(stored: str) -> str:
