@@ -46,6 +46,8 @@ def test_a_group_is_found_compared_tagged_and_undone(visit: Visit) -> None:
     assert (answer.status_code, answer.headers["location"]) == (303, "/groups?measure=words&value=0.5")
     (one,) = visit.get("/groups.json").json()["groups"]
     assert (one["n_documents"], one["n_texts"]) == (3, 2)
+    assert visit.get("/groups.json").json()["expected_recall"] == 0.999
+    assert "Expected recall of the pairs: 99.9% at Jaccard 0.5, higher above" in words_of(visit.get("/groups").text)
 
     group = visit.get("/group.json", number=one["number"]).json()
     assert {member["doc_id"] for member in group["members"]} == {"lease", "lease, signed", "lease/copy"}

@@ -231,6 +231,18 @@ def test_options_without_effect_are_refused(matter, arguments, message) -> None:
     assert message in " ".join(run(command, matter, *rest, code=2).err.split())
 
 
+def test_groups_state_the_recall_of_their_search(matter) -> None:
+    said = " ".join(run("groups", matter, "--threshold", "0.6").out.split())
+    expected = (
+        "Expected recall of the pairs: 99.9% at Jaccard 0.6, higher above. To measure the recall of this search: "
+    )
+    assert expected + f"nearkin audit {matter} --measure words --threshold 0.6" in said
+    assert json.loads(run("groups", matter, "--threshold", "0.6", "--json").out)["expected_recall"] == 0.999
+    asked = "groups", matter, "--measure", "letters", "--gamma", "0.03"
+    assert "Exact search: every pair of texts within gamma 0.03 is found" in " ".join(run(*asked).out.split())
+    assert json.loads(run(*asked, "--json").out)["expected_recall"] == 1.0
+
+
 def test_conflicts_of_tags(matter) -> None:
     run("tag", matter, "responsive=yes", "d000", "d001", "-q")
     run("tag", matter, "responsive=no", "d002", "-q")

@@ -149,6 +149,7 @@ class CollectionGroups(Tabular):
             "n_indirect": self.n_indirect,
             "n_uncounted": self.n_uncounted,
             "n_not_compared": self.n_not_compared,
+            "expected_recall": self.tolerance.recall,
             "groups": [asdict(one) for one in self.groups],
             "changes": [asdict(one) for one in self.changes],
         }

@@ -179,26 +179,30 @@ def _on_pairs_that_drop_nothing(told: DedupManifest, n_matches: int) -> Iterator
     )
 
 
-def _on_search(told: DedupManifest, *, has_compiled: bool) -> Iterator[Sentence]:
-    """Estimate the missed pairs, and give the cost of the run."""
+def missed_pairs_sentence(told: DedupManifest) -> Sentence:
+    """Estimate the missed pairs of a run over files, beside the predicted recall."""
     if n_skipped := told.count("pairs_not_compared"):
-        yield Sentence(
+        return Sentence(
             f"The number of missed pairs is not known: up to {counted(n_skipped, 'pair')} of texts that share a key "
             "with very many others were not compared; each such text was compared with the first of them only.",
             "warning",
         )
-    else:
-        of_search = " of the search" if told.command == "regroup" else ""
-        is_shared = "min_shared" in told.parameters
-        at = "with exactly one shared shingle" if is_shared else "exactly at the threshold"
-        recall = share_percent_text(told.plan_numbers["recall_at_threshold"])
-        estimated = told.estimated_recall  # as nearkin audit writes it
-        missed = missed_pairs_text(told.estimated_missed_pairs or 0.0, estimated)  # as in the report
-        found = f"Estimated missed pairs: {missed}"
-        if estimated is not None:
-            about = "" if missed.startswith("fewer") else "about "
-            found = f"Estimated recall: {share_percent_text(estimated)} of all pairs ({about}{missed} pairs missed)"
-        yield Sentence(f"{found}; predicted for pairs {at}{of_search}: {recall}")
+    of_search = " of the search" if told.command == "regroup" else ""
+    is_shared = "min_shared" in told.parameters
+    at = "with exactly one shared shingle" if is_shared else "exactly at the threshold"
+    recall = share_percent_text(told.plan_numbers["recall_at_threshold"])
+    estimated = told.estimated_recall  # as nearkin audit writes it
+    missed = missed_pairs_text(told.estimated_missed_pairs or 0.0, estimated)  # as in the report
+    found = f"Estimated missed pairs: {missed}"
+    if estimated is not None:
+        about = "" if missed.startswith("fewer") else "about "
+        found = f"Estimated recall: {share_percent_text(estimated)} of all pairs ({about}{missed} pairs missed)"
+    return Sentence(f"{found}; predicted for pairs {at}{of_search}: {recall}")
+
+
+def _on_search(told: DedupManifest, *, has_compiled: bool) -> Iterator[Sentence]:
+    """Estimate the missed pairs, and give the cost of the run."""
+    yield missed_pairs_sentence(told)
     speed = speed_text(total_s(told.stages), told.count("documents"), has_compiled=has_compiled)
     yield Sentence(f"{speed}, {memory_text(told.stages)}{_beyond_the_limit(told.memory)}")
 

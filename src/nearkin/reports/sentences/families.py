@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from nearkin.nouns import counted
 from nearkin.reports.criterion import criterion_text
 from nearkin.reports.sentences.cost import speed_text, total_s
-from nearkin.reports.sentences.dedup import input_sentences
-from nearkin.reports.sentences.groups import change_sentences, not_compared_sentence
+from nearkin.reports.sentences.dedup import input_sentences, missed_pairs_sentence
+from nearkin.reports.sentences.groups import change_sentences, search_sentences
 from nearkin.reports.sentences.sentence import Sentence
 
 if TYPE_CHECKING:
@@ -39,12 +39,13 @@ def families_sentences(
             "quiet",
         )
     yield from input_sentences(told)
+    if "recall_at_threshold" in told.plan_numbers:  # of files; of a collection, see `family_group_sentences`
+        yield missed_pairs_sentence(told)
     yield Sentence(speed_text(total_s(told.stages), n_documents, has_compiled=has_compiled))
 
 
 def family_group_sentences(found: CollectionGroups) -> Iterator[Sentence]:
-    """Count the pairs that the groups of a collection left uncompared, and describe the changes since last time."""
-    if found.n_not_compared:
-        yield not_compared_sentence(found.n_not_compared)
+    """State the expected recall of the groups of a collection, and describe the changes since last time."""
+    yield from search_sentences(found.tolerance, found.n_not_compared)
     if not found.is_first:
         yield from change_sentences(found)

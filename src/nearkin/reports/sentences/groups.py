@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nearkin.collection.matching.letters_only import LETTERS_ONLY
 from nearkin.collection.tolerance import THRESHOLD, Tolerance
 from nearkin.nouns import agreeing, counted, first_of, wave_text
+from nearkin.reports.quantities import nearest_percent_text
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 
 if TYPE_CHECKING:
@@ -61,8 +62,7 @@ def groups_sentences(
             + "; nearkin info COLLECTION --uncounted lists them" * (found.tolerance.method == "range"),
             "warning",
         )
-    if found.n_not_compared:
-        yield not_compared_sentence(found.n_not_compared)
+    yield from search_sentences(found.tolerance, found.n_not_compared)
     n_letters_only = sum(found.members["is_letters_only"].to_pylist())
     if n_letters_only:
         yield Sentence(
@@ -78,6 +78,30 @@ def letters_only_groups(found: CollectionGroups) -> set[int]:
     """Return the numbers of the groups with a member of like letters but other wording than the principal."""
     members = found.members.select(["group", "is_letters_only"]).to_pylist()
     return {one["group"] for one in members if one["is_letters_only"]}
+
+
+def search_sentences(tolerance: Tolerance, n_not_compared: int) -> Iterator[Sentence]:
+    """State the expected recall of the pairs that link groups, and count the pairs of texts that were not compared.
+
+    Examples
+    --------
+    >>> [str(one) for one in search_sentences(Tolerance.of("letters", gamma=0.05), 0)]
+    ['Exact search: every pair of texts within gamma 0.05 is found']
+    >>> (words,) = search_sentences(Tolerance.of("words", threshold=0.7), 0)
+    >>> words.text.partition(". ")[0]
+    'Expected recall of the pairs: 99.9% at Jaccard 0.7, higher above'
+    """
+    recall = tolerance.recall
+    if recall == 1:
+        yield Sentence(f"Exact search: every pair of texts within gamma {tolerance.value:g} is found")
+    elif recall is not None:
+        beside = ", without those not compared" * (n_not_compared > 0)
+        yield Sentence(
+            f"Expected recall of the pairs: {nearest_percent_text(recall, 1)} at Jaccard {tolerance.value:g}, higher "
+            f"above{beside}. To measure the recall of this search: nearkin audit COLLECTION {tolerance.in_options()}"
+        )
+    if n_not_compared:
+        yield not_compared_sentence(n_not_compared)
 
 
 def not_compared_sentence(n_pairs: int) -> Sentence:

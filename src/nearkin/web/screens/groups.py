@@ -10,9 +10,11 @@ from markupsafe import Markup
 
 from nearkin.collection.groups.listed import neighbours_of, stored_groups, stored_tolerances
 from nearkin.collection.groups.members import group_members
+from nearkin.collection.stored.group_state import GroupState, n_not_compared
 from nearkin.errors import NearkinError
 from nearkin.reports.comparison.page import comparison_fragment
 from nearkin.reports.sentences.compare import similarity_facts
+from nearkin.reports.sentences.groups import search_sentences
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.jobs import Job
 from nearkin.web.queries import GroupingQuery, OverlayQuery, SizesQuery
@@ -56,6 +58,7 @@ def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
             min_documents=asked.min_documents, max_documents=asked.max_documents,
         )  # fmt: skip
         tolerances = stored_tolerances(connection)
+        n_pairs = n_not_compared(connection, GroupState.known(connection, str(asked.tolerance)))
     values = {
         "asked": asked,
         "value": asked.tolerance.value,
@@ -63,10 +66,12 @@ def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
         "page": page,
         "n_pages": -(-found.n_groups // _A_PAGE),
         "tools": TOOLS,
+        "sentences": list(search_sentences(asked.tolerance, n_pairs)) if found.is_stored else [],
         "is_filtered": asked.min_documents > 2 or asked.max_documents is not None,
         "tolerances": [tolerance_parts(one) for one in tolerances],
     }
-    return ScreenAnswer("groups.html.j2", values, found.to_dict())
+    data = {**found.to_dict(), "n_not_compared": n_pairs, "expected_recall": asked.tolerance.recall}
+    return ScreenAnswer("groups.html.j2", values, data)
 
 
 def tolerance_parts(stored: str) -> tuple[str, str]:
