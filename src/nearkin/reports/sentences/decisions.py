@@ -105,11 +105,15 @@ def purged_sentences(found: Purged, n_shown: int = 5, *, is_asked_dry: bool) -> 
 
 
 def _holders(found: Purged, n_shown: int) -> str:
-    """Name the documents whose versions have the erased texts, if all texts have one."""
-    if found.n_without_document or not found.holders:
+    """Name the documents whose versions have the erased texts; say so if other texts have no document."""
+    if not found.holders:
         return ""
     of_several = f"{counted(len(found.holders), 'document')}: " if len(found.holders) > 1 else ""
-    return f" of {of_several}{first_of(list(found.holders), n_shown)}"
+    named_here = f" of {of_several}{first_of(list(found.holders), n_shown)}"
+    if not found.n_without_document:
+        return named_here
+    texts = agreeing(found.n_versions, "the text", "the texts")
+    return f", among them {texts} of {counted(found.n_versions, 'version')}{named_here}"
 
 
 def _in_damage(found: Purged, n_shown: int) -> str:
