@@ -86,6 +86,15 @@ def test_a_member_without_a_not_is_listed(visit: Visit) -> None:
     assert "lease lacks 1 word: not" in exported(visit)[0]["lacks"]
 
 
+def test_a_negation_of_which_only_the_end_differs_is_named(visit: Visit) -> None:
+    """Of can and can't, only 't differs."""
+    visit.service.collection.add([("may", f"{LEASE} He can sublet."), ("may not", f"{LEASE} He can't sublet.")])
+    visit.service.collection.groups()
+    visit.service.collection.decide(principal="may", by="ada")
+    assert "may not adds 1 word, in \"can't\": 't" in html.unescape(words_of(visit.get("/representatives").text))
+    assert "may not adds 1 word, in \"can't\": 't" in exported(visit)[0]["adds"]
+
+
 def test_a_not_after_many_replaced_words_is_in_the_page_and_the_export(visit: Visit) -> None:
     words = [f"clause{i}" for i in range(300)]
     amended = [f"amendedword{i}" if i in range(4, 34, 5) else word for i, word in enumerate(words)]

@@ -40,20 +40,22 @@ class OneSidedPassages:
     is_whole: bool = True
 
     def amount(self) -> str:
-        """Return the number of words, and the negations among them.
+        """Return the number of words, and the negations among them, unless the passages are just these.
 
         Examples
         --------
-        >>> OneSidedPassages(doc_id="a", n_words=7, passages=("not",), negations=("not",)).amount()
-        '7 words, among them "not"'
+        >>> OneSidedPassages(doc_id="a", n_words=3, passages=("is not due",), negations=("not",)).amount()
+        '3 words, among them "not"'
         >>> OneSidedPassages(doc_id="a", n_words=1, passages=("not",), negations=("not",)).amount()
         '1 word'
+        >>> print(OneSidedPassages(doc_id="a", n_words=1, passages=("'t",), negations=("can't",)).amount())
+        1 word, in "can't"
         """
         words = counted(self.n_words, "word")
-        if not self.negations or self.n_words <= len(self.negations):
+        if not self.negations or {one.lower() for one in self.passages} == set(self.negations):
             return words
-        quoted = [f'"{one}"' for one in self.negations]
-        return f"{words}, among them {', '.join(quoted)}"
+        quoted = ", ".join(f'"{one}"' for one in self.negations)
+        return f"{words}, {'among them' if self.n_words > len(self.negations) else 'in'} {quoted}"
 
     def excerpt(self, most: int = _AN_EXCERPT) -> Excerpt:
         """Return the first passages, those with a negation before the others."""
