@@ -47,7 +47,7 @@ TABLE = Table(
     Column("checksum", BigInteger, nullable=False),
 )
 _METHOD = "relations"
-FINGERPRINT = f"1;rules={RULES_NUMBER:08x};{RELATION_SHINGLES.fingerprint};{NORMALISE.fingerprint};shown={N_SHOWN}"
+FINGERPRINT = f"2;rules={RULES_NUMBER:08x};{RELATION_SHINGLES.fingerprint};{NORMALISE.fingerprint};shown={N_SHOWN}"
 """Name of what is stored; raise its number when comparisons change and the rules do not."""
 _PAIRS_AT_A_TIME = 512
 _PRESENCE = {
@@ -109,14 +109,14 @@ def n_not_stored(connection: Connection, store: Store, pairs: Sequence[Pair]) ->
 
 
 def _stored(connection: Connection, store: Store, pairs: Sequence[Pair]) -> dict[Pair, RelatedText]:
-    """Return the stored relations among some pairs; rows that were changed, or have no one-sided text, are omitted."""
+    """Return the stored relations among some pairs; rows that were changed are omitted."""
     found = dict[Pair, RelatedText]()
     if not _is_there(connection, store):
         return found
     wanted = set(pairs)
     for row in connection.execute(select(TABLE).where(TABLE.c.principal.in_({principal for principal, _ in pairs}))):
-        if (row.principal, row.content) in wanted and _is_right(row) and (one := _unpacked(row.comparison)) is not None:
-            found[row.principal, row.content] = one
+        if (row.principal, row.content) in wanted and _is_right(row):
+            found[row.principal, row.content] = _unpacked(row.comparison)
     return found
 
 
@@ -158,12 +158,16 @@ def forget(connection: Connection, store: Store) -> None:
 
 
 def difference(connection: Connection, store: Store) -> str | None:
-    """Return how many stored relations were changed, or None; relations not stored yet are no difference."""
-    if store.fact(connection, _METHOD) is None:
+    """Return how many stored relations were changed, or None.
+
+    Relations that are not stored yet are no difference, nor are those of another version of Nearkin, which are never
+    read.
+    """
+    if store.fact(connection, _METHOD) != FINGERPRINT:
         return None
     try:
         if not _is_there(connection, store):
-            return "relations of texts: missing or of another version"
+            return "relations of texts: missing"
         rows = connection.execution_options(yield_per=_PAIRS_AT_A_TIME).execute(select(TABLE))
         n_changed = sum(not _is_right(row) for row in rows)
     except (DBAPIError, TypeError, ValueError, OverflowError) as error:
@@ -201,12 +205,9 @@ def _packed(one: RelatedText) -> bytes:
     return zstandard.ZstdCompressor().compress(data)
 
 
-def _unpacked(blob: bytes) -> RelatedText | None:
-    """Return a relation; None if it was stored without the text that only one of the two has."""
+def _unpacked(blob: bytes) -> RelatedText:
     data = json.loads(zstandard.ZstdDecompressor().decompress(blob).decode("utf-8", "surrogatepass"))
     found = data["comparison"]
-    if "one_sided" not in found:
-        return None
     judgement, first = found["judgement"], found["first"]
     comparison = MemberComparison(
         Judgement(judgement["relation"], judgement["filled_in"], Measured(**judgement["measured"])),
