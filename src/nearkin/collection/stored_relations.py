@@ -228,6 +228,12 @@ def _both_sides(found: Any) -> tuple[OneSidedText, OneSidedText] | None:
     if found is None:
         return None
     of_principal, of_member = (
-        OneSidedText(tuple(one["passages"]), tuple(one["negations"]), one["n_words_left_out"]) for one in found
+        OneSidedText(
+            tuple(one["passages"]),
+            tuple(one["negations"]),
+            one["n_words_left_out"],
+            tuple((number, place) for number, place in one["negations_at"]),
+        )
+        for one in found
     )
     return of_principal, of_member

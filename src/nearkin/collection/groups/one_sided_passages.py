@@ -30,6 +30,8 @@ class OneSidedPassages:
         Number of words beyond 1,000,000 characters, which are not in the passages.
     is_whole : bool
         False if the texts were too long to be compared to the end.
+    negations_at : tuple of (int, int)
+        Passages with a negation: the number of each, from 0, and the place of its first negation.
     """
 
     doc_id: str
@@ -38,6 +40,7 @@ class OneSidedPassages:
     negations: tuple[str, ...] = ()
     n_words_left_out: int = 0
     is_whole: bool = True
+    negations_at: tuple[tuple[int, int], ...] = ()
 
     def amount(self) -> str:
         """Return the number of words, and the negations among them, unless the passages are just these.
@@ -59,7 +62,7 @@ class OneSidedPassages:
 
     def excerpt(self, most: int = _AN_EXCERPT) -> Excerpt:
         """Return the first passages, those with a negation before the others."""
-        return excerpt(self.passages, self.negations, self.n_words, most)
+        return excerpt(self.passages, self.negations_at, self.n_words, most)
 
     def in_words(self, verb: str) -> str:
         """Return them as one line of text: the member "adds" them, or "lacks" them.
@@ -102,4 +105,5 @@ def _passages(doc_id: str, n_words: int, comparison: MemberComparison, side: int
         negations=found.negations,
         n_words_left_out=found.n_words_left_out,
         is_whole=comparison.is_whole,
+        negations_at=found.negations_at,
     )

@@ -15,6 +15,19 @@ MAX_CHARACTERS = 1_000_000
 """Maximum number of characters that are kept of one side; the negations are named in any case."""
 
 
+_GAP = " … "
+_OPENING = "([\"'“‘„«*_—–-"
+
+
+@dataclass(frozen=True, slots=True)
+class _Negation:
+    """Negation: the form that is compared (n't is not), as it is written in lower case, and its place."""
+
+    form: str
+    written: str
+    start: int
+
+
 @dataclass(frozen=True, slots=True)
 class OneSidedText:
     """Text that only one of two texts has.
@@ -27,11 +40,14 @@ class OneSidedText:
         English negations of which this text has more at a difference, such as "not" or "isn't"; each once.
     n_words_left_out : int
         Number of words beyond the limit of 1,000,000 characters, which are not among the passages.
+    negations_at : tuple of (int, int)
+        Passages with such a negation: the number of each, from 0, and the place of its first negation.
     """
 
     passages: tuple[str, ...] = ()
     negations: tuple[str, ...] = ()
     n_words_left_out: int = 0
+    negations_at: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,22 +73,25 @@ def one_sided_texts(a: Wording, b: Wording, differences: Sequence[WordDifference
     >>> from nearkin.stages.differences.aligning import align
     >>> a, b = Wording("the tenant shall not pay the rent"), Wording("the lessee shall pay the rent")
     >>> for one in one_sided_texts(a, b, align(a, b).differences):
-    ...     print(one.passages, one.negations)
-    ('tenant', 'not') ('not',)
-    ('lessee',) ()
+    ...     print(one.passages, one.negations, one.negations_at)
+    ('tenant', 'not') ('not',) ((1, 0),)
+    ('lessee',) () ()
     """
-    more_a = (word for one in differences for word in _more_negations(a, one.a, b, one.b))
-    more_b = (word for one in differences for word in _more_negations(b, one.b, a, one.a))
-    return _side(a, (one.a for one in differences), more_a), _side(b, (one.b for one in differences), more_b)
+    of_a = ((one.a, _more_negations(a, one.a, b, one.b)) for one in differences)
+    of_b = ((one.b, _more_negations(b, one.b, a, one.a)) for one in differences)
+    return _side(a, of_a), _side(b, of_b)
 
 
-def excerpt(passages: Iterable[str], negations: Sequence[str], n_words: int, most: int) -> Excerpt:
+def excerpt(passages: Sequence[str], negations_at: Sequence[tuple[int, int]], n_words: int, most: int) -> Excerpt:
     """Return the first passages, those with a negation before the others, cut after at most some characters.
+
+    If not all fits, a long passage with a negation begins shortly before it.
 
     Parameters
     ----------
-    passages : iterable of str
-    negations : sequence of str
+    passages : sequence of str
+    negations_at : sequence of (int, int)
+        Passages with a negation, and the place of the first in each; see `OneSidedText`.
     n_words : int
         Number of words of all passages, and of what they leave out.
     most : int
@@ -80,36 +99,69 @@ def excerpt(passages: Iterable[str], negations: Sequence[str], n_words: int, mos
 
     Examples
     --------
-    >>> excerpt(("new word", "a longer passage", "not"), ("not",), 6, 16)
+    >>> excerpt(("new word", "a longer passage", "not"), ((2, 0),), 6, 16)
     Excerpt(text='not … new word …', n_words_left=3)
+    >>> excerpt(("the tenant of the cellar shall not pay",), ((0, 31),), 8, 20)
+    Excerpt(text='… shall not pay …', n_words_left=5)
     >>> excerpt(("Ada", "Kern"), (), 2, 16)
     Excerpt(text='Ada … Kern', n_words_left=0)
     """
-    ordered = sorted(passages, key=lambda one: not _has_one(one, negations))
-    whole = " … ".join(ordered)
-    if len(whole) <= most and not (n_left := n_words - sum(map(count_words, ordered))):
-        return Excerpt(whole, n_left)
+    first = {number: place for number, place in negations_at if number < len(passages)}
+    order = [*first, *(number for number in range(len(passages)) if number not in first)]
+    if sum(map(len, passages)) + len(_GAP) * (len(passages) - 1) <= most:
+        whole = _GAP.join(passages[number] for number in order)
+        if not (n_left := n_words - sum(map(count_words, passages))):
+            return Excerpt(whole, n_left)
+    else:
+        pieces, n_characters = list[str](), 0
+        for number in order:
+            if n_characters > most:
+                break
+            piece = passages[number]
+            start = _start_near(piece, first.get(number, 0), most)
+            pieces.append(f"… {piece[start : start + most]}" if start and not pieces else piece[start : start + most])
+            n_characters += len(pieces[-1]) + len(_GAP)
+        whole = _GAP.join(pieces)
     shown = _cut(whole, most - 2).rstrip(" …")
     return Excerpt(f"{shown} …", n_words - count_words(shown))
 
 
-def _has_one(passage: str, negations: Sequence[str]) -> bool:
-    words = {word.strip(".,;:!?()[]\"'").lower() for word in passage.split()}
-    return not words.isdisjoint(negations)
+def _start_near(passage: str, place: int, most: int) -> int:
+    """Return where to begin a passage so that the word at a place is among some characters: 0, or before a word."""
+    if place <= most // 2:
+        return 0
+    return passage.find(" ", place - most // 2 - 1, place) + 1 or place
 
 
-def _side(own: Wording, differences: Iterable[Sequence[Word]], negations: Iterable[str]) -> OneSidedText:
-    passages, n_left_out, n_characters = list[str](), 0, 0
-    for words in differences:
+def _side(own: Wording, differences: Iterable[tuple[Sequence[Word], Sequence[_Negation]]]) -> OneSidedText:
+    """Return the text of one side: its words at each difference, and the negations of which it has more there."""
+    passages, places, n_left_out, n_characters = list[str](), list[tuple[int, int]](), 0, 0
+    negations = dict[str, None]()
+    for words, more in differences:
+        negations |= dict.fromkeys(one.written for one in more)
         if not words:
             continue
         text = " ".join(own.text[words[0].start : words[-1].end].split())
         kept = _cut(text, MAX_CHARACTERS - n_characters)
-        n_left_out += count_words(text) - count_words(kept)
+        n_left_out += count_words(text) - count_words(kept) if len(kept) < len(text) else 0
         n_characters += len(kept)
-        if kept:
-            passages.append(kept)
-    return OneSidedText(tuple(passages), tuple(dict.fromkeys(negations)), n_left_out)
+        if not kept:
+            continue
+        if more and (place := _spaced_length(own.text[words[0].start : more[0].start])) < len(kept):
+            places.append((len(passages), place))
+        passages.append(kept)
+    return OneSidedText(tuple(passages), tuple(negations), n_left_out, tuple(places))
+
+
+def _spaced_length(before: str) -> int:
+    """Return the number of characters of the beginning of a text with single spaces.
+
+    Examples
+    --------
+    >>> _spaced_length("shall  "), _spaced_length("(")
+    (6, 1)
+    """
+    return len(" ".join(before.split())) + (before[-1:].isspace() and not before.isspace())
 
 
 def _cut(text: str, most: int) -> str:
@@ -119,16 +171,16 @@ def _cut(text: str, most: int) -> str:
     return text[: max(0, most + 1)].rpartition(" ")[0] or text[: max(0, most)]
 
 
-def _more_negations(own: Wording, words: Sequence[Word], other: Wording, others: Sequence[Word]) -> list[str]:
-    """Return the negations of which one side of a difference has more, as they are written, in lower case."""
+def _more_negations(own: Wording, words: Sequence[Word], other: Wording, others: Sequence[Word]) -> list[_Negation]:
+    """Return the negations of which one side of a difference has more."""
     mine, theirs = _negations(own, words), _negations(other, others)
-    more = Counter(form for form, _ in mine) - Counter(form for form, _ in theirs)
-    return [written for form, written in mine if form in more]
+    more = Counter(one.form for one in mine) - Counter(one.form for one in theirs)
+    return [one for one in mine if one.form in more]
 
 
-def _negations(own: Wording, words: Sequence[Word]) -> list[tuple[str, str]]:
-    """Return the negations among some words: the form that is compared (n't is not), and as it is written."""
-    found = list[tuple[str, str]]()
+def _negations(own: Wording, words: Sequence[Word]) -> list[_Negation]:
+    """Return the negations among some words."""
+    found = list[_Negation]()
     for word in words:
         if not word.is_word or not is_negation(own.text, word):
             continue
@@ -136,5 +188,5 @@ def _negations(own: Wording, words: Sequence[Word]) -> list[tuple[str, str]]:
         while word.core == "t" and start and not own.text[start - 1].isspace():  # isn't: from its beginning
             start -= 1
         form = "not" if word.core in ("t", "cannot") else word.core
-        found.append((form, own.text[start : word.end].lower().lstrip("([\"'")))
+        found.append(_Negation(form, own.text[start : word.end].lower().lstrip(_OPENING), word.start))
     return found

@@ -37,7 +37,7 @@ def test_negations_of_which_one_text_has_more(a: str, b: str, only_a: tuple[str,
 def test_beyond_the_limit_words_are_counted_and_negations_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(one_sided, "MAX_CHARACTERS", 20)
     _, added = sides("the rent is due", "the rent of the cellar and of the yard is due but not today")
-    assert added == OneSidedText(("of the cellar and of",), ("not",), 5)
+    assert added == OneSidedText(("of the cellar and of",), ("not",), 5)  # the "not" is beyond the limit
     told = OneSidedPassages(
         doc_id="b", n_words=10, passages=added.passages, negations=added.negations, n_words_left_out=5, is_whole=False
     )
@@ -48,10 +48,38 @@ def test_beyond_the_limit_words_are_counted_and_negations_are_named(monkeypatch:
     assert (told.excerpt().text, told.excerpt().n_words_left) == ("of the cellar and of …", 5)
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "begins"),
+    [
+        ("the rent {} and it is due", "the rent is paid {} and it is “not” due", "“not” … is paid"),
+        ("the rent {} and it is due", "the rent is paid {} and it is —not due", "—not … is paid"),
+        ("the rent {} and it is due", "the rent is paid {} and it is *not* due", "*not* … is paid"),
+        ("the rent {} and he can pay", "the rent is paid {} and he can't pay", "'t … is paid"),
+    ],
+)
+def test_an_excerpt_begins_with_a_negation_however_it_is_written(a: str, b: str, begins: str) -> None:
+    same = "of the cellar, the yard and the house with all of its rooms"
+    _, added = sides(a.format(same), b.format(same))
+    assert len(added.passages) == 2
+    assert excerpt(added.passages, added.negations_at, 3, 40).text == begins
+
+
+def test_an_excerpt_of_a_long_passage_begins_near_its_negation() -> None:
+    words = " ".join(f"clause{i}" for i in range(200))
+    _, added = sides("it is due", f"it is {words} and the\n tenant shall  not sublet due")
+    (passage,) = added.passages
+    assert added.negations_at == ((0, passage.index("not")),)
+    found = excerpt(added.passages, added.negations_at, count_words(passage), 60)
+    assert found.text.startswith("… ")
+    assert "and the tenant shall not sublet" in found.text
+    assert len(found.text) <= 60
+    assert found.n_words_left == count_words(passage) - count_words(found.text)
+
+
 @given(st.lists(st.text("ab not.\u4e2d", min_size=1, max_size=12), max_size=9), st.integers(3, 60))
 def test_an_excerpt_counts_the_words_that_it_leaves_out(passages: list[str], most: int) -> None:
     n_words = sum(map(count_words, passages))
-    found = excerpt(passages, ("not",), n_words, most)
+    found = excerpt(passages, [(i, one.index("not")) for i, one in enumerate(passages) if "not" in one], n_words, most)
     assert len(found.text) <= most
     assert found.n_words_left >= 0
     if len(" … ".join(passages)) <= most:
