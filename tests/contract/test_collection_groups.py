@@ -390,11 +390,24 @@ def test_pairs_left_uncompared_are_reported_by_every_later_call(place, monkeypat
             "is missing or damaged: groups may be missing. It was written",
             True,
         ),
-        ("DELETE FROM members WHERE group_number = 1", "were changed; they were deleted. Run nearkin groups", False),
-        ("DELETE FROM groupings", "groups: 2 rows of no grouping; they were deleted. Run nearkin groups", False),
+        (
+            "DELETE FROM members WHERE group_number = 1",
+            "were changed; they were deleted. Run nearkin groups COLLECTION --threshold 0.6: groups get new numbers",
+            False,
+        ),
+        (
+            "DELETE FROM groupings",
+            "of no grouping; they were deleted. Run nearkin groups COLLECTION with their threshold",
+            False,
+        ),
         (
             "DELETE FROM members; DELETE FROM groups; DELETE FROM groupings",
-            "groupings: 1 of 1 row missing. Run nearkin groups",
+            "groupings: 1 of 1 row missing. Run nearkin groups COLLECTION with their threshold",
+            False,
+        ),
+        (
+            "DELETE FROM members WHERE group_number = 1; DELETE FROM seals WHERE part = 'groupings'",
+            "is missing or damaged: groups may be missing. It was written again",
             False,
         ),
     ],
@@ -409,10 +422,10 @@ def test_fsck_says_what_it_did_to_damaged_groups(place, damage, said, are_kept):
                 ("e", "A note about the mill, and its wheel, and the old miller!"),
             ]
         )
-        collection.groups(threshold=0.5)
+        collection.groups(threshold=0.6)
         collection.remove(["a"])
-        collection.groups(threshold=0.5)
-        before = collection.groups(threshold=0.5).to_dict()
+        collection.groups(threshold=0.6)
+        before = collection.groups(threshold=0.6).to_dict()
     if place.server is not None and damage == "DELETE FROM groupings":
         return  # PostgreSQL refuses it
     stored = "SELECT count(*) FROM members", "SELECT count(*) FROM groupings"
@@ -423,8 +436,9 @@ def test_fsck_says_what_it_did_to_damaged_groups(place, damage, said, are_kept):
         report = collection.fsck()
         assert (report.faults, report.is_whole) == ((), False)
         assert any(said in fault for fault in report.group_faults)
+        assert report.is_only_seal_of_groups is are_kept
         assert ([place.sql(statement) for statement in stored] == n_rows) is are_kept
         assert collection.fsck().is_whole
-        after = collection.groups(threshold=0.5).to_dict()
+        after = collection.groups(threshold=0.6).to_dict()
         assert (after == before) is are_kept
         assert collection.fsck().is_whole

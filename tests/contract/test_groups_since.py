@@ -274,7 +274,7 @@ def test_a_changed_history_is_noticed_and_begins_again(place, damage, said):
         report = collection.fsck()
         (fault,) = report.group_faults
         assert f"{said}{'' if said == 'is missing' else '; what was left of it was deleted'}. nearkin groups" in fault
-        assert "--since knows changes from the next nearkin groups on" in fault
+        assert "--since knows changes from the next nearkin groups COLLECTION" in fault
         assert collection.fsck().is_whole
         collection.add({"b3": sentence("b", "3")}.items(), wave="may")
         assert Printed(collection.groups(threshold=THRESHOLD)).group == numbers | {"b3": numbers["b1"]}

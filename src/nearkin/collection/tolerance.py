@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,6 +26,7 @@ _SHOWN = {
     "edit": "edit",
 }
 METHODS: tuple[Method, ...] = ("range", "minhash", "hamming", "si", "containment", "edit")
+_OPTION_OF_GROUPS = re.compile(r"\w+, ((?:threshold|gamma) [0-9.e-]+)")
 _BY_THRESHOLD = frozenset(("minhash", "containment", "edit"))
 GAMMA = 0.025
 """The article's default; 0.05 is its relaxed setting."""
@@ -287,6 +289,22 @@ def described(text: str) -> str:
     """
     method, comma, rest = text.partition(",")
     return _SHOWN.get(method, method) + comma + rest
+
+
+def groups_command(text: object) -> str:
+    """Return the command that stores groups at a stored tolerance, whose text may be damaged.
+
+    Examples
+    --------
+    >>> groups_command(str(Tolerance.of(threshold=0.6))), groups_command(str(Tolerance.of()))
+    ('nearkin groups COLLECTION --threshold 0.6', 'nearkin groups COLLECTION')
+    >>> groups_command(7)
+    'nearkin groups COLLECTION with their threshold'
+    """
+    option = _OPTION_OF_GROUPS.fullmatch(str(text))
+    if option is None:
+        return "nearkin groups COLLECTION with their threshold"
+    return f"nearkin groups COLLECTION{'' if text == str(Tolerance.of()) else f' --{option[1]}'}"
 
 
 def check_limit(owner: str, limit: object) -> None:

@@ -28,8 +28,12 @@ WHOLE |= {"n_segments": 2, "faults": ()}
         ),
         (
             {"group_faults": ("x",)},
-            "1 fault of the stored groups. Run nearkin groups; only a backup has numbers and history of groups that "
+            "1 fault of the stored groups. Run the command above; only a backup has numbers and history of groups that "
             "were lost",
+        ),
+        (
+            {"group_faults": ("x",), "is_only_seal_of_groups": True},
+            "1 fault of the stored groups. The seal was written again; nothing else is to be done",
         ),
         (
             {"group_faults": ("x",), "faults": ("y",)},

@@ -55,6 +55,8 @@ class IntegrityReport:
     group_faults : tuple of str
         Faults of the stored groups and of their history, each with what was done about it. `nearkin groups` computes
         the groups again; their numbers and history are lost.
+    is_only_seal_of_groups : bool
+        Whether the only fault of the groups was the loss of their seal, which was written again: no group was deleted.
     sealed_since : str or None
         When the detection of missing and changed rows began, if not with the collection, which was then created by an
         older Nearkin. UTC, ISO 8601.
@@ -70,6 +72,7 @@ class IntegrityReport:
     n_segments: int
     faults: tuple[str, ...]
     group_faults: tuple[str, ...] = ()
+    is_only_seal_of_groups: bool = False
     sealed_since: str | None = None
     repairable: tuple[str, ...] = ()
 
@@ -136,6 +139,7 @@ def fsck(collection: OpenedCollection, *, threads: int = 1) -> IntegrityReport:
         n_segments=n_segments,
         faults=tuple(faults),
         group_faults=tuple(rows.of_groups),
+        is_only_seal_of_groups=rows.is_only_seal,
         sealed_since=sealed_since,
     )
 
@@ -147,6 +151,7 @@ class _RowFindings:
     mended: list[str]
     faults: list[str]
     of_groups: list[str]
+    is_only_seal: bool = False
 
 
 def _checked_rows(collection: OpenedCollection) -> _RowFindings:
@@ -160,12 +165,13 @@ def _checked_rows(collection: OpenedCollection) -> _RowFindings:
     with store.writing() as connection:
         mended, left = integrity.mend(connection, found.fixes)
         # after a possible repair of their seal
-        of_groups = [*group_state.repair(connection), *group_history.repair(connection)]
+        repaired, of_history = group_state.repair(connection), group_history.repair(connection)
         now = integrity.check(connection)  # which versions are current follows from the repaired rows
         mended += integrity.mend_current(connection, now.is_current)
     faults = now.faults
     faults += [f"{name} was changed, and its place is taken" for name in left]
-    return _RowFindings(mended, faults, of_groups)
+    is_only_seal = repaired.is_only_seal and not of_history
+    return _RowFindings(mended, faults, [*repaired.said, *of_history], is_only_seal)
 
 
 def _checked_database(collection: OpenedCollection) -> tuple[str, ...]:

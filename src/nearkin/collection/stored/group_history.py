@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import BigInteger, Column, Connection, Integer, LargeBinary, MetaData, Table, Text, func, select
 
-from nearkin.collection.tolerance import described
+from nearkin.collection.tolerance import described, groups_command
 from nearkin.errors import CollectionError
 from nearkin.records import I64
 from nearkin.store.checksums import checksum
@@ -83,6 +83,15 @@ class _Differences:
 
     members: I64  # shape (n, 2)
     principals: I64  # shape (n, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class _HistoryDamage:
+    """Damage of the history at a tolerance, in words; ``has_rows``: some of its rows are left."""
+
+    tolerance: Any
+    said: str
+    has_rows: bool
 
 
 def record(
@@ -183,22 +192,22 @@ def is_there(connection: Connection) -> bool:
 
 def faults(connection: Connection) -> list[str]:
     """Return the damage of the histories."""
-    return [str(error) for _, error in _damage(connection)]
+    return [one.said for one in _damage(connection)]
 
 
 def repair(connection: Connection) -> list[str]:
     """Delete damaged histories, in a write transaction, and say so; the next grouping begins new ones."""
     said = []
-    for tolerance, fault in _damage(connection):
-        are_no_rows = fault.startswith("the history") and fault.endswith("is missing")
-        left = "" if are_no_rows else "; what was left of it was deleted"
-        said.append(f"{fault}{left}. nearkin groups --since knows changes from the next nearkin groups on")
-        _forget(connection, tolerance)
+    for one in _damage(connection):
+        left = "; what was left of it was deleted" if one.has_rows else ""
+        again = groups_command(one.tolerance)
+        said.append(f"{one.said}{left}. nearkin groups --since knows changes from the next {again} on")
+        _forget(connection, one.tolerance)
     return said
 
 
-def _damage(connection: Connection) -> list[tuple[Any, str]]:
-    found = list[tuple[Any, str]]()
+def _damage(connection: Connection) -> list[_HistoryDamage]:
+    found = list[_HistoryDamage]()
     rows = connection.execute(select(groupings.c.tolerance, groupings.c.seen_row))
     grouped = {one.tolerance: one.seen_row for one in rows}
     with_rows: Sequence[Any] = ()
@@ -207,7 +216,9 @@ def _damage(connection: Connection) -> list[tuple[Any, str]]:
     said = connection.execute(select(facts.c.name).where(facts.c.name.like(f"{_IS_KEPT}%"))).scalars()
     kept = [name.removeprefix(_IS_KEPT) for name in said if isinstance(name, str)]
     found += [
-        (one, f"the history of the groups at {described(one)} is missing") for one in kept if one not in with_rows
+        _HistoryDamage(one, f"the history of the groups at {described(one)} is missing", False)
+        for one in kept
+        if one not in with_rows
     ]
     for tolerance in with_rows:
         name = f"the history of the groups at {described(tolerance)}"
@@ -215,10 +226,10 @@ def _damage(connection: Connection) -> list[tuple[Any, str]]:
             calls = _calls(connection, tolerance)
             _replayed(tolerance, calls)
         except CollectionError:
-            found.append((tolerance, f"{name} was changed"))
+            found.append(_HistoryDamage(tolerance, f"{name} was changed", True))
         else:
             if grouped.get(tolerance, calls[-1].seen_row) != calls[-1].seen_row:
-                found.append((tolerance, f"the end of {name} is missing"))
+                found.append(_HistoryDamage(tolerance, f"the end of {name} is missing", True))
     return found
 
 
@@ -314,5 +325,5 @@ def _damaged(tolerance: str, how: str = "was changed in the store") -> Collectio
     return CollectionError(
         f"The collection is damaged: the history of the groups at {described(tolerance)} {how}. "
         "Restore the database from a backup; or run nearkin fsck COLLECTION, which deletes it: changes are then known "
-        "from the next nearkin groups on."
+        f"from the next {groups_command(tolerance)} on."
     )

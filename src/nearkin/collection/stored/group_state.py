@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from nearkin.collection.tolerance import described
+from nearkin.collection.tolerance import described, groups_command
 from nearkin.errors import CollectionError
 from nearkin.nouns import counted
 from nearkin.records import I64, Bool
@@ -23,8 +23,23 @@ from nearkin.store.sealing import grouping_checksum, of_grouping
 from nearkin.store.seals import Seal, Seals, difference_in_number, read_seals, write_seals
 
 _WITHOUT_SEAL = "the seal of the stored groups is missing or damaged: groups may be missing"
-_AGAIN = "Run nearkin groups: groups get new numbers"
 _AT_A_TIME = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class _SealFault:
+    """Difference of the groupings from their seal, in words."""
+
+    kind: Literal["lost", "differs"]
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRepairs:
+    """What was done about damaged groupings, in words; whether only their seal was lost, and is written again."""
+
+    said: tuple[str, ...]
+    is_only_seal: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -212,40 +227,50 @@ def make_principal(connection: Connection, number: int, group: int, row: int) ->
 
 def faults(connection: Connection) -> list[str]:
     """Return the damage of the groupings, their groups and members."""
-    return _changed(connection) or [fault for fault in (_difference_from_seal(connection),) if fault is not None]
+    found, seal = _changed(connection), _difference_from_seal(connection)
+    return [*(said for said, _ in found), *([seal.said] if _is_to_name(seal, found) else [])]
 
 
-def _changed(connection: Connection) -> list[str]:
-    """Return which groupings were changed, and how many rows belong to none."""
-    told = [f"the groups at {described(one)} were changed" for one in damaged_groupings(connection)]
+def _changed(connection: Connection) -> list[tuple[str, str]]:
+    """Return which groupings were changed, and how many rows belong to none, each with the command to run again."""
+    changed = damaged_groupings(connection)
+    told = [(f"the groups at {described(one)} were changed", groups_command(one)) for one in changed]
     known = select(groupings.c.grouping)
     for table in (groups, members):
         n_rows = connection.execute(select(func.count()).where(table.c.grouping.not_in(known))).scalar_one()
         if n_rows:
-            told.append(f"{table.name}: {counted(n_rows, 'row')} of no grouping")
+            told.append((f"{table.name}: {counted(n_rows, 'row')} of no grouping", groups_command(None)))
     return told
 
 
-def _difference_from_seal(connection: Connection) -> str | None:
+def _difference_from_seal(connection: Connection) -> _SealFault | None:
     """Return how the number of groupings, or the sum of their checksums, differs from what was written, or None."""
     seal = read_seals(connection, [groupings.name]).get(groupings.name, Seal(0, 0, False))
     here = _seal_of_groupings(connection)
     if seal == here:
         return None
     if not seal.is_whole:
-        return _WITHOUT_SEAL
-    return difference_in_number(groupings.name, here.n_rows, seal) or "groupings: rows differ from those stored"
+        return _SealFault("lost", _WITHOUT_SEAL)
+    said = difference_in_number(groupings.name, here.n_rows, seal) or "groupings: rows differ from those stored"
+    return _SealFault("differs", said)
 
 
-def repair(connection: Connection) -> list[str]:
+def _is_to_name(seal: _SealFault | None, changed: Sequence[object]) -> TypeGuard[_SealFault]:
+    """Whether a fault of the seal is more than a consequence of changed groupings."""
+    return seal is not None and (seal.kind == "lost" or not changed)
+
+
+def repair(connection: Connection) -> GroupRepairs:
     """Delete changed groupings, in a write transaction, and say so; they can be computed again, with other numbers."""
-    found, differs = _changed(connection), _difference_from_seal(connection)
+    found, seal = _changed(connection), _difference_from_seal(connection)
     _delete_changed(connection)
-    if found:
-        return [f"{one}; they were deleted. {_AGAIN}" for one in found]
-    if differs == _WITHOUT_SEAL:
-        return [f"{_WITHOUT_SEAL}. It was written again, and no stored group was changed"]
-    return [] if differs is None else [f"{differs}. {_AGAIN}"]
+    said = [f"{one}; they were deleted. Run {command}: groups get new numbers" for one, command in found]
+    if _is_to_name(seal, found):
+        if seal.kind == "lost":
+            said.append(f"{seal.said}. It was written again{'' if found else ', and no stored group was changed'}")
+        else:
+            said.append(f"{seal.said}. Run {groups_command(None)}: groups get new numbers")
+    return GroupRepairs(tuple(said), seal is not None and seal.kind == "lost" and not found)
 
 
 def _delete_changed(connection: Connection) -> None:
@@ -282,7 +307,7 @@ def _damaged(tolerances: Sequence[str]) -> CollectionError:
     return CollectionError(
         f"The collection is damaged: the groups at {' and '.join(map(described, tolerances))} were changed in "
         "the store. Restore the database from a backup; or run nearkin fsck COLLECTION, which deletes them, then "
-        "nearkin groups, which makes groups with new numbers."
+        f"{' and '.join(map(groups_command, tolerances))}, which makes groups with new numbers."
     )
 
 

@@ -108,9 +108,11 @@ def _verdict(found: IntegrityReport) -> Sentence:
     if damage and found.damaged_documents and not found.repairable:
         what_to_do += ", or add the damaged documents again"
     if n := len(found.group_faults):
-        what_to_do = (
-            what_to_do or ". Run nearkin groups; only a backup has numbers and history of groups that were lost"
-        )
+        commands = agreeing(n, "the command", "the commands")
+        of_groups = f". Run {commands} above; only a backup has numbers and history of groups that were lost"
+        if found.is_only_seal_of_groups:
+            of_groups = ". The seal was written again; nothing else is to be done"
+        what_to_do = what_to_do or of_groups
         damage.append(f"{counted(n, 'fault')} of the stored groups")
     was_repaired = found.mended_rows or found.remade_segments or found.mended_texts
     said = " and ".join(damage) or f"the collection is undamaged{' now' if was_repaired else ''}"
