@@ -86,6 +86,43 @@ def test_a_member_without_a_not_is_listed(visit: Visit) -> None:
     assert "lease lacks 1 word: not" in exported(visit)[0]["lacks"]
 
 
+def test_a_lot_of_comparisons_is_bounded_by_the_size_of_the_texts(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visit.service.collection.groups()
+    lots, compute = list[int](), stored_relations._computed
+
+    def recorded(connection: object, pairs: list[tuple[int, int]]) -> object:
+        lots.append(len(pairs))
+        return compute(connection, pairs)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as counted:
+        counted.setattr(stored_relations, "_computed", recorded)
+        counted.setattr(stored_relations, "_BYTES_AT_A_TIME", 5 * len(LEASE))
+        found = visit.get("/representatives.json").json()["representatives"]
+    assert lots == [2, 1]
+    assert visit.get("/representatives.json").json()["representatives"] == found
+
+
+def test_a_group_has_the_beginning_of_long_additions_and_a_list_of_representatives_has_all(visit: Visit) -> None:
+    same = " ".join(f"clause{i}" for i in range(2_000))
+    added = " ".join(f"annex{i}" for i in range(500))
+    visit.service.collection.add([("form", same), ("form, amended", f"{same} {added} and not later")])
+    visit.service.collection.groups()
+    visit.service.collection.decide(principal="form", by="ada")
+    found = visit.get("/representatives.json").json()["representatives"]
+    one = next(one for one in found if one["doc_id"] == "form")
+    assert one["additions"][0]["passages"] == [f"{added} and not later"]
+    member = visit.get("/group.json", number=one["group"]).json()["members"][1]
+    (passage,) = member["passages_added"]
+    assert member["n_words_added"] == 503
+    assert len(passage) <= 2_002
+    assert passage.endswith("annex499 and not later")
+    page = html.unescape(words_of(visit.get("/group", number=one["group"]).text))
+    assert 'adds 503 words, among them "not": … ' in page
+    assert "annex499 and not later" in page
+
+
 def test_a_negation_of_which_only_the_end_differs_is_named(visit: Visit) -> None:
     """Of can and can't, only 't differs."""
     visit.service.collection.add([("may", f"{LEASE} He can sublet."), ("may not", f"{LEASE} He can't sublet.")])

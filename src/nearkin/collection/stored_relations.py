@@ -7,7 +7,7 @@ be computed again at any time: a row that was changed is computed again, and a p
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
@@ -22,7 +22,7 @@ from nearkin.collection.relations import RELATION_SHINGLES, RelatedText, relate
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.word_sets import some_at_a_time
 from nearkin.nouns import counted
-from nearkin.stages.differences.one_sided import OneSidedText
+from nearkin.stages.differences.one_sided import MAX_CHARACTERS, OneSidedText
 from nearkin.stages.differences.relating import (
     COPY,
     N_SHOWN,
@@ -34,6 +34,7 @@ from nearkin.stages.differences.relating import (
 from nearkin.stages.differences.relations import RULES_NUMBER, Judgement, Measured
 from nearkin.store.bulk import insert_rows, named
 from nearkin.store.checksums import checksum
+from nearkin.store.schema import contents
 from nearkin.store.store import Store
 
 Pair = tuple[int, int]
@@ -49,7 +50,7 @@ TABLE = Table(
 _METHOD = "relations"
 FINGERPRINT = f"2;rules={RULES_NUMBER:08x};{RELATION_SHINGLES.fingerprint};{NORMALISE.fingerprint};shown={N_SHOWN}"
 """Name of what is stored; raise its number when comparisons change and the rules do not."""
-_PAIRS_AT_A_TIME = 512
+_PAIRS_AT_A_TIME, _BYTES_AT_A_TIME = 512, 1 << 24
 _PRESENCE = {
     "sqlite": "SELECT count(*) FROM sqlite_master WHERE name = 'relations'",
     "postgresql": "SELECT count(*) FROM (SELECT to_regclass('relations') AS own) AS found WHERE own IS NOT NULL",
@@ -63,8 +64,8 @@ def relations_of(
 
     In a collection opened read-only they are only computed.
 
-    Comparisons are stored in transactions of 512, so that other writers have their turn, and an interrupted call loses
-    little.
+    Comparisons are read, and stored, at most 512 at a time, and fewer of long texts, so that they fit in memory, other
+    writers have their turn, and an interrupted call loses little.
 
     Parameters
     ----------
@@ -82,8 +83,7 @@ def relations_of(
         A text is damaged.
     """
     left = len(pairs) if max_new is None else max_new
-    for start in range(0, len(pairs), _PAIRS_AT_A_TIME):
-        some = pairs[start : start + _PAIRS_AT_A_TIME]
+    for some in _lots(collection, pairs):
         with collection.store.reading() as connection:
             found = _stored(connection, collection.store, some)
             missing = _computed(connection, [pair for pair in dict.fromkeys(some) if pair not in found][:left])
@@ -95,6 +95,31 @@ def relations_of(
         for pair in some:
             if pair in found:
                 yield pair, found[pair]
+
+
+def _lots(collection: OpenedCollection, pairs: Sequence[Pair]) -> Iterator[Sequence[Pair]]:
+    """Yield the pairs in lots whose one-sided text fits in memory; a single pair is never too long."""
+    for start in range(0, len(pairs), _PAIRS_AT_A_TIME):
+        some = pairs[start : start + _PAIRS_AT_A_TIME]
+        with collection.store.reading() as connection:
+            sizes = _sizes(connection, {content for pair in some for content in pair})
+        first, n_bytes = 0, 0
+        for i, pair in enumerate(some):
+            own = sum(min(sizes.get(content, 0), MAX_CHARACTERS) for content in pair)
+            if i > first and n_bytes + own > _BYTES_AT_A_TIME:
+                yield some[first:i]
+                first, n_bytes = i, 0
+            n_bytes += own
+        yield some[first:]
+
+
+def _sizes(connection: Connection, numbers: Iterable[int]) -> dict[int, int]:
+    """Return the size of some texts in UTF-8; 0 for a damaged one, which is reported when it is read."""
+    sizes = dict[int, int]()
+    for some in named(sorted(numbers)):
+        query = select(contents.c.content, contents.c.n_bytes).where(contents.c.content.in_(some))
+        sizes |= {number: n if isinstance(n, int) else 0 for number, n in connection.execute(query)}
+    return sizes
 
 
 def n_not_stored(connection: Connection, store: Store, pairs: Sequence[Pair]) -> int:

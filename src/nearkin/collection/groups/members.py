@@ -27,6 +27,9 @@ from nearkin.stages.differences.relating import MemberComparison
 from nearkin.store.bulk import named
 from nearkin.store.schema import documents
 
+_A_SIDE = 2_000
+"""Number of characters of one-sided text that are kept of each side of a member."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupMember:
@@ -52,7 +55,8 @@ class GroupMember:
     n_words_added, n_words_lacked : int or None
         Number of words that only this document has, and that only the principal has; None if it was not compared.
     added, lacked : OneSidedPassages or None
-        These words; None if there are none.
+        About the first 2,000 characters of these words, negations first; None if there are none. `representatives` has
+        all of them.
     """
 
     document: StoredDocument
@@ -139,12 +143,17 @@ def group_members(collection: OpenedCollection, number: int, tolerance: Toleranc
     """
     found = collection.answered(lambda seen: _compared(collection, seen, number, tolerance, limit))
     principal = found.principal.document.content
-    pairs = [(principal, one.document.content) for one in found.members if _has_relation(one)]
+    compared = dict[int, list[int]]()
+    for place, one in enumerate(found.members):
+        if _has_relation(one):
+            compared.setdefault(one.document.content, []).append(place)
+    told = list(found.members)
     try:
-        related = {content: text.comparison for (_, content), text in relations_of(collection, pairs)}
+        for (_, content), text in relations_of(collection, [(principal, content) for content in compared]):
+            for place in compared[content]:
+                told[place] = _with_relation(told[place], text.comparison)
     except CollectionBusyError:
         return found
-    told = (_with_relation(one, related.get(one.document.content)) for one in found.members)
     return replace(found, members=tuple(told))
 
 
@@ -152,17 +161,16 @@ def _has_relation(one: GroupMember) -> bool:
     return not (one.is_principal or one.is_same_text or one.is_letters_only)
 
 
-def _with_relation(one: GroupMember, found: MemberComparison | None) -> GroupMember:
-    if found is None or not _has_relation(one):
-        return one
+def _with_relation(one: GroupMember, found: MemberComparison) -> GroupMember:
+    added, lacked = (side(one.document.doc_id, found) for side in (passages_added, passages_lacked))
     measured = found.judgement.measured
     return replace(
         one,
         relation=found.judgement.relation,
         n_words_added=measured.n_words_only_in_member,
         n_words_lacked=measured.n_words_only_in_principal,
-        added=passages_added(one.document.doc_id, found),
-        lacked=passages_lacked(one.document.doc_id, found),
+        added=None if added is None else added.shortened(_A_SIDE),
+        lacked=None if lacked is None else lacked.shortened(_A_SIDE),
     )
 
 

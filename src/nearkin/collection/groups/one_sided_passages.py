@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from nearkin.nouns import counted
-from nearkin.stages.differences.one_sided import Excerpt, excerpt
+from nearkin.stages.differences.one_sided import Excerpt, excerpt, first_passages
 from nearkin.stages.differences.relating import MemberComparison
+from nearkin.stages.differences.words import count_words
 
 _AN_EXCERPT = 400
 """Maximum number of characters of an excerpt."""
@@ -27,7 +28,7 @@ class OneSidedPassages:
     negations : tuple of str
         English negations among them that the other text does not have there, such as "not".
     n_words_left_out : int
-        Number of words beyond 1,000,000 characters, which are not in the passages.
+        Number of words that are not in the passages, since these end after 1,000,000 characters or are `shortened`.
     is_whole : bool
         False if the texts were too long to be compared to the end.
     negations_at : tuple of (int, int)
@@ -63,6 +64,14 @@ class OneSidedPassages:
     def excerpt(self, most: int = _AN_EXCERPT) -> Excerpt:
         """Return the first passages, those with a negation before the others."""
         return excerpt(self.passages, self.negations_at, self.n_words, most)
+
+    def shortened(self, most: int) -> OneSidedPassages:
+        """Return the same with about the first ``most`` characters of the passages, those with a negation first."""
+        if sum(map(len, self.passages)) <= most:
+            return self
+        first = first_passages(self.passages, self.negations_at, most)
+        n_left_out = max(0, self.n_words - sum(map(count_words, first.passages)))
+        return replace(self, passages=first.passages, negations_at=first.negations_at, n_words_left_out=n_left_out)
 
     def in_words(self, verb: str) -> str:
         """Return them as one line of text: the member "adds" them, or "lacks" them.

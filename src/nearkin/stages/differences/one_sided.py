@@ -65,6 +65,14 @@ class Excerpt:
     n_words_left: int
 
 
+@dataclass(frozen=True, slots=True)
+class FirstPassages:
+    """Beginnings of the first passages of a side, and the places of the negations in them; see `OneSidedText`."""
+
+    passages: tuple[str, ...]
+    negations_at: tuple[tuple[int, int], ...]
+
+
 def one_sided_texts(a: Wording, b: Wording, differences: Sequence[WordDifference]) -> tuple[OneSidedText, OneSidedText]:
     """Return what only the first text has, and what only the second one has.
 
@@ -106,24 +114,42 @@ def excerpt(passages: Sequence[str], negations_at: Sequence[tuple[int, int]], n_
     >>> excerpt(("Ada", "Kern"), (), 2, 16)
     Excerpt(text='Ada … Kern', n_words_left=0)
     """
-    first = {number: place for number, place in negations_at if number < len(passages)}
-    order = [*first, *(number for number in range(len(passages)) if number not in first)]
     if sum(map(len, passages)) + len(_GAP) * (len(passages) - 1) <= most:
-        whole = _GAP.join(passages[number] for number in order)
+        whole = _GAP.join(passages[number] for number in _order(passages, negations_at))
         if not (n_left := n_words - sum(map(count_words, passages))):
             return Excerpt(whole, n_left)
     else:
-        pieces, n_characters = list[str](), 0
-        for number in order:
-            if n_characters > most:
-                break
-            piece = passages[number]
-            start = _start_near(piece, first.get(number, 0), most)
-            pieces.append(f"… {piece[start : start + most]}" if start and not pieces else piece[start : start + most])
-            n_characters += len(pieces[-1]) + len(_GAP)
-        whole = _GAP.join(pieces)
+        whole = _GAP.join(first_passages(passages, negations_at, most).passages)
     shown = _cut(whole, most - 2).rstrip(" …")
     return Excerpt(f"{shown} …", n_words - count_words(shown))
+
+
+def first_passages(passages: Sequence[str], negations_at: Sequence[tuple[int, int]], most: int) -> FirstPassages:
+    """Return about the first ``most`` characters of passages, those with a negation first, as `excerpt` has them.
+
+    Examples
+    --------
+    >>> first_passages(("new word", "the tenant of the cellar shall not pay"), ((1, 31),), 20)
+    FirstPassages(passages=('… shall not pay', 'new word'), negations_at=((0, 8),))
+    """
+    place_in, pieces, places, n_characters = dict(negations_at), list[str](), list[tuple[int, int]](), 0
+    for number in _order(passages, negations_at):
+        if n_characters >= most:
+            break
+        start = _start_near(passages[number], place_in.get(number, 0), most)
+        opening = "… " if start else ""
+        piece = opening + _cut(passages[number][start : start + most + 1], most)
+        if number in place_in and (place := place_in[number] - start + len(opening)) < len(piece):
+            places.append((len(pieces), place))
+        pieces.append(piece)
+        n_characters += len(piece) + len(_GAP)
+    return FirstPassages(tuple(pieces), tuple(places))
+
+
+def _order(passages: Sequence[str], negations_at: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the numbers of the passages, those with a negation first."""
+    first = dict.fromkeys(number for number, _ in negations_at if number < len(passages))
+    return [*first, *(number for number in range(len(passages)) if number not in first)]
 
 
 def _start_near(passage: str, place: int, most: int) -> int:
