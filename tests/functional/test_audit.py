@@ -10,19 +10,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import nearkin_here, run_here, write_jsonl
 from made_up_prose import Prose
-from nearkin.cli.audit import _show
-from nearkin.cli.printing import tell
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, RunError, SourceError
 from nearkin.manifests.dedup import DedupManifest
-from nearkin.planning.audit import estimate_recall
 from nearkin.runs.progress import Silent
 from nearkin.stages.search import inverted
 from nearkin.stages.search.linking import SkewedRuns
@@ -432,30 +428,6 @@ def test_command(lossy, tmp_path):
     assert "all distinct texts; " in everything.out
     assert "exact: every document was sampled" in everything.out
     assert nearkin_here("audit", lossy, "-q").out == ""
-
-
-def test_a_pair_that_neither_text_found_is_listed_once_and_the_output_says_so(capsys):
-    missed = MissedPairs()
-    missed.take([("a", "b", 0.9), ("b", "a", 0.9), ("a", "c", 0.8)])
-    audited = Audited(
-        what="nearkin similar, matter", pairs="different texts", similarity="jaccard", elapsed_s=1.0,
-        estimate=estimate_recall(np.array([2, 1, 1]), np.array([0, 0, 1]), n_population=3), missed=missed.table(),
-    )  # fmt: skip
-    tell(dict, lambda console: _show(console, audited, None))
-    said = " ".join(capsys.readouterr().out.split())
-    assert (
-        "The list has each missed pair once (2); the figures count it once for each text that did not find it (3)"
-        in said
-    )
-    assert "The list has each missed pair once" not in _said_of_run(audited, capsys)
-
-
-def _said_of_run(audited: Audited, capsys) -> str:
-    """Return the output for an audit that counts each pair once."""
-    counts = np.array([1, 1, 0])
-    one = replace(audited, estimate=estimate_recall(counts, 0 * counts, n_population=3))
-    tell(dict, lambda console: _show(console, one, None))
-    return capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["missed.parquet", "missed.tsv", "missed.csv", "missed.jsonl"])
