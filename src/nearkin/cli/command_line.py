@@ -143,7 +143,8 @@ class CommandLine(typer.Typer):
 
             @functools.wraps(work)
             def checked(**values: Any) -> Any:
-                _COLLECTION.set(values.get("collection"))
+                is_here = values.get("server") is None  # otherwise the first argument is a file
+                _COLLECTION.set(values.get("collection") if is_here else None)
                 _check_places(values)
                 _READ.set(tuple(_read(values)))
                 return work(**values)
