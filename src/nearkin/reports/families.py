@@ -60,9 +60,9 @@ class MemberCard:
         if n == 1:
             among = f"this word is {a_name}" if told else f"this word is not {a_name}"
         elif told <= 1:
-            among = f"{told or 'none'} of these {n:,} words is {a_name}"
+            among = f"{told or 'none'} of these {counted(n, 'word')} is {a_name}"
         else:
-            among = f"{'all' if told == n else f'{told:,}'} of these {n:,} words are names, numbers or dates"
+            among = f"{'all' if told == n else f'{told:,}'} of these {counted(n, 'word')} are names, numbers or dates"
         return f"{counted(n_principal, 'word')} only in the principal, {n_member:,} only here; {among}"
 
 

@@ -131,7 +131,7 @@ def _counting(method: Method, *, n_true: int, n_twice: int) -> str:
     "a pair of two sampled texts counts twice in 'true' and in 'found', once from each of them"
     """
     if method in _SYMMETRIC and n_true == 2 * n_twice > 0:
-        each = "the only true pair" if n_twice == 1 else f"each of the {n_twice:,} true pairs"
+        each = "the only true pair" if n_twice == 1 else f"each of the {counted(n_twice, 'true pair')}"
         return f"{each} counts twice: it can be found from either text"
     return "a pair of two sampled texts counts twice in 'true' and in 'found', once from each of them"
 
