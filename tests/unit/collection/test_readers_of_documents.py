@@ -68,7 +68,7 @@ WITHOUT = {
         "store/store.py": "_has_tables _is_empty",
         "web/current_info.py": "_counted",
         "web/mail_threads.py": "stored",
-        "workflows/families/of_collection.py": "_n_documents",
+        "workflows/families/of_collection.py": "_counts",
     },
     "names documents in a message or an example": {
         "collection/plain_sql/installing.py": "_example",

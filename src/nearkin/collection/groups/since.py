@@ -14,7 +14,7 @@ from nearkin.collection.decisions.for_groups import seen_activity
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
-from nearkin.collection.stored.document_rows import current_ids
+from nearkin.collection.stored.document_rows import current_ids, document_rows
 from nearkin.collection.stored.documents import stored_documents, with_documents
 from nearkin.collection.stored.group_history import PastGroups, grouped_loads, past_groups
 from nearkin.collection.stored.group_state import GroupState
@@ -356,11 +356,11 @@ def _kinds(before: _GroupsOf, after: _GroupsOf, current: set[str], seen_row: int
 
 def _stored_before(connection: Connection, doc_ids: Iterable[str], seen_row: int) -> set[str]:
     """Return those of the documents whose last version before a row was not removed."""
-    is_removed = dict[str, bool]()
-    for some in named(list(doc_ids)):
-        query = select(documents.c.doc_id, documents.c.removed_at.is_not(None))
-        query = query.where(documents.c.doc_id.in_(some), documents.c.row < seen_row).order_by(documents.c.row)
-        is_removed |= dict(connection.execute(query).all())  # of several versions the last one
+    is_removed = {
+        one.doc_id: one.removed_at is not None  # of several versions the last one
+        for one in document_rows(connection, documents.c.doc_id, doc_ids)
+        if one.row < seen_row
+    }
     return {doc_id for doc_id, was in is_removed.items() if not was}
 
 

@@ -36,7 +36,7 @@ class _SealFault:
 
 @dataclass(frozen=True, slots=True)
 class GroupRepairs:
-    """What was done about damaged groupings, in words; whether only their seal was lost, and is written again."""
+    """Repairs of damaged groupings, in words; whether only their seal was lost, and is written again."""
 
     said: tuple[str, ...]
     is_only_seal: bool
