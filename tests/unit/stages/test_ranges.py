@@ -117,7 +117,7 @@ def test_points_have_no_rounding_but_the_last():
 
 
 def test_directions_are_learned_by_one_thread_however_many_blas_has(monkeypatch):
-    """Threads of BLAS take far longer for so small a matrix, and every core; other threads learn at the same time."""
+    """Its threads would keep every core busy after so small a matrix; other threads learn at the same time."""
     blas, had, found = ThreadpoolController().select(user_api="blas"), np.linalg.eigh, []
 
     def n_threads() -> set[int]:

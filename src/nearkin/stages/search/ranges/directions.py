@@ -121,7 +121,7 @@ def squared_lengths(counts: U32) -> I64:
 
 @contextmanager
 def _one_thread_of_blas() -> Iterator[None]:
-    """Let BLAS work in this thread alone: for small matrices its threads take twenty times as long, and every core."""
+    """Let BLAS work in this thread alone: its threads wait busily for more work, longer than a small matrix takes."""
     from threadpoolctl import threadpool_limits  # not for a question: only an index that is made learns directions
 
     with _LIMITING, threadpool_limits(limits=1, user_api="blas"):
