@@ -15,7 +15,7 @@ from nearkin.collection.collection import Collection
 from nearkin.collection.counting import SHINGLES
 from nearkin.collection.groups.current import CollectionGroups, group
 from nearkin.collection.info import documents_by_extractor
-from nearkin.collection.listing.exceptions import blank_documents, listed_exceptions
+from nearkin.collection.listing.exceptions import ListedException, listed_exceptions
 from nearkin.collection.stored.document_rows import DocumentRow, document_rows
 from nearkin.collection.stored_relations import Pair, relations_of
 from nearkin.collection.tolerance import Tolerance
@@ -132,7 +132,9 @@ def families_of_collection(
                 kin = _all_kin(collection, members, told)
                 write_families(directory.path, page.passing(kin), pa.large_string())
             with collection.opened.store.reading() as connection:
-                counts, (exceptions, extraction) = _counts(connection, found), _exceptions(connection)
+                without_text = listed_exceptions(connection)
+                counts = _counts(connection, found, without_text)
+                exceptions, extraction = _exceptions(connection, without_text)
         write_exceptions_in(directory.path, exceptions, [printable(source.path)], {})
         (described,) = describe([source], resources, meter)
         manifest = _manifest(tolerance, found, page.all_relations(), counts, described)
@@ -212,18 +214,21 @@ def _all_kin(collection: Collection, members: Sequence[_FamilyMember], progress:
         progress.advance(1)
 
 
-def _counts(connection: Connection, found: CollectionGroups) -> dict[str, int]:
+def _counts(connection: Connection, found: CollectionGroups, exceptions: Sequence[ListedException]) -> dict[str, int]:
     """Count the current documents, and the empty ones among them that are in no group, if there are any."""
     n_documents = int(connection.execute(select(func.count()).where(documents.c.is_current)).scalar_one())
     grouped = set(found.members["doc_id"].to_pylist())
-    n_empty = sum(one.doc_id not in grouped for one in blank_documents(connection))
+    empty = [one.exception for one in exceptions if one.is_current and not one.exception.is_partial]
+    n_empty = sum(one.doc_id not in grouped for one in empty)
     counts = {"documents": n_documents, "groups": len(found.groups), "pairs_not_compared": found.n_not_compared}
     return {**counts, **({"empty": n_empty} if n_empty else {})}
 
 
-def _exceptions(connection: Connection) -> tuple[list[ExceptionRow], ExtractionCounts | None]:
+def _exceptions(
+    connection: Connection, found: Sequence[ListedException]
+) -> tuple[list[ExceptionRow], ExtractionCounts | None]:
     """Return all exceptions of a collection, and how many documents were extracted, with those that are exceptions."""
-    found, by_extractor = listed_exceptions(connection), documents_by_extractor(connection)
+    by_extractor = documents_by_extractor(connection)
     listed = [listed_exception(one.exception, 0) for one in found]
     if not by_extractor:
         return listed, with_exceptions(None, listed)
