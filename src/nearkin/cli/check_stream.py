@@ -5,17 +5,17 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
-    from nearkin.collection.check_in.results import CheckAnswer, CheckInMany, CheckOptions
+    from nearkin.collection.check_in.results import CheckInMany, CheckOptions
     from nearkin.collection.collection import Collection
     from nearkin.runs.progress import Progress
     from nearkin.stages.documents.rules import ReadingRules
-    from nearkin.workflows.collection.check_stream import ChecksMany, LineAnswer, StreamColumns
+    from nearkin.workflows.collection.check_stream import LineAnswer, StreamColumns
 
 _STDOUT = Path("-")
 
@@ -79,7 +79,7 @@ def check_lines(
 @contextlib.contextmanager
 def _opened_collection(
     collection: str, *, creates: bool, wait: float | None, read_only: bool, bars: Progress
-) -> Iterator[ChecksMany]:
+) -> Iterator[Callable[[], Collection]]:
     """Open the collection; a missing one is created when a document can be stored, and this is said."""
     from nearkin.collection.collection import Collection
     from nearkin.errors import MissingCollectionError
@@ -90,37 +90,13 @@ def _opened_collection(
         return made
 
     with contextlib.ExitStack() as opened:
+        found = None
         try:
-            found: ChecksMany = opened.enter_context(
-                Collection.open(collection, wait=wait, read_only=read_only, progress=bars)
-            )
+            found = opened.enter_context(Collection.open(collection, wait=wait, read_only=read_only, progress=bars))
         except MissingCollectionError:
             if not creates:
                 raise
-            found = _CreatedWhenStored(create, opened)
-        yield found
-
-
-@dataclass(slots=True)
-class _CreatedWhenStored:
-    """A missing collection, which the first document that can be stored creates."""
-
-    create: Callable[[], Collection]
-    opened: contextlib.ExitStack
-    _collection: Collection | None = None
-
-    def check_many(
-        self,
-        documents: Iterable[tuple[str, str]],
-        *,
-        options: CheckOptions | None = None,
-        store: CheckInMany | None = None,
-        stops_at_problem: bool = False,
-    ) -> tuple[CheckAnswer, ...]:
-        """Check and store documents; see `Collection.check_many`."""
-        if self._collection is None:
-            self._collection = self.opened.enter_context(self.create())
-        return self._collection.check_many(documents, options=options, store=store, stops_at_problem=stops_at_problem)
+        yield cache(lambda: found or opened.enter_context(create()))
 
 
 @contextlib.contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Set
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal, get_args
 
@@ -241,7 +241,8 @@ def _all(connection: Connection) -> Iterable[ListedException]:
     for document in blank:
         file = files.get((document.doc_id, True), {})
         empty = _without_origin(document.doc_id, document.wave, "empty", NO_TEXT, file)
-        found.setdefault(document.doc_id, ListedException(empty, is_current=True))
+        listed = found.setdefault(document.doc_id, ListedException(empty, is_current=True))
+        found[document.doc_id] = replace(listed, has_blank=True)
     return found.values()
 
 
@@ -287,10 +288,11 @@ def _files_without_exception(connection: Connection, blank: Set[int]) -> dict[tu
 
 @dataclass(frozen=True, slots=True)
 class ListedException:
-    """An exception, and whether it belongs to a current document."""
+    """An exception; whether it belongs to a current document, and whether one with its id has no text."""
 
     exception: StoredException
     is_current: bool
+    has_blank: bool = False
 
 
 def _of_origins(connection: Connection, blank: Container[str]) -> Iterator[ListedException]:

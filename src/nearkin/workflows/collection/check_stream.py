@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO
 
 from nearkin.collection.check_in.results import CheckAnswer, CheckInMany, CheckOptions
 from nearkin.collection.check_in.stream_summary import StreamSummary
@@ -18,6 +18,9 @@ from nearkin.stages.documents.encodings import BYTE_ORDER_MARKS, WIDE
 from nearkin.stages.documents.jsonl import no_key
 from nearkin.stages.documents.line_stream import ArrivedLine, JsonDocument, arriving_lines, json_documents
 from nearkin.stages.documents.rules import STOPPED, ReadingRules, too_long
+
+if TYPE_CHECKING:
+    from nearkin.collection.collection import Collection
 
 _TOOLS = {"gzip": "zcat", "zstd": "zstdcat", "bzip2": "bzcat", "xz": "xzcat"}
 """Programs that decompress a file to standard output."""
@@ -88,20 +91,6 @@ class _ReadLine:
     problem: str | None
 
 
-class ChecksMany(Protocol):
-    """Collection that answers the lines, or one that is created for them."""
-
-    def check_many(
-        self,
-        documents: Iterable[tuple[str, str]],
-        *,
-        options: CheckOptions | None = None,
-        store: CheckInMany | None = None,
-        stops_at_problem: bool = False,
-    ) -> tuple[CheckAnswer, ...]:
-        """Check documents one after another; see `Collection.check_many`."""
-
-
 class _IdsWrittenAlike:
     """Ids of a stream that have, or are written as if they had, a byte that is not UTF-8."""
 
@@ -138,7 +127,7 @@ class _StoredLines:
 
 
 def check_stream(
-    collection: ChecksMany,
+    collection: Callable[[], Collection],
     stream: BinaryIO,
     answered: Callable[[Sequence[LineAnswer]], None],
     *,
@@ -154,8 +143,8 @@ def check_stream(
 
     Parameters
     ----------
-    collection : ChecksMany
-        A `Collection`.
+    collection : callable
+        Returns the `Collection`, each time the same one; called when a document can be checked.
     stream : binary file
     answered : callable
         Receives the answers of each transaction.
@@ -261,7 +250,7 @@ def _until_problem(rows: Sequence[_ReadLine]) -> list[_ReadLine]:
 
 
 def _answers(
-    collection: ChecksMany,
+    collection: Callable[[], Collection],
     rows: Sequence[_ReadLine],
     options: CheckOptions,
     store: CheckInMany | None,
@@ -276,7 +265,7 @@ def _answers(
         store = CheckInMany(wave=store.wave, source=store.source, lines=lines, only_new=store.only_new)
     documents = [(row.doc_id or "", row.text) for row in good]
     checked = iter(
-        collection.check_many(documents, options=options, store=store, stops_at_problem=stops) if good else ()
+        collection().check_many(documents, options=options, store=store, stops_at_problem=stops) if good else ()
     )
     answers = list[LineAnswer]()
     for row in rows:

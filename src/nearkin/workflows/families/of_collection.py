@@ -218,8 +218,7 @@ def _counts(connection: Connection, found: CollectionGroups, exceptions: Sequenc
     """Count the current documents, and the empty ones among them that are in no group, if there are any."""
     n_documents = int(connection.execute(select(func.count()).where(documents.c.is_current)).scalar_one())
     grouped = set(found.members["doc_id"].to_pylist())
-    empty = [one.exception for one in exceptions if one.is_current and not one.exception.is_partial]
-    n_empty = sum(one.doc_id not in grouped for one in empty)
+    n_empty = sum(one.has_blank and one.exception.doc_id not in grouped for one in exceptions)
     counts = {"documents": n_documents, "groups": len(found.groups), "pairs_not_compared": found.n_not_compared}
     return {**counts, **({"empty": n_empty} if n_empty else {})}
 
