@@ -271,16 +271,17 @@ def test_the_search_for_shared_shingles_is_described(recall, said, tmp_path):
     assert ("recall" in printed.partition("text column")[0]) is bool(recall)
 
 
-@pytest.mark.parametrize(("n_copies", "is_said"), [(3, True), (1, False)])
-def test_copies_within_the_input_count_as_one_text_of_a_pair(n_copies, is_said, tmp_path):
+def test_pairs_are_counted_as_the_table_lists_them(tmp_path):
     text = Prose(1).text(40)
-    mine = write_jsonl(tmp_path / "mine.jsonl", [{"id": str(i), "text": text} for i in range(n_copies)])
-    theirs = write_jsonl(tmp_path / "theirs.jsonl", [{"id": "q", "text": " ".join(text.split()[:20])}])
+    texts = {"1": text, "2": text, "3": text, "4": text + " now"}
+    mine = write_jsonl(tmp_path / "mine.jsonl", [{"id": name, "text": text} for name, text in texts.items()])
+    part = " ".join(text.split()[:20])
+    theirs = write_jsonl(tmp_path / "theirs.jsonl", [{"id": "q", "text": part}, {"id": "r", "text": text}])
     asked = ("dedup", mine, "--against", theirs, "--drop", "containing", "--no-report", "--out", tmp_path / "out")
     said = " ".join(nearkin_here(*asked).out.split())
-    assert f"0 kept, {n_copies} dropped" in said
-    assert "0 exact copies and 1 verified pair across the two sets" in said
-    assert ("across the two sets (copies within INPUT count as one text), at containment" in said) is is_said
+    assert "0 kept, 4 dropped" in said
+    assert "3 exact copies and 5 verified pairs across the two sets, at containment" in said
+    assert len(pq.read_table(tmp_path / "out/pairs.parquet")) == 8
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ def _much_missed(facts: DedupManifest) -> Iterator[Note]:
         return
     if recall >= _LOW_RECALL or n_missed < 1:
         return
-    n_pairs = facts.count("pairs") + n_missed
+    n_pairs = n_missed / (1 - recall)  # of distinct texts
     yield Note(
         f"About {estimate_text(n_missed)} of {estimate_text(n_pairs)} pairs are missing",
         f"The estimated recall is {share_percent_text(recall)}: the other pairs of different texts within the threshold"
@@ -186,9 +186,8 @@ def _missed(facts: DedupManifest) -> Iterator[str]:
             yield "The following prediction is for the other pairs only."
         yield from _predicted(facts, facts.searched_threshold, at_threshold)
     if not n_skipped and facts.estimated_missed_pairs is not None:
-        among = f"{counted(facts.count('pairs'), 'verified pair')}"
         yield (
-            f"From the similarities of the {among}, a model estimates that"
+            "From the similarities of the verified pairs, a model estimates that"
             f" {missed_pairs_text(facts.estimated_missed_pairs, facts.estimated_recall)} pairs were missed"
             + (
                 f" (recall {share_percent_text(facts.estimated_recall)})."

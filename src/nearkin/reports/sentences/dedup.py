@@ -47,7 +47,7 @@ def dedup_sentences(told: DedupManifest, *, has_kept: bool, has_compiled: bool =
     found = f"{copies} and {counted(told.count('pairs'), 'verified pair')}"
     criterion = f"{'with' if 'min_shared' in told.parameters else 'at'} {criterion_text(told.parameters)}"
     if told.is_against:
-        yield Sentence(f"{found} across the two sets{_copies_counted(told)}, {criterion}")
+        yield Sentence(f"{found} across the two sets, {criterion}")
         yield Sentence("Documents of INPUT were not compared with each other")
     else:
         yield Sentence(f"{counted(told.count('groups'), 'group')}, from {found} {criterion}{bridges}")
@@ -66,13 +66,6 @@ def _kept_and_dropped(told: DedupManifest) -> str:
     unread = told.count("unreadable")
     neither = f", {unread:,} unreadable (neither kept nor dropped)" if unread else ""
     return f"{counted(told.count('documents'), 'document')}: {told.count('kept'):,} kept, {dropped}{neither}"
-
-
-def _copies_counted(told: DedupManifest) -> str:
-    """Explain why fewer pairs than dropped documents were found, if so: copies within INPUT are one text in a pair."""
-    n_dropped = sum(told.by_reason.get(reason, 0) for reason in ("exact copy", "near-duplicate", "overlap"))
-    is_fewer = told.count("pairs") + told.count("pairs_of_exact_copies") < n_dropped
-    return " (copies within INPUT count as one text)" if is_fewer else ""
 
 
 def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[Sentence]:

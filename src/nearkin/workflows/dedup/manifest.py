@@ -43,8 +43,9 @@ def build(
     """Return the manifest of a run, without what its command adds."""
     n_by_source = np.bincount(result.places.source, minlength=len(inputs) + len(others)).tolist()
     files = [replace(file, n_documents=n) for file, n in zip([*inputs, *others], n_by_source, strict=True)]
-    n_pairs = len(result.verified.matches)
-    n_missed, recall = estimates(n_pairs, result.estimated_missed, n_not_compared=result.n_not_compared)
+    n_missed, recall = estimates(
+        len(result.verified.matches), result.estimated_missed, n_not_compared=result.n_not_compared
+    )
     return DedupManifest(
         version=__version__,
         # Arrow's C++ does NFKC and lower case beyond ASCII
@@ -55,7 +56,7 @@ def build(
         inputs=tuple(files[: len(inputs)]),
         against=tuple(files[len(inputs) :]),
         counts={
-            **counts(result.judged, n_pairs=n_pairs),
+            **counts(result.judged),
             "candidates": result.verified.n_candidates,
             "pairs_not_compared": result.n_not_compared,
         },
@@ -82,7 +83,7 @@ def _problems(result: Result) -> dict[str, int]:
 
 
 def estimates(n_pairs: int, n_missed: float, *, n_not_compared: int) -> tuple[float | None, float | None]:
-    """Return the estimated number of missed pairs and the recall; None if pairs were not compared."""
+    """Return the estimated number of missed pairs of distinct texts and the recall; None if pairs were not compared."""
     if n_not_compared:
         return None, None
     return round(n_missed, 3), round(n_pairs / (n_pairs + n_missed), 6) if n_pairs else None
@@ -93,9 +94,9 @@ def memory(resources: Resources, meter: Meter, longest: int) -> MemoryUse:
     return MemoryUse(resources.memory_bytes, meter.before_bytes, meter.peak_bytes, longest)
 
 
-def counts(judged: Judged, *, n_pairs: int) -> dict[str, int]:
-    """Count documents, groups and pairs; ``n_pairs`` is of distinct texts."""
-    outcome, groups = judged.outcome, judged.groups
+def counts(judged: Judged) -> dict[str, int]:
+    """Count documents, groups and the rows of the table of pairs."""
+    outcome, groups, n_copies = judged.outcome, judged.groups, int(judged.is_copy.sum())
     by_reason = np.bincount(outcome.reason, minlength=len(REASONS)).tolist()
     n_kept = int(outcome.keep.sum())
     return {
@@ -104,8 +105,8 @@ def counts(judged: Judged, *, n_pairs: int) -> dict[str, int]:
         "kept": n_kept,
         "dropped": len(outcome.reason) - n_kept - by_reason[REASONS.index("unreadable")],
         "groups": len(groups.principal),
-        "pairs": n_pairs,
-        "pairs_of_exact_copies": int(judged.is_copy.sum()),
+        "pairs": len(judged.matches) - n_copies,
+        "pairs_of_exact_copies": n_copies,
         "bridges_refused": groups.n_bridges,
     }
 

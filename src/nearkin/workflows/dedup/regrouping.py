@@ -352,7 +352,7 @@ def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: 
         parameters={**options.in_words(), "preset": None},
         fingerprint=options.fingerprint,
         found_at_threshold=run.options.threshold,
-        counts={**manifests.counts(judged, n_pairs=len(matches)), "pairs_not_compared": n_not_compared},
+        counts={**manifests.counts(judged), "pairs_not_compared": n_not_compared},
         estimated_missed_pairs=missed_pairs,
         estimated_recall=recall,
         engine=None,
