@@ -13,7 +13,7 @@ from typing import IO, BinaryIO
 
 from nearkin.nouns import counted, first_of
 from nearkin.stages.documents.extraction import versions
-from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.extraction.blobs import CUT_ARCHIVE, Blob
 from nearkin.stages.documents.extraction.limits import raised_by
 from nearkin.stages.documents.extraction.member_names import safe_name
 from nearkin.stages.documents.extraction.reading import (
@@ -33,10 +33,10 @@ _ENCRYPTED, _UTF8 = 1, 1 << 11
 _ATTRIBUTES_OF_UNIX = 3
 _OF_THE_SYSTEM = "__MACOSX/"
 """Folder that macOS adds to archives, for attributes of the files."""
+_ANOTHER_BEFORE = "the file holds several ZIP archives, one behind the other; only the last was read"
 _FAULTS = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, struct.error, ValueError, IndexError, KeyError,
 )  # fmt: skip
-_NO_DIRECTORY = "the list of its files, at its end, is missing, as in a file that was cut"
 
 
 class _Archive(Container):
@@ -71,11 +71,13 @@ class ZipArchive(_Archive):
 
     def members(self) -> Iterator[Member]:
         """Yield the files."""
+        if self._given.blob.before_archive == "part":
+            raise ExtractionError("corrupt", f"the ZIP archive is damaged: {CUT_ARCHIVE}")
         with self._given.blob.opened() as raw:
             try:
                 archive = zipfile.ZipFile(raw)
             except _FAULTS as error:
-                why = _NO_DIRECTORY if str(error) == "File is not a zip file" else _why(error)
+                why = CUT_ARCHIVE if str(error) == "File is not a zip file" else _why(error)
                 raise ExtractionError("corrupt", f"the ZIP archive is damaged: {why}") from error
             except NotImplementedError as error:
                 raise ExtractionError("unsupported", f"the ZIP archive cannot be read: {error}") from error
@@ -97,6 +99,8 @@ class ZipArchive(_Archive):
                         sentence = f"it unpacks to more than {counted(most, 'byte')}, the limit; the rest was not read"
                         raise ExtractionError("bomb", f"{sentence}{raised_by('ratio')}")
                 yield from _summarised(bombs[1:], n_of_system)
+        if self._given.blob.before_archive:
+            raise ExtractionError("corrupt", _ANOTHER_BEFORE)
 
     def _member(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str | None) -> Member:
         if entry.flag_bits & _ENCRYPTED:

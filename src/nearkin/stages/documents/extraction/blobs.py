@@ -6,16 +6,19 @@ import hashlib
 import io
 import os
 import zipfile
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 from nearkin.stages.documents.extraction.kept_property import kept_property
-from nearkin.stages.documents.extraction.zip_names import archive_alone, usual_names
+from nearkin.stages.documents.extraction.zip_names import archive_alone, before, usual_names
 
 HEAD_BYTES = 1 << 16
 _PIECE_BYTES = 1 << 20
 _ENCRYPTED = 1
 _HELD_ARCHIVE_BYTES = 8 << 20
 """Size up to which an archive is read at once: most are office files, whose bytes are needed anyway."""
+
+
+CUT_ARCHIVE = "the list of its files, at its end, is missing, as in a file that was cut"
 
 
 class TooBigError(Exception):
@@ -61,7 +64,17 @@ class Blob:
         BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError, struct.error
             It is damaged.
         """
+        if self.before_archive == "part":
+            raise zipfile.BadZipFile(CUT_ARCHIVE)
         return zipfile.ZipFile(self.opened())
+
+    @kept_property
+    def before_archive(self) -> Literal["", "part", "archive"]:
+        """Kind of what lies before the ZIP archive that is read in these bytes, as `zip_names.before` returns it."""
+        if self._usual_names is not None:
+            return ""
+        with self.opened() as file:
+            return before(file, self.size)
 
     @kept_property
     def names_in_archive(self) -> list[str]:

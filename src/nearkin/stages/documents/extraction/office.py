@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
-from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.extraction.blobs import CUT_ARCHIVE, Blob
 from nearkin.stages.documents.extraction.embedded import unwrapped
 from nearkin.stages.documents.extraction.kept_property import kept_property
 from nearkin.stages.documents.extraction.kinds import ZIPPED
@@ -71,7 +71,11 @@ class OfficeFile:
     @kept_property
     def _data(self) -> bytes:
         blob, most = self._given.blob, self._given.limits["output_bytes"]
-        return blob.archive_alone(most) if self._given.kind in ZIPPED else blob.held(most)
+        if self._given.kind not in ZIPPED:
+            return blob.held(most)
+        if blob.before_archive == "part":  # else the text would be that of an embedded file
+            raise ExtractionError("corrupt", f"the file is damaged: {CUT_ARCHIVE}")
+        return blob.archive_alone(most)
 
     @kept_property
     def _inside(self) -> _OfficeContent:
@@ -133,7 +137,7 @@ class _OfficeContent:
     n_encrypted : int
         Parts of a ZIP archive that are encrypted there, without a word in the format of the file.
     is_whole : bool
-        Whether no stream of a compound file is cut off.
+        Whether no stream of a compound file is cut off, and the directory of an archive can be read.
     """
 
     def __init__(self) -> None:
@@ -157,7 +161,7 @@ def _inside(data: bytes, blob: Blob) -> _OfficeContent:
         try:
             _of_zip(blob, found)
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError, struct.error):
-            return found  # the extractor says what is wrong
+            found.is_whole = False  # the extractor may read its text all the same
     return found
 
 

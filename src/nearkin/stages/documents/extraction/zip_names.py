@@ -7,15 +7,20 @@ Source: PKWARE, APPNOTE.TXT, .ZIP File Format Specification, 4.3.12 and 4.3.16.
 from __future__ import annotations
 
 import struct
+from typing import BinaryIO, Literal
 
 _END = struct.Struct("<4s4xHHII2x")
 _ENTRY = struct.Struct("<4s2xBxB19xHHH12x")
-_END_MARK, _ENTRY_MARK, _ZIP64_MARK = b"PK\5\6", b"PK\1\2", b"PK\6\7"
+_END_MARK, _ENTRY_MARK, _LOCAL_MARK = b"PK\5\6", b"PK\1\2", b"PK\3\4"
+_ZIP64_MARK, _ZIP64_END_MARK = b"PK\6\7", b"PK\6\6"
 _ZIP64_BYTES = 20
+_ZIP64_END = struct.Struct("<4s36xQQ")
 _MAX_VERSION = 63
 """Newest version of the format that `zipfile` reads."""
 _ENCRYPTED = 1
 _MAX_COMMENT_BYTES = 1 << 16
+_TAIL_BYTES = _MAX_COMMENT_BYTES + _END.size + _ZIP64_BYTES + _ZIP64_END.size
+"""Number of bytes at the end of a file in which the record at the end of an archive lies, with that of ZIP64."""
 _MANY = (1 << 16) - 1
 """Number of entries from which on the directory has a record of ZIP64."""
 
@@ -96,6 +101,57 @@ def archive_alone(data: bytes) -> bytes:
     if begin == 0 and told == [n_entries] * 2 and end + _END.size == len(data):
         return data
     return data[begin:end] + _END.pack(_END_MARK, n_entries, n_entries, size, offset)
+
+
+def before(file: BinaryIO, n_bytes: int) -> Literal["", "part", "archive"]:
+    """Return what stands in a file that begins with an archive before the archive that `zipfile` reads.
+
+    An archive that was cut has no directory. If one of its last entries is an archive itself, stored as it is, readers
+    take that one for the whole. Programs that unpack themselves begin with something else than an entry.
+
+    Parameters
+    ----------
+    file : binary file
+    n_bytes : int
+        Its size.
+
+    Returns
+    -------
+    str
+        "part" if the file begins with entries whose directory is missing, whether an archive is behind them or not;
+        "archive" if a whole one is before the one that is read; else "".
+
+    Examples
+    --------
+    >>> import io, zipfile
+    >>> inner, outer = io.BytesIO(), io.BytesIO()
+    >>> for held, name in ((inner, "offer.txt"), (outer, "inner.zip")):
+    ...     with zipfile.ZipFile(held, "w") as archive:
+    ...         archive.writestr(name, inner.getvalue() or "It was.")
+    >>> whole, cut = outer.getvalue(), outer.getvalue()[:-22]
+    >>> zipfile.ZipFile(io.BytesIO(cut)).namelist()
+    ['offer.txt']
+    >>> [before(io.BytesIO(data), len(data)) for data in (whole, cut, whole + whole)]
+    ['', 'part', 'archive']
+    """
+    if file.read(len(_LOCAL_MARK)) != _LOCAL_MARK:
+        return ""
+    file.seek(max(0, n_bytes - _TAIL_BYTES))
+    tail = file.read()
+    end = _end_record(tail)
+    if end is None:
+        return "part"
+    n_behind = len(tail) - end
+    *_, size, offset = _END.unpack_from(tail, end)
+    at_64 = end - _ZIP64_BYTES - _ZIP64_END.size
+    if at_64 >= 0 and tail.startswith(_ZIP64_MARK, end - _ZIP64_BYTES) and tail.startswith(_ZIP64_END_MARK, at_64):
+        n_behind = len(tail) - at_64
+        _, size, offset = _ZIP64_END.unpack_from(tail, at_64)
+    begin = n_bytes - n_behind - size - offset
+    if begin < _END.size:
+        return "part" if begin > 0 else ""
+    file.seek(begin - _END.size)
+    return "archive" if file.read(len(_END_MARK)) == _END_MARK else "part"
 
 
 def _end_record(data: bytes) -> int | None:

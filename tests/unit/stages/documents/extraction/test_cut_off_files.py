@@ -1,9 +1,11 @@
-"""Compound files and mailboxes of Outlook that are cut off: no text of such a file is called complete."""
+"""Compound files, mailboxes of Outlook and archives that are cut off: no text of such a file is called complete."""
 
 from __future__ import annotations
 
+import io
 import struct
 import sys
+import zipfile
 from types import SimpleNamespace
 
 import pytest
@@ -132,3 +134,51 @@ def test_a_mailbox_of_outlook_that_is_cut_off_says_so_behind_its_messages(monkey
     cut = OutlookMailbox(Given(blob=Blob(bytes(data[:-500])), kind="pst"))
     with pytest.raises(ExtractionError, match=r"truncated: 1,504 of 2,004 bytes; messages may be missing"):
         list(cut.members())
+
+
+def stored(files):
+    """An archive that packs nothing."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return held.getvalue()
+
+
+def test_an_archive_that_is_cut_is_not_taken_for_the_archive_inside_it(pool, tmp_path):
+    """The record at the end of a file inside it is the last one then, and readers of archives find it."""
+    outer = stored({"a.txt": b"One.", "b.zip": stored({"two.txt": b"Two."}), "c.docx": make.docx(["Attached."])})
+    with zipfile.ZipFile(io.BytesIO(make.docx(["Report."]))) as report:
+        parts = {name: report.read(name) for name in report.namelist()}
+    office = stored({**parts, "word/embeddings/other.docx": make.docx(["Another."])})
+    cuts = [1, 10, 60, 200, 300]
+    archives, reports = ({f"{n}.{kind}": data[:-n] for n in cuts} for kind, data in (("zip", outer), ("docx", office)))
+    whole = {"behind.zip": outer + b"more", "whole.zip": outer, "whole.docx": office}
+    found = extracted(pool, written(tmp_path, {**archives, **reports, **whole}))
+    cut = {name: one for name, one in found.items() if name.partition("!")[0] not in whole}
+    assert sorted(cut) == sorted([*reports, *(f"{name}!#1" for name in archives)])
+    assert {one.origin.exception for one in cut.values()} == {"corrupt"}
+    assert {one.text for one in cut.values()} == {None}
+    assert {name: text_of(one).strip() for name, one in found.items() if name.partition("!")[0] in whole} == {
+        "behind.zip!a.txt": "One.", "behind.zip!b.zip!two.txt": "Two.", "behind.zip!c.docx": "Attached.",
+        "whole.zip!a.txt": "One.", "whole.zip!b.zip!two.txt": "Two.", "whole.zip!c.docx": "Attached.",
+        "whole.docx": "Report.", "whole.docx!other.docx": "Another.",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("n_behind", [0, 9])
+def test_an_archive_of_zip64_that_is_cut(monkeypatch, n_behind):
+    monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 1)  # as if there were more than 65,535 files
+    inner = stored({"a.txt": b"One.", "b.txt": b"Two."})
+    outer = stored({"c.zip": inner, "d.txt": b"Three."})
+    cut = outer[: outer.index(inner) + len(inner) + n_behind]
+    assert zipfile.ZipFile(io.BytesIO(cut)).namelist() == ["a.txt", "b.txt"]
+    assert [Blob(data).before_archive for data in (inner, outer, b"MZ" + outer, cut)] == ["", "", "", "part"]
+
+
+def test_of_two_archives_in_one_file_the_first_is_not_lost_without_a_word(pool, tmp_path):
+    one, other = stored({"a.txt": b"One."}), stored({"b.txt": b"Two."})
+    found = extracted(pool, written(tmp_path, {"a.zip": one + other}))
+    assert {name: (one.text, one.origin.exception) for name, one in found.items()} == {
+        "a.zip!b.txt": (b"Two.", None), "a.zip!#2": (None, "corrupt"),
+    }  # fmt: skip
