@@ -25,7 +25,7 @@ def families_sentences(
 ) -> Iterator[Sentence]:
     """Count the documents in form groups, and those in none; name the other default if the criterion is one."""
     n_documents, groups = told.count("documents"), counted(found.families, "form group")
-    others = "".join(f", {n:,} {name}" for name in ("empty", "unreadable") if (n := told.count(name)))
+    others = "".join(f", {n:,} {name}" for name, n in told.textless.items())
     yield Sentence(
         f", {found.alone:,} without a match at {criterion_text(told.parameters)}{others}",
         strong=f"{counted(n_documents, 'document')}: {found.documents:,} in {groups}",
