@@ -39,12 +39,12 @@ def undo(store: Store, number: int, *, by: str | None, dry_run: bool, max_change
             raise ParameterError(f"Activity {number} erased texts. It cannot be undone.")
         if kind == REMOVE:
             raise ParameterError(
-                f"Activity {number} removed documents. It cannot be undone; add them again: nearkin show COLLECTION "
-                "DOC_ID --version N --text-only prints the text of a removed document."
+                f"Activity {number} removed documents. It cannot be undone. Add the documents again; this prints the "
+                "text of one: nearkin show COLLECTION DOC_ID --version N --text-only"
             )
         if kind == STORE:
             raise ParameterError(
-                f"Activity {number} stored documents. It cannot be undone; remove them: nearkin remove"
+                f"Activity {number} stored documents. It cannot be undone. Remove them with nearkin remove."
             )
         made = changes_of(connection, [number])[number]
         _refuse_changed(connection, number, made)
