@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin import _compute as pc
-from nearkin.errors import SourceError
+from nearkin.errors import Named, SourceError
 from nearkin.stages.documents.columns import listed_columns
 from nearkin.stages.documents.formats import FORMATS, is_of_documents
 from nearkin.stages.documents.sniffing import head_of_stdin, standard_input
@@ -67,11 +67,12 @@ def _columns(one: FileInput) -> Sequence[str]:
 def _without_ids(source: Source, columns: Sequence[str]) -> SourceError:
     shown, save = _shown(source), "write the records to a file, with a new name for each delivery"
     among = f" Its columns are: {listed_columns(columns)}." if columns else ""
-    by_column = f"Name the column of the ids with --id.{among} If there is none, {save}"
+    by_column = ("Name the column of the ids with ", Named("id"), f".{among} If there is none, {save}")
     return SourceError(
         f"{shown[0].upper()}{shown[1:]} has records without ids. They would be named {source.name}:1, {source.name}:2, "
-        "… in every run, so other records would replace them. "
-        f"{by_column if FORMATS[source.format].has_columns else save.capitalize()}: its documents are named FILE:LINE."
+        "… in every run, so other records would replace them. ",
+        *(by_column if FORMATS[source.format].has_columns else [save.capitalize()]),
+        ": its documents are named FILE:LINE.",
     )
 
 

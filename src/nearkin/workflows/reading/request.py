@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from nearkin.errors import SourceError
 from nearkin.paths import without_password
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.rules import ReadingRules
@@ -35,6 +36,8 @@ class ReadingRequest:
         Rules for documents and files that cannot be read.
     stdin : binary file or None
         Used instead of the process's standard input.
+    named : mapping of str to str
+        Parameters by which the user named the columns, such as "left_text" for "text".
     """
 
     inputs: Sequence[str | StoredSource]
@@ -44,6 +47,7 @@ class ReadingRequest:
     encoding: str = "utf-8"
     rules: ReadingRules = field(default_factory=ReadingRules)
     stdin: BinaryIO | None = field(default=None, compare=False)
+    named: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def shown_inputs(self) -> list[str]:
@@ -116,7 +120,10 @@ class ReadingRequest:
         ------
         SourceError
         """
-        found = self.found(progress)
-        check_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
+        try:
+            found = self.found(progress)
+            check_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
+        except SourceError as error:
+            raise error.renamed(self.named) from error
         inputs = file_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
         return Texts(found.sources, inputs, self.rules, found.not_read)
