@@ -23,7 +23,7 @@ from nearkin.stages.documents.formats import FORMATS, is_of_documents
 from nearkin.stages.documents.formats.whole_file import WholeFile
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.collection.shared_names import files_with_shared_names
-from nearkin.workflows.collection.unnamed import with_names
+from nearkin.workflows.collection.unnamed import NamedRecords
 from nearkin.workflows.reading.standard_input import is_pipe
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
@@ -79,12 +79,13 @@ def add_files(
 def _incoming(texts: Texts, paths: Mapping[int, str], progress: Progress) -> Iterator[Incoming]:
     names = pa.array(texts.names, pa.large_string())
     are_files = np.array([is_of_documents(source.format) for source in texts.sources], np.bool_)
+    named = NamedRecords(texts.sources)
     for raw in texts.raw_batches(progress):
         file_of = partial(_plain_file, texts.sources, raw.sources)
         sources = raw.sources.tolist() if paths else []
         shared = {row: paths[number] for row, number in enumerate(sources) if number in paths}
         yield Incoming(
-            batch=with_names(raw, texts.sources),
+            batch=named.of(raw),
             sources=names.take(pa.array(raw.sources)),
             name=raw.name,
             file_of=file_of,

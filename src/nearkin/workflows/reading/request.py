@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -95,7 +95,41 @@ class ReadingRequest:
         SourceError
             There is no input, or none can be read.
         """
-        found = resolve_inputs(
+        found = self._resolved(progress, optional=optional, in_order=in_order, without=without, with_unread=with_unread)
+        _say(found, progress)
+        return found
+
+    def opened(self, progress: Progress, check: Callable[[Texts], None] | None = None) -> Texts:
+        """Return the sources, checked to have their columns.
+
+        What was guessed about them is reported if ``check`` accepts them.
+
+        Raises
+        ------
+        SourceError
+        """
+        try:
+            found = self._resolved(progress)
+            inputs = file_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
+            texts = Texts(found.sources, inputs, self.rules, found.not_read)
+            if check is not None:
+                check(texts)
+            _say(found, progress)
+            check_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
+        except SourceError as error:
+            raise error.renamed(self.named) from error
+        return texts
+
+    def _resolved(
+        self,
+        progress: Progress,
+        *,
+        optional: Collection[str] = (),
+        in_order: bool = False,
+        without: Path | None = None,
+        with_unread: bool = False,
+    ) -> SourceSet:
+        return resolve_inputs(
             self.inputs,
             file_format=self.file_format,
             text=self.text,
@@ -109,21 +143,8 @@ class ReadingRequest:
             with_unread=with_unread,
             progress=progress,
         )
-        for guess in found.guesses:
-            progress.say(guess)
-        return found
 
-    def opened(self, progress: Progress) -> Texts:
-        """Return the sources, checked to have their columns.
 
-        Raises
-        ------
-        SourceError
-        """
-        try:
-            found = self.found(progress)
-            check_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
-        except SourceError as error:
-            raise error.renamed(self.named) from error
-        inputs = file_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
-        return Texts(found.sources, inputs, self.rules, found.not_read)
+def _say(found: SourceSet, progress: Progress) -> None:
+    for guess in found.guesses:
+        progress.say(guess)
