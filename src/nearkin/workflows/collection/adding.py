@@ -14,7 +14,7 @@ import pyarrow as pa
 from nearkin.collection.collection import Collection
 from nearkin.collection.loads.adding import Added, add_incoming
 from nearkin.collection.loads.incoming import Incoming, PlainFile
-from nearkin.errors import NearkinError, ParameterError, SourceError
+from nearkin.errors import ParameterError, SourceError
 from nearkin.records import I64
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
@@ -23,6 +23,7 @@ from nearkin.stages.documents.formats import FORMATS, is_of_documents
 from nearkin.stages.documents.formats.whole_file import WholeFile
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.collection.shared_names import files_with_shared_names
+from nearkin.workflows.collection.undoing_creation import undo_creation
 from nearkin.workflows.collection.unnamed import NamedRecords
 from nearkin.workflows.reading.standard_input import is_pipe
 from nearkin.workflows.reading.texts import Texts
@@ -41,7 +42,7 @@ def add_files(
 ) -> Added:
     """Add every document of some files as one wave: all of them, or none if anything fails.
 
-    A collection that was created for them keeps no settings if they fail. With ``re_extract`` texts replace those that
+    A collection that was created for them is removed if they fail. With ``re_extract`` texts replace those that
     another extractor made of the same bytes. What a file contained when it was added before, and contains no more, is
     removed. With ``dry_run`` nothing is stored.
 
@@ -55,9 +56,10 @@ def add_files(
     CollectionError, OutputError
         See `nearkin.errors`.
     """
-    _check_apart(collection, texts)
-    meter, shared = Meter(progress), files_with_shared_names(texts)
+    meter = Meter(progress)
     try:
+        _check_apart(collection, texts)
+        shared = files_with_shared_names(texts)
         with meter.stage("add", texts.size_bytes, "bytes") as counted:
             added = add_incoming(
                 collection.opened,
@@ -69,9 +71,8 @@ def add_files(
                 are_files=True,
                 dry_run=dry_run,
             )
-    except BaseException:
-        with contextlib.suppress(NearkinError):  # the error of the load is the one to report
-            collection.opened.store.forget_settings()
+    except BaseException as error:
+        undo_creation(collection, error)
         raise
     return replace(added, folder_above=shared.folder) if added.n_shared_ids else added
 
