@@ -109,7 +109,7 @@ class Command(TyperCommand):
         """Spell one value of a parameter: ``B`` for the last one of ``[COLLECTION] A B``."""
         spelt = self._option_of(parameter)
         words = (spelt or "").split()
-        return words[from_end] if 1 < len(words) >= -from_end else spelt
+        return words[from_end].strip("[]") if 1 < len(words) >= -from_end else spelt
 
     def _option_of(self, parameter: str) -> str | None:
         """Spell a parameter as on the command line: ``threshold`` as ``--threshold``, ``inputs`` as ``INPUT``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import uuid
@@ -128,7 +129,7 @@ class Store:
         """
         is_there = place.directory is None or os.path.isfile(place.directory / FILE)
         if not is_there and not create:
-            raise MissingCollectionError(_not_there(place))
+            raise MissingCollectionError(_not_there(place)) from _refused_name(place)
         makes_folder = place.directory is not None and not is_there and _is_directory_made(place.directory)
         if place.directory is not None and not create:
             _refuse_empty(place, place.directory / FILE)
@@ -367,6 +368,15 @@ def refuse_other_files(directory: Path) -> None:
             f"{directory} is not a collection, and it is not empty ({first_of(sorted(others), 3)}). Name a new "
             "directory for the collection."
         )
+
+
+def _refused_name(place: Place) -> OSError | None:
+    """Return the error of the system if the name of a directory is too long for it."""
+    try:
+        os.stat(place.directory or "")
+    except OSError as error:
+        return error if error.errno == errno.ENAMETOOLONG else None
+    return None
 
 
 def _not_there(place: Place) -> str:
