@@ -335,7 +335,7 @@ def _say_new(connection: Connection, facts: Mapping[str, str]) -> None:
 
 def _is_directory_made(directory: Path) -> bool:
     """Create the directory of a new collection, or accept one that is empty or was left by an interrupted creation."""
-    is_made = not directory.exists()
+    is_made = not os.path.lexists(directory)
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -374,8 +374,8 @@ def _refused_name(place: Place) -> OSError | None:
     """Return the error of the system if the name of a directory is too long for it."""
     try:
         os.stat(place.directory or "")
-    except OSError as error:
-        return error if error.errno == errno.ENAMETOOLONG else None
+    except (OSError, ValueError) as error:
+        return error if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG else None
     return None
 
 
