@@ -453,7 +453,7 @@ def test_fsck_names_a_lost_grouping_beside_a_changed_one(place):
     for table in ("members", "groups", "groupings"):
         place.sql(f"DELETE FROM {table} WHERE grouping = 1")
     place.sql("DELETE FROM members")
-    lost, changed = "groupings: 1 of 2 rows missing", "the groups at words, Jaccard 0.6 were changed"
+    lost, changed = "groupings: 1 of 2 rows missing", "the groups at words, threshold 0.6 were changed"
     with place.open(create=False, read_only=True) as collection:
         report = collection.fsck()
         assert [one for one in report.repairable if lost in one or changed in one] == [*report.repairable]
