@@ -152,6 +152,9 @@ def test_a_purged_text_is_refused_before_and_with_store(repository, tmp_path):
     stored = check(repository, path, "--store", "--id", "zz")
     assert (stored.code, stored.err) == (3, "Error: The document 'zz' cannot be stored: its text was purged.\n")
     line = json.dumps({"id": "zz", "text": path.read_text(encoding="utf-8")}).encode()
+    stream = nearkin_here("check", repository, "-", "--jsonl", stdin=line)
+    assert (stream.code, json.loads(stream.out)["is_purged"]) == (0, True)
+    assert "The text of 1 document was erased by nearkin purge; it cannot be stored again." in stream.err
     stream = nearkin_here("check", repository, "-", "--jsonl", "--store", stdin=line)
     assert (stream.code, "unreadable" in stream.err, ".." in stream.err) == (3, False, False)
     assert "The only document could not be stored: line 1: The document 'zz' cannot be stored" in stream.err

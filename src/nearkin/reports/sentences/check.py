@@ -109,6 +109,11 @@ def stream_sentences(summary: StreamSummary, *, is_kept: bool) -> Iterator[Sente
         yield Sentence(f"{near}; parts of texts were not looked for (--containment off)", "quiet")
     else:
         yield Sentence(f"{near}, parts a containment of at least {summary.containment:g}", "quiet")
+    if n := summary.n_purged:
+        erased = (
+            f"The {agreeing(n, 'text', 'texts')} of {counted(n, 'document')} {agreeing(n, 'was', 'were')} erased by"
+        )
+        yield Sentence(f"{erased} nearkin purge; {agreeing(n, 'it', 'they')} cannot be stored again.", "warning")
     if summary.n_problems:
         n = summary.n_problems
         yield Sentence(f"Could not check {counted(n, 'document')}: see the answers with an error.", "warning")
