@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING
 
 from nearkin.errors import NearkinError
@@ -13,10 +12,11 @@ if TYPE_CHECKING:
 
 def undo_creation(collection: Collection, error: BaseException) -> None:
     """Remove a collection that was created for a load that failed; if it cannot be removed, the error says so."""
-    store, is_done = collection.opened.store, False
+    store = collection.opened.store
     if not store.is_new:
         return
-    with contextlib.suppress(NearkinError):  # the error of the load is the one to report
-        is_done = store.undo_creation()
-    if not is_done:
-        error.add_note(f"The empty collection {collection.place} remains, because another process has opened it.")
+    try:
+        if not store.undo_creation():
+            error.add_note(f"The empty collection {collection.place} remains, because another process has opened it.")
+    except NearkinError as failure:  # the error of the load is the one to report
+        error.add_note(f"The empty collection {collection.place} remains. It could not be removed: {failure}")
