@@ -43,6 +43,10 @@ class Snapshot:
     segments: tuple[Segment, ...]
 
 
+_BESIDE_INDEX = (".jobs.json", ".jobs.lock")
+"""Ends of the names of the files that the review screen keeps beside the folder of an index in the cache."""
+
+
 def cache_name(place: Place, collection: str) -> str:
     """Return the name of the folder of an index in the cache: of the id of the collection, and the database."""
     settings = place.settings()
@@ -143,11 +147,13 @@ class OpenedCollection:
         collection = self.store.facts["collection"]
         unnamed = (self._cache or usual_cache()) / collection
         named = unnamed.with_name(cache_name(self.place, collection))
-        if unnamed.is_dir() and not named.exists():  # made by an earlier version
-            if self.store.access.is_read_only:
-                return unnamed
-            with contextlib.suppress(OSError):
-                unnamed.rename(named)
+        if self.store.access.is_read_only:
+            return unnamed if unnamed.is_dir() and not named.exists() else named
+        for end in ("", *_BESIDE_INDEX):  # made by an earlier version
+            old, new = (one.with_name(f"{one.name}{end}") for one in (unnamed, named))
+            if old.exists() and not new.exists():
+                with contextlib.suppress(OSError):
+                    old.rename(new)
         return named
 
     def check_index(self, asked: SimilarityIndex | str | None) -> None:
