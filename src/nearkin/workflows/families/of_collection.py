@@ -187,7 +187,9 @@ def _all_kin(collection: Collection, members: Sequence[_FamilyMember], progress:
         principal = one if one.is_principal or principal is None else principal
         if one.content != principal.content:
             pairs.append((principal.content, one.content))
-    related = relations_of(collection.opened, pairs)
+    # the review screen shows the one-sided text of these pairs from what is stored
+    is_stored = not collection.opened.store.access.is_read_only
+    related = relations_of(collection.opened, pairs, with_one_sided=is_stored)
     for one in members:
         principal = one if one.is_principal or principal is None else principal
         comparison, inside, holding = (None if one.is_principal else COPY), 1.0, 1.0
