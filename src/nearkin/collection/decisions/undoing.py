@@ -11,7 +11,7 @@ from nearkin.collection.decisions.activity import checked_by, record, verified
 from nearkin.collection.decisions.contradictions import refuse_contradicting
 from nearkin.collection.decisions.log import changes_of, undone
 from nearkin.collection.decisions.principals import propose_anew, restore_principals
-from nearkin.collection.decisions.records import PURGE, REMOVE, STORE, ActivityResult, SettingChange
+from nearkin.collection.decisions.records import PURGE, REMOVE, STORE, ActivityResult, SettingChange, data_of_undo
 from nearkin.collection.stored.documents import refuse_damaged_loads
 from nearkin.errors import ParameterError
 from nearkin.store import schema
@@ -58,7 +58,8 @@ def undo(store: Store, number: int, *, by: str | None, dry_run: bool, max_change
             if restored := [*restore_principals(connection, former), *anew]:
                 told["former"] = restored
             done = record(connection, "undo", changes, by=who, data=told, undoes=number)
-    return ActivityResult(number=done, kind="undo", changes=changes, is_dry_run=is_dry_run, data=told)
+    data_shown = data_of_undo(told, changes)
+    return ActivityResult(number=done, kind="undo", changes=changes, is_dry_run=is_dry_run, data=data_shown)
 
 
 def _refuse_changed(connection: Connection, number: int, made: Sequence[SettingChange]) -> None:
