@@ -23,7 +23,7 @@ def part_recall_sentences(recall: PartRecall, containment: float, tone: Tone = "
     >>> from nearkin.planning.part_recall import PartRecall
     >>> first, second = part_recall_sentences(PartRecall(0.0, 0.0, 59), 0.9)
     >>> first.text[:80], first.tone
-    ('Not searched: stored texts that contain this one or are part of it. None of its ', 'warning')
+    ('Not searched: stored texts that contain this one or are part of it. The search u', 'warning')
     >>> second.text[:77]
     'To search for them, with the text in FILE: nearkin dedup FILE --against COLLE'
     >>> print(*part_recall_sentences(PartRecall(0.9989, 0.9429, 100), 0.9), sep="\n")
@@ -32,9 +32,9 @@ def part_recall_sentences(recall: PartRecall, containment: float, tone: Tone = "
     """
     if recall.containing == recall.contained == 0:
         yield Sentence(
-            "Not searched: stored texts that contain this one or are part of it. None of its word 5-grams is in the "
-            "sample (about 1 in 32 is), as can happen with short texts. Any that are listed were found another way, "
-            "and there may be more",
+            "Not searched: stored texts that contain this one or are part of it. The search uses a sample of about 1 "
+            "in 32 word 5-grams, and none of this text is in it, which can happen with short texts. There may be such "
+            "texts that are not listed",
             "warning",
         )
         yield Sentence(
