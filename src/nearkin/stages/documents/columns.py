@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from nearkin.arguments import plain_number
-from nearkin.errors import MissingColumnError, Named, ParameterError, SourceError
+from nearkin.errors import MissingColumnError, NamedParameter, ParameterError, SourceError
 from nearkin.nouns import counted, first_of
 from nearkin.stages.documents.values import LongInteger, has_own_text, in_words
 
@@ -262,7 +262,7 @@ def check_header(names: Sequence[str], label: str) -> None:
             f"{label} has no header: its first line, {shown}, looks like a record. "
             "Put a line with the names of the columns, such as id,text, before it (psql: COPY … WITH (FORMAT csv, "
             "HEADER)); if it is a header, name the text column with ",
-            Named("text"),
+            NamedParameter("text"),
             ".",
         )
 
@@ -333,7 +333,7 @@ def missing_column(
         seen = f" in the first {counted(n_seen, 'record')}; at least one must have it. Their"
     return MissingColumnError(
         f"{label}: there is no column '{named}' (",
-        Named(parameter, is_bare=True),
+        NamedParameter(parameter, is_bare=True),
         f"){seen} columns are: {columns}.{hint}",
         in_python=label == TABLE_IN_MEMORY,
     )
@@ -354,7 +354,7 @@ def check_unique(label: str, used: Mapping[str, str | None], names: Sequence[str
     """
     for parameter, named in used.items():
         if named is not None and (n_alike := names.count(named)) > 1:
-            option = (" (", Named(parameter, is_bare=True), ")") if parameter else ()
+            option = (" (", NamedParameter(parameter, is_bare=True), ")") if parameter else ()
             raise SourceError(
                 f"{label}: {counted(n_alike, 'column')} have the name '{named}'",
                 *option,
@@ -378,7 +378,7 @@ def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
         raise SourceError(
             f"{label}: the column '{named}' has the name of a text but holds {_shortened(sample.unfit[named])}, not "
             "strings. Name the text column with ",
-            Named("text"),
+            NamedParameter("text"),
             f" (the columns are: {columns}).",
             in_python=in_python,
         )
@@ -388,7 +388,7 @@ def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
         raise SourceError(
             f"{label}: the first record is so long that only its beginning was inspected, and no column there has a "
             f"likely name (columns seen: {columns}). Name the text column with ",
-            Named("text"),
+            NamedParameter("text"),
             ".",
             in_python=in_python,
         )
@@ -396,12 +396,12 @@ def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
     if not candidates:
         beside = f" beside the ids ({listed_columns([*sample.mean_length])})" if sample.mean_length else ""
         said = f"{label}: no column holds text{beside}. The columns are: {columns}. Name it with "
-        raise SourceError(said, Named("text"), ".", in_python=in_python)
+        raise SourceError(said, NamedParameter("text"), ".", in_python=in_python)
     if len(candidates) > 1:
         raise SourceError(
             f"{label}: several columns hold text, and none has a likely name: {listed_columns(candidates)}. Name the "
             "one to compare with ",
-            Named("text"),
+            NamedParameter("text"),
             f" (the columns are: {columns}).",
             in_python=in_python,
         )

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin import _compute as pc
-from nearkin.errors import Named, SourceError
+from nearkin.errors import NamedParameter, SourceError
 from nearkin.records import I64, Bool
 from nearkin.stages.documents.columns import (
     WITHOUT_VIEWS,
@@ -170,6 +170,6 @@ def _ids(values: pa.Array, name: str, column: str) -> pa.Array:
         raise SourceError(
             f"{name}: the column '{column}' holds {values.type}, and some of its values cannot be read as ids. "
             "Choose another column (",
-            Named("id", is_bare=True),
+            NamedParameter("id", is_bare=True),
             ").",
         ) from error

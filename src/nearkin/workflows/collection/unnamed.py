@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin import _compute as pc
-from nearkin.errors import Named, SourceError
+from nearkin.errors import NamedParameter, SourceError
 from nearkin.stages.documents.columns import listed_columns
 from nearkin.stages.documents.formats import FORMATS, TABLES, is_of_documents
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input
@@ -109,9 +109,9 @@ def _without_ids(source: Source, columns: Sequence[str]) -> SourceError:
     shown, records = _shown(source), "records" if form.has_ids else "lines"
     save = f"write the {records} to a file, with a new name for each delivery: its documents are named FILE:LINE."
     among = f" Its columns are: {listed_columns(columns)}." if columns else ""
-    advice: tuple[str | Named, ...]
+    advice: tuple[str | NamedParameter, ...]
     if form.has_columns:
-        advice = ("Name the column of the ids with ", Named("id"), f".{among} If there is none, {save}")
+        advice = ("Name the column of the ids with ", NamedParameter("id"), f".{among} If there is none, {save}")
     else:
         advice = ("Put an id and a tab before each text and use --format lines, or ", save)
     if shown != source.name:

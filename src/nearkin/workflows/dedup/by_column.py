@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from nearkin.errors import MissingColumnError, Named, ParameterError, SourceError
+from nearkin.errors import MissingColumnError, NamedParameter, ParameterError, SourceError
 from nearkin.runs.meter import Meter
 from nearkin.stages.documents.checking import check_columns
 from nearkin.stages.documents.formats import has_columns
@@ -65,7 +65,7 @@ def values_of(column: str, inputs: Sequence[Input], meter: Meter) -> pa.Dictiona
         for one in inputs:
             if not isinstance(one, FileInput):
                 said = f"{', '.join(one.names)}: there is no column '{column}' ("
-                raise SourceError(said, Named("by", is_bare=True), ").")
+                raise SourceError(said, NamedParameter("by", is_bare=True), ").")
             # the reader takes ids of any type, which texts and numbers to keep by need not have
             again = replace(one, source=replace(one.source, id=column), keep_column=None)
             try:

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from nearkin.errors import MissingColumnError, Named, ParameterError, SourceError
+from nearkin.errors import MissingColumnError, NamedParameter, ParameterError, SourceError
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.request import ReadingRequest
 
@@ -71,7 +71,7 @@ def about_the_other_set(columns: OtherColumns) -> Iterator[None]:
     Examples
     --------
     >>> with about_the_other_set(OtherColumns(text="text")):
-    ...     raise SourceError("eval.jsonl: there is no column 'text' (", Named("text", is_bare=True), ").")
+    ...     raise SourceError("eval.jsonl: there is no column 'text' (", NamedParameter("text", is_bare=True), ").")
     Traceback (most recent call last):
     ...
     nearkin.errors.SourceError: eval.jsonl: there is no column 'text' (--against-text).
@@ -91,11 +91,11 @@ def about_the_input(columns: OtherColumns, *, is_against: bool) -> Iterator[None
     Examples
     --------
     >>> with about_the_input(AS_THE_INPUT, is_against=True):
-    ...     raise MissingColumnError("a.jsonl: there is no column 'question' (", Named("text", is_bare=True), ").")
+    ...     raise MissingColumnError("a.jsonl: there is no column 'body' (", NamedParameter("text", is_bare=True), ").")
     Traceback (most recent call last):
     ...
-    nearkin.errors.MissingColumnError: a.jsonl: there is no column 'question' (--text). To name a column of --against,
-    use --against-text.
+    nearkin.errors.MissingColumnError: a.jsonl: there is no column 'body' (--text). To name a column of --against, use
+    --against-text.
     """
     try:
         yield
@@ -106,5 +106,5 @@ def about_the_input(columns: OtherColumns, *, is_against: bool) -> Iterator[None
 
 
 def _with_hint(error: MissingColumnError) -> MissingColumnError:
-    own = Named(_OWN[error.parameter or ""])
-    return error.within("", " To name a column of ", Named("against"), ", use ", own, ".")
+    own = NamedParameter(_OWN[error.parameter or ""])
+    return error.within("", " To name a column of ", NamedParameter("against"), ", use ", own, ".")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import IO, TYPE_CHECKING, TypeVar
 
-from nearkin.errors import Named, SourceError
+from nearkin.errors import NamedParameter, SourceError
 from nearkin.stages.documents.encodings import is_told_by_line
 from nearkin.stages.documents.formats.format import StreamFormat, stream_of
 from nearkin.stages.documents.head import Head
@@ -120,7 +120,7 @@ class LoadFile(StreamFormat):
             elif doc_id is not None:
                 raise SourceError(
                     f"{label}: this load file has no column of texts, and none of paths of text files. Name it with ",
-                    Named("text"),
+                    NamedParameter("text"),
                     f". The columns are: {listed_columns(sample.names)}.",
                 )
         chosen = choose_columns(sample, label, text=text, doc_id=doc_id)

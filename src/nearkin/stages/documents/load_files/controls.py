@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import BinaryIO
 
-from nearkin.errors import Named, SourceError
+from nearkin.errors import NamedParameter, SourceError
 from nearkin.stages.documents.columns import listed_columns
 from nearkin.stages.documents.load_files.columns import columns_of, is_control
 from nearkin.stages.documents.load_files.dialect import Dialect, decoded, fallback
@@ -97,15 +97,15 @@ def _control_column(source: Source, names: Sequence[str]) -> str:
         raise SourceError(
             f"{source.name}: an overlay is keyed on the control number, and no column is known to hold it. Name it "
             "with ",
-            Named("id"),
+            NamedParameter("id"),
             f". The columns are: {listed_columns(names)}.",
         )
     if known is not None and not is_control(column):
         raise SourceError(
             f"{source.name}: an overlay is keyed on the control number, which is the column '{known}'; ",
-            Named("id"),
+            NamedParameter("id"),
             f" names '{column}'. Omit ",
-            Named("id"),
+            NamedParameter("id"),
             ", or omit --overlay.",
         )
     return column
