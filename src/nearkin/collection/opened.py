@@ -43,8 +43,9 @@ class Snapshot:
     segments: tuple[Segment, ...]
 
 
-_BESIDE_INDEX = (".jobs.json", ".jobs.lock")
-"""Ends of the names of the files that the review screen keeps beside the folder of an index in the cache."""
+JOBS_BESIDE_INDEX = ".jobs.json"
+"""End of the name of the file with the jobs of the review screen, beside the folder of an index in the cache."""
+_LOCK_OF_JOBS = ".jobs.lock"
 
 
 def cache_name(place: Place, collection: str) -> str:
@@ -149,7 +150,7 @@ class OpenedCollection:
         named = unnamed.with_name(cache_name(self.place, collection))
         if self.store.access.is_read_only:
             return unnamed if unnamed.is_dir() and not named.exists() else named
-        for end in ("", *_BESIDE_INDEX):  # made by an earlier version
+        for end in ("", JOBS_BESIDE_INDEX, _LOCK_OF_JOBS):  # made by an earlier version
             old, new = (one.with_name(f"{one.name}{end}") for one in (unnamed, named))
             if old.exists() and not new.exists():
                 with contextlib.suppress(OSError):
