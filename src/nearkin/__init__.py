@@ -66,11 +66,13 @@ __getattr__ = lazy(
         "neighbours": "nearkin.jobs.neighbouring",
         "pairs": "nearkin.jobs.pairing",
         "plan": "nearkin.jobs.planning",
+        "results": "nearkin.results",
         "sign": "nearkin.jobs.signing",
+        "signatures": "nearkin.signatures",
         "threads": "nearkin.jobs.threads",
     },
 )
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "results", "signatures"])

@@ -19,13 +19,14 @@ def lazy(module: str, places: Mapping[str, str]) -> Callable[[str], Any]:
     module : str
         Name of the module.
     places : mapping of str to str
-        The module in which each name lives.
+        The module in which each name lives; a module inside this one lives in itself.
     """
 
     def load(name: str) -> Any:
         if name not in places:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(places[name]), name)
+        place = importlib.import_module(places[name])
+        value = place if place.__name__ == f"{module}.{name}" else getattr(place, name)
         setattr(sys.modules[module], name, value)
         return value
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, SourceError
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _C = TypeVar("_C", bound=type)
@@ -22,7 +22,8 @@ _FLAGS = ("bool", bool, "bool | None", bool | None)
 def checking_arguments(function: _F, owner: str | None = None) -> _F:
     """Decorate a public function: refuse flags that are no bool, and convert numpy's bools and real numbers.
 
-    A flag is a parameter with the annotation ``bool``: otherwise ``report="no"`` would write a report.
+    A flag is a parameter with the annotation ``bool``: otherwise ``report="no"`` would write a report. Errors about the
+    input name parameters, not options of the command line.
 
     Examples
     --------
@@ -59,7 +60,13 @@ def checking_arguments(function: _F, owner: str | None = None) -> _F:
     @functools.wraps(function)
     def called(*values: Any, **given: Any) -> Any:
         names = [*places, *[""] * len(values)]
-        return function(*map(checked, names, values), **{name: checked(name, value) for name, value in given.items()})
+        try:
+            return function(
+                *map(checked, names, values), **{name: checked(name, value) for name, value in given.items()}
+            )
+        except SourceError as error:
+            error.args = (error.spelt(in_python=True),)
+            raise
 
     return called  # type: ignore[return-value]  # it takes what the function takes
 

@@ -1,4 +1,4 @@
-"""Similarities and distances as decimals that are never rounded towards equality."""
+"""Similarities, shares and distances as decimals that are never rounded towards equality."""
 
 from __future__ import annotations
 
@@ -25,6 +25,17 @@ def distance_text(value: float | None, digits: int = 4) -> str:
     ('0.0235', '0.0001', '0.0000')
     """
     return "–" if value is None else _decimal_text(value, digits, ROUND_CEILING)
+
+
+def rounded_down(value: float, digits: int) -> float:
+    """Round a share down; a value within 1e-12 of a decimal is that decimal: sums of shares are off by some 1e-16.
+
+    Examples
+    --------
+    >>> rounded_down(0.99999, 4), rounded_down(1 - 1e-15, 4), rounded_down(1 - 0.1 - 0.1, 2), rounded_down(0.29, 2)
+    (0.9999, 1.0, 0.8, 0.29)
+    """
+    return float(_decimal_text(round(float(value), 12), digits, ROUND_FLOOR))
 
 
 def _decimal_text(value: float | Decimal, digits: int, rounding: str) -> str:

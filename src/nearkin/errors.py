@@ -32,7 +32,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeGuard
+from dataclasses import dataclass, field
+from typing import Self, TypeGuard
 
 _MAX_QUOTED, _N_QUOTED = 1_000, 200
 
@@ -213,8 +214,79 @@ class InputError(NearkinError):
     exit_code = 3
 
 
+@dataclass(frozen=True, slots=True)
+class NamedParameter:
+    """A parameter that a message names, spelt as an option of the command line or as in Python.
+
+    Parameters
+    ----------
+    parameter : str
+    option : str, optional
+        Its option, unless that is the parameter with dashes.
+    is_bare : bool
+        Whether Python's spelling has no quotes, as in parentheses.
+
+    Examples
+    --------
+    >>> NamedParameter("against_text").spelt(in_python=False), NamedParameter("against_text").spelt(in_python=True)
+    ('--against-text', "'against_text'")
+    """
+
+    parameter: str
+    option: str = ""
+    is_bare: bool = field(default=False, kw_only=True)
+
+    def spelt(self, *, in_python: bool) -> str:
+        """Return the name as the user writes it."""
+        if in_python:
+            return self.parameter if self.is_bare else f"'{self.parameter}'"
+        return self.option or f"--{self.parameter.replace('_', '-')}"
+
+    def renamed(self, names: Mapping[str, str]) -> NamedParameter:
+        """Return the parameter in whose place the user gave this one; the same if ``names`` lacks it."""
+        return NamedParameter(names[self.parameter], is_bare=self.is_bare) if self.parameter in names else self
+
+
 class SourceError(InputError):
-    """A file, a folder or a column of it cannot be used."""
+    """A file, a folder or a column of it cannot be used.
+
+    Parameters
+    ----------
+    *pieces : str or NamedParameter
+        Message, in which the parameters are marked, so that it can be spelt for the command line and for Python.
+    in_python : bool
+        Which of the two it is spelt for.
+
+    Examples
+    --------
+    >>> error = SourceError("a.csv: no column holds text. Name it with ", NamedParameter("text"), ".")
+    >>> str(error), error.parameter
+    ('a.csv: no column holds text. Name it with --text.', 'text')
+    >>> error.spelt(in_python=True)
+    "a.csv: no column holds text. Name it with 'text'."
+    """
+
+    def __init__(self, *pieces: str | NamedParameter, in_python: bool = False) -> None:
+        self._pieces, self._in_python = pieces, in_python
+        super().__init__(self.spelt(in_python=in_python))
+
+    @property
+    def parameter(self) -> str | None:
+        """The first parameter that the message names; None if there is none."""
+        return next((one.parameter for one in self._pieces if isinstance(one, NamedParameter)), None)
+
+    def spelt(self, *, in_python: bool) -> str:
+        """Return the message for the command line or for Python."""
+        return "".join(one if isinstance(one, str) else one.spelt(in_python=in_python) for one in self._pieces)
+
+    def renamed(self, names: Mapping[str, str]) -> Self:
+        """Return the same error about the parameters that the user gave."""
+        pieces = [one if isinstance(one, str) else one.renamed(names) for one in self._pieces]
+        return type(self)(*pieces, in_python=self._in_python)
+
+    def within(self, before: str, *after: str | NamedParameter) -> Self:
+        """Return the same error with more text before and after its message."""
+        return type(self)(before, *self._pieces, *after, in_python=self._in_python)
 
 
 class MissingColumnError(SourceError):

@@ -105,7 +105,9 @@ def test_groups_are_updated_by_a_job_and_listed_in_pages(script: Script) -> None
     assert job is not None
     assert job.state == "done", job.message
     assert script.read(f"/jobs/{job.number}")["message"] == "1 group with 3 documents"
-    (one,) = script.read("/groups", limit=1)["groups"]
+    listed = script.read("/groups", limit=1)
+    (one,) = listed["groups"]
+    assert (listed["expected_recall"], listed["n_not_compared"]) == (0.999, 0)
     assert script.read("/groups", offset=1)["groups"] == []
     assert len(script.read(f"/groups/{one['number']}")["members"]) == 3
     assert script.call("GET", "/groups/99").status_code == 404
@@ -150,6 +152,8 @@ def test_a_tag_is_removed_only_if_its_value_is_null(script: Script, given: dict[
 
 def test_what_is_like_a_document_and_how_two_differ(script: Script) -> None:
     found = script.read("/documents/lease/similar", measure="words", value=0.5)
+    assert (found["expected_recall"], "expected_recall_of_parts" in found) == (0.999, False)
+    assert script.read("/documents/lease/similar", measure="containment", value=0.9)["expected_recall_of_parts"]
     assert {one["doc_id"] for one in found["documents"]} == {"lease, signed", "lease/copy"}
     compared = script.read("/compare", a="lease", b="lease, signed")
     assert compared["comparison"]["n_words_only_b"] == 4

@@ -170,7 +170,7 @@ def test_the_functions_of_the_review_screen_report_the_row(place, what) -> None:
             lambda: stored_members(opened, WORDING),
             lambda: group_members(opened, 1, WORDING),
             lambda: group_time_line(opened, 1, WORDING),
-            lambda: representatives(opened, WORDING, [1]),
+            lambda: list(representatives(opened, WORDING, [1])),
             lambda: collection.groups_since("first"),
         ):
             with pytest.raises(CollectionError, match="nearkin fsck") as caught:

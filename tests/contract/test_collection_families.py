@@ -33,9 +33,9 @@ def compared(monkeypatch) -> list[int]:
     """Numbers of texts that were compared with a principal, by call; small transactions."""
     numbers = list[int]()
 
-    def recorded(principal, texts, *, n_shown):
+    def recorded(principal, texts, **options):
         numbers.append(len(texts))
-        return relate(principal, texts, n_shown=n_shown)
+        return relate(principal, texts, **options)
 
     monkeypatch.setattr(stored_relations, "relate", recorded)
     monkeypatch.setattr(stored_relations, "_PAIRS_AT_A_TIME", 3)

@@ -11,7 +11,9 @@ import pytest
 
 import nearkin
 import nearkin.runs.progress
+from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
+from nearkin.web.jobs import JobRunner
 from places import SomePlace
 
 LEASE = "The tenant shall pay the rent of {} crowns on the first day of each month to the landlord in the town."
@@ -271,15 +273,24 @@ def test_the_cache_of_an_earlier_version_is_used(server, tmp_path):
     with place.open() as collection:
         collection.add([("a", "The tenant pays the rent on the first day of each month.")])
         collection.similar("a", measure="letters")
+        runner = JobRunner(collection.opened)
+        runner.wait(runner.update_groups("words", Tolerance.of(threshold=0.7), by="ada").number, 60)
+        runner.close()
     segments = place.segments
     before = sorted(path.name for path in segments.rglob("*"))
     assert before
     segments.rename(earlier := place.cache / place.fact("collection"))
+    for path in place.cache.glob(f"{segments.name}.*"):
+        path.rename(place.cache / path.name.replace(segments.name, earlier.name))
     for is_read_only, now in ((True, earlier), (False, segments)):
         with place.open(create=False, read_only=is_read_only) as collection:
             assert collection.similar("a", measure="letters").documents == ()
         assert sorted(path.name for path in now.rglob("*")) == before
-    assert not earlier.exists()
+    assert all(path.name.startswith(segments.name) for path in place.cache.iterdir())
+    with place.open() as collection:
+        runner = JobRunner(collection.opened)
+        assert [(one.kind, one.state, one.by) for one in runner.listed()] == [("groups", "done", "ada")]
+        runner.close()
 
 
 def test_a_purge_clears_the_cache_of_every_address(server, tmp_path):

@@ -442,3 +442,22 @@ def test_fsck_says_what_it_did_to_damaged_groups(place, damage, said, are_kept):
         after = collection.groups(threshold=0.6).to_dict()
         assert (after == before) is are_kept
         assert collection.fsck().is_whole
+
+
+def test_fsck_names_a_lost_grouping_beside_a_changed_one(place):
+    with place.open() as collection:
+        note = "A note about the mill, and its wheel, and the old miller"
+        collection.add([("a", f"{note}."), ("b", f"{note}!")])
+        for threshold in (0.5, 0.6):
+            collection.groups(threshold=threshold)
+    for table in ("members", "groups", "groupings"):
+        place.sql(f"DELETE FROM {table} WHERE grouping = 1")
+    place.sql("DELETE FROM members")
+    lost, changed = "groupings: 1 of 2 rows missing", "the groups at words, threshold 0.6 were changed"
+    with place.open(create=False, read_only=True) as collection:
+        report = collection.fsck()
+        assert [one for one in report.repairable if lost in one or changed in one] == [*report.repairable]
+    with place.open(create=False) as collection:
+        first, second = collection.fsck().group_faults
+        assert (changed in first, lost in second) == (True, True)
+        assert collection.fsck().is_whole

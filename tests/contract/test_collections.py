@@ -22,11 +22,6 @@ from nearkin.errors import (
     UnknownDocumentError,
 )
 from nearkin.reports.sentences.info import info_sentences
-from nearkin.runs.progress import Silent
-from nearkin.stages.documents.ignoring import NOTHING, Ignored
-from nearkin.workflows.collection.adding import add_files
-from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.resources import Resources
 
 LEASE = "The tenant shall pay the rent of 900 crowns on the first day of each month to the landlord, clause {}."
 WILL = "I leave my house and all that is in it to my sister Ann, and my books to the library of the town, {}."
@@ -468,24 +463,3 @@ def test_a_second_writer_is_told_so_and_loses_nothing(place, monkeypatch):
         first.add(documents())
         assert second.add([("c", "three")]).n_new == 1
         assert current(first) == {"a": "one", "b": "two", "c": "three", "d": "four"}
-
-
-def test_a_first_load_that_fails_fixes_no_settings(place, tmp_path):
-    bad, good = tmp_path / "bad.jsonl", tmp_path / "good.jsonl"
-    bad.write_text('{"id": "a", "text": null}\n')
-    good.write_text('{"id": "a", "text": "the rent is 900 crowns"}\n')
-    without_digits = Ignored.of(None, numbers=True)
-
-    def add(path, ignored):
-        texts = ReadingRequest(inputs=[str(path)], text="text", doc_id="id").opened(Silent())
-        with Collection.open(place.address, create=True, cache=place.cache, ignored=ignored) as collection:
-            add_files(collection, texts, wave=None, resources=Resources(1), progress=Silent())
-            return collection.opened.counting.ignored
-
-    with pytest.raises(SourceError):
-        add(bad, without_digits)
-    assert add(good, None) == NOTHING
-    with pytest.raises(ParameterError, match="they are fixed"):
-        add(good, without_digits)
-    with Collection.open(place.address, cache=place.cache) as collection:
-        assert collection.fsck().is_whole

@@ -117,7 +117,9 @@ PUBLIC = {
 def test_the_public_names_are_these(module):
     assert module.__all__ == sorted(module.__all__)
     assert set(module.__all__) == PUBLIC[module]
-    assert dir(module) == sorted(module.__all__)
+    modules = ["results", "signatures"] if module is nearkin else []
+    assert dir(module) == sorted([*module.__all__, *modules])
+    assert [getattr(module, name).__name__ for name in modules] == [f"nearkin.{name}" for name in modules]
 
 
 @pytest.mark.parametrize("module", PUBLIC, ids=lambda module: module.__name__)

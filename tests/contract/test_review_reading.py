@@ -80,8 +80,14 @@ def test_the_log_shows_values_before_and_after_and_kinds(visit: Visit) -> None:
     ]  # fmt: skip
     assert "never-group: 1; principal: 1; split-off: 1; tag: 2." in words_of(visit.get("/defensibility").text)
     collection.undo(5)
-    only = words_of(visit.get("/log", kind="never-group").text)
-    assert only.startswith("2 activities") or " 2 activities " in only
+    assert [one["kind"] for one in visit.get("/log.json").json()["activities"]][:3] == [
+        "undo",
+        "group-note",
+        "split-off",
+    ]
+    for kind, number in (("never-group", 3), ("split-off", 5)):
+        (only,) = visit.get("/log.json", kind=kind).json()["activities"]
+        assert only["number"] == number
     assert 'value="never-group"' in page or "<option>never-group" in page
 
 

@@ -12,8 +12,10 @@ from collections.abc import Iterator
 
 import pytest
 import zstandard
+from sqlalchemy import select
 
 from nearkin.collection import stored_relations
+from nearkin.collection.groups.time_line import group_time_line
 from nearkin.collection.relations import RelatedText
 from nearkin.web.screens import representatives
 from places import SomePlace
@@ -92,9 +94,9 @@ def test_a_lot_of_comparisons_is_bounded_by_the_size_of_the_texts(
     visit.service.collection.groups()
     lots, compute = list[int](), stored_relations._computed
 
-    def recorded(connection: object, pairs: list[tuple[int, int]]) -> object:
+    def recorded(connection: object, pairs: list[tuple[int, int]], with_one_sided: bool) -> object:
         lots.append(len(pairs))
-        return compute(connection, pairs)  # type: ignore[arg-type]
+        return compute(connection, pairs, with_one_sided)  # type: ignore[arg-type]
 
     with monkeypatch.context() as counted:
         counted.setattr(stored_relations, "_computed", recorded)
@@ -178,9 +180,8 @@ def test_relations_of_an_earlier_version_count_as_not_compared_and_are_no_damage
     with monkeypatch.context() as earlier:
         earlier.setattr(stored_relations, "_packed", packed_before)
         earlier.setattr(stored_relations, "FINGERPRINT", stored_relations.FINGERPRINT.replace("2;", "1;", 1))
-        representatives.representatives(
-            visit.service.collection.opened, representatives.RepresentativesQuery().tolerance, [1]
-        )
+        opened = visit.service.collection.opened
+        list(representatives.representatives(opened, representatives.RepresentativesQuery().tolerance, [1]))
         assert visit.get("/representatives/export.json").json()["n_not_compared"] == 0
     checked = visit.service.collection.fsck()
     assert (checked.is_whole, checked.remade_segments) == (True, ())
@@ -194,6 +195,35 @@ def test_relations_of_an_earlier_version_count_as_not_compared_and_are_no_damage
     assert visit.get("/representatives/export.json").json()["n_not_compared"] == 0
     monkeypatch.setattr(stored_relations, "_computed", lambda *_: {})
     assert visit.get("/representatives.json").json()["representatives"] == found
+
+
+def test_a_time_line_stores_no_text_that_only_one_has_and_leaves_it_to_the_pages_that_show_it(visit: Visit) -> None:
+    visit.service.collection.groups()
+    group = visit.service.collection.groups().groups[0].number
+    tolerance = representatives.RepresentativesQuery().tolerance
+    entries = group_time_line(visit.service.collection.opened, group, tolerance).entries
+    with visit.service.collection.opened.store.reading() as connection:
+        rows = connection.execute(select(stored_relations.TABLE)).all()
+    assert [stored_relations._unpacked(row.comparison).comparison.one_sided for row in rows] == [None] * len(rows)
+    assert rows
+    assert visit.get("/representatives/export.json").json()["n_not_compared"] == 3
+    (found,) = visit.get("/representatives.json").json()["representatives"]
+    assert {one["doc_id"] for one in found["omissions"]} >= {"short"}
+    assert group_time_line(visit.service.collection.opened, group, tolerance).entries == entries
+    assert visit.service.collection.fsck().is_whole
+
+
+def test_each_group_is_compared_when_it_is_asked_for(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = " ".join(f"word{n}" for n in range(60))
+    visit.service.collection.add([("other", other), ("other, signed", f"{other} Signed.")])
+    numbers = [one.number for one in visit.service.collection.groups().groups]
+    monkeypatch.setattr(stored_relations, "_PAIRS_AT_A_TIME", 1)
+    opened, tolerance = visit.service.collection.opened, representatives.RepresentativesQuery().tolerance
+    found = representatives.representatives(opened, tolerance, [*reversed(numbers)])
+    first = next(found)
+    assert len(first.additions + first.omissions) == 1
+    assert visit.get("/representatives/export.json").json()["n_not_compared"] == 2  # one is ahead
+    assert [one.n_not_compared for one in found] == [0]
 
 
 def test_an_addition_is_listed_once_for_members_that_differ_in_white_space(visit: Visit) -> None:
@@ -244,12 +274,12 @@ def test_a_comparison_that_was_interrupted_goes_on_where_it_ended(few: Visit, mo
     is_running, may_go_on = threading.Event(), threading.Event()
     computed, compute = list[int](), stored_relations._computed
 
-    def held(connection: object, pairs: list[tuple[int, int]]) -> object:
+    def held(connection: object, pairs: list[tuple[int, int]], with_one_sided: bool) -> object:
         if computed:
             is_running.set()
             assert may_go_on.wait(60)
         computed.append(len(pairs))
-        return compute(connection, pairs)  # type: ignore[arg-type]
+        return compute(connection, pairs, with_one_sided)  # type: ignore[arg-type]
 
     monkeypatch.setattr(stored_relations, "_computed", held)
     monkeypatch.setattr(representatives, "_WAIT_S", 0.0)

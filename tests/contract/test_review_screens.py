@@ -8,7 +8,6 @@ import html
 import io
 import json
 import re
-import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -129,7 +128,7 @@ def test_a_decision_that_contradicts_another_leads_to_the_log(visit: Visit) -> N
     leaving = next(one for one in ("lease", "lease, signed") if one != group["principal"])
     answer = visit.post("/group/split", group=group["number"], a=group["principal"], split=leaving)
     assert answer.status_code == 400
-    assert f"nearkin undo {shlex.quote(visit.service.name)} NUMBER" in html.unescape(answer.text)
+    assert f"nearkin undo {visit.service.name_in_commands} NUMBER" in html.unescape(answer.text)
     assert '<a href="/log">Log</a>' in answer.text
 
 
@@ -250,9 +249,11 @@ def test_the_defensibility_page_says_how_pairs_count_and_names_audits_at_other_t
     visit.service.collection.groups(threshold=0.7)
     visit.service.audits.measure(Silent())
     page = html.unescape(visit.get("/defensibility").text)
-    assert len(re.findall("pairs? (?:of two sampled texts )?counts twice", page)) == 2
-    command = with_name("nearkin audit COLLECTION --measure words --threshold 0.7", visit.service.name)
+    assert len(re.findall("(?:counts|count it) twice", page)) == 2
+    command = with_name("nearkin audit COLLECTION --measure words --threshold 0.7", visit.service.name_in_commands)
     assert re.findall("to measure the recall there: <code>(.*)</code>", page) == [command]
+    assert "***" not in command
+    assert (":PASSWORD@" in command) == (visit.service.collection.place.directory is None)
 
 
 def test_the_empty_log_does_not_say_that_a_removal_can_be_undone(visit: Visit) -> None:
@@ -305,7 +306,7 @@ def test_what_is_like_a_document_follows_the_slider(visit: Visit) -> None:
 
 
 def _said(sentences: Iterable[Sentence], visit: Visit) -> list[str]:
-    return [with_name(str(one), visit.service.name) for one in sentences]
+    return [with_name(str(one), visit.service.name_in_commands) for one in sentences]
 
 
 @pytest.mark.parametrize("doc_id", ["sampled", "no sample"])

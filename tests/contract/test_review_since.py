@@ -6,7 +6,6 @@ import csv
 import html
 import io
 import re
-import shlex
 import time
 from collections.abc import Iterator
 from typing import get_args
@@ -155,6 +154,6 @@ def test_groups_that_were_not_updated_are_updated_on_another_page(visit: Visit) 
     answer = visit.send("GET", "/since?wave=may&measure=words&value=0.6")
     assert answer.status_code == 400
     page = html.unescape(answer.text)
-    assert f"nearkin groups {shlex.quote(visit.service.name)} --threshold 0.6" in page
+    assert f"nearkin groups {visit.service.name_in_commands} --threshold 0.6" in page
     assert "COLLECTION" not in page
     assert '<a href="/groups?measure=words&value=0.6">Groups</a>' in page

@@ -41,7 +41,7 @@ def groups_of(collection: Collection) -> dict[tuple[int, str], set[str]]:
 def test_only_what_equals_it_goes_along(collection) -> None:
     assert groups_of(collection) == {(1, "signed"): {*TEXTS}}
     told = collection.decide(split_off=("draft", "signed"), by="ada")
-    assert (told.kind, [one.now for one in told.changes]) == ("never-group", ["draft"])
+    assert (told.kind, [one.now for one in told.changes]) == ("split-off", ["draft"])
     apart = {(1, "signed"): {"signed", "later", "other", "mine"}, (2, "draft"): {"draft", "spaced"}}
     assert groups_of(collection) == apart
     collection.add([("mine too", LEASE.format(900) + " Ask Joan at once.")], wave="two")
@@ -58,7 +58,9 @@ def test_a_pair_that_must_be_apart_divides_the_group_by_similarity(collection) -
     # the same pair, decided once more: the groups are apart already, and a text that is linked to both decides nothing
     collection.decide(split_off=("draft", "signed"))
     collection.undo(2)
-    assert [one.kind for one in collection.log(of="draft")] == ["never-group", "never-group", "undo"]
+    told = collection.log(of="draft")
+    assert [one.kind for one in told] == ["never-group", "split-off", "undo"]
+    assert told[2].data["kind"] == "split-off"
 
 
 def test_the_groups_of_another_tolerance_and_of_a_copy_are_the_same(collection, place) -> None:

@@ -50,6 +50,10 @@ def served(collection: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         process.terminate()
 
 
+WIDTHS = "[...document.querySelectorAll('.adds')].map((one) => one.offsetWidth / one.closest('li').offsetWidth)"
+"""Of the texts that members of a group add or lack: shares of the width of their row."""
+
+
 def fits(browser: Chromium) -> bool:
     return browser.js("document.documentElement.scrollWidth <= innerWidth")
 
@@ -103,6 +107,7 @@ def test_the_main_path_by_keyboard(served: Served, chromium: str, tmp_path: Path
         browser.press("j", "Enter")
         browser.wait("location.pathname === '/group'")
         browser.wait("document.querySelector('#comparison .comparison')")
+        assert browser.js(f"{WIDTHS}.length && {WIDTHS}.every((share) => share > 0.9)")
         first = browser.js("document.querySelector('#comparison').textContent")
         browser.press("j")
         browser.wait(f"document.querySelector('#comparison').textContent !== {first!r}")

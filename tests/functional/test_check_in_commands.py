@@ -83,7 +83,7 @@ def test_the_exit_code_is_the_answer(repository, tmp_path, text, code, verdict):
             "shorter or repetitive ones"
         )
         if parts["containing"] == parts["contained"] == 0:
-            said = "Not searched: stored texts that contain this one or are part of it. None of its word 5-grams"
+            said = "Not searched: stored texts that contain this one or are part of it. The search uses a sample"
         assert re.search(said, " ".join(shown.out.split()))
 
 
@@ -124,7 +124,7 @@ def test_parts_are_said_to_be_not_searched_for_whatever_the_length(repository, t
     command = f"dedup {path} --against {repository} --measure containment --threshold 0.9 --drop either"
     asked = nearkin_here("similar", repository, "--file", path, "--measure", "containment")
     for said in (" ".join(check(repository, path).out.split()), " ".join(asked.out.split())):
-        assert "Not searched: stored texts that contain this one or are part of it. None of its word 5-grams" in said
+        assert "Not searched: stored texts that contain this one or are part of it. The search uses a sample" in said
         assert "too short" not in said
         assert f"nearkin {command.replace(str(path), 'FILE')}" in said
     found = nearkin_here(*command.split(), "--out", tmp_path / "found")
@@ -152,6 +152,9 @@ def test_a_purged_text_is_refused_before_and_with_store(repository, tmp_path):
     stored = check(repository, path, "--store", "--id", "zz")
     assert (stored.code, stored.err) == (3, "Error: The document 'zz' cannot be stored: its text was purged.\n")
     line = json.dumps({"id": "zz", "text": path.read_text(encoding="utf-8")}).encode()
+    stream = nearkin_here("check", repository, "-", "--jsonl", stdin=line)
+    assert (stream.code, json.loads(stream.out)["is_purged"]) == (0, True)
+    assert "The text of 1 document was erased by nearkin purge; it cannot be stored again." in stream.err
     stream = nearkin_here("check", repository, "-", "--jsonl", "--store", stdin=line)
     assert (stream.code, "unreadable" in stream.err, ".." in stream.err) == (3, False, False)
     assert "The only document could not be stored: line 1: The document 'zz' cannot be stored" in stream.err

@@ -12,6 +12,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -357,10 +358,11 @@ def test_a_later_line_that_begins_as_compressed_data_is_a_bad_line(matter):
 
 
 def test_a_stream_without_any_document_to_store_creates_no_collection(place):
-    """Wrong keys, for example: an empty collection would be left behind."""
+    """Wrong keys or long ids, for example: an empty collection would be left behind."""
     wrong = b'{"ticket": "a", "body": "The tenant pays the rent."}\n'
-    for more in ([], ["--on-error", "stop"]):
-        ended = nearkin_here("check", place.address, "-", "--jsonl", "--store", *more, stdin=wrong)
+    long = b'{"id": "%s", "text": "The tenant pays the rent."}\n' % (b"a" * 3000)
+    for bad, more in product((long, wrong), ([], ["--on-error", "stop"])):
+        ended = nearkin_here("check", place.address, "-", "--jsonl", "--store", *more, stdin=bad)
         assert ended.code in (3, 4), ended
         assert "created the collection" not in ended.err
         assert nearkin_here("info", place.address).code == 7

@@ -268,7 +268,15 @@ def test_a_user_who_may_not_make_a_schema(tmp_path, server):
     server.sql("CREATE SCHEMA of_guest AUTHORIZATION guest")
     with Collection.open(address + "of_guest", create=True, cache=tmp_path) as collection:  # one that it owns will do
         assert collection.add(FIRST).n_new == len(FIRST)
-    server.sql("DROP SCHEMA of_guest CASCADE; DROP ROLE guest")
+    server.sql("DROP SCHEMA of_guest CASCADE")
+    server.sql("CREATE DATABASE closed")
+    server.sql("REVOKE CONNECT ON DATABASE closed FROM PUBLIC")
+    closed = address.replace("/postgres?", "/closed?") + "of_guest"
+    said = [unreachable(closed, tmp_path, create=create) for create in (True, False)]
+    server.sql("DROP DATABASE closed")
+    server.sql("DROP ROLE guest")
+    assert said[0] == said[1]
+    assert 'for database "closed"; the user may not connect to it: the owner grants CONNECT on it.' in said[0]
 
 
 def test_what_is_missing_is_named_where_permission_is_denied(tmp_path, server):

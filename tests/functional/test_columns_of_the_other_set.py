@@ -106,6 +106,14 @@ def test_in_python(files):
         nearkin.dedup(PAGES, against=ITEMS, text="question")
     with pytest.raises(MissingColumnError, match=r"'body' \(text\)\. .* use 'against_text'\."):
         nearkin.dedup([{"id": 1, "body": "a"}], against=ITEMS, text="body")
+    with pytest.raises(MissingColumnError, match=r"bench\.jsonl: there is no column 'prompt' \(against_text\)\. "):
+        nearkin.dedup(files[0], against=files[1], against_text="prompt")
+    for mine, theirs in (files, (PAGES, ITEMS)):
+        with pytest.raises(ParameterError, match=r"^'against_text' must be the name of a column\. Got 3 instead\.$"):
+            nearkin.dedup(mine, against=theirs, against_text=3)
+    for mine, theirs in (files, (PAGES, ITEMS)):
+        with pytest.raises(MissingColumnError, match=r"there is no column 'prompt' \(right_text\)\. "):
+            nearkin.pairs(mine, theirs, right_text="prompt")
     with pytest.raises(ParameterError, match="'against_text' names a column, and texts and"):
         nearkin.dedup(files[0], against=["a text"], against_text="question")
 

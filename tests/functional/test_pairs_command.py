@@ -116,7 +116,7 @@ def test_both_precisions_of_known_pairs(tmp_path):
     assert "Precision over all pairs: 80.0% of 10 reported pairs are known.\nPrecision over left documents" in came
     html = (tmp_path / "out" / "report.html").read_text().replace("\N{NO-BREAK SPACE}", " ")
     assert "Precision over all pairs: 80.0% of 10 reported pairs are known." in html
-    assert "Precision over left documents with a known partner: 100% of their 8 pairs." in html
+    assert "Precision over left documents with a known partner: 100% of their 8 pairs are known." in html
 
 
 def test_shares_are_not_rounded_up():

@@ -8,6 +8,8 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import Ended, nearkin_here
@@ -43,6 +45,7 @@ def test_records_of_standard_input_need_ids(tmp_path: Path, dry_run: list[str]) 
         ended = add(place, "-", *dry_run, stdin=lines(record))
         assert ended.code == 3
         assert "Name the column of the ids with --id. Its columns are: ticket_no, body." in ended.err
+        assert "none found" not in ended.err
         assert not place.exists()
     if not dry_run:
         assert counts(add(place, "-", "--id", "ticket_no", "--json", stdin=lines(MONDAY)))["n_new"] == 1
@@ -81,10 +84,44 @@ def test_records_of_a_named_pipe_need_ids(tmp_path: Path, named: list[str]) -> N
 def test_lines_of_standard_input_have_no_ids_and_no_columns(tmp_path: Path) -> None:
     ended = add(tmp_path / "trap", "-", "--format", "text-lines", stdin=b"The printer does not print.\n")
     assert ended.code == 3
-    assert "so other records would replace them. Write the records to a file, with a new name" in ended.err
+    assert "Standard input has lines without ids." in ended.err
+    assert "Put an id and a tab before each text and use --format lines, or write the lines to a file" in ended.err
     assert "--id" not in ended.err
+    assert not (tmp_path / "trap").exists()
     (tmp_path / "lines.txt").write_bytes(b"The printer does not print.\n")
     assert add(tmp_path / "trap", tmp_path / "lines.txt", "--format", "text-lines").code == 0
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+def test_a_name_of_an_open_file_is_no_lasting_one(tmp_path: Path, suffix: str) -> None:
+    place, path = tmp_path / "trap", tmp_path / f"tickets.{suffix}"
+    if suffix == "parquet":
+        pq.write_table(pa.Table.from_pylist([MONDAY]), path)
+    else:
+        path.write_bytes(lines(MONDAY))
+    with path.open("rb") as file:
+        link = tmp_path / "link"
+        link.symlink_to(f"/dev/fd/{file.fileno()}")
+        for name in (link.readlink(), f"/proc/self/fd/{file.fileno()}", link):
+            ended = add(place, name, "--format", suffix)
+            assert ended.code == 3
+            assert f"{name} has records without ids. They would be named {name}:1, {name}:2, … in" in ended.err
+            assert "Its columns are: ticket_no, body." in ended.err
+        ended = nearkin_here("check", place, link, "--store")
+        assert (ended.code, f"{link} has another text in each run. It requires --id" in ended.err) == (2, True)
+    assert not place.exists()
+
+
+def test_a_line_of_standard_input_without_an_id_is_not_stored(tmp_path: Path) -> None:
+    place = tmp_path / "notes"
+    stdin = b"a\tThe printer does not print.\n\tThe door cannot be locked.\n"
+    added = counts(add(place, "-", "--format", "lines", "--json", "--max-unreadable", "1", stdin=stdin))
+    assert (added["n_new"], added["n_not_stored"]) == (1, 1)
+    (missing,) = json.loads(nearkin_here("exceptions", place, "--json").out)["exceptions"]
+    assert missing["doc_id"] == "-:2"
+    assert "the id is missing: nothing before the tab, and a record of standard input needs one: add it, or" in str(
+        missing
+    )
 
 
 def test_a_record_of_standard_input_whose_id_is_missing_is_not_stored(tmp_path: Path) -> None:

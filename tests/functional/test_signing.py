@@ -123,7 +123,7 @@ def test_the_expected_recall_is_told(load, tmp_path):
     sign(load, tmp_path / "sig", *WEIGHTED)
     given = (tmp_path / "sig", "--out", tmp_path / "p", "--overwrite")
     said = " ".join(nearkin_here("neighbours", *given).err.split())
-    assert "expected recall: at most 0.1% of pairs with a Jaccard similarity of 0.8 (chars:4), more above it" in said
+    assert "expected recall: at most 0.2% of pairs with a Jaccard similarity of 0.8 (chars:4), more above it" in said
     assert "that of four measured corpora" in said
     assert re.search(r"distance 23 is expected to find 90%: about [\d,]+ pairs lie within it, estimated under", said)
     assert "is expected to find 90%" not in nearkin_here("neighbours", *given, "--distance", "30").err

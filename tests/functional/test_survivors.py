@@ -160,7 +160,7 @@ def test_dates_in_strings_choose(tmp_path, keep, expected):
     path = write_jsonl(tmp_path / "in.jsonl", RECORDS)
     ended = nearkin_here("dedup", path, "--out", tmp_path / "out", "--keep", keep, "--no-report")
     assert ended.code == 0
-    rest = "such a document is kept only if it matches no kept document that has one"
+    rest = "of these, only documents that match no kept document with a date are kept"
     assert f"created: no readable date in 1 of 4 documents; {rest}" in ended.err
     assert pq.read_table(tmp_path / "out/documents.parquet")["group"].to_pylist() == [expected] * 4
     for table in (RECORDS, pa.Table.from_pylist(RECORDS), pa.Table.from_pylist(RECORDS).to_pandas()):

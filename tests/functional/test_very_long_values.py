@@ -36,7 +36,9 @@ def run(*arguments: str | Path, code: int) -> Ended:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["info", LONG], 7, "There is no collection at LLL"),
+        (["info", LONG], 2, "COLLECTION must be a path, whose names have at most 255 bytes each. Got 'LLL"),
+        (["check", "y/" * 2_200, "in.jsonl"], 2, "COLLECTION must be a path of at most 4,095 bytes. Got 'y/y"),
+        (["check", LONG, "in.jsonl", "--jsonl", "--store"], 2, "COLLECTION must be a path, whose names have at most"),
         (["add", LONG, "in.jsonl"], 2, "COLLECTION must be a path, whose names have at most 255 bytes each. Got 'LLL"),
         (["add", "matter", LONG], 2, "INPUT must be a path, whose names have at most 255 bytes each. Got 'LLL"),
         (["dedup", LONG, "--out", "new"], 2, "INPUT must be a path, whose names have at most 255 bytes each. Got 'LLL"),
@@ -66,7 +68,8 @@ def run(*arguments: str | Path, code: int) -> Ended:
             2,
             "INPUT must be a path, whose names have at most 255 bytes each. Got 'LLL",
         ),
-        (["users", LONG, "list"], 7, "There is no collection at LLL"),
+        (["users", LONG, "list"], 2, "COLLECTION must be a path, whose names have at most 255 bytes each. Got 'LLL"),
+        (["compare", LONG, "a", "b"], 2, "Error: COLLECTION must be a path, whose names have at most 255 bytes each."),
         (["check", "matter", LONG], 2, "FILE must be a path, whose names have at most 255 bytes each. Got 'LLL"),
         (
             ["similar", "matter", "--file", LONG],

@@ -103,8 +103,7 @@ def add(
     with noted_as_stored() as storing:
         with bars_shown(is_quiet=quiet or as_json) as bars:
             # before the collection is made: a wrong name leaves nothing behind
-            texts = reading.request(inputs).opened(bars)
-            refuse_unnamed(texts)
+            texts = reading.request(inputs).opened(bars, refuse_unnamed)
             open_at = partial(
                 Collection.open,
                 alphabet=alphabet,  # type: ignore[arg-type]  # it checks it

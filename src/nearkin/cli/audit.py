@@ -20,7 +20,7 @@ HELP = """
 Measure the recall of a finished run, or of the searches of a collection.
 
 A random sample of documents is compared with all others, by the measure and threshold of the run or of the search. \
-The true pairs are then looked up in the results. The recall comes with a 95 % interval; it is exact if all documents \
+The true pairs are then looked up in the results. The recall comes with a 95% interval; it is exact if all documents \
 are sampled. Exact copies count as one text.
 
 DIR is a finished run of nearkin dedup, families, regroup or pairs, whose input is read again and must be unchanged; \

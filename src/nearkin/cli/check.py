@@ -364,11 +364,16 @@ def _check_storing(store: bool, read_only: bool, *, says_how: bool) -> None:
 def _check_required(file: Path, *, has_id: bool, has_index: bool) -> None:
     """Refuse --tolerance and standard input if an option that they require is missing."""
     from nearkin.errors import ParameterError
+    from nearkin.stages.documents.source import STDIN, is_descriptor
 
     if not has_index:
         raise ParameterError("--tolerance requires --method si.")
-    if not has_id and (str(file) == "-" or file.is_fifo()):  # its name is no lasting one
-        raise ParameterError(f"{'Standard input' if str(file) == '-' else 'A pipe'} requires --id with --store.")
+    if has_id:
+        return
+    if str(file) == STDIN or file.is_fifo():  # its name is no lasting one
+        raise ParameterError(f"{'Standard input' if str(file) == STDIN else 'A pipe'} requires --id with --store.")
+    if is_descriptor(str(file)):
+        raise ParameterError(f"{file} has another text in each run. It requires --id with --store.")
 
 
 def _show(console: Console, found: Checked, name: str, *, is_storing: bool, is_read_only: bool, is_empty: bool) -> None:

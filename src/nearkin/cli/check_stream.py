@@ -6,6 +6,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -52,12 +53,13 @@ def check_lines(
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,
         _opened(file) as stream,
-        _opened_collection(collection, creates=store is not None, wait=wait, read_only=read_only, bars=bars) as opened,
+        _opened_collection(collection, creates=store is not None, wait=wait, read_only=read_only, bars=bars) as target,
         _kept_file(kept) as kept_file,
     ):
 
         def answered(answers: Sequence[LineAnswer]) -> None:
             """Write a kept line before its answer, so that no answered document is missing from the kept lines."""
+            target.say_created(answers)
             lines = b"".join(one.data.rstrip(b"\r") + b"\n" for one in answers if one.is_kept)
             if kept_file is not None and kept is not None:
                 with writing(kept) if kept != _STDOUT else _piped():
@@ -69,34 +71,62 @@ def check_lines(
                     sys.stdout.write("".join(told))
                     sys.stdout.flush()
 
-        summary = check_stream(opened, stream, answered, options=options, store=store, columns=columns, rules=rules)
+        summary = check_stream(
+            target.collection, stream, answered, options=options, store=store, columns=columns, rules=rules
+        )
     if as_json:
         typer.echo(json.dumps(summary.to_dict()), err=True)
     elif not quiet:
         say(Printer(stderr=True), stream_sentences(summary, is_kept=kept is not None))
 
 
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """The collection of a stream.
+
+    Parameters
+    ----------
+    collection : callable
+        Opens it, or creates it.
+    say_created : callable
+        Says that it was created if one of the answers is about a document that is stored.
+    """
+
+    collection: Callable[[], Collection]
+    say_created: Callable[[Sequence[LineAnswer]], None]
+
+
 @contextlib.contextmanager
 def _opened_collection(
     collection: str, *, creates: bool, wait: float | None, read_only: bool, bars: Progress
-) -> Iterator[Callable[[], Collection]]:
-    """Open the collection; a missing one is created when a document can be stored, and this is said."""
+) -> Iterator[_Target]:
+    """Open the collection; a missing one is created when a document can be stored, and removed if none could be."""
     from nearkin.collection.collection import Collection
     from nearkin.errors import MissingCollectionError
-
-    def create() -> Collection:
-        made = Collection.open(collection, create=True, wait=wait, progress=bars)
-        bars.say(f"created the collection {made.place}")
-        return made
+    from nearkin.workflows.collection.undoing_creation import undo_creation
 
     with contextlib.ExitStack() as opened:
-        found = None
+        found, made = None, list[Collection]()
         try:
             found = opened.enter_context(Collection.open(collection, wait=wait, read_only=read_only, progress=bars))
         except MissingCollectionError:
             if not creates:
                 raise
-        yield cache(lambda: found or opened.enter_context(create()))
+
+        def create() -> Collection:
+            made.append(opened.enter_context(Collection.open(collection, create=True, wait=wait, progress=bars)))
+            return made[0]
+
+        def say_created(answers: Sequence[LineAnswer]) -> None:
+            if made and any(one.answer.checked is not None for one in answers):
+                bars.say(f"created the collection {made.pop().place}")
+
+        try:
+            yield _Target(cache(lambda: found or create()), say_created)
+        except BaseException as error:
+            for one in made:
+                undo_creation(one, error)
+            raise
 
 
 @contextlib.contextmanager

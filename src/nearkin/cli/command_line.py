@@ -18,7 +18,7 @@ from typer.core import TyperCommand
 
 from nearkin.cli.numbers import of_plain_numbers
 from nearkin.cli.options.groups import taking_options
-from nearkin.errors import NearkinError, ParameterError
+from nearkin.errors import NearkinError, ParameterError, SourceError
 from nearkin.paths import check_input, check_output, rule_of_lengths
 
 _OUTPUTS = {
@@ -75,6 +75,8 @@ class Command(TyperCommand):
             if (refused := _of_long_name(error, ctx.params)) is None:
                 if isinstance(error, ParameterError):
                     error.args = (error.with_options(self._option_of),)
+                elif isinstance(error, SourceError):  # a function for Python may have raised it
+                    error.args = (error.spelt(in_python=False),)
                 raise
             too_long, from_end = refused
             too_long.args = (too_long.with_options(lambda name: self._value_of(name, from_end)),)
@@ -107,7 +109,7 @@ class Command(TyperCommand):
         """Spell one value of a parameter: ``B`` for the last one of ``[COLLECTION] A B``."""
         spelt = self._option_of(parameter)
         words = (spelt or "").split()
-        return words[from_end] if 1 < len(words) >= -from_end else spelt
+        return words[from_end].strip("[]") if 1 < len(words) >= -from_end else spelt
 
     def _option_of(self, parameter: str) -> str | None:
         """Spell a parameter as on the command line: ``threshold`` as ``--threshold``, ``inputs`` as ``INPUT``."""

@@ -54,7 +54,7 @@ UsersFile = Annotated[
         "--users-file",
         metavar="FILE",
         help="File of the users. [dim]default: in $XDG_CONFIG_HOME/nearkin/users, else ~/.config/nearkin/users, named "
-        "after the collection's id[/]",
+        "after the collection's id, in PostgreSQL also after host, port, database and schema[/]",
         show_default=False,
         rich_help_panel="The collection",
     ),
@@ -80,7 +80,8 @@ def users(
         raise MissingExtraError.of("nearkin users", "web") from error
     _check(action, name, role, label)
     with Collection.open(collection, read_only=True) as opened:  # a wrong name must not make a file
-        path = users_file or usual_users_file(opened.opened.store.facts["collection"])
+        store = opened.opened.store
+        path = users_file or usual_users_file(store.place, store.facts["collection"])
     if name is None:
         _tell(read_users(path), path, as_json=as_json)
     elif action == "token":

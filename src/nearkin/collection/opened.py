@@ -43,6 +43,11 @@ class Snapshot:
     segments: tuple[Segment, ...]
 
 
+JOBS_BESIDE_INDEX = ".jobs.json"
+"""End of the name of the file with the jobs of the review screen, beside the folder of an index in the cache."""
+_LOCK_OF_JOBS = ".jobs.lock"
+
+
 def cache_name(place: Place, collection: str) -> str:
     """Return the name of the folder of an index in the cache: of the id of the collection, and the database."""
     settings = place.settings()
@@ -143,11 +148,13 @@ class OpenedCollection:
         collection = self.store.facts["collection"]
         unnamed = (self._cache or usual_cache()) / collection
         named = unnamed.with_name(cache_name(self.place, collection))
-        if unnamed.is_dir() and not named.exists():  # made by an earlier version
-            if self.store.access.is_read_only:
-                return unnamed
-            with contextlib.suppress(OSError):
-                unnamed.rename(named)
+        if self.store.access.is_read_only:
+            return unnamed if unnamed.is_dir() and not named.exists() else named
+        for end in ("", JOBS_BESIDE_INDEX, _LOCK_OF_JOBS):  # made by an earlier version
+            old, new = (one.with_name(f"{one.name}{end}") for one in (unnamed, named))
+            if old.exists() and not new.exists():
+                with contextlib.suppress(OSError):
+                    old.rename(new)
         return named
 
     def check_index(self, asked: SimilarityIndex | str | None) -> None:

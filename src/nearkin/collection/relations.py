@@ -37,7 +37,9 @@ class RelatedText:
     containment_of_principal: float
 
 
-def relate(principal: str, texts: Sequence[str], *, n_shown: int = 0) -> list[RelatedText]:
+def relate(
+    principal: str, texts: Sequence[str], *, n_shown: int = 0, with_one_sided: bool = False
+) -> list[RelatedText]:
     """Compare texts with a principal; equal texts are compared once.
 
     Parameters
@@ -45,7 +47,9 @@ def relate(principal: str, texts: Sequence[str], *, n_shown: int = 0) -> list[Re
     principal : str
     texts : sequence of str
     n_shown : int
-        Number of differences to keep of each; if there are any, all text that only one of the two has is kept, too.
+        Number of differences to keep of each.
+    with_one_sided : bool
+        Whether to keep all text that only one of the two has.
 
     Examples
     --------
@@ -71,7 +75,7 @@ def relate(principal: str, texts: Sequence[str], *, n_shown: int = 0) -> list[Re
             containment_in_principal=inside,
             containment_of_principal=holding,
             n_shown=n_shown,
-            with_one_sided=n_shown > 0,
+            with_one_sided=with_one_sided,
         )
         found[text] = RelatedText(comparison, inside, holding)
     return [found[text] for text in texts]

@@ -1,6 +1,8 @@
 """Relations of texts to principals of groups, and to the member before in time, stored so that each is computed once.
 
-A text never changes, so a stored comparison stays right. The table is made when relations are first asked for, and can
+A text never changes, so a stored comparison stays right. Most have all text that only one of the two texts has. Those
+that were made without it have the bitwise complement of their principal, a negative number, in the table, so that they
+are only found where it is not asked for. The table is made when relations are first asked for, and can
 be computed again at any time: a row that was changed is computed again, and a purge removes the table.
 """
 
@@ -58,7 +60,7 @@ _PRESENCE = {
 
 
 def relations_of(
-    collection: OpenedCollection, pairs: Sequence[Pair], *, max_new: int | None = None
+    collection: OpenedCollection, pairs: Sequence[Pair], *, max_new: int | None = None, with_one_sided: bool = True
 ) -> Iterator[tuple[Pair, RelatedText]]:
     """Yield the relation of each member to its principal; those that are not stored yet are computed and stored.
 
@@ -74,6 +76,9 @@ def relations_of(
         Contents of a principal and of a member, those of one principal one after another.
     max_new : int, optional
         Maximum number of relations to compute; pairs beyond it that are not stored are omitted. By default all.
+    with_one_sided : bool
+        Whether all text that only one of two texts has is needed. If not, it is not computed; stored relations can
+        have it.
 
     Raises
     ------
@@ -85,12 +90,13 @@ def relations_of(
     left = len(pairs) if max_new is None else max_new
     for some in _lots(collection, pairs):
         with collection.store.reading() as connection:
-            found = _stored(connection, collection.store, some)
-            missing = _computed(connection, [pair for pair in dict.fromkeys(some) if pair not in found][:left])
+            found = _stored(connection, collection.store, some, with_one_sided)
+            new = [pair for pair in dict.fromkeys(some) if pair not in found][:left]
+            missing = _computed(connection, new, with_one_sided)
         left -= len(missing)
         if missing and not collection.store.access.is_read_only:
             with collection.store.writing() as connection:
-                _write(connection, collection.store, missing)
+                _write(connection, collection.store, missing, with_one_sided)
         found |= missing
         for pair in some:
             if pair in found:
@@ -133,31 +139,36 @@ def n_not_stored(connection: Connection, store: Store, pairs: Sequence[Pair]) ->
     return len(missing)
 
 
-def _stored(connection: Connection, store: Store, pairs: Sequence[Pair]) -> dict[Pair, RelatedText]:
+def _stored(
+    connection: Connection, store: Store, pairs: Sequence[Pair], with_one_sided: bool
+) -> dict[Pair, RelatedText]:
     """Return the stored relations among some pairs; rows that were changed are omitted."""
     found = dict[Pair, RelatedText]()
     if not _is_there(connection, store):
         return found
-    wanted = set(pairs)
-    for row in connection.execute(select(TABLE).where(TABLE.c.principal.in_({principal for principal, _ in pairs}))):
-        if (row.principal, row.content) in wanted and _is_right(row):
-            found[row.principal, row.content] = _unpacked(row.comparison)
+    wanted, principals = set(pairs), {principal for principal, _ in pairs}
+    named_as = principals if with_one_sided else principals | {~principal for principal in principals}
+    for row in connection.execute(select(TABLE).where(TABLE.c.principal.in_(named_as))):
+        pair = max(row.principal, ~row.principal), row.content
+        if pair in wanted and _is_right(row):
+            found[pair] = _unpacked(row.comparison)
     return found
 
 
-def _computed(connection: Connection, pairs: Sequence[Pair]) -> dict[Pair, RelatedText]:
+def _computed(connection: Connection, pairs: Sequence[Pair], with_one_sided: bool) -> dict[Pair, RelatedText]:
     """Compare members with their principals, with as many texts at a time as fit in memory."""
     found = dict[Pair, RelatedText]()
     for principal, of_one in groupby(pairs, key=lambda pair: pair[0]):
         text = texts_of(connection, [principal])[principal]
         for some in some_at_a_time(connection, [content for _, content in of_one]):
             texts = texts_of(connection, some)
-            related = relate(text, [texts[content] for content in some], n_shown=N_SHOWN)
+            others = [texts[content] for content in some]
+            related = relate(text, others, n_shown=N_SHOWN, with_one_sided=with_one_sided)
             found |= {(principal, content): one for content, one in zip(some, related, strict=True)}
     return found
 
 
-def _write(connection: Connection, store: Store, found: Mapping[Pair, RelatedText]) -> None:
+def _write(connection: Connection, store: Store, found: Mapping[Pair, RelatedText], with_one_sided: bool) -> None:
     """Store relations, in a write transaction; what another process stored meanwhile is replaced."""
     if not _is_there(connection, store):  # missing, or stored by another version of Nearkin
         _drop(connection)
@@ -165,10 +176,14 @@ def _write(connection: Connection, store: Store, found: Mapping[Pair, RelatedTex
         store.say(connection, {_METHOD: FINGERPRINT})
     by_principal = groupby(sorted(found), key=lambda pair: pair[0])
     for principal, of_one in by_principal:
+        replaced = (principal, ~principal) if with_one_sided else (~principal,)
         for some in named([content for _, content in of_one]):
-            is_one = (TABLE.c.principal == principal) & TABLE.c.content.in_(some)
+            is_one = TABLE.c.principal.in_(replaced) & TABLE.c.content.in_(some)
             connection.execute(TABLE.delete().where(is_one))
-    rows = [(*pair, _packed(one)) for pair, one in found.items()]
+    rows = [
+        (principal if with_one_sided else ~principal, content, _packed(one))
+        for (principal, content), one in found.items()
+    ]
     checksums = [checksum(row, row[0]) for row in rows]
     insert_rows(connection, TABLE, [*zip(*rows, strict=True), checksums])
 

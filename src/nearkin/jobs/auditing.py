@@ -49,7 +49,7 @@ class AuditResult(Tabular):
     recall : float or None
         Share of the true pairs of the sample that were found, in [0, 1]; None if there are none.
     low, high : float or None
-        Interval of the recall, at a confidence of 95 %; equal to ``recall`` if it is exact.
+        Interval of the recall, at a confidence of 95%; equal to ``recall`` if it is exact.
     is_exact : bool
         Whether all documents were sampled.
     n_sampled, n_true, n_found : int

@@ -18,6 +18,7 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.documents.columns import WITHOUT_VIEWS
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, ReadingRules
 from nearkin.stages.documents.sources import STDIN
+from nearkin.stages.documents.tables import check_names
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.memory_documents import IN_MEMORY, memory_source
 
@@ -140,7 +141,7 @@ def readable_twice(documents: Documents, owner: str, name: str = "documents") ->
 
 
 def check_have_effect(*sets: Documents, of_columns: Mapping[str, object], of_files: Mapping[str, bool]) -> None:
-    """Refuse parameters without an effect, if all sets are in memory.
+    """Refuse names of columns that are no strings and, if all sets are in memory, parameters without an effect.
 
     Parameters
     ----------
@@ -155,6 +156,7 @@ def check_have_effect(*sets: Documents, of_columns: Mapping[str, object], of_fil
     ------
     ParameterError
     """
+    check_names(**of_columns)
     if any(paths_of(one) is not None for one in sets):
         return
     if wrong := [name for name, is_given in of_files.items() if is_given]:

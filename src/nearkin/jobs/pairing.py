@@ -211,8 +211,8 @@ def pairs(
     )  # fmt: skip
     side = SideReading(file_format, encoding, rules, listening, "pairs")
     given = PairInput(
-        side.request(left, "left", left_text or text, left_id or id),
-        side.request(right, "right", right_text or text, right_id or id),
+        side.request(left, "left", text, id, left_text, left_id),
+        side.request(right, "right", text, id, right_text, right_id),
         None if table is None else path_of(table, "table", "pairs"), left_language, right_language,
     )  # fmt: skip
     check_two_sides(left, right, given, "pairs")

@@ -9,7 +9,7 @@ from nearkin.errors import ParameterError, SourceError
 from nearkin.jobs.documents import Documents, check_have_effect, inputs_of, readable_twice
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.workflows.pairing.inputs import PairInput
+from nearkin.workflows.pairing.inputs import PairInput, names_of_columns
 from nearkin.workflows.reading.request import ReadingRequest
 
 
@@ -23,15 +23,28 @@ class SideReading:
     progress: Progress
     owner: str
 
-    def request(self, documents: Documents, name: str, text: str | None, id: str | None) -> ReadingRequest:
-        """Ask for the documents of a side to be read; an error of documents in memory names the side."""
+    def request(
+        self,
+        documents: Documents,
+        name: str,
+        text: str | None,
+        id: str | None,
+        own_text: str | None = None,
+        own_id: str | None = None,
+    ) -> ReadingRequest:
+        """Ask for the documents of a side to be read; an error of documents in memory names the side.
+
+        The columns of both sides are ``text`` and ``id``, unless the side has its own.
+        """
+        named, text, id = names_of_columns(name, own_text, own_id), own_text or text, own_id or id
         try:
             inputs = inputs_of(documents, self.owner, name=name, text=text, id=id, progress=self.progress)
         except SourceError as error:
-            raise SourceError(f"{name}: {error}") from error
+            raise error.renamed(named).within(f"{name}: ") from error
         return ReadingRequest(
-            inputs=inputs, file_format=self.file_format, text=text, doc_id=id, encoding=self.encoding, rules=self.rules
-        )
+            inputs=inputs, file_format=self.file_format, text=text, doc_id=id, encoding=self.encoding,
+            rules=self.rules, named=named,
+        )  # fmt: skip
 
 
 def readable_sides(

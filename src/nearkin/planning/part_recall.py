@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from nearkin.decimals import rounded_down
 from nearkin.planning.sketch_recall import hypergeometric
 from nearkin.records import F64, I64
 
@@ -86,7 +87,8 @@ class SampledSearch:
         if n_of_part < self.min_common:
             return None
         contained = self._contained(n_of_part, self._n_common(containment, n_of_part))
-        return PartRecall(round(self._containing(containment), 4), round(contained, 4), n_of_part + _NOT_OF_A_SHINGLE)
+        containing = self._containing(containment)
+        return PartRecall(rounded_down(containing, 4), rounded_down(contained, 4), n_of_part + _NOT_OF_A_SHINGLE)
 
     def _n_common(self, containment: float, n_shingles: int) -> int:
         return max(self.min_common, math.ceil(containment * n_shingles - 1e-9))

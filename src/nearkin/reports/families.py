@@ -156,7 +156,7 @@ def render_families_report(
             criterion=criterion_of(manifest),
             totals=totals,
             is_of_collection=is_of_collection,
-            shingles="word 3-grams" if is_of_collection else grams_text(manifest.parameters.get("shingle")),
+            shingles=_shingles(manifest),
             headline=_headline(manifest, totals),
             cards=cards,
             n_open=_OPEN_FAMILIES,
@@ -168,6 +168,15 @@ def render_families_report(
         )
     except ImportError as error:
         raise MissingExtraError.of("report.html", "report") from error
+
+
+def _shingles(manifest: DedupManifest) -> str:
+    """Name the shingles by which relations are found."""
+    if manifest.command == FAMILIES_OF_COLLECTION:
+        from nearkin.collection.relations import RELATION_SHINGLES  # files need no collection
+
+        return grams_text(str(RELATION_SHINGLES))
+    return grams_text(manifest.parameters.get("shingle"))
 
 
 def _headline(manifest: DedupManifest, totals: FamilyCounts) -> str:

@@ -26,7 +26,7 @@ _OF_POSTGRESQL = {
 }
 _TAKE_READ_ONLY = "To only read (similar, list, or check without --store), add --read-only."
 _PERMISSIONS = {
-    "for database": "to create a collection, the user must own the schema or be allowed to create it",
+    "for database": "to create a collection, the user must own the schema, or have CREATE on the database",
     "for schema": "its owner grants what the user needs: USAGE, and SELECT on the tables",
     "must be owner": "only the owner of the collection can run this command",
     "": "its owner grants what the user needs: SELECT for commands with --read-only, more for others",
@@ -174,6 +174,8 @@ def _of_postgresql(
         return busy(place)
     if code == "42P01" and '"facts"' in message:  # it was found, but the search path skips a schema without USAGE
         code, message = "42501", f"permission denied for schema {place.schema}"
+    if code == "42501" and (not is_connected or "CONNECT" in str(fields.get("D", ""))):
+        return CollectionError(f"{place}: {message}; the user may not connect to it: the owner grants CONNECT on it.")
     if code == "42501":
         table = _PERMISSIONS_TO_WRITE if is_writing else _PERMISSIONS
         advice = next(words for part, words in table.items() if part in message)

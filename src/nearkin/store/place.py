@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -113,6 +114,24 @@ class Place:
         if self.directory is not None:
             return str(self.directory)
         return self._as_written().render_as_string(hide_password=False)
+
+    @property
+    def in_commands(self) -> str:
+        """The location as a shell needs it in a proposed command, which says PASSWORD where one has to be put in.
+
+        Examples
+        --------
+        >>> print(Place.parse("postgresql://ada:secret@localhost/matters?schema=smith_jones").in_commands)
+        'postgresql://ada:PASSWORD@localhost/matters?schema=smith_jones'
+        >>> print(Place.parse("my matter").in_commands)
+        'my matter'
+        """
+        if self.directory is not None:
+            return shlex.quote(str(self.directory))
+        written = self._as_written()
+        if written.password is not None:
+            written = written.set(password="PASSWORD")
+        return shlex.quote(written.render_as_string(hide_password=False))
 
     def __str__(self) -> str:
         """Return the location without a password, for messages."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, Table, create_mock_engine, inspect, literal_column, select
+from sqlalchemy import Connection, Engine, create_mock_engine, inspect
 from sqlalchemy.engine.mock import MockConnection
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateSchema, ExecutableDDLElement
@@ -19,8 +20,9 @@ from sqlalchemy.schema import CreateSchema, ExecutableDDLElement
 from nearkin.errors import CollectionError, MissingCollectionError, OutputError, ParameterError
 from nearkin.nouns import first_of
 from nearkin.paths import why
-from nearkin.store import connections, schema
+from nearkin.store import connections, creation, schema
 from nearkin.store.connections import engine_of, lock, lock_same, transaction
+from nearkin.store.creation import Made
 from nearkin.store.damage import unrepairable
 from nearkin.store.erasing import erase_freed
 from nearkin.store.facts import read_facts, say, unsay
@@ -79,8 +81,6 @@ class Store:
     place : Place
     facts : dict of str to str
         Facts stored when the collection was created.
-    is_new : bool
-        Whether it was created when this store was opened.
 
     Examples
     --------
@@ -100,10 +100,10 @@ class Store:
         access: Access,
         file: ReadOnlyFile | None,
         *,
-        is_new: bool = False,
+        made: Made | None = None,
     ) -> None:
         self.place, self._engine, self.facts = place, engine, dict(facts)
-        self.access, self._file, self.is_new = access, file, is_new
+        self.access, self._file, self._made = access, file, made or Made()
         self._has_stored = False
 
     @classmethod
@@ -129,9 +129,8 @@ class Store:
         """
         is_there = place.directory is None or os.path.isfile(place.directory / FILE)
         if not is_there and not create:
-            raise MissingCollectionError(_not_there(place))
-        if place.directory is not None and not is_there:
-            _make_directory(place.directory)
+            raise MissingCollectionError(_not_there(place)) from _refused_name(place)
+        makes_folder = place.directory is not None and not is_there and _is_directory_made(place.directory)
         if place.directory is not None and not create:
             _refuse_empty(place, place.directory / FILE)
         access = access or Access()
@@ -141,8 +140,9 @@ class Store:
             engine = engine_of(place, access.patience_s, file)
         try:
             with told(place):
-                found, is_new = _opened(engine, place, facts, create=create, access=access)
-                return cls(place, engine, found, access, file, is_new=is_new)
+                found, made = _opened(engine, place, facts, create=create, access=access)
+                made = replace(made, folder=made.folder or makes_folder)
+                return cls(place, engine, found, access, file, made=made)
         except BaseException:
             engine.dispose()
             raise
@@ -199,11 +199,23 @@ class Store:
         """Delete a fact."""
         unsay(connection, name)
 
-    def forget_settings(self) -> None:
-        """Delete the settings of a new collection if nothing was added, so that the next load can choose others."""
-        with self.writing() as connection:
-            if self.is_new and _is_empty(connection):
-                connection.execute(schema.facts.delete())
+    @property
+    def is_new(self) -> bool:
+        """Whether the collection was created when this store was opened."""
+        return self._made.settings
+
+    def undo_creation(self) -> bool:
+        """Remove a new collection if nothing was added, and close the store.
+
+        Tables that were there before lose only the settings, so that the next load can choose others. A collection that
+        another process has opened stays, because that process may be filling it.
+
+        Returns
+        -------
+        bool
+            Whether no empty collection remains.
+        """
+        return creation.undo(self._engine, self.place, self._made, self.facts["collection"])
 
     def raise_generation(self, connection: Connection) -> None:
         """Mark all derived data as stale."""
@@ -238,12 +250,13 @@ class Store:
 
 def _opened(
     engine: Engine, place: Place, given: Mapping[str, str] | None, *, create: bool, access: Access
-) -> tuple[dict[str, str], bool]:
-    """Return the facts of a collection, and whether it was created just now; an older schema is migrated."""
-    is_new = False
+) -> tuple[dict[str, str], Made]:
+    """Return the facts of a collection, and what was created just now; an older schema is migrated."""
+    made = Made()
     with transaction(engine, is_writing=False) as connection:
         is_there = _has_tables(connection, place)
-        is_bare = is_there and _is_bare(connection)
+        is_bare = is_there and creation.is_bare(connection)
+        is_unfilled = create and is_there and place.schema is not None and creation.is_empty(connection)
         version = version_of(connection, place) if is_there and not is_bare else schema.VERSION
     if not is_there and not create:
         raise MissingCollectionError(_not_there(place))
@@ -256,19 +269,25 @@ def _opened(
             raise CollectionError(f"{place} has an older schema. Open it once without --read-only to migrate it.")
         with transaction(engine, is_writing=True) as connection:
             lock(connection, place, access.patience_s)
-            if not _has_tables(connection, place):  # otherwise another process has created them
-                _make_tables(connection, place)
-            if is_new := _is_bare(connection):
+            if makes_tables := not _has_tables(connection, place):  # otherwise another process has created them
+                made = Made(tables=True, folder=_is_schema_made(connection, place))
+                _make_tables(connection)
+            if makes_tables or creation.is_bare(connection):
+                made = replace(made, settings=True)
                 _say_new(connection, given or {})
             migrate(connection, version_of(connection, place))
+    if is_unfilled and not made.settings:
+        creation.note_use(engine)
     with transaction(engine, is_writing=False) as connection:
+        if is_unfilled and not _has_tables(connection, place):  # a load that failed meanwhile removed it
+            return _opened(engine, place, given, create=create, access=access)
         facts = read_facts(connection, place)
     if missing := _FACTS - set(facts):
         raise unrepairable(f"it has no {', '.join(sorted(missing))}", place)
     if not _OWN_ID.fullmatch(facts["collection"]):  # it becomes the name of a folder
         raise unrepairable(f"its id is {facts['collection'][:50]!r}", place)
     _generation(facts["generation"], place)
-    return facts, is_new
+    return facts, made
 
 
 def _generation(found: str | None, place: Place) -> int:
@@ -277,10 +296,16 @@ def _generation(found: str | None, place: Place) -> int:
     return int(found)
 
 
-def _make_tables(connection: Connection, place: Place) -> None:
+def _is_schema_made(connection: Connection, place: Place) -> bool:
+    """Create the schema of a new collection in PostgreSQL, unless it is there."""
+    if place.schema is None or inspect(connection).has_schema(place.schema):
+        return False
+    connection.execute(CreateSchema(place.schema))  # IF NOT EXISTS would need the permission in any case
+    return True
+
+
+def _make_tables(connection: Connection) -> None:
     """Create the tables of a new collection."""
-    if place.schema is not None and not inspect(connection).has_schema(place.schema):
-        connection.execute(CreateSchema(place.schema))  # IF NOT EXISTS would need the permission in any case
     for statement in _creating(connection.dialect.name, connection.dialect.driver):
         connection.exec_driver_sql(statement)
 
@@ -298,22 +323,6 @@ def _creating(database: str, driver: str) -> tuple[str, ...]:
     return tuple(statements)
 
 
-def _is_bare(connection: Connection) -> bool:
-    """Whether the tables are empty, as after ``nearkin sql schema`` or a first load that failed."""
-    return _are_empty(connection, schema.facts) and _is_empty(connection)
-
-
-def _is_empty(connection: Connection) -> bool:
-    """Whether nothing was ever added."""
-    return _are_empty(connection, schema.waves, schema.contents, schema.documents)
-
-
-def _are_empty(connection: Connection, *tables: Table) -> bool:
-    return all(
-        connection.execute(select(literal_column("1")).select_from(table).limit(1)).first() is None for table in tables
-    )
-
-
 def _say_new(connection: Connection, facts: Mapping[str, str]) -> None:
     """Store the facts of a new collection."""
     said = {**facts, "schema": str(schema.VERSION), "collection": uuid.uuid4().hex, "generation": "0"}
@@ -324,8 +333,9 @@ def _say_new(connection: Connection, facts: Mapping[str, str]) -> None:
         schema.say_method(connection, said["similarity_index"])
 
 
-def _make_directory(directory: Path) -> None:
+def _is_directory_made(directory: Path) -> bool:
     """Create the directory of a new collection, or accept one that is empty or was left by an interrupted creation."""
+    is_made = not os.path.lexists(directory)
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -336,6 +346,7 @@ def _make_directory(directory: Path) -> None:
             ) from error
         raise OutputError(f"Cannot create {directory}: {why(error)}.") from error
     refuse_other_files(directory)
+    return is_made
 
 
 def refuse_other_files(directory: Path) -> None:
@@ -357,6 +368,15 @@ def refuse_other_files(directory: Path) -> None:
             f"{directory} is not a collection, and it is not empty ({first_of(sorted(others), 3)}). Name a new "
             "directory for the collection."
         )
+
+
+def _refused_name(place: Place) -> OSError | None:
+    """Return the error of the system if the name of a directory is too long for it."""
+    try:
+        os.stat(place.directory or "")
+    except (OSError, ValueError) as error:
+        return error if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG else None
+    return None
 
 
 def _not_there(place: Place) -> str:

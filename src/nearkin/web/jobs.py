@@ -14,7 +14,7 @@ from typing import IO, Literal
 import msgspec
 
 from nearkin.collection.groups.current import group
-from nearkin.collection.opened import OpenedCollection
+from nearkin.collection.opened import JOBS_BESIDE_INDEX, OpenedCollection
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import NearkinError
 from nearkin.nouns import counted
@@ -286,7 +286,8 @@ def _own_file(opened: OpenedCollection) -> tuple[Path | None, IO[str] | None]:
     if opened.store.access.is_read_only:
         return None, None
     folder = opened.index.folder
-    path = folder.with_name("jobs.json" if opened.place.directory is not None else f"{folder.name}.jobs.json")
+    own = "jobs.json" if opened.place.directory is not None else f"{folder.name}{JOBS_BESIDE_INDEX}"
+    path = folder.with_name(own)
     try:
         import fcntl
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
@@ -93,7 +94,7 @@ class ReviewService:
             "activity": activity_in_words,
             "distance": distance_text,
             "spaced": shown_pieces,
-            "command": partial(with_name, name=self.name),
+            "command": partial(with_name, name=self.name_in_commands),
         }
 
     @property
@@ -101,6 +102,12 @@ class ReviewService:
         """Name of the collection on pages: its directory without the path, or its database."""
         directory = self.collection.place.directory
         return str(self.collection.place) if directory is None else directory.absolute().name
+
+    @property
+    def name_in_commands(self) -> str:
+        """Name of the collection in proposed commands, as a shell needs it."""
+        place = self.collection.place
+        return place.in_commands if place.directory is None else shlex.quote(self.name)
 
     @property
     def is_read_only(self) -> bool:

@@ -86,7 +86,8 @@ def serve(
     if exposure is None:
         exposure_of(settings.host)  # refuses one that is not loopback
     else:
-        users_file = users_file or usual_users_file(collection.opened.store.facts["collection"])
+        opened_store = collection.opened.store
+        users_file = users_file or usual_users_file(opened_store.place, opened_store.facts["collection"])
         check_users(users_file)
     is_team = exposure is not None
     proxies = () if exposure is None else exposure.proxies

@@ -55,6 +55,7 @@ NOTHING_AT_ALL = estimate(100, 100, 0, 0, 0, None, None, None)
     [
         (SOME, "95.00%", "95% interval 90.00% to 98.00%"),
         (replace(SOME, low=0.99991, high=0.999999), "95.00%", "95% interval 99.99% to 99.99%"),
+        (replace(SOME, low=0.62707), "95.00%", "95% interval 62.70% to 98.00%"),
         (EXACT, "100.00%", "exact: every document was sampled"),
         (NOTHING, "–", "no sampled document has a true pair, so the recall is not known"),
         (NOTHING_AT_ALL, "–", "no true pair was found (every document was sampled)"),
@@ -101,6 +102,12 @@ def test_whether_a_prediction_held(
             SOME,
             0.99,
             "The measured recall is 4.00 points below the predicted 99.00%, and its whole interval is at least 1.00 "
+            "points below it.",
+        ),
+        (
+            replace(SOME, high=0.97005),
+            0.99,
+            "The measured recall is 4.00 points below the predicted 99.00%, and its whole interval is at least 1.99 "
             "points below it.",
         ),
         (

@@ -15,6 +15,7 @@ from argon2 import extract_parameters
 
 from nearkin.errors import CollectionError, ParameterError, RunError
 from nearkin.runs.directory import locked
+from nearkin.store.place import Place
 from nearkin.store.server_settings import usual_configuration
 from nearkin.web.users import passwords
 from nearkin.web.users.file import _is_own_group, change_users, read_users, usual_users_file
@@ -121,10 +122,30 @@ def test_a_change_that_is_refused_leaves_the_file(tmp_path: Path, users: Users) 
 
 def test_the_usual_file_is_in_the_configuration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    assert usual_users_file("0" * 32) == tmp_path / "nearkin" / "users" / f"{'0' * 32}.json"
+    assert usual_users_file(Place.parse("matter"), "0" * 32) == tmp_path / "nearkin" / "users" / f"{'0' * 32}.json"
     monkeypatch.setenv("XDG_CONFIG_HOME", "relative")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert usual_configuration() == tmp_path / ".config" / "nearkin"
+
+
+def test_each_copy_of_a_database_has_users_of_its_own_and_begins_with_those_of_an_older_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, users: Users
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    older = tmp_path / "nearkin" / "users" / f"{'0' * 32}.json"
+    change_users(older, lambda _: users)
+    original, copy = (Place.parse(f"postgresql://ada@db.example.org/{name}") for name in ("matters", "restored"))
+    changed = usual_users_file(original, "0" * 32)
+    change_users(changed, lambda there: removed(there, "ada kern"))
+    assert (read_users(usual_users_file(original, "0" * 32)), read_users(usual_users_file(copy, "0" * 32))) == (
+        Users(),
+        users,
+    )
+    assert len(list(older.parent.iterdir())) == 3
+    changed.unlink()
+    older.chmod(0o640)
+    with pytest.raises(CollectionError, match="chmod 600"):
+        usual_users_file(original, "0" * 32)
 
 
 def test_a_password_is_right_however_its_letters_were_typed() -> None:

@@ -12,7 +12,6 @@ from nearkin.errors import SourceError
 from nearkin.runs.progress import Silent
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
-from nearkin.workflows.reading.extracting import as_extracted
 from nearkin.workflows.reading.inputs import LooseFilesInput
 from nearkin.workflows.reading.on_spark import task_input
 from nearkin.workflows.reading.on_spark.task_input import TaskInput
@@ -67,8 +66,10 @@ def test_files_without_a_text_and_archives_come_in_their_places_too(tmp_path, mo
 
 
 def test_a_named_format_is_final(folder):
-    assert all(as_extracted(one) is None for one in loose(folder, "file").sources)
-    assert all(as_extracted(one) is not None for one in loose(folder, "document").sources)
+    for file_format, are_extracted in (("file", False), ("document", True)):
+        batches = [batch for batch, _ in loose(folder, file_format).batches(Silent())]
+        origins = [one is not None for batch in batches for one in batch["origin"].to_pylist()]
+        assert origins == [are_extracted] * 30
 
 
 def test_short_texts_are_opened_once(folder, tmp_path, monkeypatch):

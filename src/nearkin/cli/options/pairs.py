@@ -174,17 +174,18 @@ class SidesOptions(OptionGroup):
         from nearkin.workflows.pairing.inputs import PairInput
 
         sides = (
-            self._request(left, self.left_text, self.left_id),
-            self._request(right, self.right_text, self.right_id),
+            self._request(left, "left", self.left_text, self.left_id),
+            self._request(right, "right", self.right_text, self.right_id),
         )
         return PairInput(*sides, self.table, self.left_language, self.right_language)
 
-    def _request(self, inputs: Sequence[str], text: str | None, doc_id: str | None) -> ReadingRequest:
+    def _request(self, inputs: Sequence[str], side: str, text: str | None, doc_id: str | None) -> ReadingRequest:
+        from nearkin.workflows.pairing.inputs import names_of_columns
         from nearkin.workflows.reading.request import ReadingRequest
 
         return ReadingRequest(
             inputs=inputs, file_format=self.file_format, text=text or self.text, doc_id=doc_id or self.id,
-            encoding=self.encoding, rules=self.rules.rules(),
+            encoding=self.encoding, rules=self.rules.rules(), named=names_of_columns(side, text, doc_id),
         )  # fmt: skip
 
 

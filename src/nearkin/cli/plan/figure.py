@@ -46,6 +46,7 @@ def write_cost_chart(points: Sequence[Point], title: str, out: Path) -> None:
 def _write(points: Sequence[Point], xs: Sequence[float], most: float, x_title: str, title: str, out: Path) -> None:
     """Draw a line for each window."""
     from nearkin.reports.plots.charts import Series, line_chart
+    from nearkin.reports.quantities import share_percent_text
 
     series = []
     for width in sorted({point.search.window for point in points}):
@@ -56,7 +57,7 @@ def _write(points: Sequence[Point], xs: Sequence[float], most: float, x_title: s
         ]
         if len(own) > 1:
             series.append(Series(f"window of {width:,}", [x for x, _ in own], [recall for _, recall in own]))
-    bound = f"{100 * points[0].bound:.1f}%"
+    bound = share_percent_text(points[0].bound, 1)
     drawn = line_chart(
         series,
         name="plan",

@@ -140,7 +140,7 @@ def plan_pairs(
     """Plan a search for pairs."""
     from nearkin.cli.plan.arguments import parse_machine
     from nearkin.cli.plan.pairs_answer import answer
-    from nearkin.workflows.pairing.inputs import PairInput
+    from nearkin.workflows.pairing.inputs import PairInput, names_of_columns
     from nearkin.workflows.pairing.options import PairOptions
     from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
@@ -157,9 +157,12 @@ def plan_pairs(
         if terms is not None:
             raise ParameterError("--terms is measured on the samples: omit --terms or the samples.")
         of_left, of_right = (
-            ReadingRequest(inputs=sample, text=of_side or text, file_format=file_format, rules=rules.rules())
-            for sample, of_side in ((sample_left, left_text), (sample_right, right_text))
-        )
+            ReadingRequest(
+                inputs=sample, text=of_side or text, file_format=file_format, rules=rules.rules(),
+                named=names_of_columns(side, of_side, None),
+            )
+            for side, sample, of_side in (("left", sample_left, left_text), ("right", sample_right, right_text))
+        )  # fmt: skip
         samples = PairInput(of_left, of_right, table, left_language, right_language)
         asked = _forecast(samples, (left, right), options, planned_for, is_quiet=as_json)
     else:

@@ -113,17 +113,27 @@ def check_many(
         return _check_in_many(collection, documents, options, under, stops=stops)
     make_keys(collection)
     with collection.store.reading() as connection:
-        state = keys_state(connection, collection.store)
+        state, digests = keys_state(connection, collection.store), dict[int, bytes]()
 
         def ask(place: int) -> Checked:
             doc_id, text = documents[place]
             query = Query.of(collection.counting, text, with_index=options.method == "si")
+            digests[place] = query.digest
             checked = check(
                 connection, collection.store, collection.counting, query, options, state=state, with_part_recall=False
             )
             return mark_resent(connection, checked, doc_id, query)
 
-        return _answers(connection, documents, ask, stops=stops)
+        answers = _answers(connection, documents, ask, stops=stops)
+        purged = purged_digests(connection, [*digests.values()])
+    return tuple(_with_purge(one, is_purged=digests.get(place) in purged) for place, one in enumerate(answers))
+
+
+def _with_purge(answer: CheckAnswer, *, is_purged: bool) -> CheckAnswer:
+    """Say in an answer whether the text was erased."""
+    if answer.checked is None or not is_purged:
+        return answer
+    return replace(answer, checked=replace(answer.checked, is_purged=True))
 
 
 def _check_in_many(

@@ -30,6 +30,7 @@ from nearkin.collection.stored.keys import BANDS
 from nearkin.collection.stored.keys_state import KeysState
 from nearkin.collection.stored.profiles import similarity_indexes
 from nearkin.collection.stored.word_sets import word_sets
+from nearkin.decimals import rounded_down
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
 from nearkin.records import U64
@@ -137,7 +138,7 @@ def _expected_recall(options: CheckOptions, n_skewed: int) -> float | None:
     """Return the expected recall of the bands; None if the text shares wording with too many documents to know it."""
     if options.method != "minhash" or n_skewed:
         return None
-    return round(float(BANDS.probability(options.threshold)), 4)
+    return rounded_down(float(BANDS.probability(options.threshold)), 4)
 
 
 def _compared(

@@ -243,7 +243,7 @@ class Checked(Tabular):
     n_damaged : int
         Number of such documents, including those not returned.
     is_purged : bool
-        Whether this text was erased by a purge, so that it cannot be stored again; known only of a check of one text.
+        Whether this text was erased by a purge, so that it cannot be stored again.
     is_repaired : bool
         Whether a damaged stored copy of this text was repaired.
     contradiction : str or None
@@ -369,7 +369,7 @@ class CheckAnswer:
         return self.checked is not None and (self.checked.verdict not in DROPPED_FROM_STREAMS or self.is_resent)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the id, the verdict, whether the document was stored, and what is similar, as JSON types."""
+        """Return the id, the verdict, whether the document was stored or erased, and what is similar, as JSON types."""
         if self.checked is None:
             return {"id": self.doc_id, "error": self.problem}
         names = ("relation", "jaccard", "contained", "contains", "edit_similarity", "is_same_text")
@@ -378,6 +378,7 @@ class CheckAnswer:
             "verdict": self.checked.verdict,
             "is_kept": self.is_kept,
             "is_stored": self.checked.stored_as is not None,
+            "is_purged": self.checked.is_purged,
             "version": self.checked.version,
             "n_found": self.checked.n_found,
             "n_hot_keys": self.checked.n_hot_keys,

@@ -27,6 +27,8 @@ class StreamSummary:
         Documents that this call stored.
     n_already_stored : int
         Documents whose text was stored under their id before; their verdict is "exact".
+    n_purged : int
+        Documents whose text was erased by a purge, if none are stored; a stream that is stored has a problem instead.
     n_problems : int
         Documents that could not be read, checked or stored.
     elapsed_s : float
@@ -39,6 +41,7 @@ class StreamSummary:
     n_kept: int = 0
     n_stored: int = 0
     n_already_stored: int = 0
+    n_purged: int = 0
     n_problems: int = 0
     elapsed_s: float = 0.0
 

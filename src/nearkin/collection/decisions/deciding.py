@@ -16,6 +16,7 @@ from nearkin.collection.decisions.records import (
     NOTE,
     PRINCIPAL,
     SAME_GROUP,
+    SPLIT_OFF,
     ActivityResult,
     SettingChange,
 )
@@ -28,7 +29,6 @@ from nearkin.errors import ParameterError
 from nearkin.store.bulk import is_storable
 from nearkin.store.store import Store
 
-SPLIT_OFF = "split-off"
 """Kind "split off": stored as a decision never to group two documents, whose value is the document that leaves."""
 _MAX_OF_A_NOTE = 2_000
 _RULE = "Give one decision: 'never_group', 'split_off', 'same_group', 'principal', 'note' or 'group_note'."
@@ -85,7 +85,7 @@ def decide(
                 data["former"] = make_principal_everywhere(connection, principal)
             number = record(connection, kind, changes, by=who, data=data)
     return ActivityResult(
-        number=number, kind=kind, changes=changes, n_unchanged=1 - len(changes), is_dry_run=dry_run, data=data,
+        number=number, kind=kinds[0], changes=changes, n_unchanged=1 - len(changes), is_dry_run=dry_run, data=data,
         remarks=said,
     )  # fmt: skip
 

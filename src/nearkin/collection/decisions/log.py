@@ -11,7 +11,15 @@ import pyarrow as pa
 from sqlalchemy import Connection, func, select
 
 from nearkin.collection.decisions.activity import Row, verified, whole_log
-from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP, Activity, SettingChange
+from nearkin.collection.decisions.records import (
+    NEVER_GROUP,
+    SAME_GROUP,
+    SPLIT_OFF,
+    Activity,
+    SettingChange,
+    data_of_undo,
+    kind_of,
+)
 from nearkin.errors import ParameterError
 from nearkin.store import schema
 from nearkin.store.bulk import is_storable, named
@@ -54,7 +62,8 @@ def activities(
     """
     table, start = schema.activity, "" if since is None else checked_since(since)
     rows = whole_log(connection, table, select(table).order_by(table.c.number))
-    wanted = [row for row in rows if row[1] >= start and by in (None, row[2]) and kind in (None, row[3])]
+    stored = NEVER_GROUP if kind == SPLIT_OFF else kind
+    wanted = [row for row in rows if row[1] >= start and by in (None, row[2]) and stored in (None, row[3])]
     if of is not None:
         if not isinstance(of, str):
             raise ParameterError.of("of", "log", "the id of a document", of)
@@ -65,7 +74,7 @@ def activities(
         n_changes = connection.execute(select(func.count()).select_from(schema.changes)).scalar_one()
         if n_changes != sum(len(one.changes) for one in found):
             raise damaged("changes: rows of no activity")
-    return found
+    return [one for one in found if kind in (None, one.kind)]
 
 
 def _activities(connection: Connection, wanted: Sequence[Row], rows: Sequence[Row]) -> list[Activity]:
@@ -77,13 +86,14 @@ def _activities(connection: Connection, wanted: Sequence[Row], rows: Sequence[Ro
             number=number,
             at=at,
             by=by,
-            kind=kind,
-            data=json.loads(data),
+            kind=kind_of(kind, changes),
+            data=json.loads(data) if undoes is None else data_of_undo(json.loads(data), changes),
             undoes=undoes,
-            changes=tuple(of_activity.get(number, ())),
+            changes=changes,
             undone_by=undone_by.get(number),
         )
         for number, at, by, kind, data, undoes in wanted
+        for changes in [tuple(of_activity.get(number, ()))]
     ]
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 TAG = "tag"
 NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE, GROUP_NOTE = "never-group", "same-group", "principal", "note", "group-note"
+SPLIT_OFF = "split-off"
+"""Kind of an activity that is stored as `NEVER_GROUP`, since it changes the same setting of two documents."""
 FIRST = "first"
 """Key, in the data of a decision on two documents, of the document that was named first, if it is not the subject."""
 PURGE, REMOVE, STORE = "purge", "remove", "store"
@@ -49,6 +51,25 @@ class SettingChange:
         return self.kind, self.subject, self.other
 
 
+def kind_of(stored: str, changes: Sequence[SettingChange], *, undone: bool = False) -> str:
+    """Return the kind of an activity from the stored kind and its changes, or from those of its undo.
+
+    Examples
+    --------
+    >>> kind_of("never-group", [SettingChange("never-group", "a", "b", None, "b")])
+    'split-off'
+    >>> kind_of("never-group", [SettingChange("never-group", "a", "b", None, "")])
+    'never-group'
+    """
+    is_split_off = stored == NEVER_GROUP and any(one.was if undone else one.now for one in changes)
+    return SPLIT_OFF if is_split_off else stored
+
+
+def data_of_undo(stored: Mapping[str, object], changes: Sequence[SettingChange]) -> dict[str, object]:
+    """Return the data of an undo with the kind of what it undid, as `kind_of` has it."""
+    return {**stored, "kind": kind_of(str(stored["kind"]), changes, undone=True)} if "kind" in stored else {**stored}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Activity:
     """An entry of the activity log.
@@ -61,8 +82,8 @@ class Activity:
         UTC, ISO 8601.
     by : str
     kind : str
-        "tag", "untag", "never-group", "same-group", "principal", "note", "group-note", "undo", "purge", "remove" or
-        "store".
+        "tag", "untag", "never-group", "split-off", "same-group", "principal", "note", "group-note", "undo", "purge",
+        "remove" or "store".
     data : mapping of str to object
         Details by kind. Tag: field and value, or the number of values, n_values, if there are several; the group and
         its tolerance, if a group was named. Store: the wave. Remove: the wave, if a wave was named; gone_in, the wave

@@ -11,7 +11,7 @@ from nearkin.collection.decisions.activity import checked_by, record, verified
 from nearkin.collection.decisions.contradictions import refuse_contradicting
 from nearkin.collection.decisions.log import changes_of, undone
 from nearkin.collection.decisions.principals import propose_anew, restore_principals
-from nearkin.collection.decisions.records import PURGE, REMOVE, STORE, ActivityResult, SettingChange
+from nearkin.collection.decisions.records import PURGE, REMOVE, STORE, ActivityResult, SettingChange, data_of_undo
 from nearkin.collection.stored.documents import refuse_damaged_loads
 from nearkin.errors import ParameterError
 from nearkin.store import schema
@@ -39,12 +39,12 @@ def undo(store: Store, number: int, *, by: str | None, dry_run: bool, max_change
             raise ParameterError(f"Activity {number} erased texts. It cannot be undone.")
         if kind == REMOVE:
             raise ParameterError(
-                f"Activity {number} removed documents. It cannot be undone; add them again: nearkin show COLLECTION "
-                "DOC_ID --version N --text-only prints the text of a removed document."
+                f"Activity {number} removed documents. It cannot be undone. Add the documents again; this prints the "
+                "text of one: nearkin show COLLECTION DOC_ID --version N --text-only"
             )
         if kind == STORE:
             raise ParameterError(
-                f"Activity {number} stored documents. It cannot be undone; remove them: nearkin remove"
+                f"Activity {number} stored documents. It cannot be undone. Remove them with nearkin remove."
             )
         made = changes_of(connection, [number])[number]
         _refuse_changed(connection, number, made)
@@ -58,7 +58,8 @@ def undo(store: Store, number: int, *, by: str | None, dry_run: bool, max_change
             if restored := [*restore_principals(connection, former), *anew]:
                 told["former"] = restored
             done = record(connection, "undo", changes, by=who, data=told, undoes=number)
-    return ActivityResult(number=done, kind="undo", changes=changes, is_dry_run=is_dry_run, data=told)
+    data_shown = data_of_undo(told, changes)
+    return ActivityResult(number=done, kind="undo", changes=changes, is_dry_run=is_dry_run, data=data_shown)
 
 
 def _refuse_changed(connection: Connection, number: int, made: Sequence[SettingChange]) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 
 import numpy as np
 from sqlalchemy import Connection
@@ -13,6 +14,7 @@ from nearkin.collection.decisions.document_state import StoredState
 from nearkin.collection.decisions.shown_principals import shown_principals
 from nearkin.collection.groups.one_sided_passages import OneSidedPassages, passages_added, passages_lacked
 from nearkin.collection.opened import OpenedCollection
+from nearkin.collection.relations import RelatedText
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.document_rows import DocumentRow, current_rows
 from nearkin.collection.stored.group_state import GroupState
@@ -66,10 +68,10 @@ def representatives(
     *,
     max_new: int | None = None,
     progress: Progress | None = None,
-) -> list[Representative]:
-    """Return the principals of some stored groups, in this order, each with the text that the other members add.
+) -> Iterator[Representative]:
+    """Yield the principals of some stored groups, in this order, each with the text that the other members add.
 
-    Comparisons of texts are stored when they are first made.
+    Only the text of one group is in memory at a time. Comparisons of texts are stored when they are first made.
 
     Parameters
     ----------
@@ -91,34 +93,47 @@ def representatives(
     progress = progress or Silent()
     with collection.store.reading() as connection:
         members = _members(connection, tolerance, numbers)
-    pairs, n_missing = _pairs(members), Counter[int]()
-    for own_content, _ in pairs:
-        n_missing[own_content] += 1
-    first_of = {one.content: one.doc_id for here in members.values() for one in reversed(here)}
-    additions, omissions = dict[int, dict[int, OneSidedPassages]](), dict[int, dict[int, OneSidedPassages]]()
+    pairs = _pairs(members)
+    n_pairs = Counter(own_content for own_content, _ in pairs)
     progress.start("compare", len(pairs), "pairs")
-    for (own_content, content), related in relations_of(collection, pairs, max_new=max_new):
-        progress.advance(1)
-        n_missing[own_content] -= 1
-        if (lacked := passages_lacked(first_of[content], related.comparison)) is not None:
-            omissions.setdefault(own_content, {})[content] = lacked
-        if (added := passages_added(first_of[content], related.comparison)) is not None:
-            additions.setdefault(own_content, {})[content] = added
+    by_principal = groupby(relations_of(collection, pairs, max_new=max_new), key=lambda found: found[0][0])
+    upcoming = next(by_principal, None)
+    for number, here in members.items():
+        own_content, compared = here[0].content, list[tuple[int, RelatedText]]()
+        if upcoming is not None and upcoming[0] == own_content:
+            for (_, content), related in upcoming[1]:
+                progress.advance(1)
+                compared.append((content, related))
+            upcoming = next(by_principal, None)
+        yield _representative(collection, number, here, compared, n_pairs[own_content] - len(compared))
     progress.finish()
-    with collection.store.reading() as connection:
-        added_by = {content: _distinct(connection, found) for content, found in additions.items()}
-        lacked_by = {content: _distinct(connection, found) for content, found in omissions.items()}
-    return [
-        Representative(
-            group=number,
-            doc_id=here[0].doc_id,
-            n_documents=len(here),
-            additions=_in_order(added_by.get(here[0].content, [])),
-            omissions=_in_order(lacked_by.get(here[0].content, [])),
-            n_not_compared=n_missing[here[0].content],
-        )
-        for number, here in members.items()
-    ]
+
+
+def _representative(
+    collection: OpenedCollection,
+    number: int,
+    here: Sequence[DocumentRow],
+    compared: Sequence[tuple[int, RelatedText]],
+    n_not_compared: int,
+) -> Representative:
+    """Return the representative of a group with the texts that were compared with it."""
+    first_of = {one.content: one.doc_id for one in reversed(here)}
+    added, lacked = (
+        {
+            content: found
+            for content, related in compared
+            if (found := one_side(first_of[content], related.comparison)) is not None
+        }
+        for one_side in (passages_added, passages_lacked)
+    )
+    return Representative(
+        group=number,
+        doc_id=here[0].doc_id,
+        n_documents=len(here),
+        additions=_in_order(_distinct(collection.store, added)),
+        omissions=_in_order(_distinct(collection.store, lacked)),
+        n_not_compared=n_not_compared,
+    )
 
 
 def _in_order(some: Sequence[OneSidedPassages]) -> tuple[OneSidedPassages, ...]:
@@ -126,7 +141,7 @@ def _in_order(some: Sequence[OneSidedPassages]) -> tuple[OneSidedPassages, ...]:
     return tuple(sorted(some, key=lambda one: (not one.negations, -one.n_words, one.doc_id)))
 
 
-def _distinct(connection: Connection, by_content: Mapping[int, OneSidedPassages]) -> list[OneSidedPassages]:
+def _distinct(store: Store, by_content: Mapping[int, OneSidedPassages]) -> list[OneSidedPassages]:
     """Return the passages of some contents, without contents that differ from an earlier one only in white space."""
     alike = dict[tuple[int, tuple[str, ...]], list[int]]()
     for content, one in by_content.items():
@@ -136,7 +151,8 @@ def _distinct(connection: Connection, by_content: Mapping[int, OneSidedPassages]
         if len(contents) == 1:  # what adds or lacks something else has another text
             found.append(by_content[contents[0]])
             continue
-        texts = texts_of(connection, contents)
+        with store.reading() as connection:
+            texts = texts_of(connection, contents)
         first = dict[str, int]()
         for content in contents:
             first.setdefault(" ".join(texts[content].split()), content)

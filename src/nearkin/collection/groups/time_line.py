@@ -177,7 +177,8 @@ def group_time_line(
     found = collection.answered(lambda seen: _time_line(collection, seen, number, tolerance, field, limit, offset))
     pairs = [pair for one in found.entries if (pair := _related_pair(one, tolerance)) is not None]
     try:
-        relations = {pair: text.comparison.judgement.relation for pair, text in relations_of(collection, pairs)}
+        related = relations_of(collection, pairs, with_one_sided=False)
+        relations = {pair: text.comparison.judgement.relation for pair, text in related}
     except CollectionBusyError:
         return found
     return replace(

@@ -30,7 +30,7 @@ _AT_A_TIME = 1 << 16
 class _SealFault:
     """Difference of the groupings from their seal, in words."""
 
-    kind: Literal["lost", "differs"]
+    kind: Literal["lost", "number differs", "differs"]
     said: str
 
 
@@ -251,13 +251,14 @@ def _difference_from_seal(connection: Connection) -> _SealFault | None:
         return None
     if not seal.is_whole:
         return _SealFault("lost", _WITHOUT_SEAL)
-    said = difference_in_number(groupings.name, here.n_rows, seal) or "groupings: rows differ from those stored"
-    return _SealFault("differs", said)
+    if (said := difference_in_number(groupings.name, here.n_rows, seal)) is not None:
+        return _SealFault("number differs", said)
+    return _SealFault("differs", "groupings: rows differ from those stored")
 
 
 def _is_to_name(seal: _SealFault | None, changed: Sequence[object]) -> TypeGuard[_SealFault]:
     """Whether a fault of the seal is more than a consequence of changed groupings."""
-    return seal is not None and (seal.kind == "lost" or not changed)
+    return seal is not None and (seal.kind != "differs" or not changed)
 
 
 def repair(connection: Connection) -> GroupRepairs:

@@ -42,7 +42,8 @@ def draw(results: CrossLingualResults) -> tuple[Drawn, ...]:
         )
     )
     if (slid := results.windows) is not None:
-        words = f"Figure 5: R² of straight lines by window and by permutations: at least {slid.min_r_squared:.4f}."
+        least = share_text(slid.min_r_squared, 4)
+        words = f"Figure 5: R² of straight lines by window and by permutations: at least {least}."
         every.append(drawn("times", figures.times, slid, words))
         words = "Figure 6: lines show measurements, areas the article's model."
         every.append(drawn("recall-article", figures.recall_published, slid, words))

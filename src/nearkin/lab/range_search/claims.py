@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nearkin.decimals import share_text
 from nearkin.lab.claims import Claim
 from nearkin.lab.range_search.projections import PROJECTIONS, Searches
 from nearkin.lab.range_search.published import ALIKE, FIRST_RANGE, GAMMAS, SAID
@@ -57,7 +58,7 @@ def _rises(searches: Searches) -> Claim:
     return Claim(
         f"γ = {GAMMAS[0]}: with more projections precision rises, and recall stays almost at 1",
         "below 0.002 to almost 0.9; 1",
-        f"{precisions[0]:.3f} with 1 to {precisions[-1]:.3f} with {PROJECTIONS[-1]}; at least {least:.3f}",
+        f"{precisions[0]:.3f} with 1 to {precisions[-1]:.3f} with {PROJECTIONS[-1]}; at least {share_text(least)}",
         precisions == sorted(precisions) and precisions[0] < precisions[-1] and least >= STAYS,
     )
 

@@ -52,8 +52,8 @@ class PairSearch:
     Examples
     --------
     >>> print(PairSearch("window", bits=1000, distance=420, permutations=300, window=2000).describe())
-    signatures of 1,000 bits in 300 sorted orders, each compared with the 2,000 before and after it; pairs within
-    distance 420 get their cosine
+    signatures of 1,000 bits in 300 sorted orders, each compared with the 2,000 before and after it; the cosine is
+    computed for pairs that differ in at most 420 bits
     """
 
     method: Method
@@ -83,7 +83,7 @@ class PairSearch:
         """Describe the method in words."""
         if self.method == "vectors":
             return "every pair of vectors, by an inverted index"
-        then = f"pairs within distance {self.distance} get their cosine"
+        then = f"the cosine is computed for pairs that differ in at most {self.distance} bits"
         if self.method == "signatures":
             return f"signatures of {self.bits:,} bits, each compared with every other; {then}"
         orders = counted(self.permutations, "sorted order")

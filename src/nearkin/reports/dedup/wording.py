@@ -104,11 +104,12 @@ def promises(facts: DedupManifest) -> Iterator[Note]:
             is_warning=True,
         )
     yield from _much_missed(facts)
+    groups = "" if facts.is_against else ", and groups are built from verified pairs and exact copies alone"
     yield Note(
         "Reported pairs are verified",
         f"{_reported(facts)} Exact copies have the same SHA-256 of their normalised text. Any other pair is reported"
         f" only after its {measure_of(facts)} similarity has been computed exactly, from all shingles of both"
-        " documents. No estimate decides, and groups are built from verified pairs and exact copies alone.",
+        f" documents. No estimate decides{groups}.",
     )
     if facts.is_against:
         yield Note(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nearkin.decimals import share_text
 from nearkin.manifests.pairs import SIDES, KnownFound, PairsManifest, Side
-from nearkin.nouns import counted
+from nearkin.nouns import agreeing, counted
 from nearkin.planning.pairs.search import Prediction
 from nearkin.reports.dedup.wording import Note, ParameterRow
 from nearkin.reports.quantities import NBSP, elapsed_text, magnitude_text, parameter_text, percent_text, recall_text
@@ -213,9 +213,11 @@ def known_sentences(known: KnownFound) -> Iterator[str]:
             f" {counted(known.n_pairs, 'reported pair')} {'is' if known.n_pairs == 1 else 'are'} known."
         )
     if known.precision_of_known_left is not None:
+        others = "" if known.precision_of_known_left == 1 else " A pair that is not known is not necessarily wrong."
         yield (
             f"Precision over left documents with a known partner: {recall_text(known.precision_of_known_left)} of their"
-            f" {counted(known.n_pairs_of_known_left, 'pair')}. The others are not necessarily wrong."
+            f" {counted(known.n_pairs_of_known_left, 'pair')} {agreeing(known.n_pairs_of_known_left, 'is', 'are')}"
+            f" known.{others}"
         )
     if known.mean_cosine is not None:
         yield f"The mean cosine of known pairs is {share_text(known.mean_cosine)}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nearkin.decimals import rounded_down
 from nearkin.reports.quantities import nearest_percent_text, share_percent_text
 from nearkin.reports.sentences.rough_quantities import time_text
 from nearkin.reports.sentences.sentence import Sentence
@@ -24,7 +25,7 @@ def measured_recall(found: AuditEstimate) -> tuple[str, str]:
         return recall, "exact: every document was sampled"
     return (
         recall,
-        f"{found.confidence:.0%} interval {nearest_percent_text(found.low)} to {nearest_percent_text(found.high)}",
+        f"{found.confidence:.0%} interval {share_percent_text(found.low)} to {nearest_percent_text(found.high)}",
     )
 
 
@@ -64,7 +65,7 @@ def below_text(found: AuditEstimate, predicted: float | None, expected_by: str =
     than = f"below the {expected_by} {share_percent_text(predicted)}"
     if found.is_exact:
         return f"The recall is {points} {than}."
-    if of_interval := _points_text(predicted - found.high):
+    if of_interval := _points_text(rounded_down(predicted - found.high, 4)):
         return f"The measured recall is {points} {than}, and its whole interval is at least {of_interval} below it."
     return ""
 

@@ -22,12 +22,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def kind_words(one: Activity) -> str:
-    """Name the kind of an activity; a split-off is stored as a decision never to group two documents."""
-    is_split_off = one.kind == NEVER_GROUP and any(change.now for change in one.changes)
-    return "split-off" if is_split_off else one.kind
-
-
 def kinds_in_words(listed: Sequence[Activity]) -> list[str]:
     """Count the activities by kind.
 
@@ -36,7 +30,7 @@ def kinds_in_words(listed: Sequence[Activity]) -> list[str]:
     >>> kinds_in_words([])
     []
     """
-    return [f"{kind}: {n:,}" for kind, n in sorted(Counter(map(kind_words, listed)).items())]
+    return [f"{kind}: {n:,}" for kind, n in sorted(Counter(one.kind for one in listed).items())]
 
 
 def value_words(kind: str, value: str | None) -> str:
@@ -124,14 +118,10 @@ def changed_documents(one: Activity, most: int) -> list[str]:
 
 
 def log_in_words(listed: Sequence[Activity]) -> pa.Table:
-    """Return the table of changed values, with their words in the column ``change``, and split-offs called so."""
+    """Return the table of changed values, with their words in the column ``change``."""
     import pyarrow as pa
 
     from nearkin.collection.decisions.log import table_of_log
 
-    table = table_of_log(listed)
     words = [change_words(change) for one in listed for change in one.changes]
-    kinds = [kind_words(one) for one in listed for _ in one.changes]
-    at = table.schema.get_field_index("kind")
-    table = table.set_column(at, table.schema.field(at), pa.array(kinds, table.schema.field(at).type))
-    return table.append_column("change", pa.array(words, pa.large_string()))
+    return table_of_log(listed).append_column("change", pa.array(words, pa.large_string()))

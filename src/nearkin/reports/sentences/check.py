@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted, first_of
-from nearkin.reports.quantities import nearest_percent_text
+from nearkin.reports.quantities import share_percent_text
 from nearkin.reports.sentences.part_recall import part_recall_sentences
 from nearkin.reports.sentences.sentence import Sentence, contradiction_sentences, missing_sentences, not_shown
 
@@ -109,6 +109,11 @@ def stream_sentences(summary: StreamSummary, *, is_kept: bool) -> Iterator[Sente
         yield Sentence(f"{near}; parts of texts were not looked for (--containment off)", "quiet")
     else:
         yield Sentence(f"{near}, parts a containment of at least {summary.containment:g}", "quiet")
+    if n := summary.n_purged:
+        erased = (
+            f"The {agreeing(n, 'text', 'texts')} of {counted(n, 'document')} {agreeing(n, 'was', 'were')} erased by"
+        )
+        yield Sentence(f"{erased} nearkin purge; {agreeing(n, 'it', 'they')} cannot be stored again.", "warning")
     if summary.n_problems:
         n = summary.n_problems
         yield Sentence(f"Could not check {counted(n, 'document')}: see the answers with an error.", "warning")
@@ -132,7 +137,7 @@ def recall_sentences(found: Checked) -> Iterator[Sentence]:
         return
     part, threshold = found.expected_recall, found.options.threshold
     yield Sentence(
-        f"Expected recall of near-duplicates: {nearest_percent_text(part, 1)} at Jaccard {threshold:g}, higher above",
+        f"Expected recall of near-duplicates: {share_percent_text(part, 1)} at Jaccard {threshold:g}, higher above",
         "quiet",
     )
     if found.expected_recall_of_parts is not None and found.options.containment is not None:

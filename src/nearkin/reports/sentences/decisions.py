@@ -143,16 +143,14 @@ def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingCha
     'never group a with b'
     >>> in_words("never-group", {}, [SettingChange("never-group", "a", "b", None, "b")])
     'split b off from a'
-    >>> in_words("undo", {"activity": 2, "kind": "never-group"}, [SettingChange("never-group", "a", "b", "b", None)])
+    >>> in_words("undo", {"activity": 2, "kind": "split-off"}, [SettingChange("never-group", "a", "b", "b", None)])
     'undo activity 2 (split-off), 1 change'
     >>> in_words("same-group", {"first": "b"}, [SettingChange("same-group", "a", "b", None, "")])
     'same group: b and a'
     """
     n = counted(len(changes), "document")
     if kind == "undo":
-        is_split_off = data.get("kind") == NEVER_GROUP and any(one.was for one in changes)
-        undone = "split-off" if is_split_off else data.get("kind")
-        return f"undo activity {data.get('activity')} ({undone}), {counted(len(changes), 'change')}"
+        return f"undo activity {data.get('activity')} ({data.get('kind')}), {counted(len(changes), 'change')}"
     if kind == "tag":
         value = data.get("value")
         if "n_values" in data:

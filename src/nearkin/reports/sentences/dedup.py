@@ -49,8 +49,9 @@ def dedup_sentences(told: DedupManifest, *, has_kept: bool, has_compiled: bool =
             "warning",
         )
     n_bridges = told.count("bridges_refused")
-    join = f"{agreeing(n_bridges, 'joins', 'join')} documents of different groups, which were not merged"
-    bridges = f"; {n_bridges:,} of these {counted(told.count('pairs'), 'pair')} {join}" if n_bridges else ""
+    pairs = counted(told.count("pairs"), "pair")
+    apart = "the two documents are not in one group, because every member must match its group's principal"
+    bridges = f"; in {n_bridges:,} of these {pairs} {apart}" if n_bridges else ""
     copies = counted(told.count("pairs_of_exact_copies"), "exact copy", "exact copies")
     found = f"{copies} and {counted(told.count('pairs'), 'verified pair')}"
     criterion = f"{'with' if 'min_shared' in told.parameters else 'at'} {criterion_text(told.parameters)}"
@@ -198,7 +199,7 @@ def missed_pairs_sentence(told: DedupManifest) -> Sentence:
     if estimated is not None:
         about = "" if missed.startswith("fewer") else "about "
         found = f"Estimated recall: {share_percent_text(estimated)} of all pairs ({about}{missed} pairs missed)"
-    return Sentence(f"{found}; predicted for pairs {at}{of_search}: {recall}")
+    return Sentence(f"{found}; predicted recall of pairs {at}{of_search}: {recall}")
 
 
 def _on_search(told: DedupManifest, *, has_compiled: bool) -> Iterator[Sentence]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
@@ -17,22 +17,26 @@ if TYPE_CHECKING:
     from nearkin.manifests.dedup import DedupManifest, FamilyCounts
 
 
-_DEFAULTS = {"files": "Jaccard ≥ 0.60 on word 3-grams", "a collection": "Jaccard ≥ 0.50 on word 5-grams"}
-
-
 def families_sentences(
-    told: DedupManifest, found: FamilyCounts, *, default_of: str = "", has_compiled: bool = False
+    told: DedupManifest,
+    found: FamilyCounts,
+    *,
+    other_inputs: str = "",
+    other_default: Mapping[str, object] | None = None,
+    has_compiled: bool = False,
 ) -> Iterator[Sentence]:
-    """Count the documents in form groups, and those in none; name the other default if the criterion is one."""
+    """Count the documents in form groups, and those in none.
+
+    If the criterion is a default, name that of the other inputs, given as the parameters of a run.
+    """
     n_documents, groups = told.count("documents"), counted(found.families, "form group")
     others = "".join(f", {n:,} {name}" for name, n in told.textless.items())
     yield Sentence(
         f", {found.alone:,} without a match at {criterion_text(told.parameters)}{others}",
         strong=f"{counted(n_documents, 'document')}: {found.documents:,} in {groups}",
     )
-    if default_of:
-        other = "a collection" if default_of == "files" else "files"
-        yield Sentence(f"For {other} the default is {_DEFAULTS[other]}.", "quiet")
+    if other_default is not None:
+        yield Sentence(f"For {other_inputs} the default is {criterion_text(other_default)}.", "quiet")
     if found.families:
         yield Sentence(
             "Relations are to the principal only: two identical members can both be 'revised'",

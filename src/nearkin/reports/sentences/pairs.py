@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from nearkin.manifests.pairs import SIDES, KnownFound, PairsManifest
 from nearkin.reports.pairs.wording import WAYS, headline, known_sentences, translated_sentence
-from nearkin.reports.quantities import share_percent_text
+from nearkin.reports.quantities import recall_text, share_percent_text
 from nearkin.reports.sentences.cost import memory_text, total_s
 from nearkin.reports.sentences.damage import damage_sentences
 from nearkin.reports.sentences.sentence import Sentence
@@ -60,7 +60,7 @@ def _on_search(told: PairsManifest, out: str) -> Iterator[Sentence]:
         )
         yield Sentence(f"Omitted words that occur {seldom} in their corpus: {rare}")
     if not told.plan.reaches_recall:
-        wanted = f"{told.parameters['recall']:.1%}"
+        wanted = recall_text(told.parameters["recall"])
         yield Sentence(f"The options allow less than the requested recall of {wanted}", "warning")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
-from nearkin.reports.quantities import nearest_percent_text
+from nearkin.reports.quantities import share_percent_text
 from nearkin.reports.sentences.sentence import Sentence, Tone
 
 if TYPE_CHECKING:
@@ -23,18 +23,18 @@ def part_recall_sentences(recall: PartRecall, containment: float, tone: Tone = "
     >>> from nearkin.planning.part_recall import PartRecall
     >>> first, second = part_recall_sentences(PartRecall(0.0, 0.0, 59), 0.9)
     >>> first.text[:80], first.tone
-    ('Not searched: stored texts that contain this one or are part of it. None of its ', 'warning')
+    ('Not searched: stored texts that contain this one or are part of it. The search u', 'warning')
     >>> second.text[:77]
     'To search for them, with the text in FILE: nearkin dedup FILE --against COLLE'
-    >>> print(*part_recall_sentences(PartRecall(0.998, 0.942, 100), 0.9), sep="\n")
+    >>> print(*part_recall_sentences(PartRecall(0.9989, 0.9429, 100), 0.9), sep="\n")
     Texts that contain this one: an expected 99.8% are found at containment 0.9, more above it
     Stored parts of this one: an expected 94.2% of those with 100 words are found, fewer of shorter or repetitive ones
     """
     if recall.containing == recall.contained == 0:
         yield Sentence(
-            "Not searched: stored texts that contain this one or are part of it. None of its word 5-grams is in the "
-            "sample (about 1 in 32 is), as can happen with short texts. Any that are listed were found another way, "
-            "and there may be more",
+            "Not searched: stored texts that contain this one or are part of it. The search uses a sample of about 1 "
+            "in 32 word 5-grams, and none of this text is in it, which can happen with short texts. There may be such "
+            "texts that are not listed",
             "warning",
         )
         yield Sentence(
@@ -43,7 +43,7 @@ def part_recall_sentences(recall: PartRecall, containment: float, tone: Tone = "
             tone,
         )
         return
-    containing, contained = nearest_percent_text(recall.containing, 1), nearest_percent_text(recall.contained, 1)
+    containing, contained = share_percent_text(recall.containing, 1), share_percent_text(recall.contained, 1)
     words = counted(recall.n_words, "word")
     yield Sentence(
         f"Texts that contain this one: an expected {containing} are found at containment {containment:g}, more above "

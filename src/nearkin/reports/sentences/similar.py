@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.collection.tolerance import THRESHOLD
 from nearkin.nouns import agreeing, counted
-from nearkin.reports.quantities import nearest_percent_text
+from nearkin.reports.quantities import share_percent_text
 from nearkin.reports.sentences.part_recall import part_recall_sentences
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 
@@ -39,7 +39,7 @@ def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
         yield Sentence(said, "warning")
     elif found.tolerance.recall is not None and found.tolerance.recall < 1:
         recall, threshold = found.tolerance.recall, found.tolerance.value
-        yield Sentence(f"Expected recall: {nearest_percent_text(recall, 1)} at Jaccard {threshold:g}, higher above")
+        yield Sentence(f"Expected recall: {share_percent_text(recall, 1)} at Jaccard {threshold:g}, higher above")
     if found.expected_recall_of_parts is not None:
         yield from part_recall_sentences(found.expected_recall_of_parts, found.tolerance.value)
         yield Sentence("To measure it: nearkin audit COLLECTION --measure containment")

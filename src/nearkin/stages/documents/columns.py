@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from nearkin.arguments import plain_number
-from nearkin.errors import MissingColumnError, ParameterError, SourceError
+from nearkin.errors import MissingColumnError, NamedParameter, ParameterError, SourceError
 from nearkin.nouns import counted, first_of
 from nearkin.stages.documents.values import LongInteger, has_own_text, in_words
 
@@ -261,7 +261,9 @@ def check_header(names: Sequence[str], label: str) -> None:
         raise SourceError(
             f"{label} has no header: its first line, {shown}, looks like a record. "
             "Put a line with the names of the columns, such as id,text, before it (psql: COPY … WITH (FORMAT csv, "
-            "HEADER)); if it is a header, name the text column with --text."
+            "HEADER)); if it is a header, name the text column with ",
+            NamedParameter("text"),
+            ".",
         )
 
 
@@ -326,18 +328,15 @@ def missing_column(
     """
     inside = [named[:at] for at, letter in enumerate(named) if letter == "." and named[:at] in objects]
     hint = f" Fields inside an object ('{inside[0]}') cannot be named; lift them to the top level." if inside else ""
-    columns, option = listed_columns(names) or "none", _as_option(label, parameter)
+    columns, seen = listed_columns(names) or "none", ". The"
     if n_seen is not None:
-        seen = f"in the first {counted(n_seen, 'record')}; at least one must have it"
-        return MissingColumnError(
-            f"{label}: there is no column '{named}' ({option}) {seen}. Their columns are: {columns}.{hint}"
-        )
-    return MissingColumnError(f"{label}: there is no column '{named}' ({option}). The columns are: {columns}.{hint}")
-
-
-def _as_option(label: str, parameter: str) -> str:
-    """Spell a parameter as it was given: for documents in memory as in Python, otherwise as on the command line."""
-    return parameter if label == TABLE_IN_MEMORY or parameter.startswith("--") else f"--{parameter}"
+        seen = f" in the first {counted(n_seen, 'record')}; at least one must have it. Their"
+    return MissingColumnError(
+        f"{label}: there is no column '{named}' (",
+        NamedParameter(parameter, is_bare=True),
+        f"){seen} columns are: {columns}.{hint}",
+        in_python=label == TABLE_IN_MEMORY,
+    )
 
 
 def check_column(label: str, parameter: str, named: str, schema: pa.Schema) -> None:
@@ -355,10 +354,12 @@ def check_unique(label: str, used: Mapping[str, str | None], names: Sequence[str
     """
     for parameter, named in used.items():
         if named is not None and (n_alike := names.count(named)) > 1:
-            option = f" ({_as_option(label, parameter)})" if parameter else ""
+            option = (" (", NamedParameter(parameter, is_bare=True), ")") if parameter else ()
             raise SourceError(
-                f"{label}: {counted(n_alike, 'column')} have the name '{named}'{option}; it must be unique. Rename the "
-                f"others. The columns are: {listed_columns(names)}."
+                f"{label}: {counted(n_alike, 'column')} have the name '{named}'",
+                *option,
+                f"; it must be unique. Rename the others. The columns are: {listed_columns(names)}.",
+                in_python=label == TABLE_IN_MEMORY,
             )
 
 
@@ -371,28 +372,38 @@ def likely_text(sample: ColumnSample, doc_id: str | None) -> str | None:
 
 def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
     """Return the column with a likely name, else the only one with texts that are not ids."""
-    columns = listed_columns(sample.names) or "none"
+    columns, in_python = listed_columns(sample.names) or "none", label == TABLE_IN_MEMORY
     named = likely_text(sample, doc_id)
     if named is not None and named in sample.unfit:
         raise SourceError(
             f"{label}: the column '{named}' has the name of a text but holds {_shortened(sample.unfit[named])}, not "
-            f"strings. Name the text column with --text (the columns are: {columns})."
+            "strings. Name the text column with ",
+            NamedParameter("text"),
+            f" (the columns are: {columns}).",
+            in_python=in_python,
         )
     if named is not None:
         return named
     if sample.is_partial:
         raise SourceError(
             f"{label}: the first record is so long that only its beginning was inspected, and no column there has a "
-            f"likely name (columns seen: {columns}). Name the text column with --text."
+            f"likely name (columns seen: {columns}). Name the text column with ",
+            NamedParameter("text"),
+            ".",
+            in_python=in_python,
         )
     candidates = _texts(sample, doc_id)
     if not candidates:
         beside = f" beside the ids ({listed_columns([*sample.mean_length])})" if sample.mean_length else ""
-        raise SourceError(f"{label}: no column holds text{beside}. The columns are: {columns}. Name it with --text.")
+        said = f"{label}: no column holds text{beside}. The columns are: {columns}. Name it with "
+        raise SourceError(said, NamedParameter("text"), ".", in_python=in_python)
     if len(candidates) > 1:
         raise SourceError(
             f"{label}: several columns hold text, and none has a likely name: {listed_columns(candidates)}. Name the "
-            f"one to compare with --text (the columns are: {columns})."
+            "one to compare with ",
+            NamedParameter("text"),
+            f" (the columns are: {columns}).",
+            in_python=in_python,
         )
     return candidates[0]
 

@@ -324,12 +324,14 @@ def _mixture(folder: str, tables: Sequence[str], others: Sequence[str], load_fil
             f"--format document. To read only the tables, pass {_patterns(folder, tables)}."
         )
     has_formats = all(_is_document(path) for path in others)
-    how = "to read the other files" if has_formats else "to read the other files as one text each"
+    how = "To read the other files" if has_formats else "To read the other files as one text each"
     forced = "" if has_formats else " with --format file"
+    patterns = _patterns(folder, others)
+    rest = "" if patterns.endswith("…") else f" {how}, pass {patterns}{forced}."
     return SourceError(
-        f"{folder}: holds {held} and {beside}. To read the tables, pass {_patterns(folder, tables)}; {how}, pass "
-        f"{_patterns(folder, others)}{forced}. To read every file as one text, add --format file; to extract the text "
-        "of PDF, mail and the like, add --format document."
+        f"{folder}: holds {held} and {beside}. To read every file as one document, also the tables, add --format "
+        f"document, which extracts the text of PDF, mail and the like, or --format file for plain text. To read the "
+        f"tables, pass {_patterns(folder, tables)}.{rest}"
     )
 
 

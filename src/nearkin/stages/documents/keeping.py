@@ -56,7 +56,7 @@ def noting_values_without_number(
         first = f" (the first is {reveal_line(keep.first_unread[:30])!r})" if keep.first_unread else ""
         note(
             f"{name}: {keep.name}: no readable {kind} in {n_without:,} of {counted(n_documents, 'document')}"
-            f"{mixed or first}; such a document is kept only if it matches no kept document that has one"
+            f"{mixed or first}; of these, only documents that match no kept document with a {kind} are kept"
         )
 
 

@@ -136,7 +136,7 @@ class ReadingRules:
                 raise SourceError(f"{prefix}The only document is unreadable: {first}.")
             raise SourceError(f"{prefix}All {counted(n_documents, 'document')} are unreadable. The first: {first}.")
         share = n_unreadable / n_documents
-        if share > self.max_unreadable + 1e-12:  # 29 of 100 must count as 29 %, despite rounding errors
+        if share > self.max_unreadable + 1e-12:  # 29 of 100 must count as 29%, despite rounding errors
             are, which = ("is", "It is") if n_unreadable == 1 else ("are", "The first:")
             raise DocumentError(
                 f"{prefix}{n_unreadable:,} of {counted(n_documents, 'document')} {are} unreadable: {100 * share:.4g}%, "

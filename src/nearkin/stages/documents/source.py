@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from nearkin.stages.documents.streams import Progress
 
 STDIN = "-"
+_DESCRIPTORS = re.compile(r"/dev/fd|/proc/[^/]+(/task/\d+)?/fd")
+_MAX_LINKS = 40
 _AS_OLDER_VERSIONS: Mapping[str, Any] = {"max_document_bytes": 1 << 30, "is_forced": True}
 
 
@@ -104,6 +107,24 @@ class Source:
             for name, value in told.items()
             if value is not None or name not in ("text_root", "ocr", "place")
         }
+
+
+def is_descriptor(path: str) -> bool:
+    """Whether a path names an open file of a process, such as ``/dev/stdin``: another file in another process.
+
+    Examples
+    --------
+    >>> is_descriptor("/dev/fd/0"), is_descriptor("/dev/null")
+    (True, False)
+    """
+    for _ in range(_MAX_LINKS):
+        folder = os.path.dirname(os.path.abspath(path))
+        if _DESCRIPTORS.fullmatch(folder) or _DESCRIPTORS.fullmatch(os.path.realpath(folder)):
+            return True
+        if not os.path.islink(path):
+            return False
+        path = os.path.join(folder, os.readlink(path))
+    return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

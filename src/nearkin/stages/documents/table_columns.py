@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin import _compute as pc
-from nearkin.errors import SourceError
+from nearkin.errors import NamedParameter, SourceError
 from nearkin.records import I64, Bool
 from nearkin.stages.documents.columns import (
     WITHOUT_VIEWS,
@@ -169,5 +169,7 @@ def _ids(values: pa.Array, name: str, column: str) -> pa.Array:
         # invalid UTF-8 inside a list, times out of Python's range, unknown time zones
         raise SourceError(
             f"{name}: the column '{column}' holds {values.type}, and some of its values cannot be read as ids. "
-            "Choose another column (--id)."
+            "Choose another column (",
+            NamedParameter("id", is_bare=True),
+            ").",
         ) from error

@@ -59,7 +59,7 @@ def guess_columns(table: object, *, text: str | None = None, doc_id: str | None 
     """
     if isinstance(table, (str, bytes)):
         raise _not_accepted(table)
-    _check_names(text=text, id=doc_id)
+    check_names(text=text, id=doc_id)
     table = _held(table)
     if not isinstance(table, Iterator) and not hasattr(table, "__arrow_c_stream__") and isinstance(table, Iterable):
         records = [record for record in islice(table, SAMPLE_ROWS) if isinstance(record, Mapping)]
@@ -73,11 +73,13 @@ def guess_columns(table: object, *, text: str | None = None, doc_id: str | None 
     return _columns_of(arrow, text, doc_id) if arrow is not None and len(arrow) else None
 
 
-def _check_names(**columns: object) -> None:
+def check_names(**columns: object) -> None:
     """Refuse names of columns that are no strings."""
     for parameter, name in columns.items():
         if name is not None and not isinstance(name, str):
-            raise ParameterError(f"{parameter!r} must be the name of a column. Got {quoted(name)} instead.")
+            raise ParameterError(
+                f"{parameter!r} must be the name of a column. Got {quoted(name)} instead.", named=[parameter]
+            )
 
 
 def _columns_of(table: pa.Table, text: str | None, doc_id: str | None) -> Columns:
@@ -136,7 +138,7 @@ def read_table(
     """
     if batch_rows < 1:
         raise ParameterError.of("batch_rows", "read_table", "an int >= 1", batch_rows)
-    _check_names(text=text, id=doc_id)
+    check_names(text=text, id=doc_id)
     keep = None if keep_column is None else KeepColumn(keep_column)
     batches = _read(
         table,

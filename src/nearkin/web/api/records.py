@@ -127,11 +127,24 @@ class ApiSimilarDocument(ApiStoredDocument, kw_only=True):
     is_letters_only: bool
 
 
-class ApiSimilar(msgspec.Struct, kw_only=True):
-    """Documents within a tolerance, the nearest first."""
+class ApiPartRecall(msgspec.Struct, kw_only=True):
+    """Expected recall of texts that contain a text, and of its parts with this number of words."""
+
+    containing: float
+    contained: float
+    n_words: int
+
+
+class ApiSimilar(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """Documents within a tolerance, the nearest first.
+
+    ``expected_recall`` is a minimum; ``null`` if it is not known.
+    """
 
     measure: str
     value: float
+    expected_recall: float | None
+    expected_recall_of_parts: ApiPartRecall | msgspec.UnsetType | None = msgspec.UNSET
     n_found: int
     is_truncated: bool
     is_answered: bool
@@ -160,14 +173,6 @@ class ApiPiece(msgspec.Struct, kw_only=True):
 
     kind: str
     text: str
-
-
-class ApiPartRecall(msgspec.Struct, kw_only=True):
-    """Expected recall of texts that contain a text, and of its parts with this number of words."""
-
-    containing: float
-    contained: float
-    n_words: int
 
 
 class ApiChecked(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -214,10 +219,15 @@ class ApiGroup(msgspec.Struct, kw_only=True):
 
 
 class ApiGroups(msgspec.Struct, kw_only=True):
-    """A page of the stored groups at a tolerance, the largest first."""
+    """A page of the stored groups at a tolerance, the largest first.
+
+    ``expected_recall``: of the pairs that link groups, a minimum; ``n_not_compared`` more pairs were not compared.
+    """
 
     measure: str
     value: float
+    expected_recall: float | None
+    n_not_compared: int
     is_stored: bool
     n_groups: int
     n_documents: int

@@ -13,6 +13,7 @@ from nearkin.collection.decisions.records import (
     OF_DOCUMENTS,
     PRINCIPAL,
     SAME_GROUP,
+    SPLIT_OFF,
     Activity,
 )
 from nearkin.reports.sentences.changed_values import change_words, changed_documents, changed_names, log_in_words
@@ -21,7 +22,7 @@ from nearkin.web.screen import Screen
 from nearkin.web.service import ReviewService
 
 _MAX_SHOWN, _MAX_VALUES, _MAX_DOCUMENTS = 200, 20, 3
-KINDS = "tag", "untag", NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE, GROUP_NOTE, "undo", *OF_DOCUMENTS
+KINDS = "tag", "untag", NEVER_GROUP, SPLIT_OFF, SAME_GROUP, PRINCIPAL, NOTE, GROUP_NOTE, "undo", *OF_DOCUMENTS
 """Kinds of activities."""
 
 

@@ -39,7 +39,7 @@ def list_representatives(service: ReviewService, asked: RepresentativesQuery) ->
     opened, page = service.collection.opened, max(1, min(asked.page, 1 << 40))
     with opened.store.reading() as connection:
         groups = stored_groups(connection, asked.tolerance, limit=_A_PAGE, offset=(page - 1) * _A_PAGE)
-    found = representatives(opened, asked.tolerance, [one.number for one in groups.groups], max_new=_MAX_NEW)
+    found = list(representatives(opened, asked.tolerance, [one.number for one in groups.groups], max_new=_MAX_NEW))
     n_alone = service.info.get().info.n_documents - groups.n_documents
     values = {
         "groups": groups,
@@ -117,23 +117,22 @@ def representatives_table(service: ReviewService, asked: RepresentativesQuery) -
         in_groups = set(state.member_contents[np.isin(state.member_groups, numbers)].tolist())
         current = contents_of_current(connection)
         alone = [doc_id for doc_id, content in current.items() if content not in in_groups]
-    found = representatives(opened, asked.tolerance, numbers)
+    ids, group, n_documents = list[str](), list[int | None](), list[int]()
+    adds, lacks = list[str](), list[str]()
+    for one in representatives(opened, asked.tolerance, numbers):
+        ids.append(one.doc_id)
+        group.append(one.group)
+        n_documents.append(one.n_documents)
+        adds.append("\n".join(added.in_words("adds") for added in one.additions))
+        lacks.append("\n".join(lacked.in_words("lacks") for lacked in one.omissions))
+    none = [""] * len(alone)
     return pa.table(
         {
-            "doc_id": pa.array([*(one.doc_id for one in found), *alone], pa.large_string()),
-            "group": pa.array([*(one.group for one in found), *[None] * len(alone)], pa.int64()),
-            "n_documents": pa.array([*(one.n_documents for one in found), *[1] * len(alone)], pa.int64()),
-            "adds": pa.array(
-                [*("\n".join(added.in_words("adds") for added in one.additions) for one in found), *[""] * len(alone)],
-                pa.large_string(),
-            ),
-            "lacks": pa.array(
-                [
-                    *("\n".join(lacked.in_words("lacks") for lacked in one.omissions) for one in found),
-                    *[""] * len(alone),
-                ],
-                pa.large_string(),
-            ),
+            "doc_id": pa.array([*ids, *alone], pa.large_string()),
+            "group": pa.array([*group, *[None] * len(alone)], pa.int64()),
+            "n_documents": pa.array([*n_documents, *[1] * len(alone)], pa.int64()),
+            "adds": pa.array([*adds, *none], pa.large_string()),
+            "lacks": pa.array([*lacks, *none], pa.large_string()),
         }
     )
 
@@ -151,7 +150,7 @@ def compare_all(service: ReviewService, visitor: Visitor, body: GroupingQuery) -
         if groups.n_documents > _MAX_EXPORTED:
             raise ParameterError(f"The groups have more than {_MAX_EXPORTED:,} documents.")
         found = representatives(opened, tolerance, [one.number for one in groups.groups], progress=progress)
-        return f"{counted(len(found), 'representative')} for {counted(groups.n_documents, 'document')}"
+        return f"{counted(sum(1 for _ in found), 'representative')} for {counted(groups.n_documents, 'document')}"
 
     job = service.jobs.begin("representatives", work, by=visitor.name, measure=body.measure, value=tolerance.value)
     service.jobs.wait(job.number, _WAIT_S)

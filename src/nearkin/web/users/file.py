@@ -12,10 +12,12 @@ from pathlib import Path
 
 import msgspec
 
-from nearkin.errors import CollectionError, NearkinError
+from nearkin.collection.opened import cache_name
+from nearkin.errors import CollectionError, NearkinError, OutputError
 from nearkin.paths import why
 from nearkin.runs.directory import locked
 from nearkin.runs.files import published, writing
+from nearkin.store.place import Place
 from nearkin.store.server_settings import usual_configuration
 from nearkin.web.users.records import VERSION, Users
 
@@ -23,15 +25,37 @@ _PRIVATE, _ROOT = 0o600, 0
 _Signature = tuple[int, ...]
 
 
-def usual_users_file(collection_id: str) -> Path:
+def usual_users_file(place: Place, collection: str) -> Path:
     """Return the users file of a collection: in ``XDG_CONFIG_HOME``, if that is absolute, else in ``~/.config``.
+
+    A restored copy of a database has the id of its original but users of its own, so the name has the address, as that
+    of the cached index. A directory keeps its users when it is moved. A file that an earlier version named after the
+    id alone is copied once; it stays for other databases with this id.
 
     Parameters
     ----------
-    collection_id : str
-        32 hexadecimal digits, which the collection keeps when it is moved.
+    place : Place
+    collection : str
+        Its id: 32 hexadecimal digits.
+
+    Raises
+    ------
+    CollectionError
+        The older file cannot be used; see `read_users`.
+    RunError
+        Another process is copying it.
     """
-    return usual_configuration() / "users" / f"{collection_id}.json"
+    folder = usual_configuration() / "users"
+    unnamed = folder / f"{collection}.json"
+    if place.directory is not None:
+        return unnamed
+    named = folder / f"{cache_name(place, collection)}.json"
+    if unnamed.exists() and not named.exists():
+        try:
+            change_users(named, lambda there: there if named.exists() else read_users(unnamed))
+        except OutputError:  # a folder that is not writable, such as a mounted one
+            return unnamed
+    return named
 
 
 def read_users(path: Path) -> Users:

@@ -188,7 +188,7 @@ class ParallelCorpus:
             ("target", self.target, self.target_column),
         ):
             if named is not None and named not in names:
-                raise missing_column(source.name, f"--{role}-column", named, names)
+                raise missing_column(source.name, f"{role}_column", named, names)
             column = named or guessed_column(names, language, role)
             if column is None:
                 header = "" if source.format not in ("csv", "tsv") else " The first row must have the column names."
@@ -196,7 +196,7 @@ class ParallelCorpus:
                     f"{source.name}: no column is named after {language}. Name it with --{role}-column. "
                     f"The columns are: {listed_columns(names)}.{header}"
                 )
-            check_unique(source.name, {f"--{role}-column": column}, names)
+            check_unique(source.name, {f"{role}_column": column}, names)
             if named is None:
                 say(f"{role} column: '{column}' (guessed from the columns {listed_columns(names)})")
             found.append(column)

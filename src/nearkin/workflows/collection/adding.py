@@ -14,7 +14,7 @@ import pyarrow as pa
 from nearkin.collection.collection import Collection
 from nearkin.collection.loads.adding import Added, add_incoming
 from nearkin.collection.loads.incoming import Incoming, PlainFile
-from nearkin.errors import NearkinError, ParameterError, SourceError
+from nearkin.errors import ParameterError, SourceError
 from nearkin.records import I64
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
@@ -24,7 +24,8 @@ from nearkin.stages.documents.formats.whole_file import WholeFile
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.collection.run_names import named_by_run
 from nearkin.workflows.collection.shared_names import files_with_shared_names
-from nearkin.workflows.collection.unnamed import with_names
+from nearkin.workflows.collection.undoing_creation import undo_creation
+from nearkin.workflows.collection.unnamed import NamedRecords
 from nearkin.workflows.reading.standard_input import is_pipe
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
@@ -42,7 +43,7 @@ def add_files(
 ) -> Added:
     """Add every document of some files as one wave: all of them, or none if anything fails.
 
-    A collection that was created for them keeps no settings if they fail. With ``re_extract`` texts replace those that
+    A collection that was created for them is removed if they fail. With ``re_extract`` texts replace those that
     another extractor made of the same bytes. What a file contained when it was added before, and contains no more, is
     removed. With ``dry_run`` nothing is stored.
 
@@ -56,9 +57,10 @@ def add_files(
     CollectionError, OutputError
         See `nearkin.errors`.
     """
-    _check_apart(collection, texts)
-    meter, shared = Meter(progress), files_with_shared_names(texts)
+    meter = Meter(progress)
     try:
+        _check_apart(collection, texts)
+        shared = files_with_shared_names(texts)
         with meter.stage("add", texts.size_bytes, "bytes") as counted:
             added = add_incoming(
                 collection.opened,
@@ -70,9 +72,8 @@ def add_files(
                 are_files=True,
                 dry_run=dry_run,
             )
-    except BaseException:
-        with contextlib.suppress(NearkinError):  # the error of the load is the one to report
-            collection.opened.store.forget_settings()
+    except BaseException as error:
+        undo_creation(collection, error)
         raise
     return replace(added, folder_above=shared.folder) if added.n_shared_ids else added
 
@@ -80,13 +81,14 @@ def add_files(
 def _incoming(texts: Texts, paths: Mapping[int, str], progress: Progress) -> Iterator[Incoming]:
     names = pa.array(texts.names, pa.large_string())
     are_files = np.array([is_of_documents(source.format) for source in texts.sources], np.bool_)
+    named = NamedRecords(texts.sources)
     for came in texts.raw_batches(progress):
         raw, are_places = named_by_run(came, texts.sources)
         file_of = partial(_plain_file, texts.sources, raw.sources)
         sources = raw.sources.tolist() if paths else []
         shared = {row: paths[number] for row, number in enumerate(sources) if number in paths}
         yield Incoming(
-            batch=with_names(raw, texts.sources),
+            batch=named.of(raw),
             sources=names.take(pa.array(raw.sources)),
             name=raw.name,
             file_of=file_of,

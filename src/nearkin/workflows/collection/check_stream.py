@@ -288,4 +288,5 @@ def _count(summary: StreamSummary, answers: Sequence[LineAnswer]) -> None:
         summary.verdicts[checked.verdict] += 1
         summary.n_kept += one.is_kept
         summary.n_already_stored += one.answer.is_resent
+        summary.n_purged += checked.is_purged
         summary.n_stored += checked.stored_as is not None and not one.answer.is_resent

@@ -11,69 +11,119 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin import _compute as pc
-from nearkin.errors import SourceError
+from nearkin.errors import NamedParameter, SourceError
 from nearkin.stages.documents.columns import listed_columns
-from nearkin.stages.documents.formats import FORMATS, is_of_documents
-from nearkin.stages.documents.sniffing import head_of_stdin, standard_input
-from nearkin.stages.documents.sources import STDIN, Source
-from nearkin.workflows.reading.inputs import FileInput
+from nearkin.stages.documents.formats import FORMATS, TABLES, is_of_documents
+from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input
+from nearkin.stages.documents.source import STDIN, Source, is_descriptor
+from nearkin.workflows.reading.inputs import FileInput, StoredSource
 from nearkin.workflows.reading.standard_input import is_pipe
 from nearkin.workflows.reading.texts import RawBatch, Texts
 
 
 def refuse_unnamed(texts: Texts) -> None:
-    """Refuse a pipe whose columns are visible, and of which none is the id.
+    """Refuse a pipe whose format has no ids, or whose columns are visible, and of which none is the id.
 
     Raises
     ------
     SourceError
     """
     for one in texts.inputs:
-        if isinstance(one, FileInput) and one.source.text is not None and one.source.id is None and is_pipe(one.source):
+        if not isinstance(one, FileInput) or one.source.id is not None or _has_lasting_names(one.source):
+            continue
+        form = FORMATS[one.source.format]
+        if one.source.text is not None or not form.has_ids:
             raise _without_ids(one.source, _columns(one))
 
 
-def with_names(raw: RawBatch, sources: Sequence[Source]) -> pa.RecordBatch:
-    """Return the batch of a source; a record of a pipe without a value in the column of its ids becomes a problem.
+class NamedRecords:
+    """Batches in which a record of a pipe without an id is a problem.
 
-    Raises
-    ------
-    SourceError
-        The records of a pipe have no ids.
+    Parameters
+    ----------
+    sources : sequence of Source
+        Files that the batches are from.
     """
-    batch, source = raw.batch, sources[raw.sources[0]]
-    if not batch["doc_id"].null_count or is_of_documents(source.format) or not is_pipe(source):
-        return batch
-    has_no_name = pc.and_(batch["doc_id"].is_null(), batch["problem"].is_null())
-    is_one = np.asarray(has_no_name.to_numpy(zero_copy_only=False))
-    if not is_one.any():
-        return batch
-    if source.id is None:
-        raise _without_ids(source, ())
-    said = f"the id is missing: no value in {listed_columns([source.id])!r}, and a record of {_shown(source)} needs one"
-    problems = pc.if_else(pa.array(is_one), pa.scalar(said, pa.large_string()), batch["problem"])
-    return batch.set_column(batch.schema.get_field_index("problem"), batch.schema.field("problem"), problems)
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self._sources = sources
+        self._with_ids = set[int]()
+        """Pipes of which a record had an id."""
+
+    def of(self, raw: RawBatch) -> pa.RecordBatch:
+        """Return the batch of a source.
+
+        Raises
+        ------
+        SourceError
+            The records of a pipe have no ids.
+        """
+        batch, number = raw.batch, raw.sources[0]
+        source = self._sources[number]
+        if not batch["doc_id"].null_count or _has_lasting_names(source):
+            return batch
+        has_no_name = pc.and_(batch["doc_id"].is_null(), batch["problem"].is_null())
+        is_one = np.asarray(has_no_name.to_numpy(zero_copy_only=False))
+        if batch["doc_id"].null_count < len(batch):
+            self._with_ids.add(number)
+        if not is_one.any():
+            return batch
+        form = FORMATS[source.format]
+        if form.has_columns and source.id is None and number not in self._with_ids:
+            raise _without_ids(source, ())
+        said = f"{_missing(source)}, and a record of {_shown(source)} needs one: add it, or save the input to a file"
+        problems = pc.if_else(pa.array(is_one), pa.scalar(said, pa.large_string()), batch["problem"])
+        return batch.set_column(batch.schema.get_field_index("problem"), batch.schema.field("problem"), problems)
+
+
+def _has_lasting_names(source: Source) -> bool:
+    """Whether a document is named after a file; one in a pipe or an open file of the process is not."""
+    if isinstance(source, StoredSource) or is_of_documents(source.format):
+        return True
+    return not (is_pipe(source) or is_descriptor(source.path))
+
+
+def _missing(source: Source) -> str:
+    if source.id is not None:
+        return f"the id is missing: no value in {listed_columns([source.id])!r}"
+    return "the id is missing: nothing before the tab" if source.format == "lines" else "the id is missing"
 
 
 def _columns(one: FileInput) -> Sequence[str]:
-    """Return the columns of standard input before it is read; none of another pipe."""
-    source = one.source
-    if source.path != STDIN:
+    """Return the columns of standard input, or of a file, before it is read; none of another pipe."""
+    source, form = one.source, FORMATS[one.source.format]
+    if source.path == STDIN:
+        head = head_of_stdin(standard_input(one.stdin), one.encoding)
+    elif is_pipe(source):
         return ()
-    sample = FORMATS[source.format].sample(head_of_stdin(standard_input(one.stdin), one.encoding), source.delimiter)
+    elif source.format in TABLES:
+        return TABLES[source.format].sample_of_file(source.path, source.name).names
+    else:
+        head = head_of_file(source.path, source.name, one.encoding)
+    sample = form.sample(head, source.delimiter)
     return () if sample is None else sample.names
 
 
 def _without_ids(source: Source, columns: Sequence[str]) -> SourceError:
-    shown, save = _shown(source), "write the records to a file, with a new name for each delivery"
+    form = FORMATS[source.format]
+    shown, records = _shown(source), "records" if form.has_ids else "lines"
+    save = f"write the {records} to a file, with a new name for each delivery: its documents are named FILE:LINE."
     among = f" Its columns are: {listed_columns(columns)}." if columns else ""
-    by_column = f"Name the column of the ids with --id.{among} If there is none, {save}"
+    advice: tuple[str | NamedParameter, ...]
+    if form.has_columns:
+        advice = ("Name the column of the ids with ", NamedParameter("id"), f".{among} If there is none, {save}")
+    else:
+        advice = ("Put an id and a tab before each text and use --format lines, or ", save)
+    if shown != source.name:
+        shown = f"{shown[0].upper()}{shown[1:]}"
     return SourceError(
-        f"{shown[0].upper()}{shown[1:]} has records without ids. They would be named {source.name}:1, {source.name}:2, "
-        "… in every run, so other records would replace them. "
-        f"{by_column if FORMATS[source.format].has_columns else save.capitalize()}: its documents are named FILE:LINE."
+        f"{shown} has {records} without ids. They would be named {source.name}:1, "
+        f"{source.name}:2, … in every run, so other {records} would replace them. ",
+        *advice,
     )
 
 
 def _shown(source: Source) -> str:
-    return "standard input" if source.path == STDIN else f"the pipe {source.name}"
+    if source.path == STDIN:
+        return "standard input"
+    return f"the pipe {source.name}" if is_pipe(source) else source.name

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from nearkin.errors import MissingColumnError, ParameterError, SourceError
+from nearkin.errors import MissingColumnError, NamedParameter, ParameterError, SourceError
 from nearkin.runs.meter import Meter
 from nearkin.stages.documents.checking import check_columns
 from nearkin.stages.documents.formats import has_columns
@@ -64,7 +64,8 @@ def values_of(column: str, inputs: Sequence[Input], meter: Meter) -> pa.Dictiona
     with meter.stage("count by column", sum(one.size_bytes for one in inputs), "bytes") as progress:
         for one in inputs:
             if not isinstance(one, FileInput):
-                raise SourceError(f"{', '.join(one.names)}: there is no column '{column}' (--by).")
+                said = f"{', '.join(one.names)}: there is no column '{column}' ("
+                raise SourceError(said, NamedParameter("by", is_bare=True), ").")
             # the reader takes ids of any type, which texts and numbers to keep by need not have
             again = replace(one, source=replace(one.source, id=column), keep_column=None)
             try:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from nearkin.errors import MissingColumnError, ParameterError, SourceError
-from nearkin.stages.documents.columns import TABLE_IN_MEMORY
+from nearkin.errors import MissingColumnError, NamedParameter, ParameterError, SourceError
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.request import ReadingRequest
 
 OTHER_SET = "other set"
 """Label of messages about its files."""
-_OPTION = re.compile(r"(?<=[ (])--(text|id)(?=\)|\. |\.$| )")
-"""An option where a message about columns names it."""
-_NAMED = re.compile(r"(?<= \()(?:--)?(text|id)(?=\))|(?<=Omit )--(text|id)(?=\.$)")
-"""The option or, about documents in memory, the parameter that named a column which a message says cannot be read."""
+_OWN = {"text": "against_text", "id": "against_id"}
+"""Parameters of its columns, by those of the input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +34,10 @@ class OtherColumns:
         """The given columns, by their parameters."""
         named = {"against_text": self.text, "against_id": self.doc_id}
         return {name: column for name, column in named.items() if column is not None}
+
+    def leave_out(self, parameter: str | None) -> bool:
+        """Whether a parameter of the input, such as "text", has a counterpart that was not given."""
+        return parameter in _OWN and _OWN[parameter] not in self.given
 
     @property
     def may_be_missing(self) -> frozenset[str]:
@@ -66,26 +66,22 @@ AS_THE_INPUT = OtherColumns()
 
 @contextlib.contextmanager
 def about_the_other_set(columns: OtherColumns) -> Iterator[None]:
-    """Name the options of the other set in messages about its columns.
+    """Name the parameters of the other set in messages about its columns.
 
     Examples
     --------
     >>> with about_the_other_set(OtherColumns(text="text")):
-    ...     raise SourceError("eval.jsonl: there is no column 'text' (--text). The columns are: question.")
+    ...     raise SourceError("eval.jsonl: there is no column 'text' (", NamedParameter("text", is_bare=True), ").")
     Traceback (most recent call last):
     ...
-    nearkin.errors.SourceError: eval.jsonl: there is no column 'text' (--against-text). The columns are: question.
+    nearkin.errors.SourceError: eval.jsonl: there is no column 'text' (--against-text).
     """
     try:
         yield
     except SourceError as error:
-        message = str(error)
-        named = _NAMED.search(message) if message.startswith(TABLE_IN_MEMORY) else None
-        if named is not None and f"against_{named[1]}" in columns.given:
-            message = f"{message[: named.start()]}against_{message[named.start() :]}"
-        elif named is not None and isinstance(error, MissingColumnError):  # the name is that of a column of the input
-            message = _with_hint(message, named)
-        raise type(error)(_OPTION.sub(r"--against-\1", message)) from error
+        if isinstance(error, MissingColumnError) and columns.leave_out(error.parameter):
+            raise _with_hint(error) from error  # the name is that of a column of the input
+        raise error.renamed(_OWN) from error
 
 
 @contextlib.contextmanager
@@ -95,25 +91,20 @@ def about_the_input(columns: OtherColumns, *, is_against: bool) -> Iterator[None
     Examples
     --------
     >>> with about_the_input(AS_THE_INPUT, is_against=True):
-    ...     raise MissingColumnError("a.jsonl: there is no column 'question' (--text). The columns are: id, text.")
+    ...     raise MissingColumnError("a.jsonl: there is no column 'body' (", NamedParameter("text", is_bare=True), ").")
     Traceback (most recent call last):
     ...
-    nearkin.errors.MissingColumnError: a.jsonl: there is no column 'question' (--text). The columns are: id, text. To
-    name a column of --against, use --against-text.
+    nearkin.errors.MissingColumnError: a.jsonl: there is no column 'body' (--text). To name a column of --against, use
+    --against-text.
     """
     try:
         yield
-    except SourceError as error:
-        named = _NAMED.search(str(error))
-        if not is_against or named is None or f"against_{named[1] or named[2]}" in columns.given:
+    except MissingColumnError as error:
+        if not (is_against and columns.leave_out(error.parameter)):
             raise
-        if not (isinstance(error, MissingColumnError) or named[2]):
-            raise
-        raise type(error)(_with_hint(str(error), named)) from error
+        raise _with_hint(error) from error
 
 
-def _with_hint(message: str, named: re.Match[str]) -> str:
-    name = named[1] or named[2]
-    if message.startswith(TABLE_IN_MEMORY):
-        return f"{message} To name a column of 'against', use 'against_{name}'."
-    return f"{message} To name a column of --against, use --against-{name}."
+def _with_hint(error: MissingColumnError) -> MissingColumnError:
+    own = NamedParameter(_OWN[error.parameter or ""])
+    return error.within("", " To name a column of ", NamedParameter("against"), ", use ", own, ".")

@@ -77,6 +77,11 @@ class _FamilyMember:
     is_principal: bool
 
 
+def group_parameters(tolerance: Tolerance) -> dict[str, str | float | int]:
+    """Return the criterion of the groups of a collection, named as the options of a run over files."""
+    return {"measure": "jaccard", "threshold": tolerance.value, "shingle": str(SHINGLES)}
+
+
 def is_one_collection(asked: ReadingRequest) -> bool:
     """Whether the input is a collection, and nothing else."""
     return len(asked.inputs) == 1 and isinstance(asked.inputs[0], str) and kind_of(asked.inputs[0]) == "collection"
@@ -187,7 +192,9 @@ def _all_kin(collection: Collection, members: Sequence[_FamilyMember], progress:
         principal = one if one.is_principal or principal is None else principal
         if one.content != principal.content:
             pairs.append((principal.content, one.content))
-    related = relations_of(collection.opened, pairs)
+    # the review screen shows the one-sided text of these pairs from what is stored
+    is_stored = not collection.opened.store.access.is_read_only
+    related = relations_of(collection.opened, pairs, with_one_sided=is_stored)
     for one in members:
         principal = one if one.is_principal or principal is None else principal
         comparison, inside, holding = (None if one.is_principal else COPY), 1.0, 1.0
@@ -252,7 +259,7 @@ def _manifest(
         version=__version__,
         made_with={"numpy": np.__version__, "pyarrow": pa.__version__},
         command=FAMILIES_OF_COLLECTION,
-        parameters={"measure": "jaccard", "threshold": tolerance.value, "shingle": str(SHINGLES)},
+        parameters=group_parameters(tolerance),
         inputs=(replace(described, n_documents=n_documents),),
         counts=counts,
         families=FamilyCounts(len(found.groups), n_members, n_alone, relations),

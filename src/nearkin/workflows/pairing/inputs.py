@@ -138,6 +138,17 @@ def opened(
     return sides[0], sides[1]
 
 
+def names_of_columns(side: str, text: str | None, doc_id: str | None) -> dict[str, str]:
+    """Return the parameters of columns that were named for one side, by those for both.
+
+    Examples
+    --------
+    >>> names_of_columns("left", "body", None)
+    {'text': 'left_text'}
+    """
+    return {name: f"{side}_{name}" for name, column in (("text", text), ("id", doc_id)) if column}
+
+
 def _opened(reading: ReadingRequest, language: str | None, progress: OfSide) -> Texts:
     """Open the files of a side; a column named after the language is its text, unless another column was named."""
     if language is None or reading.text is not None:

@@ -23,7 +23,7 @@ from nearkin.planning.pairs.costs import Costs
 from nearkin.planning.pairs.measuring import machine_costs
 from nearkin.planning.pairs.search import PairSearch, Plan, Prediction, Question, choose, exact_is_quick, predict
 from nearkin.records import I64, BitSignatures
-from nearkin.reports.quantities import elapsed_text, share_percent_text
+from nearkin.reports.quantities import elapsed_text, recall_text, share_percent_text
 from nearkin.runs.files import read_work_json, write_work_json
 from nearkin.runs.meter import Meter
 from nearkin.stages.search.sliding_window import SlidingWindow
@@ -353,7 +353,7 @@ def _say(planned: Planned, options: PairOptions, meter: Meter, *, begun: bool) -
     why = f"{BEGUN}: {planned.why}" if begun else planned.why
     say(f"search: {planned.search.describe()} ({why}); predicted recall {band}")
     if not planned.reaches:
-        say(f"requested recall {options.recall:.1%}: not reachable with the given options")
+        say(f"requested recall {recall_text(options.recall)}: not reachable with the given options")
     if options.top is None and prediction.n_pairs > MAX_PAIRS:
         say(
             f"about {counted(round(prediction.n_pairs), 'pair')} are expected, but the limit is {MAX_PAIRS:,}: "

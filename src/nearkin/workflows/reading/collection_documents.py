@@ -170,11 +170,11 @@ class CollectionDocuments:
             n_gone = len(rows) - len(found)
             raise CollectionError(
                 f"{counted(n_gone, 'document')} of {self.place} {agreeing(n_gone, 'is', 'are')} missing from its "
-                f"store. Run nearkin fsck {self.place}, and restore the database from a backup."
+                f"store. Run nearkin fsck {self.place.in_commands}, and restore the database from a backup."
             )
         decompressor = zstandard.ZstdDecompressor()
         texts = [_text(decompressor, n_bytes, digest, text) for _, _, n_bytes, digest, text in found]
-        problem = f"its stored text is damaged: run nearkin fsck {self.place}"
+        problem = f"its stored text is damaged: run nearkin fsck {self.place.in_commands}"
         known = origins_of(connection, rows)
         parents, origins = _origin_columns([known.get(row) for row in rows])
         return pa.RecordBatch.from_arrays(

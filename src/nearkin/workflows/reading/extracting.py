@@ -117,15 +117,6 @@ def ahead_of_reading(
         yield files
 
 
-def as_extracted(source: Source) -> Source | None:
-    """Return the source of a file that is extracted; None if it is read as text.
-
-    A file whose name says nothing is looked into, unless the user named its format.
-    """
-    found = _looked_into(source).source
-    return found if isinstance(FORMATS[found.format], Extracted) else None
-
-
 def recognised_format(path: str) -> str:
     """Return the format of a file with an unknown suffix, as in a folder: "document", "file" or that of a text."""
     return _looked_into(Source(path=path, name=path, format="file")).source.format

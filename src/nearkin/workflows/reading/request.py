@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from nearkin.errors import SourceError
 from nearkin.paths import without_password
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.rules import ReadingRules
@@ -35,6 +36,8 @@ class ReadingRequest:
         Rules for documents and files that cannot be read.
     stdin : binary file or None
         Used instead of the process's standard input.
+    named : mapping of str to str
+        Parameters by which the user named the columns, such as "left_text" for "text".
     """
 
     inputs: Sequence[str | StoredSource]
@@ -44,6 +47,7 @@ class ReadingRequest:
     encoding: str = "utf-8"
     rules: ReadingRules = field(default_factory=ReadingRules)
     stdin: BinaryIO | None = field(default=None, compare=False)
+    named: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def shown_inputs(self) -> list[str]:
@@ -91,7 +95,41 @@ class ReadingRequest:
         SourceError
             There is no input, or none can be read.
         """
-        found = resolve_inputs(
+        found = self._resolved(progress, optional=optional, in_order=in_order, without=without, with_unread=with_unread)
+        _say(found, progress)
+        return found
+
+    def opened(self, progress: Progress, check: Callable[[Texts], None] | None = None) -> Texts:
+        """Return the sources, checked to have their columns.
+
+        What was guessed about them is reported if ``check`` accepts them.
+
+        Raises
+        ------
+        SourceError
+        """
+        try:
+            found = self._resolved(progress)
+            inputs = file_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
+            texts = Texts(found.sources, inputs, self.rules, found.not_read)
+            if check is not None:
+                check(texts)
+            _say(found, progress)
+            check_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
+        except SourceError as error:
+            raise error.renamed(self.named) from error
+        return texts
+
+    def _resolved(
+        self,
+        progress: Progress,
+        *,
+        optional: Collection[str] = (),
+        in_order: bool = False,
+        without: Path | None = None,
+        with_unread: bool = False,
+    ) -> SourceSet:
+        return resolve_inputs(
             self.inputs,
             file_format=self.file_format,
             text=self.text,
@@ -105,18 +143,8 @@ class ReadingRequest:
             with_unread=with_unread,
             progress=progress,
         )
-        for guess in found.guesses:
-            progress.say(guess)
-        return found
 
-    def opened(self, progress: Progress) -> Texts:
-        """Return the sources, checked to have their columns.
 
-        Raises
-        ------
-        SourceError
-        """
-        found = self.found(progress)
-        check_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
-        inputs = file_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
-        return Texts(found.sources, inputs, self.rules, found.not_read)
+def _say(found: SourceSet, progress: Progress) -> None:
+    for guess in found.guesses:
+        progress.say(guess)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from nearkin.errors import SourceError
+from nearkin.errors import MissingColumnError, NamedParameter, SourceError
 from nearkin.nouns import counted, first_of
 from nearkin.paths import printable
 from nearkin.runs.finished import MANIFEST, TABLES, how_to_finish, manifest_if_any
@@ -237,13 +237,20 @@ def _is_collection(folder: Path) -> bool:
 
 
 def _refuse_what_is_of_files(source: StoredSource, given: Mapping[str, str | None]) -> None:
-    options = {"file_format": "--format", "text": "--text", "doc_id": "--id"}
+    options = {
+        "file_format": NamedParameter("file_format", "--format"), "text": NamedParameter("text"),
+        "doc_id": NamedParameter("id"),
+    }  # fmt: skip
     for name, value in given.items():
         if value is not None:
             what = "a collection" if source.format == "collection" else "results of a run"
-            raise SourceError(
-                f"{source.name}: {options[name]} {value} is for files, and this is {what}, whose ids and texts are "
-                f"known. Omit {options[name]}."
+            kind = SourceError if name == "file_format" else MissingColumnError
+            raise kind(
+                f"{source.name}: ",
+                options[name],
+                f" {value} is for files, and this is {what}, whose ids and texts are known. Omit ",
+                options[name],
+                ".",
             )
 
 

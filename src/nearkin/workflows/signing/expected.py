@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from nearkin.decimals import distance_text
 from nearkin.nouns import counted
 from nearkin.planning.neighbour_recall import (
     FEATURES,
@@ -16,6 +17,7 @@ from nearkin.planning.neighbour_recall import (
     is_known,
 )
 from nearkin.records import BitSignatures
+from nearkin.reports.quantities import share_percent_text
 from nearkin.runs.progress import Progress
 from nearkin.stages.search.hamming.pairs import EqualSignatures
 from nearkin.stages.search.hamming.plan import plan_hamming
@@ -76,15 +78,17 @@ class Expected:
 
         Examples
         --------
-        >>> told = Expected(0.8, 0.0, 0.0015, True, Reaching(0.9, 23, 4_200, 0.004))
+        >>> told = Expected(0.8, 0.0, 0.0013, True, Reaching(0.9, 23, 4_200, 0.004))
         >>> for sentence in told.sentences("chars:4"):
         ...     print(sentence)
-        expected recall: at most 0.1% of pairs with a Jaccard similarity of 0.8 (chars:4), more above it; the range is
+        expected recall: at most 0.2% of pairs with a Jaccard similarity of 0.8 (chars:4), more above it; the range is
         that of four measured corpora; other documents can lie outside it
         distance 23 is expected to find 90%: about 4,200 pairs lie within it, estimated under 0.01 s on one core
         """
         low, high = (_share(one) for one in (self.low, self.high))
-        share = low if low == high else f"at most {high}" if low.startswith("under") else f"{low} to {high}"
+        share = low if low == high else f"{low} to {high}"
+        if low != high and low.startswith("under"):
+            share = f"at most {distance_text(100 * self.high, 1)}%"
         range_told = "; the range is that of four measured corpora; other documents can lie outside it"
         told = (
             f"expected recall: {share} of pairs with a Jaccard similarity of {self.similarity:g} ({features}), more "
@@ -130,16 +134,16 @@ def say_expected(file: SignatureFile, expected: Expected | None, progress: Progr
 
 
 def _share(value: float) -> str:
-    """Format a share in percent, never rounded to 0% or 100%.
+    """Format a share in percent, rounded down, but never to 0%.
 
     Examples
     --------
-    >>> _share(0.0), _share(0.00049), _share(0.4213), _share(0.99999)
+    >>> _share(0.0), _share(0.00099), _share(0.4219), _share(0.99999)
     ('under 0.1%', 'under 0.1%', '42.1%', 'over 99.9%')
     """
-    if value < 0.0005:
+    if value < 0.001:
         return "under 0.1%"
-    return "over 99.9%" if value > 0.9995 else f"{value:.1%}"
+    return "over 99.9%" if value > 0.9995 else share_percent_text(value, 1)
 
 
 def _seconds(value: float) -> str:

@@ -38,7 +38,7 @@ def test_documents_without_a_number_are_told_once(batch_bytes: int) -> None:
     told: list[str] = []
     for source in resolve_sources(["*"]).sources:
         list(read_batches(source, keep_column="quality", batch_bytes=batch_bytes, note=told.append))
-    rest = "such a document is kept only if it matches no kept document that has one"
+    rest = "of these, only documents that match no kept document with a number are kept"
     many = f"a.csv: quality: no readable number in 10 of 40 documents (the first is 'high'); {rest}"
     one = f"c.parquet: quality: no readable number in 1 of 2 documents; {rest}"
     assert told == [many, one]
@@ -166,7 +166,7 @@ def test_dates_in_strings(batch_bytes: int, repeats: int) -> None:
     for path in paths:
         values, told = read_to_keep_by(path, batch_bytes)
         assert values == NUMBERS * repeats, path
-        rest = "such a document is kept only if it matches no kept document that has one"
+        rest = "of these, only documents that match no kept document with a date are kept"
         assert told == [
             f"{path}: d: no readable date in {2 * repeats} of {5 * repeats} documents (the first is 'soon'); {rest}"
         ]

@@ -126,10 +126,16 @@ def test_tables_and_letters_are_refused_with_a_command_for_each(folder: Path) ->
         resolve_sources(["in"])
     assert str(caught.value) == (
         "in: holds 2 tables (a.parquet, b/c.parquet) and 10 other files (letters/0.txt, letters/1.txt, letters/2.txt "
-        "and 7 more). To read the tables, pass 'in/**/*.parquet'; to read the other files as one text "
-        "each, pass 'in/**/*.txt' with --format file. To read every file as one text, add --format file; to extract "
-        "the text of PDF, mail and the like, add --format document."
+        "and 7 more). To read every file as one document, also the tables, add --format document, which extracts the "
+        "text of PDF, mail and the like, or --format file for plain text. To read the tables, pass 'in/**/*.parquet'. "
+        "To read the other files as one text each, pass 'in/**/*.txt' with --format file."
     )
+    for i in range(10):
+        os.rename(f"in/letters/{i}.txt", f"in/letters/{i}.x{i}")  # no pattern matches them all
+    with pytest.raises(SourceError, match=r"To read the tables, pass 'in/\*\*/\*\.parquet'\.$"):
+        resolve_sources(["in"])
+    for i in range(10):
+        os.rename(f"in/letters/{i}.x{i}", f"in/letters/{i}.txt")
     assert len(read(resolve_sources(["in/**/*.parquet"]))) == 8
     assert len(read(resolve_sources(["in/**/*.txt"], file_format="file"))) == 10
     assert {source.format for source in resolve_sources(["in"], file_format="file").sources} == {"file"}

@@ -34,21 +34,21 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
             yield Sentence(
                 f"{rough_share_text(by_bands)} of the texts have at least "
                 f"{counted(told.plan.exact_below, 'shingle')} and are searched by bands. The others are searched by "
-                f"their rare shingles: on average {n_keys:,.1f} per text."
+                f"their rare shingles, on average by {n_keys:,.1f} of them per text."
             )
         else:
             recall = share_percent_text(told.plan.recall_at_threshold)  # a minimum
             yield Sentence(
-                f"Each text is searched by its rare shingles: on average {n_keys:,.1f} per text. How many unrelated "
+                f"Each text is searched by its rare shingles, on average by {n_keys:,.1f} of them. How many unrelated "
                 f"pairs they find is not predicted. If the corpus has longer texts, their recall at the threshold is "
                 f"at least {recall}."
             )
     if told.is_sampling or told.share_by_bands:
         n_unrelated, by = told.plan.expected_candidates, "sampled shingles" if told.is_sampling else "bands"
         yield Sentence(
-            f"Unrelated pairs predicted if every text were searched by {by}: {many_text(n_unrelated)} ({each:,.1f} per "
-            f"document). The basis is {counted(n_compared, 'sampled text')}, compared with one another. The number "
-            "grows with the square of the number of documents.",
+            f"Predicted number of unrelated pairs: {many_text(n_unrelated)} ({each:,.1f} per document), as if every "
+            f"text were searched by {by}. The prediction is from {counted(n_compared, 'sampled text')}, compared with "
+            "one another. The number grows with the square of the number of documents.",
             "quiet",
         )
     yield Sentence("The number of near-duplicates is not predicted.", "quiet")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
 from nearkin.planning.pairs.search import QUICK_S, Plan, Prediction, Question
-from nearkin.reports.sentences.rough_quantities import many_text, rough_share_text
+from nearkin.reports.quantities import recall_text
+from nearkin.reports.sentences.rough_quantities import many_text
 from nearkin.reports.sentences.sentence import Sentence
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def plan_sentences(
         "quiet",
     )
     if not planned.reaches:
-        low = rough_share_text(planned.prediction.recall_low)
+        low = _recall(planned.prediction.recall_low)
         yield Sentence(
             f"The fixed options do not reach {question.recall:.3g}; the best they reach is {low}.", "warning"
         )
@@ -75,8 +76,17 @@ def plan_sentences(
 
 def predicted_recall_text(told: Prediction) -> str:
     """Write the recall of a method, from the lowest to the highest expected."""
-    low, high = rough_share_text(told.recall_low), rough_share_text(told.recall_high)
+    low, high = _recall(told.recall_low), _recall(told.recall_high)
     return low if low == high else f"{low.removesuffix('%')} to {high}"
+
+
+def _recall(value: float) -> str:
+    """Write a recall, with more digits near 0 and 100.
+
+    >>> [_recall(value) for value in (0.9088, 0.99996, 1.0, 0.0001)]
+    ['90.8%', '99.99%', '100%', '0.01%']
+    """
+    return recall_text(value, 1 if 0.005 <= value < 0.995 else 2)
 
 
 def _told_by(question: Question, sampled: PairForecast | None, min_pairs: int) -> str:

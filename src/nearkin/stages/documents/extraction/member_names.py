@@ -27,17 +27,5 @@ def safe_name(name: str) -> str:
     return "/".join(parts)[:_MAX_CHARACTERS].rstrip("/")
 
 
-def is_unsafe(name: str) -> bool:
-    """Whether a name leads out of the folder of its archive.
-
-    Examples
-    --------
-    >>> is_unsafe("a/../../b"), is_unsafe("/etc/passwd"), is_unsafe("a/b")
-    (True, True, False)
-    """
-    parts = name.replace("\\", "/").split("/")
-    return ".." in parts or name.startswith(("/", "\\")) or _DRIVE.match(name) is not None
-
-
 def _escaped(one: str) -> str:
     return "".join(f"%{byte:02X}" for byte in one.encode("utf-8", "surrogatepass"))

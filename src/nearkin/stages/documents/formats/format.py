@@ -55,6 +55,8 @@ class Format(ABC):
         attachments. A folder of the latter two is a folder of documents, not of tables.
     is_pipeable : bool
         Whether it can be read from a pipe.
+    has_ids : bool
+        Whether records can have ids.
     """
 
     name: ClassVar[str]
@@ -69,6 +71,7 @@ class Format(ABC):
     is_unmistakable: ClassVar[bool] = False
     holds: ClassVar[Holding] = "records"
     is_pipeable: ClassVar[bool] = True
+    has_ids: ClassVar[bool] = True
 
     def is_begun_by(self, head: Head) -> bool:
         """Whether a file with this beginning and an uninformative name is in this format."""

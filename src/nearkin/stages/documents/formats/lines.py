@@ -63,6 +63,7 @@ class TextLines(LineFormat):
     name = "text-lines"
     hint = "a document per line"
     in_words = "a document per line"
+    has_ids = False
 
     def batches(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield batches of documents; see `StreamFormat`."""

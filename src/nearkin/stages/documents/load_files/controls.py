@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import BinaryIO
 
-from nearkin.errors import SourceError
+from nearkin.errors import NamedParameter, SourceError
 from nearkin.stages.documents.columns import listed_columns
 from nearkin.stages.documents.load_files.columns import columns_of, is_control
 from nearkin.stages.documents.load_files.dialect import Dialect, decoded, fallback
@@ -96,12 +96,17 @@ def _control_column(source: Source, names: Sequence[str]) -> str:
     if column is None or column not in names:
         raise SourceError(
             f"{source.name}: an overlay is keyed on the control number, and no column is known to hold it. Name it "
-            f"with --id. The columns are: {listed_columns(names)}."
+            "with ",
+            NamedParameter("id"),
+            f". The columns are: {listed_columns(names)}.",
         )
     if known is not None and not is_control(column):
         raise SourceError(
-            f"{source.name}: an overlay is keyed on the control number, which is the column '{known}'; --id names "
-            f"'{column}'. Omit --id, or omit --overlay."
+            f"{source.name}: an overlay is keyed on the control number, which is the column '{known}'; ",
+            NamedParameter("id"),
+            f" names '{column}'. Omit ",
+            NamedParameter("id"),
+            ", or omit --overlay.",
         )
     return column
 

@@ -6,55 +6,38 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from email.message import Message
-from email.parser import BytesHeaderParser
-from email.policy import compat32
 from email.utils import mktime_tz, parsedate_tz
 
 from nearkin.stages.documents.mail.encoded_words import decoded_header
 from nearkin.stages.documents.mail.identifiers import in_reply_to_of, message_id_of, references_of
 from nearkin.stages.documents.origin import MailHeaders
 
-_END = re.compile(rb"\r?\n\r?\n|\r\r")
 _BETWEEN_ADDRESSES = re.compile(r"[\s<>()\[\],;:\"]+")
 _ADDRESSED = ("from", "sender", "reply-to", "to", "cc")
 _READ = frozenset((*_ADDRESSED, "message-id", "in-reply-to", "references", "subject", "date"))
-_MAX_BYTES = 1 << 20
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY_S = 86_400
 _MAX_OFFSET_S = _DAY_S
 _END_OF_TIME_S = 253_402_300_800  # the year 10000
 
 
-def read_headers(data: bytes) -> MailHeaders:
-    r"""Read the headers at the beginning of a mail.
-
-    Of headers that may stand once the first usable one counts; References and In-Reply-To are joined. At most the
-    first MiB is read.
-
-    Parameters
-    ----------
-    data : bytes
-        The mail, or its beginning.
-
-    Examples
-    --------
-    >>> headers = read_headers(b"From: Ada <ada@example.org>\r\nSubject: =?utf-8?q?M=C3=BChle?=\r\n"
-    ...     b"Date: Mon, 5 Jan 2004 10:00:00 +0100\r\nMessage-ID: <1@example.org>\r\n\r\nHello")
-    >>> headers.subject, headers.message_id, headers.sent_at.isoformat(), headers.in_reply_to
-    ('Mühle', '1@example.org', '2004-01-05T09:00:00+00:00', ())
-    """
-    data = data[:_MAX_BYTES].lstrip(b"\r\n")
-    end = _END.search(data)
-    return headers_of(BytesHeaderParser(policy=compat32).parsebytes(data if end is None else data[: end.end()]))
-
-
 def headers_of(message: Message) -> MailHeaders:
-    """Return the headers of a parsed mail as fields.
+    r"""Return the headers of a parsed mail as fields.
+
+    Of headers that may stand once the first usable one counts; References and In-Reply-To are joined.
 
     Parameters
     ----------
     message : Message
         Parsed with the policy `email.policy.compat32`, which refuses nothing.
+
+    Examples
+    --------
+    >>> from email import message_from_bytes
+    >>> headers = headers_of(message_from_bytes(b"From: Ada <ada@example.org>\r\nSubject: =?utf-8?q?M=C3=BChle?=\r\n"
+    ...     b"Date: Mon, 5 Jan 2004 10:00:00 +0100\r\nMessage-ID: <1@example.org>\r\n\r\nHello"))
+    >>> headers.subject, headers.message_id, headers.sent_at.isoformat(), headers.in_reply_to
+    ('Mühle', '1@example.org', '2004-01-05T09:00:00+00:00', ())
     """
     values: dict[str, list[str]] = {}
     for name, value in message.raw_items():

@@ -67,17 +67,6 @@ def mail_lines(text: str) -> list[MailLine]:
     return lines
 
 
-def new_text(text: str) -> str:
-    r"""Return the text that the sender of a mail wrote, without quoted text, attributions and signature lines.
-
-    Examples
-    --------
-    >>> new_text("Agreed.\n\n-----Original Message-----\nFrom: Ada\nSent: Monday\nSubject: Lease\n\nDo you agree?")
-    'Agreed.'
-    """
-    return "\n".join(line.text for line in mail_lines(text) if line.part == "new").strip()
-
-
 def _line(raw: str) -> MailLine:
     found = QUOTE_MARKS.match(raw) if ">" in raw else None
     if found is None:

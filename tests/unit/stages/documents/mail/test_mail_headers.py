@@ -10,12 +10,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.extraction.limits import USUAL_LIMITS
+from nearkin.stages.documents.extraction.mail import Mail
+from nearkin.stages.documents.extraction.reading import Given
 from nearkin.stages.documents.mail.encoded_words import decoded_header
-from nearkin.stages.documents.mail.headers import addresses_of, read_headers, sent_at_of
+from nearkin.stages.documents.mail.headers import addresses_of, sent_at_of
 from nearkin.stages.documents.mail.identifiers import in_reply_to_of, message_id_of, references_of
 from nearkin.stages.documents.mail.subjects import base_subject
+from nearkin.stages.documents.origin import MailHeaders
 
 WORDS = st.text(st.characters(codec="utf-8", categories=("L", "N")), min_size=1, max_size=30)
+
+
+def headers_in(data: bytes) -> MailHeaders:
+    found = Mail(Given(blob=Blob(data), kind="mail", limits=USUAL_LIMITS.as_request())).document().mail
+    assert found is not None
+    return found
 
 
 @given(st.lists(WORDS, min_size=1, max_size=6), st.sampled_from(["utf-8", "iso-8859-1", "utf-16-be"]))
@@ -38,7 +49,7 @@ def test_a_message_of_the_standard_library_is_read() -> None:
     message["References"] = " ".join(f"<{'x' * 40}{i}@example.org>" for i in range(9))
     message["In-Reply-To"] = f"<{'x' * 40}8@example.org>"
     message.set_content("Hello")
-    found = read_headers(message.as_bytes())
+    found = headers_in(message.as_bytes())
     assert found.subject == str(message["Subject"]).strip()
     assert found.sender == "Ada Müller <ada@example.org>"
     assert found.to == "Bo <bo@example.org>, Cy <cy@example.org>"
@@ -52,7 +63,7 @@ def test_a_message_of_the_standard_library_is_read() -> None:
 
 @given(st.binary(max_size=300))
 def test_any_bytes_are_read(data: bytes) -> None:
-    found = read_headers(b"Subject: " + data + b"\nDate: " + data + b"\nReferences: " + data)
+    found = headers_in(b"Subject: " + data + b"\nDate: " + data + b"\nReferences: " + data)
     for value in (found.subject, found.sender, found.to, *found.references):
         assert value is None or value.encode("utf-8")
 
@@ -99,12 +110,12 @@ def test_damaged_encoded_words(raw: str, expected: str) -> None:
     ],
 )
 def test_message_ids(raw: bytes, expected: str | None) -> None:
-    assert read_headers(raw + b"\nbody").message_id == expected
+    assert headers_in(raw + b"\nbody").message_id == expected
 
 
 def test_addresses_in_in_reply_to_are_no_identifiers() -> None:
     raw = b"From: Bo <bo@x.org>\nTo: Ada <Ada@x.org>\nIn-Reply-To: <ada@x.org> of today <1@x.org>\n\n"
-    assert read_headers(raw).in_reply_to == ("1@x.org",)
+    assert headers_in(raw).in_reply_to == ("1@x.org",)
     assert in_reply_to_of(['Your message of "Mon, 5 Jan"'], []) == ()
     assert in_reply_to_of(['Message from Ada <ada@x.org> of "Mon" <1@x.org>'], []) == ("1@x.org",)
     assert in_reply_to_of(['Message from list@x.org of "Mon" <1@x.org>'], []) == ("1@x.org",)
@@ -148,7 +159,7 @@ def test_addresses_of_damaged_headers() -> None:
     }  # fmt: skip
     for part in ("(", "a(", "a:", "<a@", "@", "a@b,", "a", " "):
         addresses_of([part * 50_000])
-        read_headers(f"From: {part * 50_000}\nDate: {part * 50_000}\nIn-Reply-To: {part * 50_000}\n\n".encode())
+        headers_in(f"From: {part * 50_000}\nDate: {part * 50_000}\nIn-Reply-To: {part * 50_000}\n\n".encode())
 
 
 def test_long_subjects_take_no_time() -> None:

@@ -8,10 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.stages.documents.mail.quoting import mail_lines, new_text
+from nearkin.stages.documents.mail.quoting import mail_lines
 
 REPLY = "I agree.\nLet us sign."
 QUOTED = "> Shall we sign?\n> Ada"
+
+
+def new_in(text: str) -> str:
+    return "\n".join(line.text for line in mail_lines(text) if line.part == "new").strip()
 
 
 @pytest.mark.parametrize(
@@ -28,9 +32,9 @@ QUOTED = "> Shall we sign?\n> Ada"
     ],
 )
 def test_answers_above_and_below(attribution: str) -> None:
-    assert new_text(f"{REPLY}\n\n{attribution}\n{QUOTED}\n") == REPLY
-    assert new_text(f"{attribution}\n{QUOTED}\n\n{REPLY}\n") == REPLY
-    assert new_text(f"{attribution}\n\n{QUOTED}\nYes.\n> When?\nToday.\n") == "Yes.\nToday."
+    assert new_in(f"{REPLY}\n\n{attribution}\n{QUOTED}\n") == REPLY
+    assert new_in(f"{attribution}\n{QUOTED}\n\n{REPLY}\n") == REPLY
+    assert new_in(f"{attribution}\n\n{QUOTED}\nYes.\n> When?\nToday.\n") == "Yes.\nToday."
 
 
 @pytest.mark.parametrize(
@@ -46,12 +50,12 @@ def test_answers_above_and_below(attribution: str) -> None:
     ],
 )
 def test_earlier_mails_below_without_marks(head: str) -> None:
-    assert new_text(f"{REPLY}\n\n{head}\n\nShall we sign?\n\nAda") == REPLY
+    assert new_in(f"{REPLY}\n\n{head}\n\nShall we sign?\n\nAda") == REPLY
 
 
 def test_an_answer_below_unmarked_quotes_is_not_lost() -> None:
     for head in ("On 5 Jan 2004, Ada wrote:", "-----Original Message-----\nFrom: Ada"):
-        assert REPLY in new_text(f"{head}\n\n# Shall we sign?\n\n{REPLY}")
+        assert REPLY in new_in(f"{head}\n\n# Shall we sign?\n\n{REPLY}")
 
 
 @pytest.mark.parametrize(
@@ -68,10 +72,10 @@ def test_an_answer_below_unmarked_quotes_is_not_lost() -> None:
     ],
 )
 def test_signatures(signature: str, is_one: bool) -> None:
-    assert (new_text(f"{REPLY}\n\n{signature}\n") == REPLY) is is_one
+    assert (new_in(f"{REPLY}\n\n{signature}\n") == REPLY) is is_one
     quoted = f"{REPLY}\n\n{signature}\n\nOn 5 Jan 2004, Ada wrote:\n{QUOTED}"
     if signature.startswith("--"):
-        assert new_text(quoted) == REPLY
+        assert new_in(quoted) == REPLY
 
 
 @pytest.mark.parametrize(
@@ -85,7 +89,7 @@ def test_signatures(signature: str, is_one: bool) -> None:
     ],
 )
 def test_prose_is_new_text(text: str) -> None:
-    assert new_text(text) == text
+    assert new_in(text) == text
 
 
 def test_quote_marks_of_several_programs() -> None:
