@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import errno
 import functools
+import itertools
 import os
 import re
 import shlex
@@ -39,6 +40,8 @@ _PLAIN = {
 }  # fmt: skip
 _HANDLER = "nearkin-plain"
 _PROPOSED = re.compile(r"(\bnearkin (?:[a-z]+ )+(?:FILE --against )?)COLLECTION\b")
+_COLUMN = re.compile("--(?:[a-z]+-)?(?:text|id)")
+"""Options that name a column of the input."""
 _PASSWORD = re.compile(r"(://[^:@/?]*):.*@", re.DOTALL)
 """Password of a URL, up to the last @: one that is not escaped may be in the password."""
 _SIDES = {"left", "right"}
@@ -86,6 +89,7 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse arguments; for an unknown option, which may be an id that begins with a dash, say how to pass it."""
+        self._refuse_repeated_columns(args)
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
@@ -97,6 +101,17 @@ class Command(TyperCommand):
             if takes_arguments and not getattr(error, "possibilities", True):
                 error.message += ". Write -- before an argument that begins with a dash."  # type: ignore[attr-defined]
             raise
+
+    def _refuse_repeated_columns(self, args: list[str]) -> None:
+        """Refuse two columns for one option, of which all but the last would be ignored."""
+        given = [one.partition("=")[0] for one in itertools.takewhile(lambda one: one != "--", args)]
+        for one in self.params:
+            names_one = str(getattr(one, "help", None)).startswith("Column ") and not getattr(one, "multiple", False)
+            for option in filter(_COLUMN.fullmatch, one.opts) if names_one else ():
+                if (n := given.count(option)) > 1:
+                    raise ParameterError(
+                        f"{option} names one column, and was given {n} times. Join several columns into one first."
+                    )
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Name the arguments by their metavars alone: typer would add braces, brackets and dots of its own."""
