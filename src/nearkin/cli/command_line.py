@@ -50,6 +50,8 @@ _COLLECTION: ContextVar[object] = ContextVar("collection", default=None)
 """Collection that the running command was given."""
 _READ: ContextVar[tuple[str | Path, ...]] = ContextVar("read", default=())
 """Files and directories that the running command reads, as they were typed."""
+_WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
+"""Arguments and options of the running command, in the order in which they were typed."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -89,6 +91,7 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse arguments; for an unknown option, which may be an id that begins with a dash, say how to pass it."""
+        _WORDS.set(tuple(args))
         self._refuse_repeated_columns(args)
         try:
             return super().parse_args(ctx, args)
@@ -183,6 +186,21 @@ def first_sentence(text: str) -> str:
     paragraph = " ".join(text.strip().partition("\n\n")[0].split())
     first, stop, _ = paragraph.partition(". ")
     return first + stop.strip()
+
+
+def words_after_value(option: str) -> tuple[str, ...]:
+    """Return the arguments between the value of an option and the next option: an expanded pattern leaves them there.
+
+    Examples
+    --------
+    >>> _WORDS.set(("new.csv", "--against", "a.csv", "b.csv", "c.csv", "--out", "x")) and words_after_value("--against")
+    ('b.csv', 'c.csv')
+    """
+    words = _WORDS.get()
+    if option not in words:
+        return ()
+    after = words[words.index(option) + 2 :]
+    return tuple(itertools.takewhile(lambda word: not word.startswith("-"), after))
 
 
 def copyable(text: str) -> str:
