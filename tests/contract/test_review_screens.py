@@ -289,6 +289,8 @@ def test_members_are_split_off_united_and_made_principal(visit: Visit) -> None:
 
     answer = visit.post("/group/split", a="lease", split="lease, signed", back=place)
     assert answer.status_code == 303
+    page = words_of(visit.get(answer.headers["location"]).text)
+    assert re.search(r"lease, signed ?: in no group · lease ?: group 1, 2 documents", page)
     assert visit.get("/groups.json").json()["groups"][0]["n_documents"] == 2
     visit.post("/undo", number=2, back=place)
     assert visit.get("/groups.json").json()["groups"][0]["n_documents"] == 3

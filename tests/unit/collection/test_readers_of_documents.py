@@ -31,7 +31,7 @@ WITHOUT = {
     "chooses texts, or groups, whose documents are read and compared afterwards": {
         "collection/check_in/candidates.py": "_sizes_of_current _nearest",
         "collection/decisions/principals.py": "propose_anew",
-        "collection/listing/details.py": "_groups_of",
+        "collection/listing/details.py": "_group_of",
         "collection/word_search/searching.py": "_with_document",
     },
     "called after all rows were compared, or the rows that it reads": {
