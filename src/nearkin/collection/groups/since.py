@@ -114,7 +114,7 @@ class GroupsSince(Tabular):
     changes : tuple of GroupChangeSince
         Changes sorted by the number of the group. A group that was merged into another is listed with that one.
     n_not_grouped : int
-        Number of documents added since the latest grouping; they are not in any compared group.
+        Number of documents added or changed since the latest grouping; they are not in any compared group.
     n_new_versions : int
         Number of these that have an earlier version which the latest grouping knew.
     n_gone : int

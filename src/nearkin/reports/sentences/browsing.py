@@ -110,7 +110,8 @@ def listed_sentences(found: ListedDocuments, *, is_written: bool) -> Iterator[Se
     yield Sentence(rest, strong=counted(found.n_found, "document"))
     if found.n_not_grouped:
         yield Sentence(
-            f"{counted(found.n_not_grouped, 'document')} added since the groups were updated: run nearkin groups again",
+            f"{counted(found.n_not_grouped, 'document')} added or changed since the groups were updated: run nearkin "
+            "groups again",
             "warning",
         )
 

@@ -104,7 +104,13 @@ class _Keyed:
 
 
 def write_group_overlays(
-    collection: Collection, members: pa.Table, vendor: Vendor, out: Path, *, overwrite: bool
+    collection: Collection,
+    members: pa.Table,
+    vendor: Vendor,
+    out: Path,
+    *,
+    overwrite: bool,
+    left_out: Container[str] = (),
 ) -> list[WrittenOverlay]:
     """Write an overlay for each dialect and key of the load files that the documents came from, and say which.
 
@@ -121,6 +127,8 @@ def write_group_overlays(
         File of the first overlay; the others get its name with a number: ``out-2.dat``, ``out-3.csv``, ….
     overwrite : bool
         Whether files may be replaced, and former overlays removed.
+    left_out : container of str
+        Documents that get no row, because their groups are not known.
 
     Raises
     ------
@@ -133,7 +141,9 @@ def write_group_overlays(
         texts = contents_of_current(connection)
         textless = textless_contents(connection, collection.opened.counting.normalise)
         unread = _unread(connection, texts)
-    parts = _parts(collection.documents().table, unread, out.suffix.lower())
+    listed = collection.documents().table
+    listed = listed.filter(pa.array([one not in left_out for one in listed["doc_id"].to_pylist()], pa.bool_()))
+    parts = _parts(listed, unread, out.suffix.lower())
     paths = [_numbered(out, number, one) for number, one in enumerate(parts, 1)]
     former = [path for path in _former(out) if path not in paths]
     if not overwrite and (there := [path for path in (*paths[1:], *former) if path.exists()]):
