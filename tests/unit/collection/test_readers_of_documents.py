@@ -38,6 +38,7 @@ WITHOUT = {
         "collection/decisions/for_groups.py": "_former _decided_since",
         "collection/groups/changes.py": "_arrived _departed _gone_members ids_of_missing",
         "collection/groups/current.py": "make_principal _rows_of _waves_since",
+        "collection/groups/replaced.py": "replaced_members",
         "collection/groups/returned_principals.py": "returned_principals",
         "collection/groups/since.py": "_refuse_other_groups",
         "collection/stored/group_state.py": "n_rows live_contents new_contents",
