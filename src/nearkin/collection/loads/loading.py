@@ -227,7 +227,7 @@ class Load:
                 doc_id=doc_id, content=content, source=source, line=line, repeats_id=bool(is_repeated[i]), origin=origin
             )
             if was is None or not was.is_current:
-                self.figures.count_new(doc_id, is_restored=was is not None and was.content == content)
+                self.figures.count_new(doc_id, is_restored=was is not None and content in {was.content, *was.before})
                 newest[doc_id] = self._new_version(one, was, rows)
             elif was.content == content:  # texts waiting for this id preceded the current one: its history
                 self.figures.n_unchanged += len(self.waiting.pop(doc_id, ()))
