@@ -257,7 +257,7 @@ def _parts(listed: pa.Table, unread: Mapping[str, str], suffix: str) -> list[_Ke
         if path in controls and doc_id in controls[path][1]:
             one = controls[path][0]
             parts[one.dialect, one.column].doc_ids.append(doc_id)
-        elif path not in controls or doc_id not in unread:  # a record that is damaged has no control number
+        elif path not in controls or doc_id not in unread:  # of a damaged record the control number may be unknown
             others.doc_ids.append(doc_id)
             if path in controls or path in uncontrolled:
                 others.without_control.add(path)
