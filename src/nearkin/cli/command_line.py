@@ -18,7 +18,7 @@ from typer.core import TyperCommand
 
 from nearkin.cli.numbers import of_plain_numbers
 from nearkin.cli.options.groups import taking_options
-from nearkin.errors import NearkinError, ParameterError, SourceError
+from nearkin.errors import InputError, NearkinError, ParameterError
 from nearkin.paths import check_input, check_output, rule_of_lengths
 
 _OUTPUTS = {
@@ -75,7 +75,7 @@ class Command(TyperCommand):
             if (refused := _of_long_name(error, ctx.params)) is None:
                 if isinstance(error, ParameterError):
                     error.args = (error.with_options(self._option_of),)
-                elif isinstance(error, SourceError):  # a function for Python may have raised it
+                elif isinstance(error, InputError):  # a function for Python may have raised it
                     error.args = (error.spelt(in_python=False),)
                 raise
             too_long, from_end = refused

@@ -116,7 +116,7 @@ def _names_of_places(added: Added, n: int) -> str:
         )
     return (
         f"{n:,} {is_of}: {names}. If lines moved, or this is another file of that name, other documents were "
-        "replaced. Name the column of the ids with --id."
+        "replaced. Name the column of the ids with --id; for results of a run, in the run itself."
     )
 
 

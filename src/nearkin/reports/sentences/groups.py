@@ -121,7 +121,7 @@ def _stricter(found: CollectionGroups) -> str:
 
 def without_units(tolerance: Tolerance) -> str:
     """Say what documents lack that are not compared."""
-    return "with too few letters" if tolerance.method == "range" else "without words"
+    return "with too few letters" if tolerance.method == "range" else "without words to compare"
 
 
 def change_sentences(
