@@ -14,7 +14,7 @@ import msgspec
 from nearkin._version import __version__
 from nearkin.collection.collection import Collection
 from nearkin.collection.decisions.log import activity_of
-from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP
+from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP, SPLIT_OFF
 from nearkin.collection.listing.details import GroupOfDocument, group_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.decimals import distance_text
@@ -191,7 +191,7 @@ class ReviewService:
 
     def _moved(self, activity: Activity | None, asked: object) -> list[tuple[str, GroupOfDocument | None]]:
         """Return the two documents of a decision on groups, each with the group that it is in now, if any."""
-        if activity is None or activity.kind not in (NEVER_GROUP, SAME_GROUP) or not activity.changes:
+        if activity is None or activity.kind not in (NEVER_GROUP, SPLIT_OFF, SAME_GROUP) or not activity.changes:
             return []
         tolerance = str(asked.tolerance if isinstance(asked, GroupingQuery) else Tolerance.of())
         only = activity.changes[0]
