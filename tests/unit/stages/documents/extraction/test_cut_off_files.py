@@ -220,3 +220,15 @@ def test_a_tar_archive_ends_where_its_file_does(pool, tmp_path):
         assert {f"{name}.tar!a.txt", f"{name}.tar!b.txt"} <= found.keys()
         assert why is None or why in found[f"{name}.tar!#3"].origin.sentence
     assert len(found) == 2 * len(cases) + 4
+
+
+def test_a_pdf_whose_end_is_missing_may_lack_pages(pool, tmp_path):
+    """Its table of objects, and an end mark, can be at the beginning."""
+    whole = make.pdf(["It was a dark night."])
+    at = whole.rindex(b"startxref")
+    files = {"whole.pdf": whole, "cut.pdf": whole[:at] + b"%" * 1100}
+    found = extracted(pool, written(tmp_path, files))
+    assert {name: (one.origin.exception, one.origin.is_partial) for name, one in found.items()} == {
+        "whole.pdf": (None, False), "cut.pdf": ("corrupt", True),
+    }  # fmt: skip
+    assert "dark night" in text_of(found["cut.pdf"])
