@@ -101,6 +101,8 @@ class Command(TyperCommand):
             missing = getattr(getattr(error, "param", None), "name", None)
             if missing in _SIDES and {one.name for one in self.params} >= _SIDES:
                 error.message = _TWO_CORPORA  # type: ignore[attr-defined]
+            if getattr(error, "option_name", None) == "--out" and any(one.name == "missed" for one in self.params):
+                error.possibilities = ["--missed"]  # type: ignore[attr-defined]
             if takes_arguments and not getattr(error, "possibilities", True):
                 error.message += ". Write -- before an argument that begins with a dash."  # type: ignore[attr-defined]
             raise
