@@ -9,7 +9,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator
 
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
 from nearkin.errors import CollectionBusyError, CollectionError, MissingExtraError, NearkinError, OutputError
 from nearkin.paths import has_limit_on_files, why
@@ -56,6 +56,12 @@ def reason_of(error: NearkinError) -> str:
     if isinstance(fields, dict) and fields.get("C") == "42501":
         return str(fields["M"])
     return str(error).removesuffix(_WAIT).rstrip(".")
+
+
+def is_taken(error: DBAPIError) -> bool:
+    """Whether a row was not written because another one has its key: the driver of PostgreSQL has no class for that."""
+    fields = error.orig.args[0] if error.orig and error.orig.args else None
+    return isinstance(error, IntegrityError) or (isinstance(fields, dict) and fields.get("C") == "23505")
 
 
 def busy(place: Place) -> CollectionBusyError:

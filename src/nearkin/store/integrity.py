@@ -22,13 +22,14 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DBAPIError
 
 from nearkin.nouns import agreeing, counted
 from nearkin.store import schema
 from nearkin.store.bulk import is_storable, named
 from nearkin.store.checksums import CHECKED, JudgedRow, checksum, covered, judged, key_bits, key_place, wrapped
 from nearkin.store.damage import damaged
+from nearkin.store.failures import is_taken
 from nearkin.store.load_waves import waves_by_seals
 from nearkin.store.seals import PARTS, Part, Seal, difference_in_number, documents_of, read_seals
 
@@ -274,8 +275,10 @@ def mend(connection: Connection, fixes: Sequence[Fix]) -> tuple[list[str], list[
         try:
             with connection.begin_nested():
                 n_rows = connection.execute(fix.table.update().where(*is_it).values(**fix.right)).rowcount
-        except IntegrityError:  # another row has taken its key meanwhile
-            n_rows = 0
+        except DBAPIError as error:
+            if not is_taken(error):
+                raise
+            n_rows = 0  # another row has taken its key meanwhile
         (mended if n_rows == 1 else left).append(fix.name)
     return mended, left
 
