@@ -303,9 +303,11 @@ def test_a_row_whose_place_was_taken_is_named(place) -> None:
     place.sql(f"UPDATE documents SET doc_id = '{chr(ord(CHANGED[0]) ^ 1)}{CHANGED[1:]}' WHERE doc_id = '{CHANGED}'")
     with place.open(create=False) as collection:
         assert collection.add([FIRST[1]], wave="again").n_new == 1
-        assert collection.fsck().faults == (
-            f"the row of document {CHANGED!r} (version 1) was changed, and its place is taken",
-        )
+        said = f"the row of document {CHANGED!r} (version 1) was changed, and its place is taken"
+        assert collection.fsck().faults == (said,)
+    with place.open(create=False, read_only=True) as collection:
+        found = collection.fsck()
+        assert (found.faults, found.repairable) == ((said,), ())
 
 
 @pytest.mark.parametrize("what", ["its file", "its id", "it is removed"])

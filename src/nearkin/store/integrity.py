@@ -14,11 +14,14 @@ from sqlalchemy import (
     Connection,
     ForeignKey,
     LargeBinary,
+    PrimaryKeyConstraint,
     Select,
     Table,
+    UniqueConstraint,
     cast,
     exists,
     func,
+    or_,
     select,
     update,
 )
@@ -169,6 +172,9 @@ def check(connection: Connection) -> Findings:
         found.faults += [fault for _, fault in unlike]
         doubtful.are_all = any(part not in PARTS for part, _ in unlike)
         wrong: dict[int, str] = dict(connection.execute(_wrong_current()).all())
+        taken = [fix for fix in found.fixes if _is_place_taken(connection, fix)]
+    found.fixes = [fix for fix in found.fixes if fix not in taken]
+    found.faults += [place_taken(fix.name) for fix in taken]
     found.is_current = {row: doc_id for row, doc_id in wrong.items() if not doubtful.has(doc_id)}
     left = {doc_id for doc_id in wrong.values() if doubtful.has(doc_id)} - doubtful.ids  # already reported
     unknown = sorted(left, key=repr)[:_MAX_NAMED]
@@ -378,6 +384,23 @@ def _following(query: Select[Any], row: Any, last: int | None) -> Select[Any]:
 def _fix(table: Table, now: Mapping[str, object], stored: int | None, right: Mapping[str, object], own: int) -> Fix:
     identity = {name: now[name] for name in _IDENTITY[table.name]}
     return Fix(table, identity, stored, {**right, "checksum": own}, _name_of(table, right))
+
+
+def place_taken(name: str) -> str:
+    """Return the fault of a row that cannot be repaired because another one has its key."""
+    return f"{name} was changed, and its place is taken"
+
+
+def _is_place_taken(connection: Connection, fix: Fix) -> bool:
+    """Whether another row has a key of the row as it was: the document was added again, for example."""
+    columns = fix.table.c
+    other = or_(*(columns[name] != value for name, value in fix.identity.items()))
+    for key in fix.table.constraints:
+        if isinstance(key, PrimaryKeyConstraint | UniqueConstraint):
+            is_right = [column == fix.right[column.name] for column in key.columns]
+            if connection.execute(select(func.count()).select_from(fix.table).where(*is_right, other)).scalar_one():
+                return True
+    return False
 
 
 def _name_of(table: Table, row: Mapping[str, Any]) -> str:
