@@ -213,7 +213,7 @@ def test_a_tar_archive_ends_where_its_file_does(pool, tmp_path):
         "two": (whole * 2, "ends before byte 10,240, and the file does not"),
         "lone": (data + bytes(512), "in its end mark"),
         "none": (data, "it has no end mark"), "zeros": (data + bytes(20_000), "ends with 20,000 zero bytes"),
-        "whole": (whole, None), "short": (data + bytes(1024), None),
+        "whole": (whole, None), "short": (data + bytes(1024), None), "tape": (data + bytes((1 << 16) - 2048), None),
     }  # fmt: skip
     found = extracted(pool, written(tmp_path, {f"{name}.tar": made for name, (made, _) in cases.items()}))
     for name, (_, why) in cases.items():
@@ -222,13 +222,15 @@ def test_a_tar_archive_ends_where_its_file_does(pool, tmp_path):
     assert len(found) == 2 * len(cases) + 4
 
 
-def test_a_pdf_whose_end_is_missing_may_lack_pages(pool, tmp_path):
-    """Its table of objects, and an end mark, can be at the beginning."""
-    whole = make.pdf(["It was a dark night."])
-    at = whole.rindex(b"startxref")
-    files = {"whole.pdf": whole, "cut.pdf": whole[:at] + b"%" * 1100}
-    found = extracted(pool, written(tmp_path, files))
-    assert {name: (one.origin.exception, one.origin.is_partial) for name, one in found.items()} == {
-        "whole.pdf": (None, False), "cut.pdf": ("corrupt", True),
+def test_a_pdf_or_rtf_whose_end_is_missing_may_lack_text(pool, tmp_path):
+    """The table of objects of a PDF, and an end mark, can be at its beginning."""
+    pdf, rtf = make.pdf(["It was a dark night."]), rb"{\rtf1 {\b It was} a dark \{night\}. {\i And more.}}"
+    files = {
+        "whole.pdf": pdf, "more.pdf": pdf + b"\n" * 2000 + b"served in 3 ms",
+        "cut.pdf": pdf[: pdf.rindex(b"startxref")], "update.pdf": pdf + b"\n9 0 obj\n<< /Type /Fi", "whole.rtf": rtf, "more.rtf": rtf + b"\n", "cut.rtf": rtf[:40],
+        "group.rtf": rtf[:-1],
     }  # fmt: skip
-    assert "dark night" in text_of(found["cut.pdf"])
+    found = extracted(pool, written(tmp_path, files))
+    cut = {name: one.origin.exception for name, one in found.items() if one.origin.is_partial}
+    assert cut == dict.fromkeys(("cut.pdf", "update.pdf", "cut.rtf", "group.rtf"), "corrupt")
+    assert all("dark" in text_of(one) for one in found.values())
