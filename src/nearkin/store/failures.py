@@ -58,10 +58,18 @@ def reason_of(error: NearkinError) -> str:
     return str(error).removesuffix(_WAIT).rstrip(".")
 
 
+def code_of(error: BaseException) -> str:
+    """Return the name of SQLite's error, or the SQLSTATE of PostgreSQL's, that is behind another; empty if none is."""
+    cause = error.__cause__
+    found = cause.orig if isinstance(cause, DBAPIError) else cause
+    fields = found.args[0] if found is not None and found.args else None
+    of_postgresql = fields.get("C", "") if isinstance(fields, dict) else ""
+    return str(getattr(found, "sqlite_errorname", None) or of_postgresql)
+
+
 def is_taken(error: DBAPIError) -> bool:
     """Whether a row was not written because another one has its key: the driver of PostgreSQL has no class for that."""
-    fields = error.orig.args[0] if error.orig and error.orig.args else None
-    return isinstance(error, IntegrityError) or (isinstance(fields, dict) and fields.get("C") == "23505")
+    return isinstance(error, IntegrityError) or code_of(error) == "23505"
 
 
 def busy(place: Place) -> CollectionBusyError:
