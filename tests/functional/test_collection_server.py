@@ -376,6 +376,12 @@ def test_nothing_that_is_said_of_a_collection_tells_its_password(tmp_path, serve
     assert "open-sesame" not in "".join(told)
 
 
+@pytest.mark.parametrize("asked", [["sql", "URL"], ["info", "matter", "URL"], ["list", "matter", "--limit", "URL"]])
+def test_a_command_that_is_wrong_does_not_show_the_password(asked):
+    ended = nearkin_here(*("postgresql://ann:s3cret@here/own" if one == "URL" else one for one in asked))
+    assert (ended.code, "s3cret" in ended.err, "postgresql://ann:***@here/own" in ended.err) == (2, False, True)
+
+
 def test_a_proposed_command_has_the_url_without_the_password_and_can_be_pasted(tmp_path, server, monkeypatch):
     place = SomePlace.new(tmp_path, server)
     with place.open() as collection:

@@ -25,6 +25,7 @@ from nearkin.stages.documents.extraction.reading import (
     bomb,
     too_big,
 )
+from nearkin.stages.documents.extraction.zip_names import first_entry
 
 _PIECE_BYTES = 1 << 20
 _END_OF_TAR_BYTES = 2 * tarfile.BLOCKSIZE
@@ -101,8 +102,12 @@ class ZipArchive(_Archive):
                         sentence = f"it unpacks to more than {counted(most, 'byte')}, the limit; the rest was not read"
                         raise ExtractionError("bomb", f"{sentence}{raised_by('ratio')}")
                 yield from _summarised(bombs[1:], n_of_system)
+                first = first_entry(self._given.blob.head)
+                is_first_listed = first is None or any(entry.header_offset <= first for entry in archive.infolist())
         if self._given.blob.before_archive:
             raise ExtractionError("corrupt", ANOTHER_BEFORE)
+        if not is_first_listed:
+            raise ExtractionError("corrupt", "the ZIP archive does not list its first files; they were not read")
 
     def _member(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str | None) -> Member:
         if entry.flag_bits & _ENCRYPTED:

@@ -174,7 +174,8 @@ def test_an_archive_of_zip64_that_is_cut(monkeypatch, n_behind):
     outer = stored({"c.zip": inner, "d.txt": b"Three."})
     cut = outer[: outer.index(inner) + len(inner) + n_behind]
     assert zipfile.ZipFile(io.BytesIO(cut)).namelist() == ["a.txt", "b.txt"]
-    assert [Blob(data).before_archive for data in (inner, outer, b"MZ" + outer, cut)] == ["", "", "", "part"]
+    kinds = [Blob(data).before_archive for data in (inner, outer, b"MZ" + outer, cut, inner + outer)]
+    assert kinds == ["", "", "", "part", "archive"]
 
 
 def test_of_two_archives_in_one_file_the_first_is_not_lost_without_a_word(pool, tmp_path):
@@ -190,6 +191,18 @@ def test_of_two_archives_in_one_file_the_first_is_not_lost_without_a_word(pool, 
     }
     (letter,) = extracted(pool, written(tmp_path, {"a.docx": make.docx(["First."]) + make.docx(["Last."])})).values()
     assert (text_of(letter).strip(), letter.origin.exception, letter.origin.is_partial) == ("Last.", "corrupt", True)
+
+
+def test_an_archive_that_does_not_list_all_of_its_files_says_so(pool, tmp_path):
+    """As a cut one to which a program has appended."""
+    path = tmp_path / "made.zip"
+    path.write_bytes(stored({"a.txt": b"One.", "b.txt": b"Two."})[:-60])
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("new.txt", "Three.")
+    found = extracted(pool, written(tmp_path, {"a.zip": path.read_bytes()}))
+    assert {name: (one.text, one.origin.exception) for name, one in found.items()} == {
+        "a.zip!new.txt": (b"Three.", None), "a.zip!#2": (None, "corrupt"),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("mark", [b"PK\7\x08", b"PK00", b"MZ\x90\0PK\3\4 is searched", b"#!/bin/sh\nexec unzip $0\n"])
