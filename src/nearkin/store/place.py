@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shlex
 from dataclasses import dataclass
@@ -114,6 +115,15 @@ class Place:
         if self.directory is not None:
             return str(self.directory)
         return self._as_written().render_as_string(hide_password=False)
+
+    def name_outside(self, collection: str) -> str:
+        """Return a name for what belongs to a collection in PostgreSQL but is not in its database.
+
+        A copy of the database has the id of its original, so the name has the id and a digest of the address.
+        """
+        settings = self.settings()
+        address = f"{settings.host}:{settings.port}/{settings.database}?schema={self.schema}"
+        return f"{collection}-{hashlib.sha256(address.encode()).hexdigest()[:12]}"
 
     @property
     def in_commands(self) -> str:

@@ -87,7 +87,7 @@ def serve(
         exposure_of(settings.host)  # refuses one that is not loopback
     else:
         opened_store = collection.opened.store
-        users_file = users_file or usual_users_file(opened_store.place, opened_store.facts["collection"])
+        users_file = users_file or usual_users_file(opened_store.place, opened_store.facts["collection"], say)
         check_users(users_file)
     is_team = exposure is not None
     proxies = () if exposure is None else exposure.proxies
