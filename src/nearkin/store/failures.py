@@ -58,6 +58,15 @@ def reason_of(error: NearkinError) -> str:
     return str(error).removesuffix(_WAIT).rstrip(".")
 
 
+def code_of(error: BaseException) -> str:
+    """Return the name of SQLite's error, or the SQLSTATE of PostgreSQL's, that is behind another; empty if none is."""
+    cause = error.__cause__
+    found = cause.orig if isinstance(cause, DBAPIError) else cause
+    fields = found.args[0] if found is not None and found.args else None
+    of_postgresql = fields.get("C", "") if isinstance(fields, dict) else ""
+    return str(getattr(found, "sqlite_errorname", None) or of_postgresql)
+
+
 def busy(place: Place) -> CollectionBusyError:
     """Return the error for a store that another process is writing to."""
     return CollectionBusyError(f"Another process is writing to {place}.{_WAIT}")
