@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from nearkin.errors import ParameterError, SourceError
+from nearkin.errors import InputError, ParameterError
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _C = TypeVar("_C", bound=type)
@@ -64,7 +64,7 @@ def checking_arguments(function: _F, owner: str | None = None) -> _F:
             return function(
                 *map(checked, names, values), **{name: checked(name, value) for name, value in given.items()}
             )
-        except SourceError as error:
+        except InputError as error:
             error.args = (error.spelt(in_python=True),)
             raise
 

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self, TypeGuard
 
 _MAX_QUOTED, _N_QUOTED = 1_000, 200
@@ -208,12 +208,6 @@ def check_int(
         raise ParameterError.of(parameter, owner, rule or usual, value)
 
 
-class InputError(NearkinError):
-    """The input as a whole cannot be used."""
-
-    exit_code = 3
-
-
 @dataclass(frozen=True, slots=True)
 class NamedParameter:
     """A parameter that a message names, spelt as an option of the command line or as in Python.
@@ -225,30 +219,37 @@ class NamedParameter:
         Its option, unless that is the parameter with dashes.
     is_bare : bool
         Whether Python's spelling has no quotes, as in parentheses.
+    value : str, optional
+        Value that the message names with it.
 
     Examples
     --------
     >>> NamedParameter("against_text").spelt(in_python=False), NamedParameter("against_text").spelt(in_python=True)
     ('--against-text', "'against_text'")
+    >>> NamedParameter("on_error", value="skip").spelt(in_python=True)
+    "on_error='skip'"
     """
 
     parameter: str
     option: str = ""
     is_bare: bool = field(default=False, kw_only=True)
+    value: str = field(default="", kw_only=True)
 
     def spelt(self, *, in_python: bool) -> str:
         """Return the name as the user writes it."""
+        if in_python and self.value:
+            return f"{self.parameter}={self.value!r}"
         if in_python:
             return self.parameter if self.is_bare else f"'{self.parameter}'"
-        return self.option or f"--{self.parameter.replace('_', '-')}"
+        return f"{self.option or '--' + self.parameter.replace('_', '-')} {self.value}".rstrip()
 
     def renamed(self, names: Mapping[str, str]) -> NamedParameter:
         """Return the parameter in whose place the user gave this one; the same if ``names`` lacks it."""
-        return NamedParameter(names[self.parameter], is_bare=self.is_bare) if self.parameter in names else self
+        return replace(self, parameter=names[self.parameter], option="") if self.parameter in names else self
 
 
-class SourceError(InputError):
-    """A file, a folder or a column of it cannot be used.
+class InputError(NearkinError):
+    """The input as a whole cannot be used.
 
     Parameters
     ----------
@@ -259,12 +260,14 @@ class SourceError(InputError):
 
     Examples
     --------
-    >>> error = SourceError("a.csv: no column holds text. Name it with ", NamedParameter("text"), ".")
+    >>> error = InputError("a.csv: no column holds text. Name it with ", NamedParameter("text"), ".")
     >>> str(error), error.parameter
     ('a.csv: no column holds text. Name it with --text.', 'text')
     >>> error.spelt(in_python=True)
     "a.csv: no column holds text. Name it with 'text'."
     """
+
+    exit_code = 3
 
     def __init__(self, *pieces: str | NamedParameter, in_python: bool = False) -> None:
         self._pieces, self._in_python = pieces, in_python
@@ -287,6 +290,10 @@ class SourceError(InputError):
     def within(self, before: str, *after: str | NamedParameter) -> Self:
         """Return the same error with more text before and after its message."""
         return type(self)(before, *self._pieces, *after, in_python=self._in_python)
+
+
+class SourceError(InputError):
+    """A file, a folder or a column of it cannot be used."""
 
 
 class MissingColumnError(SourceError):

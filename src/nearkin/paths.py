@@ -23,6 +23,7 @@ _ESCAPED_BYTE = re.compile(r"\\x([89a-f][0-9a-f]|5c(?=x(?:5c|[89a-f][0-9a-f])))"
 """A byte that is not UTF-8, or the backslash of characters that look like one."""
 DATABASE = "nearkin.sqlite"
 """Name of the file that makes a directory a collection."""
+_OTHER_FORMATS = (".csv", ".tsv", ".jsonl", ".json", ".txt", ".xlsx")
 _MAX_NAME = 1024
 """Maximum number of characters of a string that may be meant as the name of a file."""
 _MAX_PART, _MAX_PATH = 255, 4095
@@ -82,6 +83,29 @@ def check_output(place: str | os.PathLike[str], option: str = "--out") -> None:
     except UnicodeDecodeError as error:
         shown = printable(os.fspath(place))
         raise OutputError(f"Cannot write {shown}: the name is not valid UTF-8. Choose another {option}.") from error
+
+
+def check_own_format(place: str | os.PathLike[str], holds: str) -> None:
+    """Refuse the name of a text file or spreadsheet for a result in a format of its own.
+
+    Raises
+    ------
+    ParameterError
+
+    Examples
+    --------
+    >>> check_own_format("load.sig", "signatures")
+    >>> check_own_format("load.csv", "signatures")
+    Traceback (most recent call last):
+    ...
+    nearkin.errors.ParameterError: 'out' load.csv: signatures cannot be written as .csv. Choose another ending, or none.
+    """
+    name, suffix = os.path.splitext(printable(os.fspath(place)))
+    if suffix.lower() in _OTHER_FORMATS:
+        raise ParameterError(
+            f"'out' {name}{suffix}: {holds} cannot be written as {suffix}. Choose another ending, or none.",
+            named=("out",),
+        )
 
 
 def path_of(given: object, parameter: str, owner: str) -> Path:

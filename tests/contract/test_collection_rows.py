@@ -107,7 +107,7 @@ def test_texts_are_checked_whatever_became_of_loads(place, statement) -> None:
     ("statement", "said"),
     [
         ("DELETE FROM contents WHERE content = 1", r"text of document 'b' \(version 1\) is missing"),
-        ("DELETE FROM waves WHERE wave = 1", "loads: 1 row with a reference to missing waves"),
+        ("DELETE FROM waves WHERE wave = 1", "loads: 1 load of a wave that is missing"),
     ],
 )
 def test_a_collection_that_lacks_rows_is_not_copied(place, tmp_path, statement, said) -> None:

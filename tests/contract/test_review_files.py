@@ -41,6 +41,14 @@ def test_members_are_exported_as_they_are_stored(visit: Visit) -> None:
     assert len(read) == visit.get("/groups.json").json()["n_documents"] == 5  # of a new text nothing is known yet
     rows = list(csv.DictReader(io.StringIO(visit.get("/groups.csv").text)))
     assert {one["doc_id"] for one in rows} == {"lease", "lease, signed", "lease/copy", "'=lease", "late copy"}
+    page = words_of(visit.get("/groups").text)
+    assert "The overlay leaves out documents that were added or changed since the groups were updated." in page
+    found = archive(visit, tool="plain", format="csv")
+    assert found.read("left-out.csv").decode().split() == ["doc_id", "late"]
+    assert json.loads(found.read("parameters.json"))["n_documents_left_out"] == 1
+    rows = list(csv.DictReader(io.StringIO(found.read("overlay.csv").decode("utf-8-sig"))))
+    groups = {one["DOCID"]: one["NEAR_DUP_GROUP"] for one in rows}
+    assert (groups.get("late"), groups["late copy"]) == (None, "lease, signed")
 
 
 def test_the_export_of_some_sizes_has_the_groups_of_the_page(visit: Visit) -> None:

@@ -188,6 +188,7 @@ def test_a_file_without_a_text_is_refused_by_its_own_name(visit: Visit) -> None:
     assert (refused.status_code, "/tmp" in refused.text) == (422, False)
     assert "The file cannot be read" in words_of(refused.text)
     assert "x.pdf" in words_of(refused.text)
+    assert refused.text.count('<form action="/check-in/file"') == 1  # another file can be chosen at once
     assert visit.post("/check-in/file").status_code == 400
 
 
@@ -254,6 +255,9 @@ def test_the_defensibility_page_says_how_pairs_count_and_names_audits_at_other_t
     assert re.findall("to measure the recall there: <code>(.*)</code>", page) == [command]
     assert "***" not in command
     assert (":PASSWORD@" in command) == (visit.service.collection.place.directory is None)
+    visit.service.collection.groups(threshold=0.8)
+    page = words_of(visit.get("/defensibility").text)
+    assert (page.count("do not cover groups at these tolerances"), page.count(" --threshold 0.8")) == (1, 1)
 
 
 def test_the_empty_log_does_not_say_that_a_removal_can_be_undone(visit: Visit) -> None:
@@ -289,6 +293,8 @@ def test_members_are_split_off_united_and_made_principal(visit: Visit) -> None:
 
     answer = visit.post("/group/split", a="lease", split="lease, signed", back=place)
     assert answer.status_code == 303
+    page = words_of(visit.get(answer.headers["location"]).text)
+    assert re.search(r"lease, signed ?: in no group · lease ?: group 1, 2 documents", page)
     assert visit.get("/groups.json").json()["groups"][0]["n_documents"] == 2
     visit.post("/undo", number=2, back=place)
     assert visit.get("/groups.json").json()["groups"][0]["n_documents"] == 3
@@ -303,6 +309,12 @@ def test_what_is_like_a_document_follows_the_slider(visit: Visit) -> None:
     assert (len(drawn["counts"]), sum(drawn["counts"])) == (20, 2)
     assert visit.send("GET", "/document/similar?id=lease&measure=words&value=2").status_code == 400
     assert visit.send("GET", "/document/similar?id=lease&measure=nonsense").status_code == 400
+    for path, said in (
+        ("/groups?value=abc", "The parameter value must be a number. It is 'abc'."),
+        ("/document", "The parameter id is missing."),
+        ("/list?tag==", "'=' names no tag. Write FIELD or FIELD=VALUE."),
+    ):
+        assert said in html.unescape(visit.send("GET", path).text), path
 
 
 def _said(sentences: Iterable[Sentence], visit: Visit) -> list[str]:

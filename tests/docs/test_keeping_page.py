@@ -178,6 +178,17 @@ def test_who_may_change_what(kept: Database) -> None:
     assert state(kept) == loaded
 
 
+def test_relations_that_may_not_be_stored_are_computed(kept: Database) -> None:
+    found = []
+    for n, role in enumerate(["reviewer", "loader", "owner", "reviewer"]):
+        out = kept.folder / f"families-{n}"
+        ended = kept.run(role, "families", "--no-report", "--out", str(out))
+        assert ended.code == 0, ended.err
+        assert ("relations of texts cannot be stored (permission denied" in ended.err) is (n < 2), ended.err
+        found.append((out / "families.csv").read_bytes())
+    assert found == [found[0]] * 4
+
+
 def test_after_a_purge_a_loader_stores_the_words_again(kept: Database) -> None:
     """A reader is not told that words are stored which cannot be."""
     assert kept.run("owner", "purge", "note", "--yes").code == 0

@@ -124,6 +124,16 @@ def test_the_main_path_by_keyboard(served: Served, chromium: str, tmp_path: Path
         browser.wait("document.querySelector('.done')?.textContent.includes('undo activity 1')")
         assert browser.js("document.querySelectorAll('.members-list .chip').length") == 0
 
+        browser.press("c", "Enter")  # no tag: nothing is sent
+        assert browser.js("document.activeElement.id + location.pathname") == "tag/group"
+        browser.press("Escape", "m")
+        browser.write("2")
+        browser.press("Enter")
+        browser.wait("document.querySelector('.done')?.textContent.includes('same group: ')")
+        assert browser.js("document.querySelectorAll('.done a[href^=\"/group?\"]').length") == 2
+        browser.press("u")
+        browser.wait("document.querySelector('.done')?.textContent.includes('undo activity 3')")
+
         origin = browser.js("location.origin")
         with Collection.open(served.place) as opened:
             opened.tag(["nda-00/original"], "responsive", "yes")
@@ -140,7 +150,9 @@ def test_the_main_path_by_keyboard(served: Served, chromium: str, tmp_path: Path
 
         browser.press("?")
         browser.wait("document.querySelector('dialog[open]')")
-        assert "Split" in browser.js("document.querySelector('dialog').textContent")
+        words = browser.js("document.querySelector('dialog').textContent")
+        assert ("Split" in words, "Space" in words) == (True, True)
+        assert browser.js("document.querySelector('dialog').scrollTop") == 0
         browser.press("Escape")
         assert browser.errors == []
 

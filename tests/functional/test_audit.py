@@ -166,6 +166,8 @@ def test_a_sample_that_says_too_little_proposes_one_that_says_more(tmp_path):
 def test_of_every_document_without_a_true_pair_the_audit_is_exact(tmp_path):
     path = write_jsonl(tmp_path / "in.jsonl", few_pairs(20)[:20])
     run_here([str(path)], tmp_path / "out", threshold=0.8)
+    refused = nearkin_here("audit", tmp_path / "out", "--out", "missed.tsv")
+    assert (refused.code, "No such option: --out (Possible options: --missed)" in refused.err) == (2, True)
     ended = nearkin_here("audit", tmp_path / "out")
     assert "no true pair was found (every document was sampled)" in " ".join(ended.out.split())
     assert "nothing can be said" not in ended.out

@@ -124,7 +124,10 @@ def test_a_limit_of_groups_is_one_of_changes_too(tmp_path: Path) -> None:
 def test_an_empty_text_is_not_sent_from_one_measure_to_the_other(tmp_path: Path) -> None:
     records = [{"id": "empty", "text": ""}, {"id": "letter", "text": LETTER}]
     run("add", tmp_path / "m", write_jsonl(tmp_path / "r.jsonl", records))
-    for measure, said in (("letters", "Try the measure words."), ("words", "The text has no words: only identical")):
+    for measure, said in (
+        ("letters", "Try the measure words."),
+        ("words", "The text has no words to compare: only identical"),
+    ):
         ended = run("similar", tmp_path / "m", "empty", "--measure", measure)
         assert said in " ".join(ended.out.split())
     assert "Try the measure" not in run("similar", tmp_path / "m", "empty").out

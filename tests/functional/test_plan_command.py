@@ -318,3 +318,9 @@ def test_a_small_sample_and_too_many_documents(tmp_path):
     ended = nearkin_here("plan", "corpus", path, "--documents", "5B")
     assert ended.code == 3
     assert "at most 4,294,967,294 documents" in ended.err
+    texts = [f"this file comes without any warranty of any kind {i}" for i in range(6)]
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="utf-8")
+    given = "plan", "corpus", path, "--measure", "containment", "--threshold", "1", "--documents"
+    assert "Not feasible" not in nearkin_here(*given, "1e6").out
+    said = " ".join(nearkin_here(*given, "1G").out.split())
+    assert "Not feasible: at a million comparisons per second on a core, which is fast, they take" in said

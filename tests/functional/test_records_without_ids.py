@@ -107,6 +107,9 @@ def test_a_name_of_an_open_file_is_no_lasting_one(tmp_path: Path, suffix: str) -
             assert ended.code == 3
             assert f"{name} has records without ids. They would be named {name}:1, {name}:2, … in" in ended.err
             assert "Its columns are: ticket_no, body." in ended.err
+        for kind in ("file", "document") if suffix == "jsonl" else ():
+            ended = add(place, link, "--format", kind)
+            assert (ended.code, f"{link} is not the name of a file: its documents would" in ended.err) == (3, True)
         ended = nearkin_here("check", place, link, "--store")
         assert (ended.code, f"{link} has another text in each run. It requires --id" in ended.err) == (2, True)
     assert not place.exists()

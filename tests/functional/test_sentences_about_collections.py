@@ -29,7 +29,7 @@ def matter(tmp_path: Path) -> Path:
 
 
 def test_texts_without_words_are_in_no_group(matter: Path) -> None:
-    assert "1 document without words: in no group" in said("groups", matter)
+    assert "1 document without words to compare: in no group" in said("groups", matter)
     few = said("groups", matter, "--measure", "letters")
     assert "1 document with too few letters: in no group; nearkin info" in few
 

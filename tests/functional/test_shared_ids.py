@@ -317,6 +317,10 @@ def test_repeated_rows_that_were_changed_later_are_repeated(tmp_path, place):
     assert ", 1 changed" in nearkin_here("add", place.address, later, "--wave", "later").out
     again = nearkin_here("add", place.address, first, "--wave", "w").out
     assert again.startswith("w: 3 documents, 0 new, 0 changed, 2 unchanged, 1 repeated in this load")
+    first.write_text(f"id,text\nc,{FAST} One.\nc,{FAST} Two.\n")
+    nearkin_here("add", place.address, first, "--wave", "w")
+    again = nearkin_here("add", place.address, first, "--wave", "w").out
+    assert again.startswith("w: 2 documents, 0 new, 0 changed, 2 unchanged; ")  # the texts differ
 
 
 # -- ids with a byte that is not UTF-8 --------------------------------------------------------------------------------

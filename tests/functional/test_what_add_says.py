@@ -50,6 +50,21 @@ def test_documents_that_had_been_removed_are_counted_and_named(matter: Path, fol
     assert said in run("add", matter, folder)
 
 
+def test_a_removed_wave_names_documents_of_others_and_they_can_be_restored(matter: Path, folder: Path) -> None:
+    was = (folder / "3.txt").read_text()
+    (folder / "3.txt").write_text("Another letter, about the harbour.")
+    (folder / "new.txt").write_text("A new letter about the mill.")
+    run("add", matter, folder, "--wave", "second")
+    said = "1 of these came in another wave, and got a new version in this one: 3.txt. To have it back"
+    assert f"2 documents would be removed; nothing was changed {said}" in run(
+        "remove", matter, "--wave", "second", "--dry-run"
+    )
+    assert said in run("remove", matter, "--wave", "second")
+    (folder / "3.txt").write_text(was)
+    (folder / "new.txt").unlink()
+    assert "Restored 1 document that had been removed: 3.txt" in run("add", matter, folder)
+
+
 def test_after_a_removal_no_document_is_said_to_be_stored_that_is_not(matter: Path, folder: Path) -> None:
     run("remove", matter, "3.txt")
     assert run("info", matter, "--problems") == "No problems: no document failed to be stored."

@@ -35,6 +35,7 @@ class _TrainFirst(PlainGroup):
         return super().parse_args(ctx, args)
 
 
+_A_TABLE = "a translation table"
 _HELP = """
 Learn translation tables from parallel sentences, and look words up in them. A table holds p(target | source) and \
 p(source | target) of every word pair. The word train is optional: nearkin align news.de news.en --source de ...
@@ -203,7 +204,7 @@ def train(
     from nearkin.workflows.aligning.training import train as learn
     from nearkin.workflows.resources import Resources
 
-    check_free(out, overwrite=overwrite, inputs=parallel)
+    check_free(out, overwrite=overwrite, inputs=parallel, holds=_A_TABLE)
     corpus = ParallelCorpus(
         paths=parallel,
         source=source,
@@ -263,7 +264,7 @@ def dictionary(
     from nearkin.workflows.aligning.sentences import dictionary_sentences
     from nearkin.workflows.aligning.training import save
 
-    check_free(out, overwrite=overwrite, inputs=[file])
+    check_free(out, overwrite=overwrite, inputs=[file], holds=_A_TABLE)
     made = read_dictionary(
         file,
         source=source,
@@ -292,7 +293,7 @@ def merge(
     from nearkin.workflows.aligning.sentences import table_sentence
     from nearkin.workflows.aligning.training import save, table_summary
 
-    check_free(out, overwrite=overwrite, inputs=tables)
+    check_free(out, overwrite=overwrite, inputs=tables, holds=_A_TABLE)
     made = TranslationTable.merged([TranslationTable.read(path) for path in tables])
     save(made, out)
     summary = {"command": "align merge", **table_summary(made)}
@@ -323,7 +324,7 @@ def prune(
     from nearkin.workflows.aligning.training import save, table_summary
 
     pruning = Pruning(min_probability, max_translations)
-    check_free(out, overwrite=overwrite, inputs=[table])
+    check_free(out, overwrite=overwrite, inputs=[table], holds=_A_TABLE)
     made = TranslationTable.read(table).pruned(pruning)
     save(made, out)
     summary = {"command": "align prune", **table_summary(made)}

@@ -197,7 +197,7 @@ def check(
     is_of_stream = text is not None or kept is not None or on_error is not None or (overwrite and out is None)
     _check_kind(jsonl, is_of_stream=is_of_stream, has_encoding=encoding != "utf-8", has_out=out is not None)
     _check_out(out, overwrite=overwrite, file=file)
-    _check_storing(store, read_only, says_how=(doc_id is not None and not jsonl) or only_new or wave != "check-ins")
+    _check_storing(store, read_only, doc_id=None if jsonl else doc_id, wave=wave, only_new=only_new)
     has_id, has_index = jsonl or not store or doc_id is not None, method == "si" or tolerance is None
     _check_required(file, has_id=has_id, has_index=has_index)
     options = CheckOptions(
@@ -351,12 +351,16 @@ def _check_kind(jsonl: bool, *, is_of_stream: bool, has_encoding: bool, has_out:
         raise ParameterError("--out is for one document; the answers of --jsonl are lines of JSON: redirect them.")
 
 
-def _check_storing(store: bool, read_only: bool, *, says_how: bool) -> None:
-    """Refuse options for storing without --store, and --read-only with it."""
+def _check_storing(store: bool, read_only: bool, *, doc_id: str | None, wave: str, only_new: bool) -> None:
+    """Refuse the given options for storing without --store, and --read-only with it."""
     from nearkin.errors import ParameterError
+    from nearkin.nouns import agreeing, first_of
 
-    if not store and says_how:
-        raise ParameterError("--id, --wave and --only-new say how a document is stored: give --store too.")
+    options = {"--id": doc_id is not None, "--wave": wave != "check-ins", "--only-new": only_new}
+    given = [name for name, is_given in options.items() if is_given]
+    if not store and given:
+        say = agreeing(len(given), "says", "say")
+        raise ParameterError(f"{first_of(given, len(given))} {say} how a document is stored: give --store too.")
     if store and read_only:
         raise ParameterError("--read-only stores nothing: omit it, or --store.")
 

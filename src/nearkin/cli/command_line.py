@@ -18,7 +18,7 @@ from typer.core import TyperCommand
 
 from nearkin.cli.numbers import of_plain_numbers
 from nearkin.cli.options.groups import taking_options
-from nearkin.errors import NearkinError, ParameterError, SourceError
+from nearkin.errors import InputError, NearkinError, ParameterError
 from nearkin.paths import check_input, check_output, rule_of_lengths
 
 _OUTPUTS = {
@@ -75,7 +75,7 @@ class Command(TyperCommand):
             if (refused := _of_long_name(error, ctx.params)) is None:
                 if isinstance(error, ParameterError):
                     error.args = (error.with_options(self._option_of),)
-                elif isinstance(error, SourceError):  # a function for Python may have raised it
+                elif isinstance(error, InputError):  # a function for Python may have raised it
                     error.args = (error.spelt(in_python=False),)
                 raise
             too_long, from_end = refused
@@ -94,6 +94,8 @@ class Command(TyperCommand):
             missing = getattr(getattr(error, "param", None), "name", None)
             if missing in _SIDES and {one.name for one in self.params} >= _SIDES:
                 error.message = _TWO_CORPORA  # type: ignore[attr-defined]
+            if getattr(error, "option_name", None) == "--out" and any(one.name == "missed" for one in self.params):
+                error.possibilities = ["--missed"]  # type: ignore[attr-defined]
             if takes_arguments and not getattr(error, "possibilities", True):
                 error.message += ". Write -- before an argument that begins with a dash."  # type: ignore[attr-defined]
             raise

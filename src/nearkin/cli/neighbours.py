@@ -10,8 +10,8 @@ from nearkin.cli.options.definitions import (
     Distance,
     Equal,
     JsonSummary,
-    OutFileIfAny,
     OverwriteFile,
+    PairsFile,
     Query,
     Quiet,
     SignatureFile,
@@ -47,7 +47,7 @@ the number of signatures and is printed. With --verify only pairs whose texts ar
 
 def neighbours(
     signatures: SignatureFile,
-    out: OutFileIfAny = None,
+    out: PairsFile = None,
     against: AgainstSignatures = None,
     distance: Distance = None,
     query: Query = None,

@@ -9,14 +9,16 @@ from nearkin.cli.command_line import places_read
 from nearkin.errors import OutputError, OutputExistsError, ParameterError
 from nearkin.hidden_characters import reveal_line
 from nearkin.nouns import counted
-from nearkin.paths import check_output, check_outside_collections, is_one_of, on_disk
+from nearkin.paths import check_output, check_outside_collections, check_own_format, is_one_of, on_disk
 from nearkin.runs.finished import WORK, manifest_if_any
 
 _INPUTS = ("inputs", "against", "source", "left", "right", "table")
 """Keys of a manifest that lead to the files that the run read."""
 
 
-def check_free(out: Path, *, overwrite: bool, inputs: Sequence[str | Path], option: str = "--out") -> None:
+def check_free(
+    out: Path, *, overwrite: bool, inputs: Sequence[str | Path], option: str = "--out", holds: str = ""
+) -> None:
     """Refuse a file that exists, cannot be written, or would damage what a command reads, before any work is done.
 
     Parameters
@@ -28,6 +30,8 @@ def check_free(out: Path, *, overwrite: bool, inputs: Sequence[str | Path], opti
         Input of the command beside the files and directories among its arguments and options.
     option : str
         Option or argument that names the file.
+    holds : str
+        The result, if it has a format of its own.
 
     Raises
     ------
@@ -37,9 +41,11 @@ def check_free(out: Path, *, overwrite: bool, inputs: Sequence[str | Path], opti
         It is a directory, its directory does not exist, it is inside a collection or a run that the command reads, or
         its name is not valid for a result.
     ParameterError
-        It is one of the inputs.
+        It is one of the inputs, or its name is that of another format than the result has.
     """
     check_output(out, option)
+    if holds:
+        check_own_format(out, holds)
     read = [*inputs, *places_read()]
     if is_one_of(out, [*read, *(path for one in read for path in _read_by_run(one))]) and not out.is_dir():
         raise ParameterError(f"{option} {out} is one of the inputs. Choose another file.")

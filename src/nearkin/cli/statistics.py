@@ -72,7 +72,7 @@ def statistics(
         raise ParameterError(
             "merge reads statistics, not documents: omit --features, --normalise and the options for documents."
         )
-    check_free(out, overwrite=overwrite, inputs=inputs[1:] if is_merge else inputs)
+    check_free(out, overwrite=overwrite, inputs=inputs[1:] if is_merge else inputs, holds="statistics")
     damaged: Sequence[DamagedFile] = ()
     if is_merge:
         found = merge([Path(one) for one in inputs[1:]], out)

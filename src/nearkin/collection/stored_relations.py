@@ -23,6 +23,7 @@ from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.relations import RELATION_SHINGLES, RelatedText, relate
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.word_sets import some_at_a_time
+from nearkin.errors import CollectionBusyError, CollectionError
 from nearkin.nouns import counted
 from nearkin.stages.differences.one_sided import MAX_CHARACTERS, OneSidedText
 from nearkin.stages.differences.relating import (
@@ -36,6 +37,7 @@ from nearkin.stages.differences.relating import (
 from nearkin.stages.differences.relations import RULES_NUMBER, Judgement, Measured
 from nearkin.store.bulk import insert_rows, named
 from nearkin.store.checksums import checksum
+from nearkin.store.failures import reason_of
 from nearkin.store.schema import contents
 from nearkin.store.store import Store
 
@@ -64,7 +66,7 @@ def relations_of(
 ) -> Iterator[tuple[Pair, RelatedText]]:
     """Yield the relation of each member to its principal; those that are not stored yet are computed and stored.
 
-    In a collection opened read-only they are only computed.
+    In a collection opened read-only, or by a user who may not store them, they are only computed.
 
     Comparisons are read, and stored, at most 512 at a time, and fewer of long texts, so that they fit in memory, other
     writers have their turn, and an interrupted call loses little.
@@ -88,19 +90,35 @@ def relations_of(
         A text is damaged.
     """
     left = len(pairs) if max_new is None else max_new
+    is_stored = not collection.store.access.is_read_only
     for some in _lots(collection, pairs):
         with collection.store.reading() as connection:
             found = _stored(connection, collection.store, some, with_one_sided)
             new = [pair for pair in dict.fromkeys(some) if pair not in found][:left]
             missing = _computed(connection, new, with_one_sided)
         left -= len(missing)
-        if missing and not collection.store.access.is_read_only:
-            with collection.store.writing() as connection:
-                _write(connection, collection.store, missing, with_one_sided)
+        if missing and is_stored:
+            is_stored = _is_written(collection, missing, with_one_sided)
         found |= missing
         for pair in some:
             if pair in found:
                 yield pair, found[pair]
+
+
+def _is_written(collection: OpenedCollection, found: Mapping[Pair, RelatedText], with_one_sided: bool) -> bool:
+    """Store relations; return False if permission is denied."""
+    try:
+        with collection.store.writing() as connection:
+            _write(connection, collection.store, found, with_one_sided)
+    except CollectionBusyError:
+        raise
+    except CollectionError as error:
+        collection.progress.say(
+            f"the relations of texts cannot be stored ({reason_of(error)}): they are computed for this call only, "
+            "which is slower"
+        )
+        return False
+    return True
 
 
 def _lots(collection: OpenedCollection, pairs: Sequence[Pair]) -> Iterator[Sequence[Pair]]:

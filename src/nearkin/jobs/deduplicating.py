@@ -29,6 +29,7 @@ from nearkin.runs.progress import LabelledProgress
 from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.tabular.page import Histogram
 from nearkin.tabular.tabular import Tabular, histogram
+from nearkin.workflows.dedup.by_column import BY_IN_MEMORY
 from nearkin.workflows.dedup.files import Delivery, dedup_files
 from nearkin.workflows.dedup.manifest import counts_in_words
 from nearkin.workflows.dedup.options import DedupGiven, DedupOptions, Preset
@@ -225,11 +226,11 @@ def dedup(
     chosen.check_fits(is_against=against is not None)
     columns = OtherColumns(against_text, against_id)
     columns.check_fits(is_against=against is not None)
+    if by is not None:
+        _check_by(documents, out, report=report)
     check_needs_out(out, write_kept=write_kept, report=report, overwrite=overwrite)
     if overlay is not None and out is None:
         raise ParameterError("'overlay' is a file of the results: name their directory with 'out'.", named=("overlay",))
-    if by is not None and not report:
-        raise ParameterError("'by' counts in report.html: set report=True.", named=("by",))
     resources = Resources.of(threads, memory)
     rules = ReadingRules.of(on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr)
     documents = readable_twice(documents, "dedup")
@@ -263,6 +264,15 @@ def dedup(
             delivery=Delivery(overwrite=overwrite, kept=write_kept, report=report, by=by, overlay=overlay),
         )  # fmt: skip
         return _result(directory, manifest.as_stored(), in_memory, None if out is None else directory)
+
+
+def _check_by(documents: Documents, out: Where | None, *, report: bool) -> None:
+    """Refuse ``by`` for documents in memory, and without all that it needs."""
+    if paths_of(documents) is None:
+        raise ParameterError(BY_IN_MEMORY, named=("by",))
+    missing = [*["report=True"] * (not report), *["'out', the directory of the results"] * (out is None)]
+    if missing:
+        raise ParameterError(f"'by' counts in report.html: set {' and '.join(missing)}.", named=("by", "out"))
 
 
 def _chosen(options: DedupOptions | None, preset: Preset | None = None, **given: object) -> DedupOptions:

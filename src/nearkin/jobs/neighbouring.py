@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,17 +13,19 @@ import pyarrow as pa
 from nearkin.arguments import checking_arguments
 from nearkin.errors import ParameterError
 from nearkin.formats import parquet
+from nearkin.formats.by_suffix import table_writer
 from nearkin.jobs.listening import Listener, progress_of
 from nearkin.jobs.places import Where, file_for
 from nearkin.jobs.signing import SignedDocuments
 from nearkin.nouns import counted
 from nearkin.paths import path_of
+from nearkin.runs.files import published
 from nearkin.stages.documents.normalisation import Normalisation, Steps
 from nearkin.stages.features.shingles import Shingling
 from nearkin.tabular.page import Histogram
 from nearkin.tabular.tabular import Tabular, histogram_of_bits
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.signing.across import find_neighbours
+from nearkin.workflows.signing.across import check_place, find_neighbours
 from nearkin.workflows.signing.neighbours import Equal
 from nearkin.workflows.signing.verifying import Verification
 
@@ -94,7 +97,7 @@ def neighbours(
         Pairs of documents with the same signature: "all" of them, or each document only with the "first". Not with
         ``against``.
     out : path, optional
-        File for the pairs, as `nearkin neighbours` writes it. By default no file remains.
+        File for the pairs, in the format of its suffix, as `nearkin neighbours` writes it. By default no file remains.
     threads : int
         Worker threads; 0 means one per CPU core.
     overwrite : bool
@@ -130,11 +133,19 @@ def neighbours(
         for one in (mine, theirs):
             if one is not None and one.out is not None and path.exists() and one.out.samefile(path):
                 raise ParameterError(f"'out' {path} is a file of these signatures. Choose another file.", named=["out"])
-        found = find_neighbours(
-            mine.file, None if theirs is None else theirs.file, path, distance, verification=verification, equal=equal,
-            resources=resources, progress=listening,
-        )  # fmt: skip
-        pairs = parquet.read_table(path)
+        signed_files = [one.file for one in (mine, theirs) if one is not None]
+        check_place(path, signed_files, is_verified=verification is not None)
+        is_parquet = path.suffix.lower() in ("", ".parquet")
+        with contextlib.nullcontext(path) if is_parquet else file_for(None, "neighbours", overwrite=False) as written:
+            found = find_neighbours(
+                mine.file, None if theirs is None else theirs.file, written, distance, verification=verification,
+                equal=equal, resources=resources, progress=listening,
+            )  # fmt: skip
+            pairs = parquet.read_table(written)
+        if not is_parquet:
+            with published(path) as aside, table_writer(aside, pairs.schema, path.suffix) as write:
+                for batch in pairs.to_batches():
+                    write(batch)
     return NeighboursResult(
         pairs=pairs,
         distance=found.distance,

@@ -15,9 +15,22 @@ from nearkin.runs.meter import StageCost
 
 FAMILIES_OF_COLLECTION = "families COLLECTION"
 """Command of the families of a collection, whose documents stay there: their results are no input of other jobs."""
-REASONS = ("unique", "exact copy", "near-duplicate", "empty", "too short", "unreadable", "overlap", "numbers only")
-"""Reasons given for documents, in the order in which they are shown; the last only if numbers do not count."""
-OTHER_RESULTS = ("match", "no match", "too short", "empty", "unreadable")
+REASONS = (
+    "unique",
+    "exact copy",
+    "near-duplicate",
+    "empty",
+    "too short",
+    "unreadable",
+    "overlap",
+    "numbers only",
+    "ignored only",
+)
+"""Reasons given for documents, in the order in which they are shown; the last two only if numbers or passages do not
+count."""
+TEXTLESS_REASONS = ("empty", "numbers only", "ignored only", "unreadable")
+"""Reasons of documents of which no text is compared."""
+OTHER_RESULTS = ("match", "no match", "too short", "empty", "unreadable", "numbers only", "ignored only")
 """Results for documents of the other set: whether a document was dropped because of it, and if not, why."""
 SHORT_MATCHES = "too_short_matches"
 """Count of those of the other set with a match that are too short to be found inside a longer document."""
@@ -191,6 +204,11 @@ class DedupManifest(Stored):
         return {reason: n for reason, n in counts.items() if n or reason in REASONS[:3]}
 
     @property
+    def textless(self) -> dict[str, int]:
+        """Number of documents of which no text was compared, by reason."""
+        return {reason: n for reason in TEXTLESS_REASONS if (n := self.count(counted_as(reason)))}
+
+    @property
     def exception_counts(self) -> ExtractionCounts | None:
         """Numbers of extracted documents and of exceptions; None if nothing was extracted and no text is missing."""
         if self.extraction is not None:
@@ -208,7 +226,9 @@ class DedupManifest(Stored):
         kept.
         """
         left = self.count("dropped") - sum(self.count(name) for name in ("exact_copy", "near_duplicate", "overlap"))
-        others = [reason for reason in ("empty", "too short", "numbers only") if self.by_reason.get(reason)]
+        others = [
+            reason for reason in ("empty", "too short", "numbers only", "ignored only") if self.by_reason.get(reason)
+        ]
         for n in range(len(others), -1, -1):
             for chosen in combinations(others, n):
                 if sum(self.by_reason[reason] for reason in chosen) == left:

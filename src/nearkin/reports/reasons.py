@@ -14,6 +14,7 @@ REASONS_IN_WORDS = {
     "overlap": "contains a document of the other set, or shares shingles with it",
     "empty": "no text; never counted as a duplicate",
     "numbers only": "digits and no letters; never counted as a duplicate",
+    "ignored only": "only passages of --ignore; never counted as a duplicate",
     "unreadable": "could not be read",
 }
 

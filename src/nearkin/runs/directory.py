@@ -16,18 +16,17 @@ from nearkin.formats.sealed import damaged, missing
 from nearkin.nouns import first_of
 from nearkin.paths import check_output, check_outside_collections
 from nearkin.runs.files import read_work_json, write_checked_json, write_json, write_work_json, writing
-from nearkin.runs.finished import MANIFEST, TABLES, WORK, digest_of, json_in, manifest_if_any
+from nearkin.runs.finished import IDENTITY, MANIFEST, TABLES, WORK, digest_of, json_in, manifest_if_any
 from nearkin.runs.identity import differences
 
 LOCK = ".lock"
 _OVERLAY = re.compile(r"overlay(-\d+)?\.(csv|dat)")
 _CHECKED = ".parquet"
-_IDENTITY = "run.json"
 _MOVED = "kept.json"
 _REPLACES = "replaces-results"
 _DIGESTS = "inputs.json"
 _PLAN = "search-plan.json"
-_OWN = (_IDENTITY, _REPLACES, _DIGESTS, _PLAN)
+_OWN = (IDENTITY, _REPLACES, _DIGESTS, _PLAN)
 """Names of work files that are no results of a stage: without such results they are not needed."""
 RESUME_HINT = "Finished work is kept; run the same command with --resume to continue."
 """Note at the end of a run that was interrupted, or ran out of memory or disk, after finishing part of its work."""
@@ -83,18 +82,18 @@ class RunDirectory:
     @property
     def run_digest(self) -> str:
         """Digest of the identity of the run, for work files that must not be those of another run."""
-        return digest_of(self.work / _IDENTITY)
+        return digest_of(self.work / IDENTITY)
 
     @property
     def is_unfinished(self) -> bool:
         """Whether a run was begun here and not finished."""
-        return (not os.path.exists(self.manifest) or self._is_to_replace) and os.path.exists(self.work / _IDENTITY)
+        return (not os.path.exists(self.manifest) or self._is_to_replace) and os.path.exists(self.work / IDENTITY)
 
     def is_left_by(self, command: str) -> bool:
         """Whether a killed run, of a command that cannot be resumed, left its work here."""
         if self.manifest.exists() and not self._is_to_replace:
             return False
-        identity = json_in(self.work / _IDENTITY)
+        identity = json_in(self.work / IDENTITY)
         return isinstance(identity, dict) and identity.get("command") == command
 
     @contextlib.contextmanager
@@ -144,11 +143,11 @@ class RunDirectory:
         wanted = json.loads(json.dumps(identity))
         if self.work.exists() and resume and (self._is_to_replace or not self.manifest.exists()):
             self._remove_leftovers()
-            if (self.work / _IDENTITY).exists():
+            if (self.work / IDENTITY).exists():
                 self._check_identity(wanted)
             else:  # the earlier run ended before it began
                 self._check_nothing_is_done()
-                write_json(self.work / _IDENTITY, wanted)
+                write_json(self.work / IDENTITY, wanted)
             return True
         if overwrite and self._written() is None:
             self._remove_results()
@@ -179,7 +178,7 @@ class RunDirectory:
             self.work.mkdir()
             if self.manifest.exists():
                 (self.work / _REPLACES).touch()
-        write_json(self.work / _IDENTITY, wanted)
+        write_json(self.work / IDENTITY, wanted)
         return False
 
     @property
@@ -207,7 +206,7 @@ class RunDirectory:
         if not self.work.is_dir():
             raise damaged(self.work)
         if any(self._is_work(path) for path in self.work.rglob("*")):
-            raise missing(self.work / _IDENTITY)
+            raise missing(self.work / IDENTITY)
         self.input_digests.unlink(missing_ok=True)  # of whatever run it was
 
     def _is_work(self, path: Path) -> bool:
@@ -216,9 +215,9 @@ class RunDirectory:
         return not path.is_dir() and path.name not in _OWN and not any(map(path.match, parts))
 
     def _check_identity(self, wanted: Mapping[str, object]) -> None:
-        stored = json_in(self.work / _IDENTITY)
+        stored = json_in(self.work / IDENTITY)
         if not isinstance(stored, dict):
-            raise damaged(self.work / _IDENTITY)
+            raise damaged(self.work / IDENTITY)
         if different := differences(stored, wanted):
             raise self.cannot_be_resumed(different)
 

@@ -11,10 +11,15 @@ from typing import Any
 
 from nearkin.errors import RunError
 from nearkin.formats.sealed import has_right_checksum
+from nearkin.nouns import first_of
+from nearkin.paths import printable
 from nearkin.runs.files import text_of
 
 MANIFEST = "manifest.json"
 WORK = ".work"
+IDENTITY = "run.json"
+"""Name of the work file with the parameters and the input of an unfinished run."""
+_N_NAMED = 2
 TABLES = (
     "documents.parquet", "pairs.parquet", "groups.parquet", "against.parquet", "problems.parquet", "families.parquet",
     "families.csv", "exceptions.csv", "pairs.tsv", "known.tsv", "threads.parquet",
@@ -53,7 +58,7 @@ def read_manifest(directory: Path) -> Mapping[str, Any]:
             what = "a folder" if path.is_dir() else "no plain file"
             raise RunError(f"The run in {directory} is damaged: {MANIFEST} is {what}. {again}") from error
         if (directory / WORK).exists():
-            raise RunError(f"The run in {directory} is not finished: run the same command with --resume.") from error
+            raise RunError(f"The run in {directory} is not finished. {how_to_finish(directory)}.") from error
         raise RunError(f"{directory} holds no finished run: {MANIFEST} is missing.") from error
     except (OSError, ValueError, RecursionError) as error:
         if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
@@ -64,6 +69,31 @@ def read_manifest(directory: Path) -> Mapping[str, Any]:
     if not has_right_checksum(stored):
         raise _changed(directory, MANIFEST)
     return stored
+
+
+def how_to_finish(directory: Path) -> str:
+    """Say with which command an unfinished run is finished, as far as the run knows it.
+
+    Examples
+    --------
+    >>> how_to_finish(Path("clean"))
+    'Finish it with the command that began it and --resume'
+    """
+    stored = json_in(directory / WORK / IDENTITY)
+    known = stored if isinstance(stored, dict) else {}
+    if known and not known.keys() & {"inputs", "left"}:  # only runs that can be resumed note their input
+        return f"Run the command that began it{_began(known)} again with --overwrite"
+    return f"Finish it with the command that began it{_began(known)} and --resume"
+
+
+def _began(identity: Mapping[str, Any]) -> str:
+    command, sides = identity.get("command"), [identity.get("inputs"), identity.get("left"), identity.get("right")]
+    if not isinstance(command, str):
+        return ""
+    found = [side.get("files", side) for side in sides if isinstance(side, dict)]
+    names = [str(name) for files in found if isinstance(files, dict) for name in files]
+    of = f" of {first_of([printable(name) for name in names], _N_NAMED)}" if names else ""
+    return f" (nearkin {command.partition(' ')[0]}{of})"
 
 
 def read_results(directory: Path, tables: Collection[str] = TABLES) -> Mapping[str, Any]:

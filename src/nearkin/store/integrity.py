@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import IntegrityError
 
-from nearkin.nouns import counted
+from nearkin.nouns import agreeing, counted
 from nearkin.store import schema
 from nearkin.store.bulk import is_storable, named
 from nearkin.store.checksums import CHECKED, JudgedRow, checksum, covered, judged, key_bits, key_place, wrapped
@@ -416,6 +416,22 @@ def _difference(name: str, here: Part, seal: Seal | None) -> str | None:
     return f"{name}: rows differ from those stored"
 
 
+_IN_WORDS = {
+    "waves": ("wave", "waves"),
+    "loads": ("load", "loads"),
+    "contents": ("text", "texts"),
+    "documents": ("document", "documents"),
+    "problems": ("document that was not stored", "documents that were not stored"),
+    "activity": ("activity", "activities"),
+    "changes": ("change", "changes"),
+    "tags": ("tag", "tags"),
+    "decisions": ("decision", "decisions"),
+    "purges": ("entry about the erasure", "entries about the erasures"),
+    "origins": ("entry about the file", "entries about the files"),
+}
+"""Names, in words, of a row and of several rows of each table."""
+
+
 def dangling(connection: Connection) -> Iterator[str]:
     """Yield the references to missing rows, in tables that cannot be rebuilt."""
     for table in CHECKED:
@@ -426,7 +442,9 @@ def dangling(connection: Connection) -> Iterator[str]:
                 yield from _without_text(connection, is_missing)
                 n_rows = max(0, n_rows - _MAX_NAMED)
             if n_rows:
-                yield f"{table.name}: {counted(n_rows, 'row')} with a reference to missing {key.column.table.name}"
+                own, (one, several) = _IN_WORDS[table.name], _IN_WORDS[key.column.table.name]
+                of = agreeing(n_rows, f"of {'an' if one[0] == 'a' else 'a'} {one} that is", f"of {several} that are")
+                yield f"{table.name}: {counted(n_rows, *own)} {of} missing"
 
 
 @cache  # it takes longer to make than to run

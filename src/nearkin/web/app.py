@@ -25,7 +25,8 @@ from nearkin.web.api.dispatch import JSONAnswer, api_endpoint
 from nearkin.web.api.operation import ROOT
 from nearkin.web.api.records import ApiProblem
 from nearkin.web.gate import Gate, sandbox
-from nearkin.web.queries import DoneQuery, parameters_in, parsed
+from nearkin.web.queries import DoneQuery, in_plain_words, parameters_in, parsed
+from nearkin.web.read_again import ENCODINGS
 from nearkin.web.refusals import status_of
 from nearkin.web.roles import ROLES, Role, check_role, role_of_form, role_of_screen
 from nearkin.web.screen import ChangeForm, FileField, Screen, ScreenFile
@@ -254,12 +255,15 @@ async def _failed(service: ReviewService, request: Request, error: Exception) ->
     tolerance = {name: request.query_params[name] for name in ("measure", "value") if name in request.query_params}
     values = {
         "status": status,
-        "message": message,
+        "message": in_plain_words(message),
         "tolerance": tolerance,
         "is_unreadable": isinstance(error, SourceError),
+        "is_checked_in": request.url.path == "/check-in/file",
+        "encodings": ENCODINGS,
     }
     answer = ScreenAnswer("problem_part.html.j2" if is_part else "problem.html.j2", values, None)
-    return HTMLResponse(service.page(answer, visitor_of(request)), status, headers)
+    here = request.url.path.rpartition("/")[0] if request.method == "POST" else ""  # the screen of a form
+    return HTMLResponse(service.page(answer, visitor_of(request), here=here), status, headers)
 
 
 def _told(error: Exception) -> tuple[int, str]:

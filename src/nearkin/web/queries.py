@@ -21,6 +21,10 @@ GroupMeasure = Literal["words", "letters"]
 Place = Literal["query", "form"]
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
 _DIGITS = re.compile(r"[+-]?[0-9]+")
+_EXPECTED = re.compile(r"query\.([^:]*): Expected (.*)\. Got (.*) instead\.", re.DOTALL)
+_LACKING = re.compile(r"query: Object missing required field `([^`]*)`\.")
+_KINDS = {"float": "a number", "int": "a whole number", "bool": "1 or omitted"}
+"""Types of parameters in words."""
 MEASURES: tuple[Measure, ...] = ("words", "containment", "edit", "letters")
 DEFAULTS: dict[Measure, float] = {"words": THRESHOLD, "letters": GAMMA, "containment": CONTAINMENT, "edit": EDIT}
 
@@ -79,6 +83,27 @@ def parsed(
             where = "path" if name in in_path else place
             raise ParameterError(f"{where}.{name}: Expected `int`. Got {quoted(value)} instead.")
     return found
+
+
+def in_plain_words(message: str) -> str:
+    """Return the message about a parameter of the address of a page without the names of types.
+
+    Examples
+    --------
+    >>> in_plain_words("query.value: Expected `float | null`. Got 'abc' instead.")
+    "The parameter value must be a number. It is 'abc'."
+    >>> in_plain_words("query.measure: Expected 'words' or 'letters'. Got 'x' instead.")
+    "The parameter measure must be 'words' or 'letters'. It is 'x'."
+    >>> in_plain_words("query: Object missing required field `id`.")
+    'The parameter id is missing.'
+    """
+    if (found := _EXPECTED.fullmatch(message)) is not None:
+        name, expected, given = found.groups()
+        kind = _KINDS.get(expected.strip("`").removesuffix(" | null"), expected)
+        return f"The parameter {name} must be {kind}. It is {given}."
+    if (found := _LACKING.fullmatch(message)) is not None:
+        return f"The parameter {found[1]} is missing."
+    return message
 
 
 def fault_in(error: msgspec.DecodeError, given: object, kind: type[msgspec.Struct]) -> tuple[str, str]:

@@ -14,6 +14,9 @@ import msgspec
 from nearkin._version import __version__
 from nearkin.collection.collection import Collection
 from nearkin.collection.decisions.log import activity_of
+from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP, SPLIT_OFF
+from nearkin.collection.listing.details import GroupOfDocument, group_of
+from nearkin.collection.tolerance import Tolerance
 from nearkin.decimals import distance_text
 from nearkin.errors import RefusedError
 from nearkin.reports.comparison.shown_pieces import shown_pieces
@@ -28,7 +31,7 @@ from nearkin.web.jobs import JobRunner
 from nearkin.web.mail_threads import CurrentThreads
 from nearkin.web.metrics import RequestMetrics
 from nearkin.web.proposed_commands import with_name
-from nearkin.web.queries import DoneQuery, ToleranceQuery
+from nearkin.web.queries import DoneQuery, GroupingQuery, ToleranceQuery
 from nearkin.web.read_again import FilesSentAgain
 from nearkin.web.sent_files import SentTexts
 from nearkin.web.served_runs import ServedRuns
@@ -173,16 +176,28 @@ class ReviewService:
             The activity that led to the page, which the page names and offers to undo; and the job of an update that
             failed or takes long.
         """
+        activity = self._activity(done.done, visitor)
         return self._templates.get_template(answer.template).render(
             visitor=visitor,
             is_read_only=self.is_read_only or visitor.role == "viewer",
             screens=frozenset(path for path in self._paths if self._has(path) and visitor.may_open(path)),
             here=here,
             place=place,
-            done=self._activity(done.done, visitor),
+            done=activity,
+            moved=self._moved(activity, answer.values.get("asked")),
             job=None if done.job is None else self.jobs.find(done.job),
             **answer.values,
         )
+
+    def _moved(self, activity: Activity | None, asked: object) -> list[tuple[str, GroupOfDocument | None]]:
+        """Return the two documents of a decision on groups, each with the group that it is in now, if any."""
+        if activity is None or activity.kind not in (NEVER_GROUP, SPLIT_OFF, SAME_GROUP) or not activity.changes:
+            return []
+        tolerance = str(asked.tolerance if isinstance(asked, GroupingQuery) else Tolerance.of())
+        only = activity.changes[0]
+        both = (only.other, only.subject) if only.now == only.other else (only.subject, only.other)
+        with self.collection.opened.store.reading() as connection:
+            return [(doc_id, group_of(connection, doc_id, tolerance)) for doc_id in both]
 
     def _has(self, path: str) -> bool:
         """Whether a screen has something to show; those of runs, for example, are empty for most services."""

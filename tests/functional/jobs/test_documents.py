@@ -102,6 +102,10 @@ def test_a_report_that_counts_by_a_column(tmp_path: Path) -> None:
         nearkin.dedup(path, out=tmp_path / "no", by="site")
     with pytest.raises(ParameterError, match="does not work for documents in memory"):
         nearkin.dedup(RECORDS, out=tmp_path / "no", report=True, by="id")
+    with pytest.raises(ParameterError, match="does not work for documents in memory"):  # before the report is asked for
+        nearkin.dedup(RECORDS, by="id")
+    with pytest.raises(ParameterError, match="set report=True and 'out', the directory of the results"):
+        nearkin.dedup(path, by="site")
     assert not (tmp_path / "no").exists()
 
 

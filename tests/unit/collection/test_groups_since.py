@@ -8,8 +8,11 @@ import pytest
 
 import nearkin
 from nearkin.errors import ParameterError
+from nearkin.reports.sentences.groups import change_sentences
+from nearkin.reports.sentences.groups_since import change_words
 
 FORM = "the tenant pays the rent of {} crowns on the first day of each month to the owner of the house by the mill"
+OTHER = "the mill at {} was let to another house, whose owner paid for the repairs of the wheel before the first snow"
 NOTE = "a note about {} that nobody in this house had written before the first wave of documents came to the door"
 
 
@@ -43,3 +46,44 @@ def test_every_kind_of_change(tmp_path: Path) -> None:
         assert (grown.n_documents_were, grown.n_documents) == (4, 5)
         assert (dissolved.is_dissolved, dissolved.left_documents) == (True, ("n", "o"))
         assert collection.groups_since("april").changes == ()
+
+
+@pytest.mark.parametrize(
+    ("texts", "printed", "since"),
+    [
+        ({"a": NOTE, "b": NOTE}, {1: "new versions of a, b"}, {1: "new version: a, b"}),
+        (
+            {"a": NOTE, "b": NOTE, "c": "No"},
+            {1: "new versions of a, b; c is no longer in it"},
+            {1: "new version: a, b; no longer in it: c"},
+        ),
+        (
+            {"a": OTHER, "b": OTHER},
+            {2: "merged with group 1; 2 documents with new versions (a, b)"},
+            {2: "merged with group 1"},
+        ),
+        (
+            {"a": OTHER, "b": "No"},
+            {
+                1: "dissolved; no two of its documents are in one group any more",
+                2: "1 document with a new version (a)",
+            },
+            {1: "dissolved; no longer in it: b", 2: "joined after its text changed: a"},
+        ),
+    ],
+)
+def test_a_group_whose_documents_all_have_other_texts(
+    tmp_path: Path, texts: dict[str, str], printed: dict[int, str], since: dict[int, str]
+) -> None:
+    with nearkin.Collection.open(tmp_path / "m", create=True) as collection:
+        first = {"o": OTHER.format("o"), "p": OTHER.format("p")}
+        collection.add({"b": FORM.format("b"), **{name: FORM.format(name) for name in texts}}.items(), wave="march")
+        collection.add(first.items(), wave="march")
+        collection.groups()
+        collection.add([(name, text.format(name)) for name, text in texts.items()], wave="april")
+        found = collection.groups()
+        lines = [str(one).strip() for one in change_sentences(found)][1:]
+        assert dict(line.removeprefix("group ").split(": ", 1) for line in lines) == {
+            str(number): words for number, words in printed.items()
+        }
+        assert {one.number: change_words(one) for one in collection.groups_since("march").changes} == since

@@ -31,13 +31,14 @@ WITHOUT = {
     "chooses texts, or groups, whose documents are read and compared afterwards": {
         "collection/check_in/candidates.py": "_sizes_of_current _nearest",
         "collection/decisions/principals.py": "propose_anew",
-        "collection/listing/details.py": "_groups_of",
+        "collection/listing/details.py": "_group_of",
         "collection/word_search/searching.py": "_with_document",
     },
     "called after all rows were compared, or the rows that it reads": {
         "collection/decisions/for_groups.py": "_former _decided_since",
         "collection/groups/changes.py": "_arrived _departed _gone_members ids_of_missing",
         "collection/groups/current.py": "make_principal _rows_of _waves_since",
+        "collection/groups/replaced.py": "replaced_members",
         "collection/groups/returned_principals.py": "returned_principals",
         "collection/groups/since.py": "_refuse_other_groups",
         "collection/stored/group_state.py": "n_rows live_contents new_contents",

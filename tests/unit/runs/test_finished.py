@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -51,8 +52,27 @@ def test_a_run_that_is_damaged(tmp_path, damage, words):
         read_results(tmp_path / "run")
 
 
-def test_a_run_that_is_not_finished(tmp_path):
+@pytest.mark.parametrize(
+    ("identity", "how"),
+    [
+        (None, "Finish it with the command that began it and --resume."),
+        ("[", "Finish it with the command that began it and --resume."),
+        (
+            {"command": "dedup", "inputs": {"files": {"a.jsonl": "3 bytes", "b": "", "c": ""}}},
+            "Finish it with the command that began it (nearkin dedup of a.jsonl, b and 1 more) and --resume.",
+        ),
+        (
+            {"command": "pairs", "left": {"l.csv": ""}, "right": {"r.csv": ""}},
+            "Finish it with the command that began it (nearkin pairs of l.csv, r.csv) and --resume.",
+        ),
+        ({"command": "threads"}, "Run the command that began it (nearkin threads) again with --overwrite."),
+    ],
+)
+def test_a_run_that_is_not_finished(tmp_path, identity, how):
     (tmp_path / ".work").mkdir()
-    with pytest.raises(RunError, match="is not finished: run the same command with --resume"):
+    if identity is not None:
+        (tmp_path / ".work/run.json").write_text(json.dumps(identity) if isinstance(identity, dict) else identity)
+    with pytest.raises(RunError) as caught:
         read_manifest(tmp_path)
+    assert str(caught.value) == f"The run in {tmp_path} is not finished. {how}"
     assert manifest_if_any(tmp_path) is None

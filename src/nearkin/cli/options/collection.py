@@ -28,7 +28,13 @@ Wave = Annotated[
     _collection(help="Name of a new or existing wave. [dim]default: wave 1, wave 2, …[/]", show_default=False),
 ]
 WaveToRemove = Annotated[
-    str | None, _collection("--wave", help="Remove all documents that came in this wave.", show_default=False)
+    str | None,
+    _collection(
+        "--wave",
+        help="Remove all documents whose current version came in this wave. Earlier versions, of other waves, do "
+        "not become current.",
+        show_default=False,
+    ),
 ]
 ChosenAlphabet = Annotated[
     str | None,

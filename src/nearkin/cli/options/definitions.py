@@ -239,12 +239,17 @@ Query = Annotated[
 Verify = Annotated[
     str | None,
     _search(
-        help="Read the documents again and drop pairs below this similarity: "
+        help="Read the documents again and drop pairs below this similarity of the shingles of --shingle: "
         f"{one_of(f'{name}:T' for name in MEASURES)}."
     ),
 ]
 VerifyShingle = Annotated[
-    str, _search("--shingle", help="Shingles for --verify: words:N or chars:N.", show_default=True)
+    str,
+    _search(
+        "--shingle",
+        help="Shingles for --verify: words:N or chars:N. They need not be the features of the signatures.",
+        show_default=True,
+    ),
 ]
 VerifyNormalise = Annotated[
     str,
@@ -263,4 +268,12 @@ Equal = Annotated[
 ]
 OutFile = Annotated[Path, _output("--out", help="File for the result.", show_default=False)]
 OutFileIfAny = Annotated[Path | None, _output("--out", help="File for the result.", show_default=False)]
+PairsFile = Annotated[
+    Path | None,
+    _output(
+        "--out",
+        help="File for the pairs: .parquet, .csv, .tsv or .jsonl; Parquet without a suffix.",
+        show_default=False,
+    ),
+]
 OverwriteFile = Annotated[bool, _output("--overwrite", help="Replace the file of --out.")]

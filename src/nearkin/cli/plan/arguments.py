@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from nearkin.errors import ParameterError
 from nearkin.plain_numbers import plain_float, plain_int
 
-_COUNT = re.compile(r"((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)\s*([kKmMgGbB]?)", re.ASCII)
+_COUNT = re.compile(r"((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)\s*([kKmMgGbB]?|[eE]\+?\d{1,2})", re.ASCII)
 _TIMES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9}
 _MOST = 10**12
 _MAX_CORES = 10**6
@@ -39,16 +39,17 @@ def parse_count(text: str, option: str) -> int:
 
     Examples
     --------
-    >>> [parse_count(text, "--left") for text in ("3.44M", "200k", "1,470,000")]
-    [3440000, 200000, 1470000]
+    >>> [parse_count(text, "--left") for text in ("3.44M", "200k", "1,470,000", "1e6")]
+    [3440000, 200000, 1470000, 1000000]
     """
     read = _COUNT.fullmatch(text.strip())
     if read is None and os.path.isfile(text):
         sample = "SAMPLE" if option == "--documents" else f"--sample-{option.removeprefix('--')}"
         raise ParameterError(f"{option} is a number of documents; pass sample documents as {sample}.")
     if read is None:
-        raise ParameterError(f"{option} must be a number such as 1,470,000, 200k or 3.44M. Got {text!r} instead.")
-    n = round(float(read[1].replace(",", "")) * _TIMES[read[2].lower()])
+        raise ParameterError(f"{option} must be a number such as 1,470,000, 200k, 3.44M or 2e6. Got {text!r} instead.")
+    unit = read[2].lower()
+    n = round(float(read[1].replace(",", "")) * (10 ** int(unit[1:]) if unit[:1] == "e" else _TIMES[unit]))
     if not 1 <= n <= _MOST:
         raise ParameterError(f"{option} must be from 1 to {_MOST:,}. Got {text!r} instead.")
     return n

@@ -119,7 +119,7 @@ def check(
         n_found=n_found,
         passage=passage,
         options=options,
-        expected_recall=_expected_recall(options, candidates.n_skewed),
+        expected_recall=None if candidates.n_skewed else expected_recall(options),
         n_candidates=len(candidates.contents),
         n_compared=min(len(candidates.contents), MAX_COMPARED),
         n_hot_keys=candidates.n_skewed,
@@ -134,9 +134,9 @@ def check(
     )
 
 
-def _expected_recall(options: CheckOptions, n_skewed: int) -> float | None:
-    """Return the expected recall of the bands; None if the text shares wording with too many documents to know it."""
-    if options.method != "minhash" or n_skewed:
+def expected_recall(options: CheckOptions) -> float | None:
+    """Return the expected recall of near-duplicates of a text without skewed keys; None with another method."""
+    if options.method != "minhash":
         return None
     return rounded_down(float(BANDS.probability(options.threshold)), 4)
 

@@ -380,6 +380,7 @@ class CheckAnswer:
             "is_stored": self.checked.stored_as is not None,
             "is_purged": self.checked.is_purged,
             "version": self.checked.version,
+            "expected_recall": self.checked.expected_recall,
             "n_found": self.checked.n_found,
             "n_hot_keys": self.checked.n_hot_keys,
             "documents": [

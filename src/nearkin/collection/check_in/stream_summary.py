@@ -16,6 +16,11 @@ class StreamSummary:
     threshold : float
     containment : float or None
         See `CheckOptions`.
+    expected_recall : float or None
+        Expected share of the near-duplicates exactly at the threshold that are found, for documents without skewed
+        keys; None if it is unknown.
+    n_hot : int
+        Number of documents with skewed keys, of which similar documents may have been missed.
     n_documents : int
         Lines that are not blank, including unreadable ones.
     verdicts : dict of str to int
@@ -36,6 +41,8 @@ class StreamSummary:
 
     threshold: float
     containment: float | None
+    expected_recall: float | None = None
+    n_hot: int = 0
     n_documents: int = 0
     verdicts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(VERDICTS, 0))
     n_kept: int = 0

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, Connection, select
@@ -40,12 +40,15 @@ class Removed:
         True: these documents would be removed; nothing was changed.
     number : int or None
         Number of the activity in the log; None if nothing was removed.
+    earlier_ids : tuple of str
+        If a wave was named, ids of the documents that came in another wave and got a new version in this one.
     """
 
     doc_ids: tuple[str, ...] = ()
     unread_ids: tuple[str, ...] = ()
     is_dry_run: bool = False
     number: int | None = None
+    earlier_ids: tuple[str, ...] = ()
 
     @property
     def n_documents(self) -> int:
@@ -61,7 +64,8 @@ class Removed:
         """Return the fields as JSON types; ids only for a dry run."""
         shown = {"doc_ids": list(self.doc_ids), "unread_ids": list(self.unread_ids)} if self.is_dry_run else {}
         told = {"n_documents": self.n_documents, "n_unread": self.n_unread, "is_dry_run": self.is_dry_run}
-        return {**told, "number": self.number, **shown}
+        earlier = {"earlier_ids": list(self.earlier_ids)} if self.earlier_ids else {}
+        return {**told, "number": self.number, **earlier, **shown}
 
 
 def remove(
@@ -101,10 +105,12 @@ def remove(
             of_unread = [origins.c.doc_id.in_(some) for some in named(wanted)]
             of_problems = [problems.c.doc_id.in_(some) for some in named(wanted)]
         data = {} if wave is None else {"wave": wave}
-        return remove_rows(
+        earlier = () if wave is None else tuple(_of_other_waves(connection, conditions[0]))
+        found = remove_rows(
             connection, conditions, of_unread, of_problems, by=who, data=data, dry_run=dry_run,
             max_documents=max_documents,
         )  # fmt: skip
+    return replace(found, earlier_ids=earlier)
 
 
 def remove_rows(
@@ -148,6 +154,14 @@ def remove_rows(
 def _current_versions(connection: Connection, condition: ColumnElement[bool]) -> list[tuple[str, int]]:
     found = rows_where(connection, condition & documents.c.is_current)
     return [(one.doc_id, one.version) for one in found]
+
+
+def _of_other_waves(connection: Connection, is_of_wave: ColumnElement[bool]) -> Iterator[str]:
+    """Yield the current documents of a wave that have a version of another wave."""
+    found = [doc_id for doc_id, version in _current_versions(connection, is_of_wave) if version > 1]
+    for some in named(found):
+        of_others = rows_where(connection, documents.c.doc_id.in_(some) & ~is_of_wave)
+        yield from dict.fromkeys(one.doc_id for one in of_others)
 
 
 def _unread_where(connection: Connection, condition: ColumnElement[bool]) -> list[str]:

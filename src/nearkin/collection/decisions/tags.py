@@ -215,6 +215,8 @@ def parsed(text: str) -> tuple[str, str]:
     (('responsive', 'yes'), ('privileged', ''))
     """
     field, equals, value = text.partition("=")
+    if not field.strip():
+        raise ParameterError(f"{text!r} names no tag. Write FIELD or FIELD=VALUE.")
     if equals and not value.strip():
         raise ParameterError(f"The tag {text!r} has no value after =. Write {field!r} for a bare tag.")
     return checked_field(field), _checked_value(value)

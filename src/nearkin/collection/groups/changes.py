@@ -8,7 +8,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 from sqlalchemy import Connection, select
 
-from nearkin.collection.groups.grouping import NO_GROUP, Membership
+from nearkin.collection.groups.grouping import NO_GROUP, Membership, moved_together
+from nearkin.collection.groups.replaced import replaced_members
 from nearkin.collection.stored.group_history import past_groups
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.records import I64, Bool
@@ -37,7 +38,7 @@ class GroupChange:
     gone_documents : tuple of str
         Other former members: removed from the collection, or with a text now that is not in this group.
     merged : tuple of int
-        Groups that are now part of this one; their numbers are gone.
+        Groups that are now part of this one: texts of theirs, or two documents with new texts; their numbers are gone.
     split_from : tuple of int
         Groups, still existing, to which members of this one belonged.
     n_lost : int
@@ -107,6 +108,9 @@ def group_changes(
     merged, split = dict[int, set[int]](), dict[int, set[int]]()
     for number, was in zip(membership.groups[moved].tolist(), was_of_now[moved].tolist()):
         (split if was in present else merged).setdefault(number, set()).add(was)
+    for number, was in moved_together(membership, replaced_members(connection, state)):
+        if was not in present:
+            merged.setdefault(number, set()).add(was)
     group_of = dict(zip(before.contents.tolist(), before.groups.tolist()))
     newcomers, known, versions, replaced = _arrived(connection, state.seen_row, rows, is_new, group_of)
     joined = dict[int, list[str]]()

@@ -12,6 +12,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from nearkin.collection.decisions.for_groups import GroupDecisions
+from nearkin.collection.groups.replaced import ReplacedMembers, replaced_members
 from nearkin.collection.matching.constraints import Similarity
 from nearkin.collection.matching.forest import Forest
 from nearkin.collection.matching.matches import Matching
@@ -140,7 +141,8 @@ def regroup(
         return _linked(matching, contents, decided.same, threads)
 
     nodes, component = decided.kept(*forest.components(), n_copies, similarity, linked)
-    numbers, following = _numbered(nodes, component, before, state.next_group)
+    replaced = replaced_members(connection, state)
+    numbers, following = _numbered(nodes, component, before, replaced, state.next_group)
     return Regrouped(
         membership=Membership(nodes, numbers),
         next_group=following,
@@ -193,10 +195,13 @@ def _chained(contents: I64, groups: I64) -> tuple[I64, I64]:
     return contents[:-1][is_same], contents[1:][is_same]
 
 
-def _numbered(nodes: I64, component: I64, before: Membership, next_group: int) -> tuple[I64, int]:
+def _numbered(
+    nodes: I64, component: I64, before: Membership, replaced: ReplacedMembers, next_group: int
+) -> tuple[I64, int]:
     """Return the group number of each node: the number that most members of its component had, or a new number.
 
-    An old number goes to the component with most of its members; in a tie, to that with the lowest content.
+    An old number goes to the component with most of its members; in a tie, to that with the lowest content. If all of
+    its texts are gone, it goes to the component of new texts with most of its documents, at least two.
     """
     was = before.group_of(nodes)
     is_old = was != NO_GROUP
@@ -208,9 +213,23 @@ def _numbered(nodes: I64, component: I64, before: Membership, next_group: int) -
         if numbers[one] == NO_GROUP and old not in taken:
             numbers[one] = old
             taken.add(old)
+    surviving = set(was.tolist())
+    for one, old in moved_together(Membership(nodes, component), replaced):
+        if numbers[one] == NO_GROUP and old not in taken and old not in surviving:
+            numbers[one] = old
+            taken.add(old)
     firsts = np.unique(component, return_index=True)
     for one in firsts[0][np.argsort(firsts[1])].tolist():
         if numbers[one] == NO_GROUP:
             numbers[one] = next_group
             next_group += 1
     return numbers[component] if len(component) else np.zeros(0, np.int64), next_group
+
+
+def moved_together(membership: Membership, replaced: ReplacedMembers) -> list[tuple[int, int]]:
+    """Return groups and former groups that share at least two documents with new texts, those with the most first."""
+    now = membership.group_of(replaced.contents)
+    is_in = now != NO_GROUP
+    pairs, n = np.unique(np.stack([now[is_in], replaced.groups[is_in]]), axis=1, return_counts=True)
+    order = np.lexsort((pairs[0], pairs[1], -n))
+    return [(int(pairs[0, at]), int(pairs[1, at])) for at in order.tolist() if n[at] > 1]

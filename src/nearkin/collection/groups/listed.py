@@ -12,6 +12,7 @@ from nearkin.collection.decisions.activity import values_of
 from nearkin.collection.decisions.document_state import StoredState
 from nearkin.collection.decisions.records import GROUP_NOTE
 from nearkin.collection.decisions.shown_principals import shown_principals
+from nearkin.collection.stored.document_rows import rows_where
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.store.kept import KeptValues
@@ -54,7 +55,7 @@ class StoredGroups:
     sizes : tuple of (int, int)
         Numbers of documents, and the number of groups that have so many, in ascending order.
     n_not_grouped : int
-        Number of current documents that were added since the groups were updated.
+        Number of current documents that were added or changed since the groups were updated.
     is_stored : bool
         Whether the groups at this tolerance were ever computed.
     """
@@ -131,7 +132,7 @@ class GroupFigures:
     n_groups, n_documents : int
         Numbers of groups with at least two current documents, and of these documents.
     n_not_grouped : int
-        Number of current documents added since the groups were updated.
+        Number of current documents added or changed since the groups were updated.
     """
 
     tolerance: str
@@ -161,6 +162,18 @@ def group_figures(connection: Connection) -> list[GroupFigures]:
             )
         )
     return figures
+
+
+def ids_not_grouped(connection: Connection, tolerance: Tolerance) -> list[str]:
+    """Return the ids of the current documents that were added or changed since the groups were updated.
+
+    Raises
+    ------
+    CollectionError
+        The groups or the row of a document were changed in the store.
+    """
+    state = GroupState.known(connection, str(tolerance))
+    return [one.doc_id for one in rows_where(connection, documents.c.row >= state.seen_row) if one.is_current]
 
 
 def _n_not_grouped(connection: Connection, state: GroupState) -> int:

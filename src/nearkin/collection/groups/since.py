@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import asdict, dataclass
 from typing import ClassVar, Literal
@@ -114,7 +115,7 @@ class GroupsSince(Tabular):
     changes : tuple of GroupChangeSince
         Changes sorted by the number of the group. A group that was merged into another is listed with that one.
     n_not_grouped : int
-        Number of documents added since the latest grouping; they are not in any compared group.
+        Number of documents added or changed since the latest grouping; they are not in any compared group.
     n_new_versions : int
         Number of these that have an earlier version which the latest grouping knew.
     n_gone : int
@@ -369,14 +370,21 @@ def _changes(
 ) -> Iterator[GroupChangeSince]:
     """Yield the changed groups by number; of their new documents, ``stored_then`` were stored with another text."""
     listed = dict[int, dict[str, list[str]]]()
-    moved = dict[int, set[int]]()
+    moved, together = dict[int, set[int]](), Counter[tuple[int, int]]()
+    for doc_id, kind in kinds.items():
+        if kind == "moved":
+            together[before.members[doc_id].group, after.members[doc_id].group] += 1
     for doc_id, kind in sorted(kinds.items()):
         was, now = before.members.get(doc_id), after.members.get(doc_id)
         number = now.group if now is not None else was.group if was is not None else 0
-        listed.setdefault(number, {}).setdefault(kind, []).append(doc_id)
-        if kind == "moved" and was is not None:
-            moved.setdefault(number, set()).add(was.group)
+        if kind == "moved" and was is not None and now is not None:
             listed.setdefault(was.group, {})
+            is_gone = was.group not in after.principals
+            if is_gone and was.row != now.row and together[was.group, number] < 2:  # only its new text is here
+                kind, stored_then = "new", stored_then | {doc_id}
+            else:
+                moved.setdefault(number, set()).add(was.group)
+        listed.setdefault(number, {}).setdefault(kind, []).append(doc_id)
     sizes, sizes_were = after.sizes, before.sizes
     elsewhere = {was for sources in moved.values() for was in sources} - after.principals.keys()
     for number in sorted(listed):

@@ -151,25 +151,34 @@ def details(connection: Connection, doc_id: str, version: int | None) -> Documen
 def _groups_of(connection: Connection, content: int) -> tuple[GroupOfDocument, ...]:
     """Return the stored groups with a text."""
     refuse_missing_rows(connection, groupings)
-    found = list[GroupOfDocument]()
-    for tolerance in sorted(connection.execute(select(groupings.c.tolerance)).scalars().all(), key=str):
-        state = GroupState.known(connection, tolerance)  # a row of members that is missing would hide a group
-        numbers = state.member_groups[state.member_contents == content].tolist()
-        if not numbers:
-            continue
-        number = numbers[0]
-        in_group = select(members.c.content).where(
-            (members.c.grouping == state.number) & (members.c.group_number == number)
-        )
-        is_member = documents.c.content.in_(in_group) & documents.c.is_current
-        note = GROUP_NOTE, tolerance, str(number)
-        found.append(
-            GroupOfDocument(
-                described(tolerance),
-                number,
-                shown_principals(connection, state, [number])[number].doc_id,
-                connection.execute(select(func.count()).select_from(documents).where(is_member)).scalar_one(),
-                values_of(connection, [note]).get(note),
-            )
-        )
-    return tuple(found)
+    stored = sorted(connection.execute(select(groupings.c.tolerance)).scalars().all(), key=str)
+    found = (_group_of(connection, content, tolerance) for tolerance in stored)
+    return tuple(one for one in found if one is not None)
+
+
+def group_of(connection: Connection, doc_id: str, tolerance: str) -> GroupOfDocument | None:
+    """Return the stored group of a current document with at least one other; None if it is in none, or not current."""
+    for one in document_rows(connection, documents.c.doc_id, [doc_id]):
+        if one.is_current and (found := _group_of(connection, one.content, tolerance)) is not None:
+            return found if found.n_documents > 1 else None
+    return None
+
+
+def _group_of(connection: Connection, content: int, tolerance: str) -> GroupOfDocument | None:
+    state = GroupState.known(connection, tolerance)  # a row of members that is missing would hide a group
+    numbers = state.member_groups[state.member_contents == content].tolist()
+    if not numbers:
+        return None
+    number = numbers[0]
+    in_group = select(members.c.content).where(
+        (members.c.grouping == state.number) & (members.c.group_number == number)
+    )
+    is_member = documents.c.content.in_(in_group) & documents.c.is_current
+    note = GROUP_NOTE, tolerance, str(number)
+    return GroupOfDocument(
+        described(tolerance),
+        number,
+        shown_principals(connection, state, [number])[number].doc_id,
+        connection.execute(select(func.count()).select_from(documents).where(is_member)).scalar_one(),
+        values_of(connection, [note]).get(note),
+    )

@@ -319,12 +319,16 @@ def _of_origins(connection: Connection, blank: Container[str]) -> Iterator[Liste
 
 def textless_contents(connection: Connection, normalise: Normalisation) -> dict[int, str]:
     """Return the contents that are empty after normalisation, each with the reason that `nearkin dedup` gives."""
-    found = {content: normalise.normalised(strings([text])) for content, text in _perhaps_blank(connection)}
-    return {
-        content: "numbers only" if is_only_numbers is not None and is_only_numbers[0] else "empty"
-        for content, (left, is_only_numbers) in found.items()
-        if not left[0].as_py()
-    }
+    found = dict[int, str]()
+    for content, text in _perhaps_blank(connection):
+        left = normalise.normalised(strings([text]))
+        if left.is_only_numbers is not None and left.is_only_numbers[0]:
+            found[content] = "numbers only"
+        elif left.is_only_ignored is not None and left.is_only_ignored[0]:
+            found[content] = "ignored only"
+        elif not left.texts[0].as_py():
+            found[content] = "empty"
+    return found
 
 
 def blank_contents(connection: Connection) -> list[int]:

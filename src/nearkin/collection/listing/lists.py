@@ -65,7 +65,7 @@ class ListedDocuments(Tabular):
     n_found : int
         Number of documents that meet the conditions, including those not returned.
     n_not_grouped : int
-        Number of current documents added since groups were updated, if a condition is about groups.
+        Number of current documents added or changed since groups were updated, if a condition is about groups.
     """
 
     tables: ClassVar[tuple[str, ...]] = ("table",)
@@ -117,7 +117,7 @@ def n_listed(connection: Connection, wanted: DocumentFilter) -> int:
 
 
 def n_not_grouped(connection: Connection, wanted: DocumentFilter) -> int:
-    """Count the current documents added since the groups of a condition were updated."""
+    """Count the current documents added or changed since the groups of a condition were updated."""
     asked = wanted.groups_asked(connection)
     if asked is None:
         return 0

@@ -40,7 +40,7 @@ class Added:
     n_new : int
         Documents whose ids were not in the collection, or had been removed.
     n_restored : int
-        Number of the new documents that had been removed, and were added again with the same text.
+        Number of the new documents that had been removed, and were added again with a text that they had before.
     first_restored : tuple of str
         Ids of the first five of them.
     n_new_versions : int

@@ -41,7 +41,7 @@ class Figures:
         self.first_changed_places = (*self.first_changed_places, doc_id)[:_N_NAMED]
 
     def count_new(self, doc_id: str, *, is_restored: bool) -> None:
-        """Count a document whose id was not stored, or had been removed; it is restored if its text is the same."""
+        """Count a document whose id was not stored, or had been removed; restored if it had the text before."""
         self.n_new += 1
         if is_restored:
             self.n_restored += 1

@@ -67,6 +67,8 @@ class Incoming:
         Which documents are a file, or inside of one, so that their ids are made of its name; by default none.
     paths : mapping of int to str, optional
         Path of the file of a document, by its place in the batch, if another file of the load has the same name.
+    are_places : bool array, shape (n_documents,), optional
+        Which of the given ids say only where their document was read; by default none.
     """
 
     batch: pa.RecordBatch
@@ -75,6 +77,7 @@ class Incoming:
     file_of: Callable[[int], PlainFile | None] = lambda _: None
     are_files: Bool | None = None
     paths: Mapping[int, str] = field(default_factory=dict)
+    are_places: Bool | None = None
 
 
 def incoming_of(
@@ -208,6 +211,8 @@ def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str)
 def _made_ids(incoming: Incoming) -> Bool | None:
     """Return which ids are made of the place of their document, or None if there are none."""
     ids, are_files = incoming.batch["doc_id"], incoming.are_files
+    if incoming.are_places is not None:
+        return incoming.are_places
     if not ids.null_count:
         return are_files if are_files is not None and are_files.any() else None
     is_null: Bool = ids.is_null().to_numpy(zero_copy_only=False)
@@ -216,6 +221,8 @@ def _made_ids(incoming: Incoming) -> Bool | None:
 
 def _names_of_places(incoming: Incoming, sources: Sequence[str]) -> Bool | None:
     """Return which ids say only where their document was read, or None if there are none."""
+    if incoming.are_places is not None:
+        return incoming.are_places
     ids, are_files = incoming.batch["doc_id"], incoming.are_files
     is_of_stdin = are_files is not None and any(map(_is_no_name, sources))
     if not ids.null_count and not is_of_stdin:

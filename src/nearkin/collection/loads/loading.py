@@ -227,15 +227,17 @@ class Load:
                 doc_id=doc_id, content=content, source=source, line=line, repeats_id=bool(is_repeated[i]), origin=origin
             )
             if was is None or not was.is_current:
-                self.figures.count_new(doc_id, is_restored=was is not None and was.content == content)
+                self.figures.count_new(doc_id, is_restored=was is not None and content in {was.content, *was.before})
                 newest[doc_id] = self._new_version(one, was, rows)
             elif was.content == content:  # texts waiting for this id preceded the current one: its history
+                is_same_again = bool(is_repeated[i]) and self._is_same_text(doc_id, content, was)
                 self.figures.n_unchanged += len(self.waiting.pop(doc_id, ()))
-                self.figures.count_unchanged(is_repeated=bool(is_repeated[i]))
+                self.figures.count_unchanged(is_repeated=is_same_again)
                 if origin is not None:
                     self.origins.complete(was.row, doc_id, origin)
             elif content in was.in_wave and not (self.brings_back or is_re_extracted):
-                self.figures.count_unchanged(is_repeated=bool(is_repeated[i]))  # an old text does not undo a later one
+                is_same_again = bool(is_repeated[i]) and self._is_same_text(doc_id, content, was)
+                self.figures.count_unchanged(is_repeated=is_same_again)  # an old text does not undo a later one
                 self.shared.skip(doc_id, content)
             elif content in was.before and not was.is_of_load and not (self.brings_back or is_re_extracted):
                 self._wait(one)

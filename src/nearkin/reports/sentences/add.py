@@ -116,7 +116,7 @@ def _names_of_places(added: Added, n: int) -> str:
         )
     return (
         f"{n:,} {is_of}: {names}. If lines moved, or this is another file of that name, other documents were "
-        "replaced. Name the column of the ids with --id."
+        "replaced. Name the column of the ids with --id; for results of a run, in the run itself."
     )
 
 
@@ -148,7 +148,7 @@ def _n_empty(added: Added) -> int:
 
 
 def _listed_ones(added: Added) -> str:
-    """Say which of the documents are exceptions, if some of those that were counted are not.
+    """Say what the list of exceptions says, and which of the documents it has if some of the counted ones are none.
 
     Examples
     --------
@@ -157,10 +157,10 @@ def _listed_ones(added: Added) -> str:
     >>> _listed_ones(Added(wave="march", **counts, n_problems=5, n_no_text=6, n_partial=3, n_erased=1))
     ' lists those that are partial, empty or not stored'
     >>> _listed_ones(Added(wave="march", **counts, n_problems=5, n_no_text=5))
-    ''
+    ' says why'
     """
     if not added.n_erased:
-        return ""
+        return " says why"
     n_unstored = added.n_problems - added.n_erased
     counts = (added.n_partial, "partial"), (_n_empty(added), "empty"), (n_unstored, "not stored")
     kinds = [kind for n, kind in counts if n]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from nearkin.nouns import counted, first_of, wave_text
+from nearkin.nouns import agreeing, counted, first_of, wave_text
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 from nearkin.stages.documents.members import origin_text
 
@@ -110,7 +110,8 @@ def listed_sentences(found: ListedDocuments, *, is_written: bool) -> Iterator[Se
     yield Sentence(rest, strong=counted(found.n_found, "document"))
     if found.n_not_grouped:
         yield Sentence(
-            f"{counted(found.n_not_grouped, 'document')} added since the groups were updated: run nearkin groups again",
+            f"{counted(found.n_not_grouped, 'document')} added or changed since the groups were updated: run nearkin "
+            "groups again",
             "warning",
         )
 
@@ -147,7 +148,15 @@ def removed_sentences(removed: Removed, n_shown: int) -> Iterator[Sentence]:
         n += f" and {counted(removed.n_unread, 'file')} without a text"
     if not removed.is_dry_run:
         yield Sentence("" if removed.number is None else f", activity {removed.number}", strong=f"{n} removed")
-        return
-    if more > 0:
+    elif more > 0:
         yield Sentence(not_shown(f"{more:,} more", has_out=False))
-    yield Sentence("; nothing was changed", strong=f"{n} would be removed")
+    if removed.is_dry_run:
+        yield Sentence("; nothing was changed", strong=f"{n} would be removed")
+    if earlier := removed.earlier_ids:
+        them = agreeing(len(earlier), "it", "them")
+        yield Sentence(
+            f"{len(earlier):,} of these came in another wave, and got a new version in this one: "
+            f"{first_of(earlier, _MAX_NAMED)}. To have {them} back with the earlier text, add the files of "
+            "that wave again",
+            "warning",
+        )

@@ -105,6 +105,9 @@ def stream_sentences(summary: StreamSummary, *, is_kept: bool) -> Iterator[Sente
         strong=counted(summary.n_documents, "document"),
     )
     near = f"Near-duplicates have a Jaccard similarity of at least {summary.threshold:g}"
+    if summary.expected_recall is not None:
+        recall = share_percent_text(summary.expected_recall, 1)
+        near += f" (expected recall: {recall} at {summary.threshold:g}, higher above)"
     if summary.containment is None:
         yield Sentence(f"{near}; parts of texts were not looked for (--containment off)", "quiet")
     else:
@@ -114,6 +117,13 @@ def stream_sentences(summary: StreamSummary, *, is_kept: bool) -> Iterator[Sente
             f"The {agreeing(n, 'text', 'texts')} of {counted(n, 'document')} {agreeing(n, 'was', 'were')} erased by"
         )
         yield Sentence(f"{erased} nearkin purge; {agreeing(n, 'it', 'they')} cannot be stored again.", "warning")
+    if summary.n_hot:
+        yield Sentence(
+            f"{counted(summary.n_hot, 'document')} {agreeing(summary.n_hot, 'shares', 'share')} passages with very "
+            "many others, which were only partly searched: similar documents may have been missed (n_hot_keys in the "
+            "answers)",
+            "warning",
+        )
     if summary.n_problems:
         n = summary.n_problems
         yield Sentence(f"Could not check {counted(n, 'document')}: see the answers with an error.", "warning")

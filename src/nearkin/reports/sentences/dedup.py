@@ -40,6 +40,14 @@ def dedup_sentences(told: DedupManifest, *, has_kept: bool, has_compiled: bool =
     """
     yield Sentence("", strong=_kept_and_dropped(told))
     yield from input_sentences(told, has_kept=has_kept)
+    if n_ignored := told.textless.get("ignored only", 0):
+        texts = agreeing(n_ignored, "its text has", "their texts have")
+        yield Sentence(
+            f"{counted(n_ignored, 'document')} {agreeing(n_ignored, 'is', 'are')} dropped although no copy is kept, "
+            f"because {texts} only passages of --ignore. To compare {agreeing(n_ignored, 'it', 'them')}, remove such "
+            "passages from the file.",
+            "warning",
+        )
     n_bridges = told.count("bridges_refused")
     pairs = counted(told.count("pairs"), "pair")
     apart = "the two documents are not in one group, because every member must match its group's principal"

@@ -30,7 +30,7 @@ def families_sentences(
     If the criterion is a default, name that of the other inputs, given as the parameters of a run.
     """
     n_documents, groups = told.count("documents"), counted(found.families, "form group")
-    others = "".join(f", {n:,} {name}" for name in ("empty", "unreadable") if (n := told.count(name)))
+    others = "".join(f", {n:,} {name}" for name, n in told.textless.items())
     yield Sentence(
         f", {found.alone:,} without a match at {criterion_text(told.parameters)}{others}",
         strong=f"{counted(n_documents, 'document')}: {found.documents:,} in {groups}",

@@ -121,7 +121,7 @@ def _stricter(found: CollectionGroups) -> str:
 
 def without_units(tolerance: Tolerance) -> str:
     """Say what documents lack that are not compared."""
-    return "with too few letters" if tolerance.method == "range" else "without words"
+    return "with too few letters" if tolerance.method == "range" else "without words to compare"
 
 
 def change_sentences(
@@ -133,7 +133,10 @@ def change_sentences(
         yield Sentence(f"No {'other ' * has_choice}group changed since the last call{since}")
         return
     n_new = sum(one.is_new for one in found.changes)
-    yield Sentence(f"Since the last call{since}: {counted(n_new, 'new group')}, {len(found.changes) - n_new:,} changed")
+    n_dissolved = sum(one.is_dissolved for one in found.changes)
+    gone = f", {n_dissolved:,} dissolved" * (n_dissolved > 0)
+    n_changed = len(found.changes) - n_new - n_dissolved
+    yield Sentence(f"Since the last call{since}: {counted(n_new, 'new group')}, {n_changed:,} changed{gone}")
     telling = sorted(
         found.changes, key=lambda one: (not (one.merged or one.split_from or one.principal_was), one.is_new)
     )
@@ -145,7 +148,7 @@ def change_sentences(
 
 def _in_words(change: GroupChange) -> str:
     if change.is_dissolved:
-        return "dissolved; fewer than two of its documents still match"
+        return "dissolved; no two of its documents are in one group any more"
     said = []
     if change.is_new:
         said.append("new")

@@ -35,7 +35,7 @@ def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
     elif not found.is_answered:
         said = "Too few letters for this measure: only identical texts are listed. Try the measure words."
         if found.tolerance.method != "range":  # and so no letters
-            said = "The text has no words: only identical texts are listed."
+            said = "The text has no words to compare: only identical texts are listed."
         yield Sentence(said, "warning")
     elif found.tolerance.recall is not None and found.tolerance.recall < 1:
         recall, threshold = found.tolerance.recall, found.tolerance.value

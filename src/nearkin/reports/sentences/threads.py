@@ -53,6 +53,16 @@ def _of_several(n_of_several: int, n_threads: int) -> str:
     return f", {n_of_several:,} of them with several mails"
 
 
+def _other_exceptions(told: ThreadsManifest) -> str:
+    """Say what the exceptions without text are that are not among the unread documents."""
+    without_text = 0 if told.extraction is None else told.extraction.unread + told.extraction.others
+    if (n := without_text - told.counts.unreadable) <= 0:
+        return ""
+    if n == 1:
+        return " (the other exception without text is an empty document, or was not stored)"
+    return f" (the other {n:,} exceptions without text are empty documents, or were not stored)"
+
+
 def threads_sentences(told: ThreadsManifest, *, has_compiled: bool = False) -> Iterator[Sentence]:
     """Count threads and missing mails, and add remarks about the input."""
     found = told.counts
@@ -79,6 +89,6 @@ def threads_sentences(told: ThreadsManifest, *, has_compiled: bool = False) -> I
     if found.others:
         are = agreeing(found.others, "is neither a mail nor inside one", "are neither mails nor inside one")
         of = f"of all {counted(found.documents, 'document')}"
-        without = f"; {of}, {found.unreadable:,} gave no text" if found.unreadable else ""
+        without = f"; {of}, {found.unreadable:,} gave no text{_other_exceptions(told)}" if found.unreadable else ""
         yield Sentence(f"Skipped {counted(found.others, 'document')} that {are}{without}", "warning")
     yield Sentence(speed_text(total_s(told.stages), found.documents, has_compiled=has_compiled))

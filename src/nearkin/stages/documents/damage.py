@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from nearkin.errors import TruncatedInputError
+from nearkin.errors import NamedParameter, TruncatedInputError
 from nearkin.nouns import counted
 from nearkin.stages.documents.compression import StreamFault
 
 DAMAGED = "damaged file"
 """Kind of such a problem in counts of problems."""
+_SKIP = NamedParameter("on_error", value="skip")
 _MARK, _MISSING = f"{DAMAGED}: ", "; what comes after is missing"
 
 
@@ -31,16 +32,18 @@ def truncated_input(name: str, fault: StreamFault | str, n_documents: int | None
     """
     if n_documents is None:
         return TruncatedInputError(
-            f"{name}: {fault}. Get the file again, or add --on-error skip to use what comes before the damage."
+            f"{name}: {fault}. Get the file again, or add ", _SKIP, " to use what comes before the damage."
         )
     if not n_documents:
         return TruncatedInputError(
-            f"{name}: {fault}, before the first document. Get the file again, or add --on-error skip to continue "
-            "without it."
+            f"{name}: {fault}, before the first document. Get the file again, or add ",
+            _SKIP,
+            " to continue without it.",
         )
     return TruncatedInputError(
-        f"{name}: {fault}, after {counted(n_documents, 'document')}. Get the file again, or add --on-error skip to use "
-        "the documents before the damage."
+        f"{name}: {fault}, after {counted(n_documents, 'document')}. Get the file again, or add ",
+        _SKIP,
+        " to use the documents before the damage.",
     )
 
 

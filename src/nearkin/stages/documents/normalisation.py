@@ -31,10 +31,20 @@ STEPS = {
 
 
 class Normalised(NamedTuple):
-    """Normalised texts, and which of them had digits and no letters if digits do not count."""
+    """Normalised texts, and of which of them nothing is left because of what does not count.
+
+    Parameters
+    ----------
+    texts : LargeStringArray
+    is_only_numbers : bool array, shape (n_texts,), or None
+        Whether the text had digits and no letters; None if digits count.
+    is_only_ignored : bool array, shape (n_texts,), or None
+        Whether the text had nothing but passages that do not count; None if there are no such passages.
+    """
 
     texts: pa.LargeStringArray
     is_only_numbers: Bool | None
+    is_only_ignored: Bool | None
 
 
 @checking_methods
@@ -123,11 +133,19 @@ class Normalisation:
 
     @checking_types
     def normalised(self, texts: pa.LargeStringArray) -> Normalised:
-        """Return the normalised texts, and which have only numbers if numbers do not count; see `apply`."""
+        """Return the normalised texts, and which have only numbers or passages that do not count; see `apply`."""
         if not self.ignored:
-            return Normalised(self._folded(texts), None)
+            return Normalised(self._folded(texts), None, None)
         left = self.ignored.removed(texts)
-        return Normalised(self._folded(left.texts), left.is_only_numbers)
+        folded = self._folded(left.texts)
+        if not self.ignored.passages:
+            return Normalised(folded, left.is_only_numbers, None)
+        spaceless = replace(self, space=True, ignored=NOTHING)
+        is_only_ignored = _are_empty(folded if self.space else spaceless.apply(folded))
+        if left.is_only_numbers is not None:
+            is_only_ignored &= ~left.is_only_numbers
+        is_only_ignored[is_only_ignored] = ~_are_empty(spaceless.apply(texts.filter(pa.array(is_only_ignored))))
+        return Normalised(folded, left.is_only_numbers, is_only_ignored)
 
     def _folded(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
         """Apply the steps."""
@@ -154,6 +172,11 @@ class Normalisation:
         data, offsets = text_buffers(texts)
         folded, folded_offsets, _ = fold(data, offsets, nfkc=False, lower=False, collapse=self.space)
         return large_strings(folded, folded_offsets)
+
+
+def _are_empty(texts: pa.LargeStringArray) -> Bool:
+    is_empty: Bool = pc.equal(pc.binary_length(texts), 0).to_numpy(zero_copy_only=False).copy()
+    return is_empty
 
 
 @functools.cache

@@ -33,6 +33,8 @@ ORIGIN = "origin"
 """Additional column of batches with extracted documents: see `records.ORIGIN_TYPE`."""
 ONLY_NUMBERS = "has_only_numbers"
 """Additional column if numbers do not count: whether the text has digits and no letters, so that nothing is left."""
+ONLY_IGNORED = "has_only_ignored"
+"""Additional column if passages do not count: whether the text has nothing else."""
 _WHITE_SPACE, _SPACE = Normalisation(nfkc=False, case=False), ord(" ")
 
 
@@ -52,10 +54,13 @@ def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name:
     RecordBatch
         Table with `PREPARED_SCHEMA`, one row per input row. An unreadable document has an empty text and a
         ``problem``. If some documents are nested in others, there is a column ``parent``, too; if some were extracted,
-        a column ``origin``; if numbers do not count, a column ``has_only_numbers``.
+        a column ``origin``; if numbers do not count, a column ``has_only_numbers``; if passages do not
+        count, a column ``has_only_ignored``. Texts that have nothing else become empty.
     """
     texts, problems, n_characters = _check_utf8(batch["text"], batch["problem"])
-    normalised, only_numbers = normalisation.normalised(texts)
+    normalised, only_numbers, only_ignored = normalisation.normalised(texts)
+    if only_ignored is not None and only_ignored.any():
+        normalised = pc.if_else(pa.array(only_ignored), pa.scalar("", pa.large_string()), normalised)
     prepared = pa.RecordBatch.from_arrays(
         [
             _doc_ids(batch, source_name),
@@ -69,8 +74,9 @@ def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name:
         ],
         schema=PREPARED_SCHEMA,
     )
-    if only_numbers is not None:
-        prepared = prepared.append_column(ONLY_NUMBERS, pa.array(only_numbers))
+    for name, has_only in ((ONLY_NUMBERS, only_numbers), (ONLY_IGNORED, only_ignored)):
+        if has_only is not None:
+            prepared = prepared.append_column(name, pa.array(has_only))
     for name in (PARENT, ORIGIN):
         column = batch[name]
         if column.null_count < len(column):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from nearkin.errors import DocumentError, ParameterError, SourceError, is_among, is_int, is_number
+from nearkin.errors import DocumentError, NamedParameter, ParameterError, SourceError, is_among, is_int, is_number
 from nearkin.nouns import counted
 from nearkin.paths import path_of
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
@@ -140,7 +140,9 @@ class ReadingRules:
             are, which = ("is", "It is") if n_unreadable == 1 else ("are", "The first:")
             raise DocumentError(
                 f"{prefix}{n_unreadable:,} of {counted(n_documents, 'document')} {are} unreadable: {100 * share:.4g}%, "
-                f"more than the {100 * self.max_unreadable:.4g}% of --max-unreadable. {which} {first}."
+                f"more than the {100 * self.max_unreadable:.4g}% of ",
+                NamedParameter("max_unreadable"),
+                f". {which} {first}.",
             )
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 from nearkin.collection.dates import DATE_TAG
 from nearkin.collection.decisions.overtaken import overtaken_decisions
 from nearkin.collection.decisions.tags import members_of
+from nearkin.collection.groups.listed import stored_tolerances
 from nearkin.collection.groups.since import GroupsSince, groups_since, known_waves
 from nearkin.collection.groups.time_line import MAX_COMPARED, group_time_line
 from nearkin.collection.stored.document_rows import current_ids_among_known
@@ -20,6 +21,7 @@ from nearkin.reports.sentences.groups_since import change_words, groups_since_se
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import Screen
+from nearkin.web.screens.groups import tolerance_parts
 from nearkin.web.service import ReviewService
 
 _CHANGES_OF_A_PAGE = 100
@@ -96,7 +98,9 @@ class SinceQuery(GroupingQuery, kw_only=True):
 def since(service: ReviewService, asked: SinceQuery) -> ScreenAnswer:
     """List the groups that are new, grew, merged or dissolved since a wave, or the documents to look at again."""
     waves, wave = _waves(service, asked)
-    values = {"asked": asked, "value": asked.tolerance.value, "waves": waves, "wave": wave}
+    with service.collection.opened.store.reading() as connection:
+        others = [tolerance_parts(one) for one in stored_tolerances(connection) if one != str(asked.tolerance)]
+    values = {"asked": asked, "value": asked.tolerance.value, "waves": waves, "wave": wave, "other_tolerances": others}
     if wave is None:
         return ScreenAnswer("since.html.j2", {**values, "found": None}, {"waves": waves})
     found, page = _since(service, asked, wave), max(1, min(asked.page, 1 << 40))

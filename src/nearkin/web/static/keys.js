@@ -72,7 +72,7 @@
     list.replaceChildren();
     for (const [key, words] of here()) {
       const term = document.createElement("dt");
-      term.append(Object.assign(document.createElement("kbd"), { textContent: key }));
+      term.append(Object.assign(document.createElement("kbd"), { textContent: key === " " ? "Space" : key }));
       list.append(term, Object.assign(document.createElement("dd"), { textContent: words }));
     }
     for (const link of document.querySelectorAll("[data-go]")) {

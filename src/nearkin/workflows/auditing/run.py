@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from nearkin.engines.local import map_ordered
 from nearkin.errors import NearkinError
 from nearkin.formats import parquet
-from nearkin.manifests.dedup import DedupManifest
+from nearkin.manifests.dedup import TEXTLESS_REASONS, DedupManifest
 from nearkin.nouns import counted
 from nearkin.planning.audit import AuditEstimate, estimate_recall
 from nearkin.planning.audit_sample import ProposedSample, propose_samples, says_too_little
@@ -115,7 +115,7 @@ class StoredRun:
                 inputs, others = inputs.apart_from(others)
             if inputs.n_documents != len(table):
                 raise damaged(directory, "documents.parquet and manifest.json describe different inputs")
-            stands = pc.invert(pc.is_in(table["reason"], pa.array(["empty", "unreadable", "numbers only"])))
+            stands = pc.invert(pc.is_in(table["reason"], pa.array(TEXTLESS_REASONS)))
             if others is None:
                 stands = pc.and_(stands, table["copy_of_row"].is_null())
             rows = np.flatnonzero(stands.to_numpy(zero_copy_only=False))

@@ -22,6 +22,7 @@ from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import FORMATS, is_of_documents
 from nearkin.stages.documents.formats.whole_file import WholeFile
 from nearkin.stages.documents.sources import Source
+from nearkin.workflows.collection.run_names import named_by_run
 from nearkin.workflows.collection.shared_names import files_with_shared_names
 from nearkin.workflows.collection.undoing_creation import undo_creation
 from nearkin.workflows.collection.unnamed import NamedRecords
@@ -81,7 +82,8 @@ def _incoming(texts: Texts, paths: Mapping[int, str], progress: Progress) -> Ite
     names = pa.array(texts.names, pa.large_string())
     are_files = np.array([is_of_documents(source.format) for source in texts.sources], np.bool_)
     named = NamedRecords(texts.sources)
-    for raw in texts.raw_batches(progress):
+    for came in texts.raw_batches(progress):
+        raw, are_places = named_by_run(came, texts.sources)
         file_of = partial(_plain_file, texts.sources, raw.sources)
         sources = raw.sources.tolist() if paths else []
         shared = {row: paths[number] for row, number in enumerate(sources) if number in paths}
@@ -92,6 +94,7 @@ def _incoming(texts: Texts, paths: Mapping[int, str], progress: Progress) -> Ite
             file_of=file_of,
             are_files=are_files[raw.sources],
             paths=shared,
+            are_places=are_places,
         )
 
 

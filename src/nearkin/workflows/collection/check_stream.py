@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
+from nearkin.collection.check_in.checking import expected_recall
 from nearkin.collection.check_in.results import CheckAnswer, CheckInMany, CheckOptions
 from nearkin.collection.check_in.stream_summary import StreamSummary
 from nearkin.collection.loads.incoming import SeenIds
@@ -35,6 +38,9 @@ _CONTINUE = (
     "Already answered and stored: {}. To continue, run the command again with the same input, and with --overwrite if "
     "--kept names a file."
 )
+
+_NOTHING = "No document was stored."
+_GO_ON = "Answered: all lines up to line {:,}. To continue, run the command again with the lines after it."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,31 +171,35 @@ def check_stream(
         UTF-32.
     """
     started, first_problem, n_unreadable = time.perf_counter(), "", 0
-    summary = StreamSummary(threshold=options.threshold, containment=options.containment)
+    summary = StreamSummary(
+        threshold=options.threshold, containment=options.containment, expected_recall=expected_recall(options)
+    )
     alike = None if store is None else _IdsWrittenAlike()
     stored = None if store is None else _StoredLines()
-    for lot in arriving_lines(stream, max_line_bytes=rules.max_document_bytes):
-        if summary.n_documents == 0:
-            _check_plain(lot[0])
-        rows = list(_rows(lot, columns, rules, alike))
-        if rules.on_error == "stop":
-            rows = _until_problem(rows)
-        try:
-            answers = _answers(collection, rows, options, store, stored, stops=rules.on_error == "stop")
-        except NearkinError as error:
-            if n_stored := summary.n_stored + summary.n_already_stored:
-                error.add_note(_CONTINUE.format(counted(n_stored, "document")))
-            raise
-        _count(summary, answers)
-        n_unreadable += sum(row.problem is not None for row in rows)
-        answered(answers)
-        bad = next((one for one in answers if one.answer.checked is None), None)
-        if bad is not None:
-            place = f"line {bad.line}: {bad.answer.problem}"
+    with _continuing(summary, is_stored=store is not None) as answers_given:
+        for lot in arriving_lines(stream, max_line_bytes=rules.max_document_bytes):
+            if summary.n_documents == 0:
+                _check_plain(lot[0])
+            rows = list(_rows(lot, columns, rules, alike))
             if rules.on_error == "stop":
-                done = "answered" if store is None else "stored as answered"
-                raise DocumentError(f"{place.removesuffix('.')}. {STOPPED} The documents before it are {done}.")
-            first_problem = first_problem or place
+                rows = _until_problem(rows)
+            try:
+                answers = _answers(collection, rows, options, store, stored, stops=rules.on_error == "stop")
+            except NearkinError as error:
+                if n_stored := summary.n_stored + summary.n_already_stored:
+                    error.add_note(_CONTINUE.format(counted(n_stored, "document")))
+                raise
+            _count(summary, answers)
+            n_unreadable += sum(row.problem is not None for row in rows)
+            answered(answers)
+            answers_given.extend(answers[-1:])
+            bad = next((one for one in answers if one.answer.checked is None), None)
+            if bad is not None:
+                place = f"line {bad.line}: {bad.answer.problem}"
+                if rules.on_error == "stop":
+                    done = "answered" if store is None else "stored as answered"
+                    raise DocumentError(f"{place.removesuffix('.')}. {STOPPED} The documents before it are {done}.")
+                first_problem = first_problem or place
     summary.elapsed_s = round(time.perf_counter() - started, 3)
     if n_unreadable == summary.n_documents:
         rules.check_readable(n_unreadable, summary.n_documents, first_problem)
@@ -200,6 +210,23 @@ def check_stream(
             raise SourceError(f"The only document could not be {done}: {problem}.")
         raise SourceError(f"No document could be {done}. The first: {problem}.")
     return summary
+
+
+@contextlib.contextmanager
+def _continuing(summary: StreamSummary, *, is_stored: bool) -> Iterator[deque[LineAnswer]]:
+    """Yield a place for the last answer; an interruption then has a note with what is done, and how to continue."""
+    last = deque[LineAnswer](maxlen=1)
+    try:
+        yield last
+    except KeyboardInterrupt as error:
+        n = summary.n_stored + summary.n_already_stored
+        if is_stored:
+            error.add_note(_CONTINUE.format(counted(n, "document")) if n else _NOTHING)
+        elif last:
+            error.add_note(_GO_ON.format(last[0].line))
+        else:
+            error.add_note("No line was answered.")
+        raise
 
 
 def _check_plain(first: ArrivedLine) -> None:
@@ -286,6 +313,7 @@ def _count(summary: StreamSummary, answers: Sequence[LineAnswer]) -> None:
             summary.n_problems += 1
             continue
         summary.verdicts[checked.verdict] += 1
+        summary.n_hot += checked.n_hot_keys > 0 and checked.verdict != "exact"
         summary.n_kept += one.is_kept
         summary.n_already_stored += one.answer.is_resent
         summary.n_purged += checked.is_purged

@@ -68,6 +68,8 @@ class WrittenOverlay:
     n_documents : int
     warning : str or None
         That groups are named after documents that are in no load file.
+    without_control : tuple of str
+        Load files with documents of which no control number is known, if it has these.
     """
 
     path: Path
@@ -76,10 +78,15 @@ class WrittenOverlay:
     load_files: tuple[str, ...]
     n_documents: int
     warning: str | None = None
+    without_control: tuple[str, ...] = ()
 
     def sentences(self) -> Iterator[str]:
         """Return the sentences about its documents, and warnings."""
-        of_files = f"of {first_of(self.load_files, _SHOWN)}" if self.load_files else "that came from no load file"
+        of_files = "that came from no load file"
+        if self.load_files:
+            of_files = f"of {first_of(self.load_files, _SHOWN)}"
+        elif self.without_control:
+            of_files = f"without a control number, such as those of {first_of(self.without_control, _SHOWN)}"
         rows = f"{counted(self.n_documents, 'row')}, for documents {of_files}"
         yield f"overlay {self.path}: {rows}; key {self.key}, {self.dialect.in_words()}"
         if self.warning is not None:
@@ -101,10 +108,17 @@ class _Keyed:
     is_own: bool = False
     load_files: list[str] = field(default_factory=list)
     doc_ids: list[str] = field(default_factory=list)
+    without_control: set[str] = field(default_factory=set)
 
 
 def write_group_overlays(
-    collection: Collection, members: pa.Table, vendor: Vendor, out: Path, *, overwrite: bool
+    collection: Collection,
+    members: pa.Table,
+    vendor: Vendor,
+    out: Path,
+    *,
+    overwrite: bool,
+    left_out: Container[str] = (),
 ) -> list[WrittenOverlay]:
     """Write an overlay for each dialect and key of the load files that the documents came from, and say which.
 
@@ -121,6 +135,8 @@ def write_group_overlays(
         File of the first overlay; the others get its name with a number: ``out-2.dat``, ``out-3.csv``, ….
     overwrite : bool
         Whether files may be replaced, and former overlays removed.
+    left_out : container of str
+        Documents that get no row, because their groups are not known.
 
     Raises
     ------
@@ -133,7 +149,9 @@ def write_group_overlays(
         texts = contents_of_current(connection)
         textless = textless_contents(connection, collection.opened.counting.normalise)
         unread = _unread(connection, texts)
-    parts = _parts(collection.documents().table, unread, out.suffix.lower())
+    listed = collection.documents().table
+    listed = listed.filter(pa.array([one not in left_out for one in listed["doc_id"].to_pylist()], pa.bool_()))
+    parts = _parts(listed, unread, out.suffix.lower())
     paths = [_numbered(out, number, one) for number, one in enumerate(parts, 1)]
     former = [path for path in _former(out) if path not in paths]
     if not overwrite and (there := [path for path in (*paths[1:], *former) if path.exists()]):
@@ -151,6 +169,7 @@ def write_group_overlays(
             load_files=tuple(one.load_files),
             n_documents=len(one.doc_ids),
             warning=_warning(one, rows, outside),
+            without_control=tuple(sorted(one.without_control)),
         )
         for path, one in zip(paths, parts, strict=True)
     ]
@@ -223,6 +242,7 @@ def _parts(listed: pa.Table, unread: Mapping[str, str], suffix: str) -> list[_Ke
     """Divide the documents among overlays: that of the first load file with the suffix first, other files' last."""
     paths = dict.fromkeys([*listed["source"].unique().to_pylist(), *unread.values()])
     controls = {path: found for path in paths if (found := _controls(path)) is not None}
+    uncontrolled = {path for path in paths if path not in controls and _is_load_file_there(path)}
     is_own = not any(path.lower().endswith(suffix) for path in controls)
     if is_own:
         for one, _ in controls.values():
@@ -237,8 +257,10 @@ def _parts(listed: pa.Table, unread: Mapping[str, str], suffix: str) -> list[_Ke
         if path in controls and doc_id in controls[path][1]:
             one = controls[path][0]
             parts[one.dialect, one.column].doc_ids.append(doc_id)
-        elif path not in controls or doc_id not in unread:  # a record that is damaged has no control number
+        elif path not in controls or doc_id not in unread:  # of a damaged record the control number may be unknown
             others.doc_ids.append(doc_id)
+            if path in controls or path in uncontrolled:
+                others.without_control.add(path)
     filled = [part for part in parts.values() if part.doc_ids]
     return [*filled, others] if others.doc_ids or not filled else filled
 
@@ -276,13 +298,18 @@ def _rows(members: pa.Table, texts: Mapping[str, int], textless: Mapping[int, st
 
 def _controls(path: str | None) -> tuple[Controls, frozenset[str]] | None:
     """Return the dialect of a load file and its control numbers; None if the file no longer exists."""
-    if path is None or not path.lower().endswith(tuple(_DIALECTS)) or not os.path.isfile(path):
+    if path is None or not _is_load_file_there(path):
         return None
     try:
-        if not is_load_file(path):
-            return None
         with open(path, "rb", buffering=0) as raw:
             found = controls_of(cast(BinaryIO, raw), Source(path=path, name=path, format="load-file"), "utf-8")
             return found, frozenset(one for one in found if one is not None)
     except (OSError, SourceError):
         return None
+
+
+def _is_load_file_there(path: str | None) -> bool:
+    """Whether a source is a load file that still exists."""
+    if path is None or not path.lower().endswith(tuple(_DIALECTS)) or not os.path.isfile(path):
+        return False
+    return is_load_file(path)

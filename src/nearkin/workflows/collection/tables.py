@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from nearkin.errors import ParameterError
-from nearkin.formats import parquet
-from nearkin.formats.delimited import SheetWriter
+from nearkin.formats.by_suffix import check_suffix, table_writer
 from nearkin.runs.files import published
 
 if TYPE_CHECKING:
     from nearkin.collection.conflicts.by_group import Conflicts
 
-_FORMATS = (".csv", ".tsv", ".jsonl", ".parquet")
-_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _ROWS_AT_A_TIME = 1 << 14
 
 
@@ -29,8 +24,7 @@ def check_format(out: Path, option: str = "out") -> None:
     ------
     ParameterError
     """
-    if out.suffix.lower() not in _FORMATS:
-        raise ParameterError.of(option, "nearkin", f"a file that ends in {', '.join(_FORMATS)}", str(out))
+    check_suffix(out, option)
 
 
 def write_table(table: pa.Table, out: Path) -> None:
@@ -42,22 +36,9 @@ def write_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch], out: Pat
     """Write a table that comes in batches, completely or not at all."""
     from nearkin.workflows.collection.overlays import replacing_overlay  # commands that write no table start faster
 
-    with replacing_overlay(out), published(out) as aside:
-        if out.suffix.lower() == ".parquet":
-            with parquet.table_writer(aside, schema) as into:
-                for batch in batches:
-                    into.write_batch(batch)
-            return
-        with open(aside, "w", encoding="utf-8", newline="") as file:
-            delimiter = _DELIMITERS.get(out.suffix.lower())
-            writer = SheetWriter(file, delimiter=delimiter or ",")
-            if delimiter:
-                writer.write(schema.names)
-            for batch in batches:
-                if delimiter:
-                    writer.write_all(zip(*(column.to_pylist() for column in batch.columns), strict=True))
-                else:
-                    file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in batch.to_pylist())
+    with replacing_overlay(out), published(out) as aside, table_writer(aside, schema, out.suffix) as write:
+        for batch in batches:
+            write(batch)
 
 
 def table_of_conflicts(found: Conflicts, label_column: str) -> pa.Table:

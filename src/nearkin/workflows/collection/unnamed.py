@@ -16,24 +16,36 @@ from nearkin.stages.documents.columns import listed_columns
 from nearkin.stages.documents.formats import FORMATS, TABLES, is_of_documents
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input
 from nearkin.stages.documents.source import STDIN, Source, is_descriptor
-from nearkin.workflows.reading.inputs import FileInput, StoredSource
+from nearkin.workflows.reading.inputs import FileInput, LooseFilesInput, StoredSource
 from nearkin.workflows.reading.standard_input import is_pipe
 from nearkin.workflows.reading.texts import RawBatch, Texts
 
 
 def refuse_unnamed(texts: Texts) -> None:
-    """Refuse a pipe whose format has no ids, or whose columns are visible, and of which none is the id.
+    """Refuse a pipe whose format has no ids, or whose columns are visible, and of which none is the id; documents, too.
 
     Raises
     ------
     SourceError
     """
     for one in texts.inputs:
+        if isinstance(one, LooseFilesInput):
+            for source in one.sources:
+                _refuse_open_file(source)
         if not isinstance(one, FileInput) or one.source.id is not None or _has_lasting_names(one.source):
             continue
         form = FORMATS[one.source.format]
         if one.source.text is not None or not form.has_ids:
             raise _without_ids(one.source, _columns(one))
+
+
+def _refuse_open_file(source: Source) -> None:
+    """Refuse a file that is a document, or holds some, if it has no name of its own."""
+    if is_descriptor(source.path):
+        raise SourceError(
+            f"{source.path} is not the name of a file: its documents would be named after it, and replace those of the "
+            "next delivery. Save the file, and name it."
+        )
 
 
 class NamedRecords:

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin.manifests.dedup import OTHER_RESULTS
+from nearkin.manifests.dedup import OTHER_RESULTS, REASONS
 from nearkin.records import F64, U32, Bool, Matches
-from nearkin.workflows.dedup.corpus import NO_NODE, THEIRS, UNREADABLE, Corpus
+from nearkin.workflows.dedup.corpus import NO_NODE, THEIRS, Corpus
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import (
     NEAR_DUPLICATE,
     NO_ROW,
     OVERLAP,
+    WITHOUT_TEXT,
     GroupTable,
     Judged,
     OtherTable,
@@ -124,8 +125,9 @@ def judge_others(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: M
     document, similarity, n_documents = document[stands_for], similarity[stands_for], n_documents[stands_for]
     status = corpus.status[corpus.n_inputs :]
     is_match, is_short = has_node & (document != NO_ROW), _cannot_be_found(nodes, corpus, options, sizes)
-    conditions = [status == UNREADABLE, ~has_node, is_match, is_short]
-    choices = [OTHER_RESULTS.index(name) for name in ("unreadable", "empty", "match", "too short")]
+    conditions = [*(status == one for one in WITHOUT_TEXT), is_match, is_short]
+    names = [*(REASONS[one] for one in WITHOUT_TEXT.values()), "match", "too short"]
+    choices = [OTHER_RESULTS.index(name) for name in names]
     result = np.select(conditions, choices, OTHER_RESULTS.index("no match")).astype(np.uint8)
     return OtherTable(result, n_documents, document, similarity, int((is_match & is_short).sum()))
 

@@ -18,6 +18,10 @@ from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.inputs import FileInput, Input, StoredSource
 from nearkin.workflows.reading.memory_documents import IN_MEMORY
 
+BY_IN_MEMORY = (
+    "'by' does not work for documents in memory. Count with your own column: the rows of 'documents' of the result are "
+    "in the order of your documents, and 'keep' says which are kept."
+)
 _LISTS: dict[str, Callable[[str], object]] = {
     "jsonl": json.loads, "parquet": ast.literal_eval, "arrow": ast.literal_eval,
 }  # fmt: skip
@@ -38,7 +42,7 @@ def check_by(column: str, sources: Sequence[Source], *, encoding: str, stdin: Bi
     for source in sources:
         if isinstance(source, StoredSource) or not has_columns(source.format):
             if source.format == IN_MEMORY:
-                raise ParameterError("'by' does not work for documents in memory: save them to a file.", named=("by",))
+                raise ParameterError(BY_IN_MEMORY, named=("by",))
             kind = "a collection or a run" if isinstance(source, StoredSource) else source.format
             raise ParameterError(
                 f"'by' needs inputs with columns. {source.name} is {kind}, which has none.",

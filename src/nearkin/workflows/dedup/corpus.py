@@ -22,7 +22,7 @@ from nearkin.stages.documents import preparing
 MAX_DOCUMENTS = 2**32 - 2
 """Rows are 32-bit numbers, the last of which means none."""
 NO_NODE = np.uint32(0xFFFFFFFF)
-READABLE, EMPTY, UNREADABLE, ONLY_NUMBERS = 0, 1, 2, 3
+READABLE, EMPTY, UNREADABLE, ONLY_NUMBERS, ONLY_IGNORED = 0, 1, 2, 3, 4
 MINE, THEIRS = np.uint8(1), np.uint8(2)
 """Bits for a text's sides: it is among the documents to clean, it is in the other set."""
 
@@ -39,7 +39,7 @@ class Corpus:
     n_inputs : int
         Number of rows to clean; later rows are the other set of ``--against``.
     status : uint8 array, shape (n_documents,)
-        READABLE, EMPTY, UNREADABLE, or ONLY_NUMBERS if numbers do not count.
+        READABLE, EMPTY, UNREADABLE, or ONLY_NUMBERS or ONLY_IGNORED if numbers or passages do not count.
     n_characters : int64 array, shape (n_documents,)
         Length of the original text.
     keep_value : float64 array, shape (n_documents,)
@@ -152,9 +152,9 @@ def facts_of(chunk: Chunk) -> Facts:
     is_empty = pc.equal(pc.binary_length(batch["text"]), 0).to_numpy(zero_copy_only=False)
     is_bad = batch["problem"].is_valid().to_numpy(zero_copy_only=False)
     empty: int | U8 = EMPTY
-    if preparing.ONLY_NUMBERS in batch.schema.names:
-        is_number = batch[preparing.ONLY_NUMBERS].to_numpy(zero_copy_only=False)
-        empty = np.where(is_number, ONLY_NUMBERS, EMPTY).astype(np.uint8)
+    for name, status in ((preparing.ONLY_NUMBERS, ONLY_NUMBERS), (preparing.ONLY_IGNORED, ONLY_IGNORED)):
+        if name in batch.schema.names:
+            empty = np.where(batch[name].to_numpy(zero_copy_only=False), status, empty).astype(np.uint8)
     return Facts(
         np.where(is_bad, UNREADABLE, np.where(is_empty, empty, READABLE)).astype(np.uint8),
         batch["n_characters"].to_numpy(),

@@ -101,7 +101,7 @@ def counts(judged: Judged) -> dict[str, int]:
     n_kept = int(outcome.keep.sum())
     return {
         "documents": len(outcome.reason),
-        **{counted_as(reason): n for reason, n in zip(REASONS, by_reason, strict=True) if n or reason in REASONS[:-1]},
+        **{counted_as(reason): n for reason, n in zip(REASONS, by_reason, strict=True) if n or reason in REASONS[:-2]},
         "kept": n_kept,
         "dropped": len(outcome.reason) - n_kept - by_reason[REASONS.index("unreadable")],
         "groups": len(groups.principal),
@@ -117,6 +117,7 @@ def _against_counts(judged: Judged, options: DedupOptions) -> dict[str, int] | N
         return None
     n_of_result = np.bincount(judged.others.result, minlength=len(OTHER_RESULTS)).tolist()
     named = {counted_as(result): n for result, n in zip(OTHER_RESULTS, n_of_result, strict=True)}
+    named = {name: n for place, (name, n) in enumerate(named.items()) if n or place < len(OTHER_RESULTS) - 2}
     n_short = judged.others.n_short_matches if options.looks_inside else 0
     return {"documents": len(judged.others.result), **named, **({SHORT_MATCHES: n_short} if n_short else {})}
 

@@ -7,12 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearkin.records import F64, I64, U8, U32, Bool, Matches
-from nearkin.workflows.dedup.corpus import EMPTY, NO_NODE, ONLY_NUMBERS, UNREADABLE, Corpus
+from nearkin.workflows.dedup.corpus import EMPTY, NO_NODE, ONLY_IGNORED, ONLY_NUMBERS, UNREADABLE, Corpus
 from nearkin.workflows.dedup.grouping import GroupedTexts, Preference
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.searching import Sizes
 
-UNIQUE, EXACT_COPY, NEAR_DUPLICATE, EMPTY_TEXT, TOO_SHORT, UNREADABLE_TEXT, OVERLAP, NUMBERS_TEXT = range(8)
+UNIQUE, EXACT_COPY, NEAR_DUPLICATE, EMPTY_TEXT, TOO_SHORT, UNREADABLE_TEXT, OVERLAP, NUMBERS_TEXT, IGNORED_TEXT = range(
+    9
+)
+WITHOUT_TEXT = {
+    UNREADABLE: UNREADABLE_TEXT, EMPTY: EMPTY_TEXT, ONLY_NUMBERS: NUMBERS_TEXT, ONLY_IGNORED: IGNORED_TEXT
+}  # fmt: skip
+"""Reasons of documents of which no text is compared, by their status."""
 NO_ROW = np.uint32(0xFFFFFFFF)
 
 
@@ -148,9 +154,9 @@ def reasons(
     status, node = corpus.status[: len(copy_of)], corpus.node[: len(copy_of)]
     n_units = np.append(sizes.n_units, np.uint32(0))[np.minimum(node, np.uint32(corpus.n_nodes))]
     is_short = n_units < options.shingle.length
-    without_text = [status == UNREADABLE, status == EMPTY, status == ONLY_NUMBERS]
+    without_text = [status == one for one in WITHOUT_TEXT]
     conditions = [*without_text, is_alone & is_short, is_principal, copy_of != NO_ROW]
-    choices = [UNREADABLE_TEXT, EMPTY_TEXT, NUMBERS_TEXT, TOO_SHORT, UNIQUE, EXACT_COPY]
+    choices = [*WITHOUT_TEXT.values(), TOO_SHORT, UNIQUE, EXACT_COPY]
     return np.select(conditions, choices, NEAR_DUPLICATE).astype(np.uint8)
 
 

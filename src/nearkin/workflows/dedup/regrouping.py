@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from nearkin._version import __version__
 from nearkin.errors import ParameterError, RunError
 from nearkin.formats import parquet
-from nearkin.manifests.dedup import DedupManifest
+from nearkin.manifests.dedup import REASONS, DedupManifest
 from nearkin.manifests.inputs import InputFile
 from nearkin.planning.curve import missed
 from nearkin.planning.search import SamplingPlan
@@ -27,12 +27,12 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.load_files.vendors import vendor_of
 from nearkin.stages.grouping.principals import Rule
 from nearkin.workflows.dedup import manifest as manifests
-from nearkin.workflows.dedup.corpus import EMPTY, ONLY_NUMBERS, READABLE, UNREADABLE, Corpus, number_by_first
+from nearkin.workflows.dedup.corpus import READABLE, Corpus, number_by_first
 from nearkin.workflows.dedup.grouping import group_texts, prefer
 from nearkin.workflows.dedup.not_compared import max_not_compared
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.origins import Origins
-from nearkin.workflows.dedup.outcome import NO_ROW, Judged, judge_groups
+from nearkin.workflows.dedup.outcome import NO_ROW, WITHOUT_TEXT, Judged, judge_groups
 from nearkin.workflows.dedup.parents import Parents
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_from_stored
 from nearkin.workflows.dedup.regrouped_overlays import sources_again, write_overlays_again
@@ -237,9 +237,8 @@ def _with_exceptions_beside(run: FinishedRun, directory: Path) -> FinishedRun:
 def _corpus(documents: pa.Table) -> tuple[Corpus, Sizes]:
     """Return texts and their copies, from the columns that describe them."""
     reason = documents["reason"].combine_chunks()
-    without_text = {"unreadable": UNREADABLE, "empty": EMPTY, "numbers only": ONLY_NUMBERS}
-    is_without = [pc.equal(reason, what).to_numpy(zero_copy_only=False) for what in without_text]
-    status = np.select(is_without, list(without_text.values()), READABLE).astype(np.uint8)
+    is_without = [pc.equal(reason, REASONS[one]).to_numpy(zero_copy_only=False) for one in WITHOUT_TEXT.values()]
+    status = np.select(is_without, list(WITHOUT_TEXT), READABLE).astype(np.uint8)
     n = len(documents)
     rows = np.flatnonzero(status == READABLE)
     stands_for = np.arange(n)

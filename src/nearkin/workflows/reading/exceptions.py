@@ -19,7 +19,7 @@ from nearkin.stages.documents.encodings import kind_of_plain
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.formats.whole_file import WholeFile
 from nearkin.stages.documents.origin import NO_TEXT
-from nearkin.stages.documents.preparing import ONLY_NUMBERS, ORIGIN, PARENT
+from nearkin.stages.documents.preparing import ONLY_IGNORED, ONLY_NUMBERS, ORIGIN, PARENT
 from nearkin.stages.documents.sources import Source
 
 if TYPE_CHECKING:
@@ -80,8 +80,9 @@ def exceptions_in(prepared: pa.RecordBatch, sources: I64) -> Iterator[ExceptionR
     """
     problem, text, names = prepared["problem"], prepared["text"], prepared.schema.names
     has_nothing = pc.or_(pc.equal(pc.binary_length(text), 0), pc.utf8_is_space(text))
-    if ONLY_NUMBERS in names:
-        has_nothing = pc.and_not(has_nothing, prepared[ONLY_NUMBERS])
+    for name in (ONLY_NUMBERS, ONLY_IGNORED):
+        if name in names:
+            has_nothing = pc.and_not(has_nothing, prepared[name])
     is_one = pc.or_(problem.is_valid(), has_nothing)
     if ORIGIN in names:
         is_one = pc.or_(is_one, pc.struct_field(prepared[ORIGIN], "exception").is_valid())

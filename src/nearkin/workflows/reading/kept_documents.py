@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
@@ -15,12 +15,13 @@ from typing import get_args
 import numpy as np
 import pyarrow as pa
 
+from nearkin import _compute as pc
 from nearkin.errors import InputError, MissingExtraError, NearkinError, RunError, SourceError
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.manifests.inputs import InputFile
 from nearkin.paths import on_disk, printable
-from nearkin.records import DOCUMENTS_SCHEMA, I64
+from nearkin.records import DOCUMENTS_SCHEMA, I64, Bool
 from nearkin.runs.files import text_of
 from nearkin.runs.finished import MANIFEST, read_results, why_damaged
 from nearkin.runs.progress import Progress, Silent
@@ -33,6 +34,7 @@ from nearkin.workflows.reading.rereading import Reread, reread
 from nearkin.workflows.resources import Resources
 
 _TABLE = "documents.parquet"
+_COLUMNS = ("id", "name", "keep", "source", "line", "parent")
 _HINT = "A run with --write-kept does not need its input for this."
 _HIDDEN_PASSWORD = ":***@"
 
@@ -55,6 +57,10 @@ class KeptDocuments:
         Files that are read.
     wanted : int64 array, shape (n_kept,)
         Places of the kept documents among those of the files.
+    names : LargeStringArray or None
+        Name of each kept document, unique in the run; None in runs of earlier versions.
+    are_places : bool array, shape (n_kept,)
+        Whether a document has no id of its own, so that its name says only where it was read.
     parents : LargeStringArray or None
         Id of the container of each kept document; None if no document is in a container.
     again : Reread
@@ -73,6 +79,8 @@ class KeptDocuments:
     wanted: I64
     again: Reread
     is_in_kept: bool
+    are_places: Bool
+    names: pa.LargeStringArray | None = None
     parents: pa.LargeStringArray | None = None
     regrouped_at: float | None = None
 
@@ -98,8 +106,8 @@ class KeptDocuments:
                 )
             table = _documents(directory / _TABLE)
             rows = np.flatnonzero(table["keep"].to_numpy())
-            ids = table["id"].combine_chunks().take(pa.array(rows))
-            parents = table["parent"].combine_chunks().take(pa.array(rows)) if "parent" in table.column_names else None
+            kept = {name: table[name].combine_chunks().take(pa.array(rows)) for name in table.column_names}
+            ids = kept["id"]
             files, wanted = _files(directory, manifest, rows)
             is_in_kept = manifest.kept is not None
             again = _reread(directory, files, manifest, progress)
@@ -120,7 +128,9 @@ class KeptDocuments:
             wanted=wanted,
             again=again,
             is_in_kept=is_in_kept,
-            parents=parents,
+            are_places=_are_places(kept),
+            names=kept.get("name"),
+            parents=kept.get("parent"),
             regrouped_at=manifest.threshold if manifest.command == "regroup" else None,
         )
 
@@ -164,6 +174,11 @@ class KeptDocuments:
         inputs = [_with_column(one, keep_column) for one in self.again.inputs]
         return StoredInput(replace(self, again=replace(self.again, inputs=inputs)), name)
 
+    def named(self, lines: pa.Int64Array) -> tuple[pa.LargeStringArray | None, Bool]:
+        """Return the names of documents with some numbers, as `batches` gives them, and `are_places` of each."""
+        at = np.searchsorted(self.rows, lines.to_numpy() - 1)
+        return None if self.names is None else self.names.take(pa.array(at)), self.are_places[at]
+
     def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
         """Yield batches of `DOCUMENTS_SCHEMA`, with the ids of the run; the line is the document's number there."""
         for places, batch, _ in self.again.batches(progress, self.wanted):
@@ -182,9 +197,20 @@ class KeptDocuments:
 
 
 def _documents(path: Path) -> pa.Table:
-    """Read the required columns of a table of documents; most have no parents."""
+    """Read the required columns of a table of documents; most have no parents, those of earlier versions no names."""
     with parquet.open_table(path) as file:
-        return file.read(columns=[name for name in ("id", "keep", "parent") if name in file.schema_arrow.names])
+        return file.read(columns=[name for name in _COLUMNS if name in file.schema_arrow.names])
+
+
+def _are_places(kept: Mapping[str, pa.Array]) -> Bool:
+    """Return which documents have no id, or their place as the id: so it is if no document of the run has one."""
+    ids, colon = kept["id"], pa.scalar(":", pa.large_string())
+    is_one = ids.is_null()
+    if not pa.types.is_integer(ids.type):
+        names = kept["source"].cast(pa.large_string()), kept["line"].cast(pa.large_string())
+        is_one = pc.or_(is_one, pc.equal(pc.fill_null(ids, ""), pc.binary_join_element_wise(*names, colon)))
+    found: Bool = is_one.to_numpy(zero_copy_only=False)
+    return found
 
 
 def _with_column(one: Input, keep_column: str) -> Input:

@@ -11,7 +11,7 @@ from typing import BinaryIO, Literal
 from nearkin.errors import MissingColumnError, NamedParameter, SourceError
 from nearkin.nouns import counted, first_of
 from nearkin.paths import printable
-from nearkin.runs.finished import MANIFEST, TABLES, manifest_if_any
+from nearkin.runs.finished import MANIFEST, TABLES, how_to_finish, manifest_if_any
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.checking import check_columns
 from nearkin.stages.documents.not_read import NotRead
@@ -169,7 +169,7 @@ def _kind_of_directory(path: Path) -> Kind:
         )
     if RunDirectory(path).is_unfinished:
         raise SourceError(
-            f"{path} holds an unfinished run. Finish it by running its command with --resume, or name its input."
+            f"{path} holds an unfinished run. {how_to_finish(path)}; or name the documents that it reads."
         )
     return "file"
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from nearkin.errors import FingerprintError, ParameterError
+from nearkin.formats.by_suffix import check_suffix
 from nearkin.paths import on_disk
 from nearkin.records import U32
 from nearkin.runs.files import published
@@ -43,16 +44,12 @@ def find_neighbours(
     Raises
     ------
     ParameterError
-        ``equal`` is given with ``against``, to which it does nothing; ``out`` is a file that is read again; or as in
+        ``equal`` is given with ``against``, to which it does nothing; or as in `check_place` and
         `neighbours_of_signatures`.
     FingerprintError, SourceError
         As in `neighbours_across`.
     """
-    if verification is not None:  # the documents are read again
-        both = (file,) if against is None else (file, against)
-        for signed in both:
-            sources = [replace(one.source, path=on_disk(one.source.path)) for one in signed.about.inputs]
-            check_not_an_input(out, sources, signed.about.encoding)
+    check_place(out, (file,) if against is None else (file, against), is_verified=verification is not None)
     if against is None:
         return neighbours_of_signatures(
             file, out, distance, verification=verification, equal=equal, resources=resources, progress=progress
@@ -66,6 +63,19 @@ def find_neighbours(
     )
 
 
+def check_place(out: Path, signed: Iterable[SignatureFile], *, is_verified: bool) -> None:
+    """Refuse a file for pairs that has no known format, or whose documents are read again to verify them.
+
+    Raises
+    ------
+    ParameterError
+    """
+    check_suffix(out, "out", "neighbours", may_have_none=True)
+    for one in signed if is_verified else ():
+        sources = [replace(entry.source, path=on_disk(entry.source.path)) for entry in one.about.inputs]
+        check_not_an_input(out, sources, one.about.encoding)
+
+
 def neighbours_across(
     mine: SignatureFile,
     theirs: SignatureFile,
@@ -76,7 +86,7 @@ def neighbours_across(
     resources: Resources,
     progress: Progress | None = None,
 ) -> NeighboursFound:
-    """Write all pairs of a document from each file within a Hamming distance to a Parquet file.
+    """Write all pairs of a document from each file within a Hamming distance to a file.
 
     The columns are those of `neighbours_of_signatures`; ``id_a`` and ``row_a`` are of ``mine``, ``id_b`` and ``row_b``
     of ``theirs``. Pairs are sorted by ``row_a``, the nearest first.
@@ -95,6 +105,8 @@ def neighbours_across(
     distance = chosen_distance(distance, mine, meter.progress)
     expected = expected_of(mine, distance, theirs)
     say_expected(mine, expected, meter.progress)
+    if verification is not None:
+        verification.say(mine, meter.progress)
     found = nearest(
         mine.signatures, theirs.signatures, distance, threads=resources.n_threads, progress=meter.progress,
         max_pairs=MAX_PAIRS,
@@ -107,7 +119,8 @@ def neighbours_across(
         )
     ids, other_ids = mine.documents["id"].combine_chunks(), theirs.documents["id"].combine_chunks()
     with meter.stage("write", 0, "steps"), published(out) as aside:
-        n_written = write_pairs(aside, _blocks(found, len(mine.documents)), (ids, other_ids), verifier)
+        blocks = _blocks(found, len(mine.documents))
+        n_written = write_pairs(aside, blocks, (ids, other_ids), verifier, suffix=out.suffix)
     n_signed = int(mine.signatures.has_features.sum())
     return NeighboursFound(
         distance=distance,
@@ -119,6 +132,7 @@ def neighbours_across(
         plan=found.plan.describe(),
         elapsed_s=meter.elapsed_s,
         expected=expected,
+        verification=verification,
     )
 
 

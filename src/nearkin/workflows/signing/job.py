@@ -12,6 +12,7 @@ from nearkin.engines.choice import LOCAL, Engine
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.manifests.inputs import DamagedFile
 from nearkin.manifests.signing import SigningRecord, StatisticsRecord
+from nearkin.paths import check_own_format
 from nearkin.records import BitSignatures
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
@@ -69,6 +70,7 @@ def sign(
     if out is not None:
         for written in (out, exceptions_beside(out)):
             check_not_an_input(written, texts.sources, reading.encoding)
+        check_own_format(out, "signatures")
     inputs = snapshots_of(texts.sources, reading.encoding)
     if given is not None and given.features != options.counts_fingerprint:
         raise FingerprintError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Literal
 
@@ -49,6 +49,8 @@ class NeighboursFound:
     elapsed_s : float
     expected : Expected or None
         Share of the near-duplicates that the distance is expected to find; None if unknown.
+    verification : Verification or None
+        None if the pairs were not verified.
     """
 
     distance: int
@@ -60,10 +62,14 @@ class NeighboursFound:
     plan: str
     elapsed_s: float
     expected: Expected | None
+    verification: Verification | None = None
 
     def summary(self) -> dict[str, object]:
         """Return the fields as JSON types."""
-        return {"command": "neighbours", **asdict(self)}
+        told = {one.name: getattr(self, one.name) for one in fields(self)}
+        told["expected"] = None if self.expected is None else self.expected.to_dict()
+        told["verification"] = None if self.verification is None else self.verification.parameters
+        return {"command": "neighbours", **told}
 
 
 def neighbours_of_signatures(
@@ -76,7 +82,7 @@ def neighbours_of_signatures(
     resources: Resources,
     progress: Progress | None = None,
 ) -> NeighboursFound:
-    """Write all pairs of documents within a Hamming distance to a Parquet file.
+    """Write all pairs of documents within a Hamming distance to a file; its suffix determines the format.
 
     Columns: ``id_a``, ``id_b`` (in reading order), ``row_a``, ``row_b`` (rows of the file of signatures, from 0),
     ``distance``; with ``verification`` also the columns of every measure (`MEASURE_COLUMNS` of
@@ -109,6 +115,8 @@ def neighbours_of_signatures(
     distance = chosen_distance(distance, file, meter.progress)
     expected = expected_of(file, distance)
     say_expected(file, expected, meter.progress)
+    if verification is not None:
+        verification.say(file, meter.progress)
     pairs = neighbour_pairs(file.signatures, distance, threads=resources.n_threads, progress=meter.progress)
     if equal == "all":
         _check_n_pairs(pairs, distance, file.name)
@@ -118,7 +126,7 @@ def neighbours_of_signatures(
         verifier = SignatureVerifier.read(file, rows, verification, resources, meter)
     with meter.stage("write", 0, "steps"), published(out) as aside:
         ids = file.documents["id"].combine_chunks()
-        n_written = write_pairs(aside, _blocks(pairs, equal), (ids, ids), verifier)
+        n_written = write_pairs(aside, _blocks(pairs, equal), (ids, ids), verifier, suffix=out.suffix)
     classes = pairs.classes
     return NeighboursFound(
         distance=distance,
@@ -130,6 +138,7 @@ def neighbours_of_signatures(
         plan=pairs.plan.describe(),
         elapsed_s=meter.elapsed_s,
         expected=expected,
+        verification=verification,
     )
 
 

@@ -15,7 +15,9 @@ from nearkin.workflows.signing.neighbours import NeighboursFound
 def neighbours_sentence(found: NeighboursFound) -> Sentence:
     """Count the pairs of neighbours, and the documents among which they are."""
     pairs = f"{counted(found.n_pairs, 'pair')} within distance {found.distance}"
-    written = f", {found.n_written:,} written" if found.n_written != found.n_pairs else ""
+    written = f", {found.n_written:,} written" if found.n_written != found.n_pairs or found.verification else ""
+    if found.verification is not None:
+        written += f" ({found.verification.in_words()})"
     among = f"{counted(found.n_signed, 'document')} with {counted(found.n_distinct, 'distinct signature')}"
     return Sentence(f", among {among}", strong=pairs + written)
 

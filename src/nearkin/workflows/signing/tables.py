@@ -1,4 +1,4 @@
-"""Pairs of neighbours → a Parquet file."""
+"""Pairs of neighbours → a table in the format of the name of its file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from nearkin.formats import parquet
+from nearkin.formats.by_suffix import table_writer
 from nearkin.runs.for_pandas import for_pandas
 from nearkin.stages.search.hamming.pairs import Neighbours
 from nearkin.stages.verification.measures import MEASURE_COLUMNS, measured
@@ -16,7 +16,12 @@ from nearkin.workflows.signing.verifying import SignatureVerifier
 
 
 def write_pairs(
-    out: Path, blocks: Iterable[Neighbours], ids: tuple[pa.Array, pa.Array], verifier: SignatureVerifier | None
+    out: Path,
+    blocks: Iterable[Neighbours],
+    ids: tuple[pa.Array, pa.Array],
+    verifier: SignatureVerifier | None,
+    *,
+    suffix: str,
 ) -> int:
     """Write the pairs that pass verification, if it is requested.
 
@@ -28,6 +33,8 @@ def write_pairs(
     ids : two arrays
         Ids of the left and of the right documents; the same array twice if there is one file.
     verifier : SignatureVerifier or None
+    suffix : str
+        Suffix of the final name, which determines the format; see `formats.by_suffix`.
 
     Returns
     -------
@@ -36,11 +43,12 @@ def write_pairs(
     """
     n_written = 0
     schema = _schema(ids[0].type, ids[1].type, is_verified=verifier is not None)
-    with parquet.table_writer(out, schema) as writer:
+    with table_writer(out, schema, suffix) as write:
         for block in blocks:
             table = _table(block, ids, verifier, schema)
             n_written += len(table)
-            writer.write_table(table)
+            for batch in table.combine_chunks().to_batches():
+                write(batch)
     return n_written
 
 

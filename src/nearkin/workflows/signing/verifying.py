@@ -12,7 +12,9 @@ from nearkin.engines.local import map_ordered
 from nearkin.errors import ParameterError, SourceError, in_percent
 from nearkin.nouns import counted, one_of
 from nearkin.records import I64, U32, U64, Bool, Candidates, Matches, ShingleSets
+from nearkin.reports.criterion import criterion_text
 from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Progress
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import Shingling, Words, parse_shingling
 from nearkin.stages.verification.measures import MEASURES, Measure
@@ -95,6 +97,31 @@ class Verification:
             rule = f"{names} with T > 0 and <= 1, such as jaccard:0.8{in_percent(threshold)}"
             raise ParameterError.of("verify", "neighbours", rule, text)
         return cls(MEASURES[measure], threshold, shingle, normalise)
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """The parameters as JSON types, under the names that runs of other commands store."""
+        shown = {"shingle": str(self.shingle), "normalise": str(self.normalise)}
+        return {"measure": self.measure.name, "threshold": self.threshold, **shown}
+
+    def in_words(self) -> str:
+        """Return measure, threshold, shingles and normalisation.
+
+        Examples
+        --------
+        >>> Verification.parse("jaccard:0.8", Words(5), Normalisation()).in_words()
+        'Jaccard ≥ 0.80 on word 5-grams, normalise nfkc,case,space'
+        """
+        return f"{criterion_text(self.parameters)}, normalise {self.normalise.shown}"
+
+    def say(self, file: SignatureFile, progress: Progress) -> None:
+        """Report how pairs are verified, and the options for the features that were signed if these are others."""
+        features, steps = (str(file.about.parameters[name]) for name in ("features", "normalise"))
+        other = ""
+        if (str(self.shingle), str(self.normalise)) != (features, steps):
+            other = f"; the signatures have other features, for which add --shingle {features}"
+            other += "" if ";" in steps else f" --normalise {steps}"
+        progress.say(f"verify: {self.in_words()}{other}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import strings
 from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import Normalisation
-from nearkin.stages.documents.preparing import ONLY_NUMBERS, prepare
+from nearkin.stages.documents.preparing import ONLY_IGNORED, ONLY_NUMBERS, prepare
 from nearkin.stages.documents.rows import IdType, RowList, one_batch
 
 WORDS = st.lists(st.sampled_from(["alpha", "beta", "confidential", "mail", "Ünïcode", "7", "12", "b2"]), max_size=12)
@@ -43,6 +43,20 @@ def test_digits_do_not_count(texts: list[str]) -> None:
         assert not any(unicodedata.category(one) == "Nd" for one in left)
         assert is_number == ("Nd" in kinds and not any(kind.startswith("L") for kind in kinds))
         assert not (is_number and left)
+
+
+@pytest.mark.parametrize("steps", ["nfkc,case,space", "none"])
+def test_texts_with_nothing_but_passages_become_empty_and_are_told_from_empty_ones(steps: str) -> None:
+    texts = ["Draft", "\n draft  DRAFT", "Draft 7", "7", " ", "Draft of Ada", None]
+    steps_without = Normalisation.parse(steps).ignoring(Ignored(("text:draft",), numbers=True))
+    rows = RowList()
+    for number, text in enumerate(texts, 1):
+        rows.add(number, "d", None if text is None else text.encode())
+    prepared = prepare(one_batch([rows.piece()], IdType()), steps_without, source_name="x")
+    assert prepared[ONLY_IGNORED].to_pylist() == [True, True, False, False, False, False, False]
+    assert prepared[ONLY_NUMBERS].to_pylist() == [False, False, True, True, False, False, False]
+    assert [text.strip() for text in prepared["text"].to_pylist()][:5] == [""] * 5
+    assert prepared["text"].to_pylist()[:4] == [""] * 4
 
 
 def test_a_passage_wrapped_differently_and_in_other_letters_does_not_count() -> None:

@@ -46,8 +46,9 @@ def test_more_than_are_allowed() -> None:
     message = (
         r"^--left: 2 of 3 documents are unreadable: 66\.67%, more than the 1% of --max-unreadable\. The first: a:1: x"
     )
-    with pytest.raises(DocumentError, match=message):
+    with pytest.raises(DocumentError, match=message) as caught:
         ReadingRules.of(max_unreadable="1%").check_readable(2, 3, "a:1: x", of="--left")
+    assert "more than the 1% of 'max_unreadable'." in caught.value.spelt(in_python=True)
     with pytest.raises(
         DocumentError, match=r"^1 of 2 documents is unreadable: 50%, .* --max-unreadable\. It is a:1: x\."
     ):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _FEW = 300
 """Minimum number of texts to compare, if there are that many."""
+_A_SECOND, _TOO_MANY_CORE_DAYS = 1_000_000, 1_000
 
 
 def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Sentence]:
@@ -51,6 +52,13 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
             "one another. The number grows with the square of the number of documents.",
             "quiet",
         )
+        if (core_days := n_unrelated / _A_SECOND / 86_400) >= _TOO_MANY_CORE_DAYS:
+            yield Sentence(
+                f"Not feasible: at a million comparisons per second on a core, which is fast, they take "
+                f"{many_text(core_days)} days of one core. Choose a higher --threshold, a lower --recall, a longer "
+                "--shingle, or fewer documents.",
+                "warning",
+            )
     yield Sentence("The number of near-duplicates is not predicted.", "quiet")
 
 

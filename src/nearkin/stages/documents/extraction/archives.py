@@ -13,7 +13,7 @@ from typing import IO, BinaryIO
 
 from nearkin.nouns import counted, first_of
 from nearkin.stages.documents.extraction import versions
-from nearkin.stages.documents.extraction.blobs import CUT_ARCHIVE, Blob
+from nearkin.stages.documents.extraction.blobs import ANOTHER_BEFORE, CUT_ARCHIVE, Blob
 from nearkin.stages.documents.extraction.limits import raised_by
 from nearkin.stages.documents.extraction.member_names import safe_name
 from nearkin.stages.documents.extraction.reading import (
@@ -27,13 +27,14 @@ from nearkin.stages.documents.extraction.reading import (
 )
 
 _PIECE_BYTES = 1 << 20
+_END_OF_TAR_BYTES = 2 * tarfile.BLOCKSIZE
+_MAX_PADDING_BYTES = _END_OF_TAR_BYTES + tarfile.RECORDSIZE
 _FREE_TOTAL_BYTES = 64 << 20
 _SHOWN = 5
 _ENCRYPTED, _UTF8 = 1, 1 << 11
 _ATTRIBUTES_OF_UNIX = 3
 _OF_THE_SYSTEM = "__MACOSX/"
 """Folder that macOS adds to archives, for attributes of the files."""
-_ANOTHER_BEFORE = "the file holds several ZIP archives, one behind the other; only the last was read"
 _FAULTS = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, struct.error, ValueError, IndexError, KeyError,
 )  # fmt: skip
@@ -100,7 +101,7 @@ class ZipArchive(_Archive):
                         raise ExtractionError("bomb", f"{sentence}{raised_by('ratio')}")
                 yield from _summarised(bombs[1:], n_of_system)
         if self._given.blob.before_archive:
-            raise ExtractionError("corrupt", _ANOTHER_BEFORE)
+            raise ExtractionError("corrupt", ANOTHER_BEFORE)
 
     def _member(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str | None) -> Member:
         if entry.flag_bits & _ENCRYPTED:
@@ -175,6 +176,18 @@ def _check_end(raw: BinaryIO, offset: int) -> None:
         raise ExtractionError("corrupt", "the tar archive is truncated: it has no end mark; files may be missing")
     if block.strip(b"\0"):
         raise ExtractionError("corrupt", f"the tar archive is damaged at byte {offset:,}: further files are not found")
+    n_zeros = len(block)
+    while piece := raw.read(_PIECE_BYTES):
+        if rest := piece.lstrip(b"\0"):
+            at = offset + n_zeros + len(piece) - len(rest)
+            sentence = f"the tar archive ends before byte {at:,}, and the file does not: what follows was not read"
+            raise ExtractionError("corrupt", sentence)
+        n_zeros += len(piece)
+    if n_zeros < _END_OF_TAR_BYTES:
+        raise ExtractionError("corrupt", "the tar archive is truncated in its end mark; files may be missing")
+    if n_zeros > _MAX_PADDING_BYTES:
+        sentence = f"the tar archive ends with {counted(n_zeros, 'zero byte')}, as after an interrupted download"
+        raise ExtractionError("corrupt", f"{sentence}; files may be missing")
 
 
 def _zip_name(entry: zipfile.ZipInfo) -> str:

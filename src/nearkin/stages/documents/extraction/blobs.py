@@ -20,6 +20,8 @@ _HELD_ARCHIVE_BYTES = 8 << 20
 
 CUT_ARCHIVE = "the list of its files, at its end, is missing, as in a file that was cut"
 
+ANOTHER_BEFORE = "the file holds several ZIP archives, one behind the other; only the last was read"
+
 
 class TooBigError(Exception):
     """More bytes than one document may have."""

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
-from nearkin.stages.documents.extraction.blobs import CUT_ARCHIVE, Blob
+from nearkin.stages.documents.extraction.blobs import ANOTHER_BEFORE, CUT_ARCHIVE, Blob
 from nearkin.stages.documents.extraction.embedded import unwrapped
 from nearkin.stages.documents.extraction.kept_property import kept_property
 from nearkin.stages.documents.extraction.kinds import ZIPPED
@@ -99,6 +99,8 @@ class OfficeFile:
             read = read.lacking("encrypted", sentence)
         if not self._inside.is_whole:
             read = read.lacking("corrupt", CUT_OFF)
+        if self._given.kind in ZIPPED and self._given.blob.before_archive:
+            read = read.lacking("corrupt", ANOTHER_BEFORE)
         if self._inside.lost or found.n_objects:
             n = max(len(self._inside.lost), found.n_objects)
             what = "an embedded object was" if n == 1 else f"{n} embedded objects were"

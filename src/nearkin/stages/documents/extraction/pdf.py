@@ -33,6 +33,9 @@ _CONTROLS = bytes(one for one in range(128) if _UNDECODED.match(chr(one)))
 """The characters of the same pattern that are ASCII."""
 _SPACES = bytes(one for one in range(128) if chr(one).isspace())
 _SHOWN = 10
+_END_MARK, _END_BYTES = b"%%EOF", 1024
+"""Mark near the end of every PDF, and where it is looked for; a linearized one has it near its beginning, too."""
+_CUT_OFF = "the file does not end as a PDF does, and may be truncated: pages or attachments may be missing"
 _FILE_ATTACHMENT = 17
 _FORM_OF_XFA = (2, 3)
 
@@ -106,6 +109,8 @@ class Pdf:
         read = self._with_form(read)
         if damage := _damage(lost, [one for one in self._damaged() if one not in lost], n_pages):
             read = read.lacking("corrupt", damage)
+        if _END_MARK not in self._data[-_END_BYTES:]:  # pages may be read all the same, from a table at the beginning
+            read = read.lacking("corrupt", _CUT_OFF)
         if not n_images:
             return read
         if not (read.text or "").strip():

@@ -9,6 +9,11 @@ from __future__ import annotations
 import struct
 from typing import BinaryIO, Literal
 
+_HEAD_BYTES = 1 << 16
+_LOCAL = struct.Struct("<4sHxxH16xH2x")
+_METHODS = frozenset((0, 8, 9, 12, 14, 93, 95, 98, 99))
+"""Methods of compression in use: stored, deflate, deflate64, bzip2, LZMA, Zstandard, XZ, PPMd, and AES around one."""
+_MAX_NAME_BYTES = 4096
 _END = struct.Struct("<4s4xHHII2x")
 _ENTRY = struct.Struct("<4s2xBxB19xHHH12x")
 _END_MARK, _ENTRY_MARK, _LOCAL_MARK = b"PK\5\6", b"PK\1\2", b"PK\3\4"
@@ -107,7 +112,7 @@ def before(file: BinaryIO, n_bytes: int) -> Literal["", "part", "archive"]:
     """Return what stands in a file that begins with an archive before the archive that `zipfile` reads.
 
     An archive that was cut has no directory. If one of its last entries is an archive itself, stored as it is, readers
-    take that one for the whole. Programs that unpack themselves begin with something else than an entry.
+    take that one for the whole. A program that unpacks itself, or a mark, may come before the first entry.
 
     Parameters
     ----------
@@ -134,7 +139,8 @@ def before(file: BinaryIO, n_bytes: int) -> Literal["", "part", "archive"]:
     >>> [before(io.BytesIO(data), len(data)) for data in (whole, cut, whole + whole)]
     ['', 'part', 'archive']
     """
-    if file.read(len(_LOCAL_MARK)) != _LOCAL_MARK:
+    first = _first_entry(file.read(_HEAD_BYTES))
+    if first is None:
         return ""
     file.seek(max(0, n_bytes - _TAIL_BYTES))
     tail = file.read()
@@ -148,10 +154,31 @@ def before(file: BinaryIO, n_bytes: int) -> Literal["", "part", "archive"]:
         n_behind = len(tail) - at_64
         _, size, offset = _ZIP64_END.unpack_from(tail, at_64)
     begin = n_bytes - n_behind - size - offset
-    if begin < _END.size:
-        return "part" if begin > 0 else ""
-    file.seek(begin - _END.size)
-    return "archive" if file.read(len(_END_MARK)) == _END_MARK else "part"
+    if begin <= first:
+        return ""
+    file.seek(max(0, begin - _TAIL_BYTES))
+    return "archive" if _ends_an_archive(file.read(min(begin, _TAIL_BYTES))) else "part"
+
+
+def _first_entry(head: bytes) -> int | None:
+    """Return where the first entry of an archive begins; a program before it may hold the mark of one by chance."""
+    at = -1
+    while (at := head.find(_LOCAL_MARK, at + 1)) >= 0:
+        if at + _LOCAL.size > len(head):
+            return None
+        _, version, method, n_name = _LOCAL.unpack_from(head, at)
+        if (at == 0 or method in _METHODS) and version <= _MAX_VERSION and 0 < n_name <= _MAX_NAME_BYTES:
+            return at
+    return None
+
+
+def _ends_an_archive(data: bytes) -> bool:
+    """Whether the last record at the end of an archive has its directory before it, and no entry behind it."""
+    at = data.rfind(_END_MARK)
+    if at < 0 or at + _END.size > len(data) or _LOCAL_MARK in data[at:]:
+        return False
+    *_, size, _ = _END.unpack_from(data, at)
+    return size > at or not size or data.startswith(_ENTRY_MARK, at - size)
 
 
 def _end_record(data: bytes) -> int | None:

@@ -12,6 +12,7 @@ from typing import BinaryIO
 from nearkin.errors import NamedParameter, SourceError
 from nearkin.stages.documents.columns import listed_columns
 from nearkin.stages.documents.load_files.columns import columns_of, is_control
+from nearkin.stages.documents.load_files.damaged_records import control_of_damaged
 from nearkin.stages.documents.load_files.dialect import Dialect, decoded, fallback
 from nearkin.stages.documents.load_files.reading import dialect_in, stream_encoding
 from nearkin.stages.documents.load_files.records import RecordReader
@@ -21,7 +22,7 @@ from nearkin.stages.documents.streams import ByteStream, StreamFault
 
 @dataclass(slots=True)
 class Controls:
-    """Control number of each record of a load file; None for an unreadable record.
+    """Control number of each record of a load file; None for an unreadable record of which it is not known.
 
     Parameters
     ----------
@@ -44,9 +45,15 @@ class Controls:
 
     def __iter__(self) -> Iterator[str | None]:
         """Yield the control numbers in order; of a damaged file, those before the damage."""
+        known: str | None = None
         with suppress(StreamFault):
             for record in islice(self.reader.records(), 1, None):
-                yield None if record.problem is not None else decoded(record.fields[self.index], self.encoding)
+                if record.problem is not None:
+                    yield control_of_damaged(record, self.index, self.encoding, known)
+                    continue
+                found = decoded(record.fields[self.index], self.encoding)
+                known = found if found.strip() else known
+                yield found
 
 
 def controls_of(raw: BinaryIO, source: Source, encoding: str) -> Controls:

@@ -18,6 +18,7 @@ from nearkin.stages.documents.encodings import is_told_by_line, is_utf8
 from nearkin.stages.documents.head import head_of_stream
 from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.load_files.columns import FamilyLinks, columns_of, holds_paths
+from nearkin.stages.documents.load_files.damaged_records import control_of_damaged
 from nearkin.stages.documents.load_files.dialect import SINGLE_BYTE, Dialect, decoded, dialect_of, fallback
 from nearkin.stages.documents.load_files.records import LoadRecord, RecordReader
 from nearkin.stages.documents.load_files.text_folder import RefusedPathError, TextFolder
@@ -68,13 +69,17 @@ class _Reading:
     rows: RowList = field(default_factory=RowList)
     keeps: list[bytes | None] = field(default_factory=list)
     n_bytes: int = 0
+    last_control: str | None = None
 
     def add(self, record: LoadRecord) -> None:
         """Add a record as a document, or as one with a problem."""
         if record.problem is not None:
-            self._add(record.line, None, None, record.problem, None, None)
+            index = -1 if self.control is None else self.control
+            control = control_of_damaged(record, index, self.encoding, self.last_control)
+            self._add(record.line, control, None, record.problem, None, None)
             return
         control = "" if self.control is None else self._value(record, self.control).strip()
+        self.last_control = control or self.last_control
         parent = None
         if control and self.of_family:
             values = {name: self._value(record, index) for name, index in self.of_family.items()}

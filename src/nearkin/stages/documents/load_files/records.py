@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nearkin.nouns import counted
 from nearkin.stages.documents.load_files.dialect import QUALIFIER, Dialect
@@ -35,12 +35,15 @@ class LoadRecord:
     fields : list of bytes
         Values without qualifiers; empty if there is a problem.
     problem : str or None
+    first : bytes or None
+        Value of the first field of a record whose number of fields is wrong, if it ends on the first line.
     """
 
     line: int
     raw: bytes
     fields: list[bytes]
     problem: str | None = None
+    first: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +122,7 @@ class RecordReader:
             fast = self._next_of_one_line(scanner)
             if fast is not None:
                 return fast
-            scan = self._scan(scanner)
+            data, scan = self._data, self._scan(scanner)
             n_held = len(self._data) - self._place
             is_cut = scan.is_open or (scan.problem is not None and self._has_cut_line())
             if is_cut and not self._at_end and n_held <= self.max_record_bytes:
@@ -128,7 +131,9 @@ class RecordReader:
             if scan.end - self._place > self.max_record_bytes or (scan.is_open and not self._at_end):
                 return self._first_line(too_long(None, self.max_record_bytes))
             if scan.problem is not None:
-                return self._first_line(scan.problem)
+                found = self._first_line(scan.problem)
+                first = scanner.value(data, *scan.bounds[0]) if scan.bounds else None
+                return replace(found, first=first) if first is not None and first in found.raw else found
             self.n_columns = self.n_columns or len(scan.bounds)
             fields = [scanner.value(self._data, *bounds) for bounds in scan.bounds]
             return self._taken(scan.end, fields)
@@ -227,7 +232,7 @@ class RecordReader:
             return _Scan(bounds, end, None, is_open)
         more = "or more " if len(bounds) > self.n_columns else ""
         n_fields = counted(len(bounds), "field")
-        return _Scan([], end, f"{n_fields} {more}where the header has {self.n_columns:,}", is_open)
+        return _Scan(bounds[:1], end, f"{n_fields} {more}where the header has {self.n_columns:,}", is_open)
 
     def _closing(self, scanner: _Scanner, place: int, after: int) -> tuple[int, int] | None:
         """Return the bounds of the value of a quoted field whose first qualifiers reach from ``place`` to ``after``."""

@@ -163,6 +163,14 @@ class TextFolder:
         except (RefusedPathError, OSError):
             return None
 
+    def _advice(self, name: str) -> str:
+        """Say which folder is not there, and how to name the folder that it is in."""
+        if self.beside and os.path.realpath(self.root) == os.path.realpath(self.beside):
+            where, advice = "beside the load file", "; name the folder that has it with --text-root"
+        else:
+            where, advice = "in --text-root", ""
+        return f": there is no folder {_shown(name)} {where}{advice}"
+
     def _opened(self, folders: tuple[str, ...], name: str, shown: str) -> int:
         """Open a file of a folder, by any spelling of its name."""
         place = self._folder(folders, shown)
@@ -187,7 +195,8 @@ class TextFolder:
             try:
                 place = os.open(name, flags | os.O_NOFOLLOW, dir_fd=above)
             except FileNotFoundError:
-                place = os.open(self._spelled(folders[:-1], above, name, shown), flags | os.O_NOFOLLOW, dir_fd=above)
+                spelled = self._spelled(folders[:-1], above, name, shown, is_folder=True)
+                place = os.open(spelled, flags | os.O_NOFOLLOW, dir_fd=above)
             except OSError as error:
                 raise self._refused(error, shown) from error
         if len(self._folders) >= _MAX_OPEN:
@@ -196,7 +205,7 @@ class TextFolder:
         self._folders[folders] = place
         return place
 
-    def _spelled(self, folders: tuple[str, ...], place: int, name: str, shown: str) -> str:
+    def _spelled(self, folders: tuple[str, ...], place: int, name: str, shown: str, *, is_folder: bool = False) -> str:
         """Return the only name in a folder that is the same except for case, Unicode form and encoding."""
         if folders not in self._names:
             if len(self._names) >= _MAX_OPEN:
@@ -207,7 +216,9 @@ class TextFolder:
             self._names[folders] = names
         found = self._names[folders].get(folded_file_name(name), [])
         if not found:
-            raise RefusedPathError(f"its text file {shown} is missing")
+            raise RefusedPathError(
+                f"its text file {shown} is missing{self._advice(name) if is_folder and not folders else ''}"
+            )
         if len(found) > 1:
             raise RefusedPathError(f"its text file {shown} is ambiguous: {len(found)} names differ only by case")
         return found[0]

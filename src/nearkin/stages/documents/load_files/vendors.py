@@ -65,7 +65,7 @@ class Vendor:
 
 _PLAIN = ("NEAR_DUP_GROUP", "NEAR_DUP_PRINCIPAL", "NEAR_DUP_SIMILARITY", "NEAR_DUP_MEASURE", "NEAR_DUP_REASON")
 _SHOWN = 3
-_TEXTLESS = {"empty": "Empty", "numbers only": "Numbers Only"}
+_TEXTLESS = {"empty": "Empty", "numbers only": "Numbers Only", "ignored only": "Ignored Only"}
 _KINDS = {"exact copy": "Exact", "near-duplicate": "Near"}
 
 

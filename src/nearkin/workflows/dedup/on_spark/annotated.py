@@ -14,12 +14,12 @@ from nearkin.manifests.dedup import REASONS
 from nearkin.records import U8, Bool, Matches
 from nearkin.runs.spool import Chunk
 from nearkin.stages.verification.measures import MEASURE_COLUMNS, measured
-from nearkin.workflows.dedup.corpus import EMPTY, ONLY_NUMBERS, UNREADABLE, facts_of
+from nearkin.workflows.dedup.corpus import facts_of
 from nearkin.workflows.dedup.on_spark.frames import rows_of_chunk
 from nearkin.workflows.dedup.on_spark.names import Names
 from nearkin.workflows.dedup.on_spark.partitions import Partitions
 from nearkin.workflows.dedup.on_spark.streams import ROW_PAIRS, VERDICTS
-from nearkin.workflows.dedup.outcome import EMPTY_TEXT, NO_ROW, NUMBERS_TEXT, UNREADABLE_TEXT
+from nearkin.workflows.dedup.outcome import NO_ROW, WITHOUT_TEXT
 
 ID = "ID"
 ANNOTATIONS = (
@@ -86,8 +86,7 @@ class AnnotateRowsTask:
 def _without_text(chunk: Chunk) -> U8:
     """Return the reasons of documents without a text; other values are overwritten."""
     status = facts_of(chunk).status
-    without_text = {UNREADABLE: UNREADABLE_TEXT, EMPTY: EMPTY_TEXT, ONLY_NUMBERS: NUMBERS_TEXT}
-    return np.select([status == one for one in without_text], list(without_text.values()), 0).astype(np.uint8)
+    return np.select([status == one for one in WITHOUT_TEXT], list(WITHOUT_TEXT.values()), 0).astype(np.uint8)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import struct
 import sys
+import tarfile
 import zipfile
 from types import SimpleNamespace
 
@@ -178,7 +179,56 @@ def test_an_archive_of_zip64_that_is_cut(monkeypatch, n_behind):
 
 def test_of_two_archives_in_one_file_the_first_is_not_lost_without_a_word(pool, tmp_path):
     one, other = stored({"a.txt": b"One."}), stored({"b.txt": b"Two."})
-    found = extracted(pool, written(tmp_path, {"a.zip": one + other}))
+    with zipfile.ZipFile(io.BytesIO(one), "a") as archive:
+        archive.comment = b"made by hand"
+    files = {f"{i}.zip": one + between + other for i, between in enumerate([b"", b"\n", archive.comment])}
+    found = extracted(pool, written(tmp_path, files))
     assert {name: (one.text, one.origin.exception) for name, one in found.items()} == {
-        "a.zip!b.txt": (b"Two.", None), "a.zip!#2": (None, "corrupt"),
+        key: value
+        for name in files
+        for key, value in {f"{name}!b.txt": (b"Two.", None), f"{name}!#2": (None, "corrupt")}.items()
+    }
+    (letter,) = extracted(pool, written(tmp_path, {"a.docx": make.docx(["First."]) + make.docx(["Last."])})).values()
+    assert (text_of(letter).strip(), letter.origin.exception, letter.origin.is_partial) == ("Last.", "corrupt", True)
+
+
+@pytest.mark.parametrize("mark", [b"PK\7\x08", b"PK00", b"MZ\x90\0PK\3\4 is searched", b"#!/bin/sh\nexec unzip $0\n"])
+def test_what_unpacks_itself_is_read_whole_and_refused_if_it_is_cut(pool, tmp_path, mark):
+    whole = mark + stored({"a.txt": b"One.", "b.zip": stored({"two.txt": b"Two."})})
+    found = extracted(pool, written(tmp_path, {"whole.zip": whole, "cut.zip": whole[:-22]}))
+    assert {name: one.origin.exception for name, one in found.items()} == {
+        "whole.zip!a.txt": None, "whole.zip!b.zip!two.txt": None, "cut.zip!#1": "corrupt",
     }  # fmt: skip
+
+
+def test_a_tar_archive_ends_where_its_file_does(pool, tmp_path):
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode="w") as archive:
+        for name in ("a.txt", "b.txt"):
+            entry = tarfile.TarInfo(name)
+            entry.size = 4
+            archive.addfile(entry, io.BytesIO(b"One."))
+    whole, data = held.getvalue(), held.getvalue()[:2048]
+    cases = {
+        "two": (whole * 2, "ends before byte 10,240, and the file does not"),
+        "lone": (data + bytes(512), "in its end mark"),
+        "none": (data, "it has no end mark"), "zeros": (data + bytes(20_000), "ends with 20,000 zero bytes"),
+        "whole": (whole, None), "short": (data + bytes(1024), None),
+    }  # fmt: skip
+    found = extracted(pool, written(tmp_path, {f"{name}.tar": made for name, (made, _) in cases.items()}))
+    for name, (_, why) in cases.items():
+        assert {f"{name}.tar!a.txt", f"{name}.tar!b.txt"} <= found.keys()
+        assert why is None or why in found[f"{name}.tar!#3"].origin.sentence
+    assert len(found) == 2 * len(cases) + 4
+
+
+def test_a_pdf_whose_end_is_missing_may_lack_pages(pool, tmp_path):
+    """Its table of objects, and an end mark, can be at the beginning."""
+    whole = make.pdf(["It was a dark night."])
+    at = whole.rindex(b"startxref")
+    files = {"whole.pdf": whole, "cut.pdf": whole[:at] + b"%" * 1100}
+    found = extracted(pool, written(tmp_path, files))
+    assert {name: (one.origin.exception, one.origin.is_partial) for name, one in found.items()} == {
+        "whole.pdf": (None, False), "cut.pdf": ("corrupt", True),
+    }  # fmt: skip
+    assert "dark night" in text_of(found["cut.pdf"])

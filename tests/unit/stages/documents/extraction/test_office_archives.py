@@ -57,6 +57,8 @@ def test_what_is_around_an_archive_is_no_reason_to_refuse_it(pool, tmp_path, cha
     lost = [found.pop(name).origin.exception for name in list(found) if "#" in name]
     assert lost == ["corrupt"] * (change is UNUSUAL["an archive before it"])  # what is in it, of the ZIP archive
     assert {name: one.origin.exception for name, one in found.items() if TOLD not in text_of(one)} == {}
+    is_behind = change is UNUSUAL["an archive before it"]
+    assert [one.origin.exception for one in found.values()][:-1] == ["corrupt" if is_behind else None] * 4
     assert [one.origin.kind for one in found.values()] == ["docx", "xlsx", "pptx", "odt", "text"]
 
 

@@ -11,9 +11,11 @@ import nearkin
 from nearkin.errors import SourceError
 from nearkin.stages.documents.kept import write_kept
 from nearkin.stages.documents.load_files.columns import FamilyLinks, columns_of
+from nearkin.stages.documents.load_files.controls import controls_of
 from nearkin.stages.documents.markup import is_image_list
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rules import ReadingRules
+from nearkin.stages.documents.source import Source
 from nearkin.stages.documents.sources import SourceSet, resolve_sources
 from nearkin.workflows.dedup.options import DedupOptions
 
@@ -67,6 +69,20 @@ def test_texts_come_from_files_and_a_missing_one_is_one_row(vol: Path) -> None:
     assert (second["doc_id"], second["text"], second["parent"]) == ("A-2", b"the second text", "A-1")
     assert (third["text"], third["line"]) == (None, 4)
     assert third["problem"] == r"its text file 'TEXT\none.txt' is missing"
+    (vol / "TEXT").rename(vol.parent / "TEXT")
+    assert rows_of(found)[0]["problem"].endswith(
+        "is missing: there is no folder 'TEXT' beside the load file; name the folder that has it with --text-root"
+    )
+
+
+def test_a_record_with_too_few_fields_keeps_its_control_number(vol: Path) -> None:
+    rows = [NAMES, ["A-1", "A-1", r"TEXT\A-1.txt"], ["A-2", r"TEXT\A-2.txt"], ["some text, 12", "x"]]
+    (vol / "load.dat").write_bytes(dat(*rows).encode())
+    found = rows_of(resolve_sources(["vol/load.dat"]))
+    assert [one["doc_id"] for one in found] == ["A-1", "A-2", None]
+    with (vol / "load.dat").open("rb", buffering=0) as raw:
+        read = controls_of(raw, Source(path="load.dat", name="load.dat", format="load-file"), "utf-8")
+        assert list(read) == ["A-1", "A-2", None]
 
 
 def test_a_folder_with_a_load_file_reads_each_text_once(vol: Path) -> None:

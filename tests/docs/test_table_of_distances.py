@@ -1,0 +1,25 @@
+"""The table of what a distance finds, in the guide to signatures."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from nearkin.planning.neighbour_recall import MINHASH, distance_reaching, expected_recall
+from nearkin.workflows.signing.expected import WANTED, Expected
+
+COLUMNS = (MINHASH, "weighted-topsig", "topsig", "simhash")
+
+
+def found(method: str, bits: int) -> str:
+    """What the program says of 3 bits, or of 3 in 32; then the distance that finds most."""
+    low, high = expected_recall(method, bits, 3 * bits // 32 if method == MINHASH else 3)
+    told = Expected(0.8, low, high, method != MINHASH, None).sentences("chars:4")[0]
+    share = re.search("recall: (.*?) of pairs", told)
+    assert share
+    return f"{share[1]} ({distance_reaching(method, bits, WANTED)})"
+
+
+def test_the_table_has_what_the_program_says(root: Path) -> None:
+    rows = [f"| {bits:,} | {' | '.join(found(one, bits) for one in COLUMNS)} |" for bits in (32, 64, 128, 256, 1024)]
+    assert "|---:|---:|---:|---:|---:|\n" + "\n".join(rows) in (root / "docs/guides/signatures.md").read_text()
