@@ -17,11 +17,11 @@ import pytest
 from nearkin.collection.collection import Collection
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError
+from nearkin.proposed_commands import with_name
 from nearkin.reports.sentences.check import recall_sentences
 from nearkin.reports.sentences.sentence import Sentence
 from nearkin.reports.sentences.similar import similar_sentences
 from nearkin.runs.progress import Silent
-from nearkin.web.proposed_commands import with_name
 from nearkin.web.sent_files import SentFile, SentText
 from places import SomePlace
 from review_client import DOCUMENTS, LEASE, OWN, Visit, words_of
