@@ -297,6 +297,19 @@ def test_a_member_whose_row_has_another_text_is_not_omitted(place, tmp_path, nam
     assert place.sql("SELECT count(*) FROM activity") == before
 
 
+def test_a_row_whose_place_was_taken_is_named(place) -> None:
+    """Its id lacks one bit, and could be put right; each database says in its own way that it is there already."""
+    filled(place)
+    place.sql(f"UPDATE documents SET doc_id = '{chr(ord(CHANGED[0]) ^ 1)}{CHANGED[1:]}' WHERE doc_id = '{CHANGED}'")
+    with place.open(create=False) as collection:
+        assert collection.add([FIRST[1]], wave="again").n_new == 1
+        said = f"the row of document {CHANGED!r} (version 1) was changed, and its place is taken"
+        assert collection.fsck().faults == (said,)
+    with place.open(create=False, read_only=True) as collection:
+        found = collection.fsck()
+        assert (found.faults, found.repairable) == ((said,), ())
+
+
 @pytest.mark.parametrize("what", ["its file", "its id", "it is removed"])
 def test_adding_the_document_of_a_changed_row_stores_it_again_and_fsck_still_reports_the_row(place, what) -> None:
     filled(place)

@@ -251,8 +251,7 @@ def test_the_report_shows_twelve_dropped_documents_although_all_are_equally_simi
     dedup(files, tmp_path / "two", "--drop", "containing", "--threshold", "0.5", "--recall", "0.999999")
     of_two = (tmp_path / "two/report.html").read_text(encoding="utf-8")
     assert (
-        "2 sample pairs, from the least similar to the most. If even the first ones are copies that you would drop"
-        in of_two
+        "2 sample pairs, from the least similar to the most. If you would drop the copies in the first pairs" in of_two
     )
 
 
@@ -319,11 +318,15 @@ def test_the_files_of_each_side_and_the_remarks_on_the_other_set_are_counted(tmp
     assert f"{paths[1]} and 1 more are INPUT. If --against was a pattern, quote it" in ended.err
     ended = nearkin_here("dedup", *paths[1:], "--against", paths[0], "--out", tmp_path / "named", "--no-report")
     assert "quote it" not in ended.err
+    (tmp_path / "other").mkdir()
+    write_jsonl(tmp_path / "other/new.jsonl", [{"id": "n", "text": prose.text(40)}])
+    before = ("dedup", tmp_path / "other/new.jsonl", paths[1], "--against", paths[0], "--no-report")
+    assert "quote it" not in nearkin_here(*before, "--out", tmp_path / "before").err
     asked = ("dedup", paths[0], "--against", paths[3], "--out", tmp_path / "two", "--max-unreadable", "1")
     ended = nearkin_here(*asked)
     assert "INPUT: 1 file; other set: 1 file" in ended.err
     assert "quote it" not in ended.err
-    assert "1 empty, 1 unreadable; 2 without text in the other set" in " ".join(ended.out.split())
+    assert "without text (2 of them in the other set): 1 empty, 1 unreadable" in " ".join(ended.out.split())
     write_jsonl(paths[3], [{"id": "d", "text": prose.text(40)}] * 2)
     ended = nearkin_here("dedup", paths[0], "--against", paths[3], "--out", tmp_path / "three", "--no-report")
     repeated = (

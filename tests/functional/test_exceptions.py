@@ -224,7 +224,7 @@ def test_summary_and_report_count_the_exceptions_of_texts_as_those_of_an_archive
         for name in ("empty.txt", "note.txt"):
             archive.write(tmp_path / "texts" / name, name)
     said = "exceptions.csv lists 1 document without text: 1 empty"
-    both = "exceptions.csv lists 3 documents without text: 2 empty, 1 unreadable; 2 without text in the other set"
+    both = "exceptions.csv lists 3 documents without text (2 of them in the other set): 2 empty, 1 unreadable"
     against = ("--against", "other.jsonl", "--max-unreadable", "1")
     for source, more, words in (("texts", (), said), ("texts.zip", (), said), ("texts", against, both)):
         out = tmp_path / f"out-{source}-{len(more)}"

@@ -38,3 +38,17 @@ def test_fields_inside_an_object_in_memory_cannot_be_named():
         nearkin.dedup(NESTED, text="meta.site")
     with pytest.raises(SourceError, match=r"Fields inside an object \('meta'\) cannot be named"):
         nearkin.dedup(pa.Table.from_pylist(NESTED), text="meta.site")
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+@pytest.mark.parametrize("given", [(), ("--text", "messages"), ("--text", "messages.0.content")], ids=" ".join)
+def test_texts_inside_a_list_cannot_be_named(suffix, given, tmp_path):
+    records, path = [{"id": i, "messages": [{"role": "user", "content": "a b c"}]} for i in range(3)], tmp_path / "in"
+    path = path.with_suffix(f".{suffix}")
+    if suffix == "jsonl":
+        path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+    else:
+        pq.write_table(pa.Table.from_pylist(records), path)
+    ended = nearkin_here("dedup", path, *given, "--out", tmp_path / "out")
+    hint = "Fields inside a list ('messages') cannot be named; lift them to the top level."
+    assert (ended.code, hint in " ".join(ended.err.split())) == (3, True), ended.err

@@ -459,10 +459,10 @@ class Heard(Silent):
     ("at", "words"),
     [
         ("000000001.json", "--resume: 1 of 3 files was read completely; reading "),
-        ("search/sizes.npz", "found 3 files read; continuing with: sketch"),
-        ("search/runs.json", "found 3 files read and done: sketch; continuing with: link"),
-        ("matches.npz", "found 3 files read and done: sketch, link, shingle pairs; continuing with: verify"),
-        ("groups.parquet", "found 3 files read and done: sketch, link, shingle pairs, verify; continuing with: group"),
+        ("search/sizes.npz", "3 files were read; continuing with: sketch"),
+        ("search/runs.json", "3 files were read; done: sketch; continuing with: link"),
+        ("matches.npz", "3 files were read; done: sketch, link, shingle pairs; continuing with: verify"),
+        ("groups.parquet", "3 files were read; done: sketch, link, shingle pairs, verify; continuing with: group"),
     ],
 )
 def test_resume_says_what_it_found(corpus, tmp_path, small_batches, monkeypatch, at, words):

@@ -90,7 +90,9 @@ def test_known_pairs_from_files(corpus, tmp_path):
     told = nearkin("pairs", *sides(corpus), "--known", tmp_path / "bare.tsv", "--json", "--out", tmp_path / "bare")[0]
     assert json.loads(told)["known"]["n_told"] == 1
     (tmp_path / "none.tsv").write_text("left\tright\nx\ty\n")
-    assert "none of its 1 pair" in refused(*sides(corpus), "--known", tmp_path / "none.tsv", "--out", tmp_path / "o")
+    none = " ".join(refused(*sides(corpus), "--known", tmp_path / "none.tsv", "--out", tmp_path / "o").split())
+    assert "none of its 1 pair has documents on both sides (the first is 'x' and 'y'). Its first line" in none
+    assert "line, 'left' and 'right', was taken as a header. The first documents are 'document 0' on the left" in none
     (tmp_path / "one.tsv").write_text("left\nx\n")
     assert "two columns" in refused(*sides(corpus), "--known", tmp_path / "one.tsv", "--out", tmp_path / "o")
     pq.write_table(pa.table({"a": [["x"]], "b": [["y"]]}), tmp_path / "lists.parquet")

@@ -91,3 +91,10 @@ def test_data_frames():
     with pytest.raises(SourceError, match=r"2 columns have the name 'rank' \(keep\)"):
         nearkin.dedup(ranked, keep="max:rank")
     assert nearkin.dedup(ranked).documents["id"].to_pylist() == ["a"]
+
+
+@pytest.mark.parametrize("given", [("--text", "a", "--text=b"), ("--id", "a", "--id", "b")], ids=" ".join)
+def test_two_columns_for_one_option_are_refused(tmp_path, given):
+    ended = nearkin_here("dedup", tmp_path, *given, "--out", tmp_path / "out")
+    said = f"{given[0]} names one column, and was given 2 times. Join several columns into one first."
+    assert (ended.code, said in ended.err) == (2, True)

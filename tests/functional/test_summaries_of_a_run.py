@@ -100,7 +100,14 @@ def test_by_a_column_of_standard_input(records, tmp_path):
     arguments = ["dedup", "-", "--out", out, "--by", "year", "-q"]
     nearkin_here(*arguments, stdin=path.read_bytes()).assert_done()
     found = numbers(cells((out / "report.html").read_text(), "by"))
-    assert found == counted(out, [str(row["year"]) for row in records])
+    expected = counted(out, [str(row["year"]) for row in records])
+    assert found == expected
+    stored = json.loads((out / "manifest.json").read_text("utf-8"))["by"]
+    assert (stored["column"], stored["n_values"]) == ("year", len(expected))
+    names = ("documents", "dropped", "characters", "characters_dropped")
+    assert {one["value"]: tuple(one[name] for name in names) for one in stored["values"]} == expected
+    again = nearkin_here("regroup", out, "--threshold", "0.9", "--no-report", "--json")
+    assert "by" not in json.loads(again.out)  # it does not read the column
 
 
 def test_by_source(records, tmp_path):

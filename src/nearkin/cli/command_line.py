@@ -5,7 +5,9 @@ from __future__ import annotations
 import codecs
 import errno
 import functools
+import itertools
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from pathlib import Path
@@ -37,12 +39,16 @@ _PLAIN = {
     "⟨": "<", "⟩": ">", "γ": "g", "τ": "t",
 }  # fmt: skip
 _HANDLER = "nearkin-plain"
+_COLUMN = re.compile("--(?:[a-z]+-)?(?:text|id)")
+"""Options that name a column of the input."""
 _SIDES = {"left", "right"}
 _TWO_CORPORA = "This command compares two corpora: --left INPUT --right INPUT. For one corpus use nearkin dedup"
 _COLLECTION: ContextVar[object] = ContextVar("collection", default=None)
 """Collection that the running command was given."""
 _READ: ContextVar[tuple[str | Path, ...]] = ContextVar("read", default=())
 """Files and directories that the running command reads, as they were typed."""
+_WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
+"""Arguments and options of the running command, in the order in which they were typed."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -82,6 +88,8 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse arguments; for an unknown option, which may be an id that begins with a dash, say how to pass it."""
+        _WORDS.set(tuple(args))
+        self._refuse_repeated_columns(args)
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
@@ -95,6 +103,17 @@ class Command(TyperCommand):
             if takes_arguments and not getattr(error, "possibilities", True):
                 error.message += ". Write -- before an argument that begins with a dash."  # type: ignore[attr-defined]
             raise
+
+    def _refuse_repeated_columns(self, args: list[str]) -> None:
+        """Refuse two columns for one option, of which all but the last would be ignored."""
+        given = [one.partition("=")[0] for one in itertools.takewhile(lambda one: one != "--", args)]
+        for one in self.params:
+            names_one = str(getattr(one, "help", None)).startswith("Column ") and not getattr(one, "multiple", False)
+            for option in filter(_COLUMN.fullmatch, one.opts) if names_one else ():
+                if (n := given.count(option)) > 1:
+                    raise ParameterError(
+                        f"{option} names one column, and was given {n} times. Join several columns into one first."
+                    )
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Name the arguments by their metavars alone: typer would add braces, brackets and dots of its own."""
@@ -166,6 +185,21 @@ def first_sentence(text: str) -> str:
     paragraph = " ".join(text.strip().partition("\n\n")[0].split())
     first, stop, _ = paragraph.partition(". ")
     return first + stop.strip()
+
+
+def words_after_value(option: str) -> tuple[str, ...]:
+    """Return the arguments between the value of an option and the next option: an expanded pattern leaves them there.
+
+    Examples
+    --------
+    >>> _WORDS.set(("new.csv", "--against", "a.csv", "b.csv", "c.csv", "--out", "x")) and words_after_value("--against")
+    ('b.csv', 'c.csv')
+    """
+    words = _WORDS.get()
+    if option not in words:
+        return ()
+    after = words[words.index(option) + 2 :]
+    return tuple(itertools.takewhile(lambda word: not word.startswith("-"), after))
 
 
 def copyable(text: str) -> str:

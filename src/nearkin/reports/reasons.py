@@ -7,7 +7,7 @@ from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import counted
 
 REASONS_IN_WORDS = {
-    "unique": "no match, or the one kept of its group",
+    "unique": "no match with another kept document",
     "too short": "shorter than one shingle, no match",
     "exact copy": "same text once normalised",
     "near-duplicate": "verified similarity at or above the threshold",
@@ -27,4 +27,6 @@ def reason_in_words(told: DedupManifest, reason: str) -> str:
         return f"shares at least {counted(n, 'shingle')} with a document of the other set"
     if reason == "overlap" and told.threshold is not None:
         return f"contains at least {100 * told.threshold:.10g}% of a document of the other set"
+    if reason == "exact copy" and told.parameters.get("normalise") == "none":
+        return "same text"
     return REASONS_IN_WORDS[reason]

@@ -14,21 +14,25 @@ from sqlalchemy import (
     Connection,
     ForeignKey,
     LargeBinary,
+    PrimaryKeyConstraint,
     Select,
     Table,
+    UniqueConstraint,
     cast,
     exists,
     func,
+    or_,
     select,
     update,
 )
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DBAPIError
 
 from nearkin.nouns import agreeing, counted
 from nearkin.store import schema
 from nearkin.store.bulk import is_storable, named
 from nearkin.store.checksums import CHECKED, JudgedRow, checksum, covered, judged, key_bits, key_place, wrapped
 from nearkin.store.damage import damaged
+from nearkin.store.failures import is_taken
 from nearkin.store.load_waves import waves_by_seals
 from nearkin.store.seals import PARTS, Part, Seal, difference_in_number, documents_of, read_seals
 
@@ -168,6 +172,9 @@ def check(connection: Connection) -> Findings:
         found.faults += [fault for _, fault in unlike]
         doubtful.are_all = any(part not in PARTS for part, _ in unlike)
         wrong: dict[int, str] = dict(connection.execute(_wrong_current()).all())
+        taken = [fix for fix in found.fixes if _is_place_taken(connection, fix)]
+    found.fixes = [fix for fix in found.fixes if fix not in taken]
+    found.faults += [place_taken(fix.name) for fix in taken]
     found.is_current = {row: doc_id for row, doc_id in wrong.items() if not doubtful.has(doc_id)}
     left = {doc_id for doc_id in wrong.values() if doubtful.has(doc_id)} - doubtful.ids  # already reported
     unknown = sorted(left, key=repr)[:_MAX_NAMED]
@@ -274,8 +281,10 @@ def mend(connection: Connection, fixes: Sequence[Fix]) -> tuple[list[str], list[
         try:
             with connection.begin_nested():
                 n_rows = connection.execute(fix.table.update().where(*is_it).values(**fix.right)).rowcount
-        except IntegrityError:  # another row has taken its key meanwhile
-            n_rows = 0
+        except DBAPIError as error:
+            if not is_taken(error):
+                raise
+            n_rows = 0  # another row has taken its key meanwhile
         (mended if n_rows == 1 else left).append(fix.name)
     return mended, left
 
@@ -375,6 +384,23 @@ def _following(query: Select[Any], row: Any, last: int | None) -> Select[Any]:
 def _fix(table: Table, now: Mapping[str, object], stored: int | None, right: Mapping[str, object], own: int) -> Fix:
     identity = {name: now[name] for name in _IDENTITY[table.name]}
     return Fix(table, identity, stored, {**right, "checksum": own}, _name_of(table, right))
+
+
+def place_taken(name: str) -> str:
+    """Return the fault of a row that cannot be repaired because another one has its key."""
+    return f"{name} was changed, and its place is taken"
+
+
+def _is_place_taken(connection: Connection, fix: Fix) -> bool:
+    """Whether another row has a key of the row as it was: the document was added again, for example."""
+    columns = fix.table.c
+    other = or_(*(columns[name] != value for name, value in fix.identity.items()))
+    for key in fix.table.constraints:
+        if isinstance(key, PrimaryKeyConstraint | UniqueConstraint):
+            is_right = [column == fix.right[column.name] for column in key.columns]
+            if connection.execute(select(func.count()).select_from(fix.table).where(*is_right, other)).scalar_one():
+                return True
+    return False
 
 
 def _name_of(table: Table, row: Mapping[str, Any]) -> str:

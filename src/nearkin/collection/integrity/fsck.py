@@ -169,7 +169,7 @@ def _checked_rows(collection: OpenedCollection) -> _RowFindings:
         now = integrity.check(connection)  # which versions are current follows from the repaired rows
         mended += integrity.mend_current(connection, now.is_current)
     faults = now.faults
-    faults += [f"{name} was changed, and its place is taken" for name in left]
+    faults += [integrity.place_taken(name) for name in left]
     is_only_seal = repaired.is_only_seal and not of_history
     return _RowFindings(mended, faults, [*repaired.said, *of_history], is_only_seal)
 

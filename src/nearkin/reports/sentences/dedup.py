@@ -134,12 +134,12 @@ def extraction_sentence(told: ExtractionCounts, *, n_of_others: int = 0) -> Sent
     if not told.exceptions:
         return Sentence(f"{counted(told.documents, 'document')} extracted from files, all of them completely")
     kinds = ", ".join(f"{n:,} {kind}" for kind, n in told.exceptions.items())
-    of_others = f"; {n_of_others:,} without text in the other set" if n_of_others else ""
     n_without = told.unread + told.others
+    of_others = f" ({n_of_others:,} of them in the other set)" if n_of_others else ""
     if not told.in_part:
-        return Sentence(
-            f"exceptions.csv lists {counted(n_without, 'document')} without text: {kinds}{of_others}", "warning"
-        )
+        listed = f"{counted(n_without, 'document')} without text{of_others}"
+        return Sentence(f"exceptions.csv lists {listed}: {kinds}", "warning")
+    of_others = f"; {n_of_others:,} of those without text are in the other set" if n_of_others else ""
     return Sentence(f"{exception_counts(n_without, told.in_part)}: {kinds}{of_others}; see exceptions.csv", "warning")
 
 

@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nearkin.errors import SourceError, TruncatedInputError
-from nearkin.stages.documents.columns import check_unique, listed_columns, missing_column, objects_of_records
+from nearkin.stages.documents.columns import (
+    check_unique,
+    inside_hint,
+    listed_columns,
+    missing_column,
+    objects_of_records,
+)
 from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.formats import FORMATS, TABLES, has_columns
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input, unreadable
@@ -138,6 +144,7 @@ def _check_records(
             raise SourceError(
                 f"{source.name}: the text must be a column of strings. The column '{source.text}' holds "
                 f"{in_words(values[0])}. The columns are: {listed_columns(names)}."
+                f"{inside_hint([source.text], objects_of_records(records))}"
             )
     if keep_column is None:
         return None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import pyarrow as pa
 
@@ -23,7 +24,7 @@ TEXT_NAMES = (
 
 ID_NAMES = (
     "id", "doc_id", "docid", "document_id", "_id", "url", "name", "key", "control_number", "control number", "docno",
-    "uuid", "guid", "uri", "warc_record_id", "filename", "file_name", "path",
+    "uuid", "guid", "uri", "warc_record_id", "task_id", "filename", "file_name", "path",
 )  # fmt: skip
 """Usual names of id columns, the likeliest first."""
 
@@ -72,8 +73,8 @@ class ColumnSample:
         Whether only the beginning of the first record was visible, so that there may be more columns.
     mean_words : mapping of str to float
         Average number of words in the values that are not empty, for each string column.
-    objects : frozenset of str
-        Columns that hold objects, of JSON or as structs.
+    objects : mapping of str to str
+        Columns that hold objects or lists, of JSON or of Arrow, with "an object" or "a list".
     unfit : mapping of str to str
         Columns that cannot hold texts, with the type of their values.
     without_values : frozenset of str
@@ -85,7 +86,7 @@ class ColumnSample:
     id_names: frozenset[str]
     is_partial: bool = False
     mean_words: Mapping[str, float] = field(default_factory=dict)
-    objects: frozenset[str] = frozenset()
+    objects: Mapping[str, str] = field(default_factory=dict)
     unfit: Mapping[str, str] = field(default_factory=dict)
     without_values: frozenset[str] = frozenset()
 
@@ -137,16 +138,39 @@ def sample_of_records(records: Iterable[Mapping[str, object]], *, is_partial: bo
     )
 
 
-def objects_of_records(records: Iterable[Mapping[str, object]]) -> frozenset[str]:
-    """Return the keys whose value is an object in some record."""
-    return frozenset(name for record in records for name, value in record.items() if isinstance(value, Mapping))
+def objects_of_records(records: Iterable[Mapping[str, object]]) -> dict[str, str]:
+    """Return the keys whose value is an object or a list in some record; see `ColumnSample`."""
+    return {
+        name: "an object" if isinstance(value, Mapping) else "a list"
+        for record in records
+        for name, value in record.items()
+        if isinstance(value, (Mapping, list))
+    }
 
 
-def objects_of_schema(schema: pa.Schema) -> frozenset[str]:
-    """Return the columns of structs and maps."""
-    return frozenset(
-        name for name, type_ in zip(schema.names, schema.types) if pa.types.is_struct(type_) or pa.types.is_map(type_)
-    )
+def objects_of_schema(schema: pa.Schema) -> dict[str, str]:
+    """Return the columns of structs, maps and lists; see `ColumnSample`."""
+    found = {}
+    for name, type_ in zip(schema.names, schema.types):
+        if pa.types.is_struct(type_) or pa.types.is_map(type_):
+            found[name] = "an object"
+        elif pa.types.is_nested(type_):
+            found[name] = "a list"
+    return found
+
+
+def inside_hint(names: Iterable[str], objects: Mapping[str, str]) -> str:
+    """Say of the first of some names that is a column of objects or lists that what is inside cannot be named.
+
+    Examples
+    --------
+    >>> inside_hint(["id", "messages"], {"messages": "a list"})
+    " Fields inside a list ('messages') cannot be named; lift them to the top level."
+    """
+    inside = next((name for name in names if name in objects), None)
+    if inside is None:
+        return ""
+    return f" Fields inside {objects[inside]} ('{inside}') cannot be named; lift them to the top level."
 
 
 def _n_words(value: str | bytes) -> float:
@@ -319,15 +343,14 @@ def missing_column(
     names: Sequence[str],
     *,
     n_seen: int | None = None,
-    objects: Collection[str] = (),
+    objects: Mapping[str, str] = MappingProxyType({}),
 ) -> MissingColumnError:
     """Return the error for a missing column; ``n_seen`` records were read where each may have other columns.
 
     If one of the ``objects`` is named with a field of it, such as ``meta.site``, the error says that fields have no
     names.
     """
-    inside = [named[:at] for at, letter in enumerate(named) if letter == "." and named[:at] in objects]
-    hint = f" Fields inside an object ('{inside[0]}') cannot be named; lift them to the top level." if inside else ""
+    hint = inside_hint((named[:at] for at, letter in enumerate(named) if letter == "."), objects)
     columns, seen = listed_columns(names) or "none", ". The"
     if n_seen is not None:
         seen = f" in the first {counted(n_seen, 'record')}; at least one must have it. Their"
@@ -396,7 +419,8 @@ def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
     if not candidates:
         beside = f" beside the ids ({listed_columns([*sample.mean_length])})" if sample.mean_length else ""
         said = f"{label}: no column holds text{beside}. The columns are: {columns}. Name it with "
-        raise SourceError(said, NamedParameter("text"), ".", in_python=in_python)
+        hint = inside_hint(sample.names, sample.objects)
+        raise SourceError(said, NamedParameter("text"), f".{hint}", in_python=in_python)
     if len(candidates) > 1:
         raise SourceError(
             f"{label}: several columns hold text, and none has a likely name: {listed_columns(candidates)}. Name the "

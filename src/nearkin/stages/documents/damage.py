@@ -10,6 +10,7 @@ DAMAGED = "damaged file"
 """Kind of such a problem in counts of problems."""
 _SKIP = NamedParameter("on_error", value="skip")
 _MARK, _MISSING = f"{DAMAGED}: ", "; what comes after is missing"
+_NOTHING = "; none of its documents can be read"
 
 
 def truncated_input(name: str, fault: StreamFault | str, n_documents: int | None = None) -> TruncatedInputError:
@@ -47,15 +48,15 @@ def truncated_input(name: str, fault: StreamFault | str, n_documents: int | None
     )
 
 
-def problem_of(fault: StreamFault | str) -> str:
-    """Return the problem of the row that represents the missing rest of a file.
+def problem_of(fault: StreamFault | str, *, is_whole: bool = False) -> str:
+    """Return the problem of the row that represents the missing rest of a file, or the whole file.
 
     Examples
     --------
     >>> problem_of("the gzip stream is truncated")
     'damaged file: the gzip stream is truncated; what comes after is missing'
     """
-    return f"{_MARK}{fault}{_MISSING}"
+    return f"{_MARK}{fault}{_NOTHING if is_whole else _MISSING}"
 
 
 def fault_of(problem: str) -> str:
@@ -63,10 +64,10 @@ def fault_of(problem: str) -> str:
 
     Examples
     --------
-    >>> fault_of(problem_of("the gzip stream is truncated"))
+    >>> fault_of(problem_of("the gzip stream is truncated", is_whole=True))
     'the gzip stream is truncated'
     """
-    return problem.removeprefix(_MARK).removesuffix(_MISSING)
+    return problem.removeprefix(_MARK).removesuffix(_MISSING).removesuffix(_NOTHING)
 
 
 def is_damage(problem: str | None) -> bool:

@@ -122,7 +122,8 @@ def _until_damage(
             are = agreeing(n_documents, "is", "are")
             used = f"Only the {counted(n_documents, 'document')} before the damage {are} used"
         note(f"Warning: {source.name}: {fault}. {used}.")
-        yield one_batch([problem_piece(fault.line or n_documents + 1, problem_of(fault))], IdType())
+        problem = problem_of(fault, is_whole=not n_documents)
+        yield one_batch([problem_piece(fault.line or n_documents + 1, problem)], IdType())
 
 
 def batches_of(

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from nearkin.errors import ParameterError, SourceError, TruncatedInputError, is_among
 from nearkin.paths import printable, shown_path
-from nearkin.stages.documents.columns import ColumnSample, check_unique, likely_text, listed_columns
+from nearkin.stages.documents.columns import ColumnSample, check_unique, inside_hint, likely_text, listed_columns
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.kinds import is_read, kind_of
@@ -368,7 +368,10 @@ def _columns(
     check_unique(one.name, {"text": columns.text, "id": columns.id}, form.header(head, delimiter))
     if table is not None and columns.text in sample.unfit:
         strings = listed_columns([*sample.mean_length]) or "none"
-        raise SourceError(f"{one.name}: the column '{columns.text}' holds no strings. Those that do: {strings}.")
+        raise SourceError(
+            f"{one.name}: the column '{columns.text}' holds no strings. Those that do: {strings}."
+            f"{inside_hint([columns.text], sample.objects)}"
+        )
     said = [f"{one.name}: there is no column '{name}', so another column is guessed" for name in missing]
     return columns.text, columns.id, (*said, *columns.guesses)
 

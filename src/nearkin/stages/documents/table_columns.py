@@ -16,7 +16,9 @@ from nearkin.stages.documents.columns import (
     as_binary,
     check_column,
     holds_characters,
+    inside_hint,
     listed_columns,
+    objects_of_schema,
     plain,
 )
 from nearkin.stages.documents.keep_column import KeepColumn
@@ -80,7 +82,7 @@ def check_schema(
     if not holds_characters(type_) and not pa.types.is_null(type_):
         raise SourceError(
             f"{name}: the text must be a column of strings. The column '{text}' holds {type_}. "
-            f"The columns are: {listed_columns(schema.names)}."
+            f"The columns are: {listed_columns(schema.names)}.{inside_hint([text], objects_of_schema(schema))}"
         )
     if keep_column is not None:
         check_keep_type(name, keep_column, schema)

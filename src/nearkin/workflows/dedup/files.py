@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from nearkin.engines.choice import LOCAL, Engine
 from nearkin.errors import ParameterError
-from nearkin.manifests.dedup import DedupManifest, FamilyCounts, KeptFile
+from nearkin.manifests.dedup import ColumnCounts, DedupManifest, FamilyCounts, KeptFile, ValueCounts
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
@@ -36,6 +36,8 @@ from nearkin.workflows.resources import Resources
 if TYPE_CHECKING:
     from nearkin.reports.dedup.page import ByColumn
 
+_MAX_VALUES = 1_000
+"""Maximum number of values of a column in the manifest; the page has all."""
 __all__ = ["Delivery", "Ending", "RunResult", "Written", "dedup_files"]
 
 
@@ -108,6 +110,24 @@ class Written:
 
     kept: tuple[KeptFile, ...] | None = None
     families: FamilyCounts | None = None
+    by: ByColumn | None = None
+
+    @property
+    def column_counts(self) -> ColumnCounts | None:
+        """The counts by a column, of the first values."""
+        if self.by is None:
+            return None
+        counts = tuple(
+            ValueCounts(
+                value=row.name,
+                documents=row.n_documents,
+                dropped=row.n_dropped,
+                characters=row.n_characters,
+                characters_dropped=row.n_characters_dropped,
+            )
+            for row in self.by.rows[:_MAX_VALUES]
+        )
+        return ColumnCounts(self.by.column, len(self.by.rows), counts)
 
 
 class Ending(Protocol):
@@ -127,7 +147,7 @@ class Ending(Protocol):
     def write(self, found: RunResult) -> Written:
         """Write the requested files from the input."""
 
-    def report(self, found: RunResult, manifest: DedupManifest) -> str | None:
+    def report(self, found: RunResult, manifest: DedupManifest, written: Written) -> str | None:
         """Write the page from the manifest so far; return the reason if it could not be drawn."""
 
 
@@ -200,7 +220,7 @@ def dedup_files(
                 sourced.check_unchanged()  # so the digests are those of the bytes that were searched
                 described.check_unchanged()
                 if delivery.report:
-                    problem = ending.report(found, record)
+                    problem = ending.report(found, record, more)
                     record = replace(record, report_problem=problem, stages=tuple(meter.costs))
             record = replace(record, memory=worker.memory(result))
             directory.finish(record.as_stored(), kept=delivery.kept)
@@ -230,7 +250,7 @@ def _record(
     record = manifest.build(found.result, found.options, told, others, meter.costs, preset=preset, command=command)
     return replace(
         record, encoding=sourced.asked.encoding, reading=sourced.asked.as_read(), engine=engine, kept=written.kept,
-        families=written.families, not_read=not_read_files(sourced.not_read),
+        families=written.families, not_read=not_read_files(sourced.not_read), by=written.column_counts,
     )  # fmt: skip
 
 
@@ -306,10 +326,11 @@ class DedupEnding:
             check_by(self.delivery.by, sourced.sources, encoding=asked.encoding, stdin=asked.stdin)
 
     def write(self, found: RunResult) -> Written:
-        """Write the overlays, and the cleaned corpus."""
+        """Write the overlays, and the cleaned corpus; count by the column."""
         overlay(found, self.delivery)
+        by = self._by_column(found)
         if not self.delivery.kept:
-            return Written()
+            return Written(by=by)
         written = write_kept_corpus(
             found.sourced.sources,
             found.result.places,
@@ -319,15 +340,14 @@ class DedupEnding:
             encoding=found.sourced.asked.encoding,
             meter=found.meter,
         )
-        return Written(kept=written)
+        return Written(kept=written, by=by)
 
-    def report(self, found: RunResult, manifest: DedupManifest) -> str | None:
+    def report(self, found: RunResult, manifest: DedupManifest, written: Written) -> str | None:
         """Write ``report.html``."""
         from nearkin.workflows.dedup.reporting import page_data, write_report  # a run without a page needs none of it
 
-        by = self._by_column(found)
         with found.meter.stage("report", 0, "steps") as progress:
-            data = page_data(found.result, found.options, found.meter, by=by)
+            data = page_data(found.result, found.options, found.meter, by=written.by)
             return write_report(found.directory.path / "report.html", manifest, data, found.options, progress)
 
     def _by_column(self, found: RunResult) -> ByColumn | None:

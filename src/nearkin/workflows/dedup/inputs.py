@@ -12,7 +12,7 @@ from pathlib import Path
 
 from nearkin._version import __version__
 from nearkin.errors import OutputExistsError, ParameterError
-from nearkin.nouns import agreeing, counted, first_of
+from nearkin.nouns import counted
 from nearkin.paths import shown_path
 from nearkin.reports.inputs import counted_inputs
 from nearkin.runs.progress import LabelledProgress, Progress
@@ -92,12 +92,6 @@ class Sourced:
                 others, more = _resolve(request, out, theirs, optional=against_columns.may_be_missing)
             not_read = tuple(dict.fromkeys((*not_read, *more)))
             progress.say(f"INPUT: {counted_inputs(found)}; {OTHER_SET}: {counted_inputs(others)}")
-            named, there = ([one for one in given if isinstance(one, str)] for given in (asked.inputs, against))
-            if strays := beside_the_first(named, there):
-                verb = agreeing(len(strays), "is", "are")
-                progress.say(
-                    f"{first_of(strays, 1)} {verb} INPUT. If --against was a pattern, quote it: 'folder/*.jsonl'"
-                )
         with about_the_input(against_columns, is_against=bool(against)):
             check_inputs(found, keep_column=options.keep.column, encoding=asked.encoding, stdin=asked.stdin)
         with about_the_other_set(against_columns):

@@ -357,6 +357,7 @@ def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: 
         engine=None,
         kept=None,
         families=None,
+        by=None,
         memory=None,
         report_problem=None,
     )

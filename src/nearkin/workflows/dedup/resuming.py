@@ -42,12 +42,16 @@ def resumed_in_words(directory: RunDirectory, inputs: Sequence[Input], *, is_res
     n_files = sum(len(one.names) for one in inputs)
     if following is not None:
         read = f"{n_read:,} of {counted(n_files, 'file')} {agreeing(n_read, 'was', 'were')} read completely"
+        if not n_read:
+            read = (
+                "the file was not read completely" if n_files == 1 else f"none of {n_files:,} files was read completely"
+            )
         return f"--resume: {read}; {following}"
     done = [name for name, mark in _STAGES if (directory.work / mark).exists()]
     stages = [name for name, _ in _STAGES] + [_LAST]
     return (
-        f"--resume: found {counted(n_files, 'file')} read"
-        + (f" and done: {', '.join(done)}" if done else "")
+        f"--resume: {counted(n_files, 'file')} {agreeing(n_files, 'was', 'were')} read"
+        + (f"; done: {', '.join(done)}" if done else "")
         + f"; continuing with: {stages[len(done)]}"
     )
 

@@ -50,7 +50,7 @@ class FamiliesEnding:
         relations = self._page.all_relations()
         return Written(families=FamilyCounts(len(members.principals), len(members.rows), n_alone, relations))
 
-    def report(self, found: RunResult, manifest: DedupManifest) -> str | None:
+    def report(self, found: RunResult, manifest: DedupManifest, written: Written) -> str | None:
         """Write ``report.html``."""
         with found.meter.stage("report", 0, "steps") as progress:
             path = found.directory.path / "report.html"

@@ -96,7 +96,8 @@ def known_by_file(path: Path, left: Collected, right: Collected) -> Known:
     sides = zip((left, right), columns, strict=True)
     may_have_header = path.suffix != ".parquet" and len(columns[0])
     if may_have_header and any(_ids(side).index(column[0]).as_py() < 0 for side, column in sides):
-        columns = [column[1:] for column in columns]
+        header, columns = [column[0].as_py() for column in columns], [column[1:] for column in columns]
+        return _by_ids(str(path), columns, left, right, header=header)
     return _by_ids(str(path), columns, left, right)
 
 
@@ -211,7 +212,9 @@ def _ids_of(column: pa.Array) -> pa.LargeStringArray:
     return as_large_strings(column) if holds_characters(column.type) else column.cast(pa.large_string())
 
 
-def _by_ids(name: str, columns: Sequence[pa.Array], left: Collected, right: Collected) -> Known:
+def _by_ids(
+    name: str, columns: Sequence[pa.Array], left: Collected, right: Collected, *, header: Sequence[str] = ()
+) -> Known:
     places = []
     for side, column in zip((left, right), columns, strict=True):
         ids = _ids(side)
@@ -219,8 +222,12 @@ def _by_ids(name: str, columns: Sequence[pa.Array], left: Collected, right: Coll
     is_there = (places[0] >= 0) & (places[1] >= 0)
     if not is_there.any():
         shown = " and ".join(shortened(column[0].as_py()) for column in columns) if len(columns[0]) else "nothing"
+        taken = f" Its first line, {' and '.join(map(shortened, header))}, was taken as a header." if header else ""
+        called = [shortened(_ids(side)[0].as_py()) if len(_ids(side)) else "nothing" for side in (left, right)]
         raise SourceError(
             f"{name}: none of its {counted(len(is_there), 'pair')} has documents on both sides (the first is {shown})."
+            f"{taken} The first documents are {called[0]} on the left and {called[1]} on the right. If "
+            "these are not your ids, name the columns of the ids."
         )
     return Known(name, np.unique(keys_of(places[0][is_there], places[1][is_there])), len(is_there))
 

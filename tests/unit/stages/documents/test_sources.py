@@ -281,6 +281,8 @@ def test_what_is_not_there_is_named_with_what_to_do(folder: Path) -> None:
         resolve_sources([])
     with pytest.raises(SourceError, match=r"this is one JSON array"):
         resolve_sources([write("a.json", b"[{}]")])
+    with pytest.raises(SourceError, match=r"the first object has several lines.*jq -c \."):
+        resolve_sources([write("b.json", b'{\n  "text": "a"\n}\n')])
 
 
 def test_an_unreadable_file_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,7 +74,7 @@ class OfficeFile:
         if self._given.kind not in ZIPPED:
             return blob.held(most)
         if blob.before_archive == "part":  # else the text would be that of an embedded file
-            raise ExtractionError("corrupt", f"the file is damaged: {CUT_ARCHIVE}")
+            raise ExtractionError("corrupt", f"damaged, or not of the kind that it claims: {CUT_ARCHIVE}")
         return blob.archive_alone(most)
 
     @kept_property
