@@ -240,8 +240,8 @@ def test_a_pdf_or_rtf_whose_end_is_missing_may_lack_text(pool, tmp_path):
     pdf, rtf = make.pdf(["It was a dark night."]), rb"{\rtf1 {\b It was} a dark \{night\}. {\i And more.}}"
     files = {
         "whole.pdf": pdf, "more.pdf": pdf + b"\n" * 2000 + b"served in 3 ms",
-        "cut.pdf": pdf[: pdf.rindex(b"startxref")], "update.pdf": pdf + b"\n9 0 obj\n<< /Type /Fi", "whole.rtf": rtf, "more.rtf": rtf + b"\n", "cut.rtf": rtf[:40],
-        "group.rtf": rtf[:-1],
+        "cut.pdf": pdf[: pdf.rindex(b"startxref")], "update.pdf": pdf + b"\n9 0 obj\n<< /Type /Fi",
+        "whole.rtf": rtf, "more.rtf": rtf + b"\n", "cut.rtf": rtf[:40], "group.rtf": rtf[:-1],
     }  # fmt: skip
     found = extracted(pool, written(tmp_path, files))
     cut = {name: one.origin.exception for name, one in found.items() if one.origin.is_partial}
