@@ -68,7 +68,7 @@ def search(
     with meter.stage("search", n_expected, "pairs") as progress:
         sorts = searcher.sorts(left, right)
         n_pieces = n_pieces_of(int(left.has_features.sum()))
-        done = kept.load(verifier, f"{way.describe()}, by {counted(n_pieces, 'piece')} an order")
+        done = kept.load(verifier, f"{way.stored_as}, by {counted(n_pieces, 'piece')} an order")
         return _by_signatures(
             verifier, sorts, n_pieces, way.distance, done, threads=threads, progress=progress, kept=kept
         )

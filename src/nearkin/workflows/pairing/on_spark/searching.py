@@ -73,7 +73,7 @@ def search_all(
     files = VectorFiles.of(vectors, arrays, PART)
     meetings = LeftMeetings(len(vectors.left), _ROWS_A_MEETING)
     rounds = _rounds(stages, files, way, threshold, top, seed, meetings, work)
-    _remember(work / SEARCH_FILE, f"{way.describe()}, on a cluster, in {counted(len(rounds), 'round')}")
+    _remember(work / SEARCH_FILE, f"{way.stored_as}, on a cluster, in {counted(len(rounds), 'round')}")
     verifying = VerifyCandidatesTask(files, threshold, top)
     found: Blocks | None = None
     for number, begin in enumerate(rounds):
