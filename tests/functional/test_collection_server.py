@@ -376,9 +376,9 @@ def test_nothing_that_is_said_of_a_collection_tells_its_password(tmp_path, serve
     assert "open-sesame" not in "".join(told)
 
 
-@pytest.mark.parametrize("asked", [["sql", "URL"], ["info", "matter", "URL"], ["list", "matter", "--limit", "URL"]])
+@pytest.mark.parametrize("asked", [["sql", "URL"], ["info", "matter", "URL"], ["list", "matter", "--limit=URL"]])
 def test_a_command_that_is_wrong_does_not_show_the_password(asked):
-    ended = nearkin_here(*("postgresql://ann:s3cret@here/own" if one == "URL" else one for one in asked))
+    ended = nearkin_here(*(one.replace("URL", "postgresql://ann:s3cret@here/own") for one in asked))
     assert (ended.code, "s3cret" in ended.err, "postgresql://ann:***@here/own" in ended.err) == (2, False, True)
 
 

@@ -97,8 +97,9 @@ def _code_of(arguments: list[str]) -> int:
         if code == _INTERRUPTED:  # what typer makes of Ctrl-C before a command begins
             _say_interrupted()
     except UsageError as error:
-        for one in arguments:  # a wrong command, or an argument too many, may be the URL of a database
-            error.message = error.message.replace(one, without_password(one))
+        for one in arguments:  # a wrong command, value or argument too many may be the URL of a database
+            value = one.partition("=")[2] if one.startswith("-") else one
+            error.message = error.message.replace(value, without_password(value)) if value else error.message
         error.show()
         code = error.exit_code
     except NearkinError as error:

@@ -29,7 +29,7 @@ from nearkin.stages.documents.extraction.zip_names import first_entry
 
 _PIECE_BYTES = 1 << 20
 _END_OF_TAR_BYTES = 2 * tarfile.BLOCKSIZE
-_RECORDS = (tarfile.RECORDSIZE, 1 << 15, 1 << 16, 1 << 17)
+_RECORDS = tuple(n * tarfile.BLOCKSIZE for n in (20, 40, 64, 100, 126, 128, 256, 512, 1024, 2048))
 """Sizes of records, to multiples of which programs pad an archive: the first is usual, the others are for tapes."""
 _FREE_TOTAL_BYTES = 64 << 20
 _SHOWN = 5

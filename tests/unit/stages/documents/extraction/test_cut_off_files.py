@@ -226,7 +226,7 @@ def test_a_tar_archive_ends_where_its_file_does(pool, tmp_path):
         "two": (whole * 2, "ends before byte 10,240, and the file does not"),
         "lone": (data + bytes(512), "in its end mark"),
         "none": (data, "it has no end mark"), "zeros": (data + bytes(20_000), "ends with 20,000 zero bytes"),
-        "whole": (whole, None), "short": (data + bytes(1024), None), "tape": (data + bytes((1 << 16) - 2048), None),
+        "whole": (whole, None), "short": (data + bytes(1024), None), "tape": (data + bytes((1 << 20) - 2048), None),
     }  # fmt: skip
     found = extracted(pool, written(tmp_path, {f"{name}.tar": made for name, (made, _) in cases.items()}))
     for name, (_, why) in cases.items():
