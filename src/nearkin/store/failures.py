@@ -11,7 +11,14 @@ from collections.abc import Iterator
 
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
-from nearkin.errors import CollectionBusyError, CollectionError, MissingExtraError, NearkinError, OutputError
+from nearkin.errors import (
+    CollectionBusyError,
+    CollectionError,
+    MissingExtraError,
+    NearkinError,
+    OutputError,
+    UnavailableCollectionError,
+)
 from nearkin.paths import has_limit_on_files, why
 from nearkin.store.damage import damaged, unrepairable
 from nearkin.store.place import Place
@@ -22,6 +29,8 @@ _OF_POSTGRESQL = {
     "28": "the server refuses this user and password",
     "3D": "the database does not exist; create it: createdb NAME",
     "53100": "its disk is full",
+    "53300": "it has as many connections as it accepts",
+    "57P03": "it accepts no connections now",
     "57P": "it was shut down",
 }
 _TAKE_READ_ONLY = "To only read (similar, list, or check without --store), add --read-only."
@@ -190,7 +199,11 @@ def _of_postgresql(
             return CollectionError(f"{place}: {denied}. {advice}. {_TAKE_READ_ONLY}")
         return CollectionError(f"{place}: {denied}; {advice}.")
     reason = next((words for start, words in _OF_POSTGRESQL.items() if code.startswith(start)), None)
-    kind = OutputError if code == "53100" else CollectionError
+    kind: type[NearkinError] = CollectionError
+    if code == "53100":
+        kind = OutputError
+    elif code == "53300" or code.startswith("57P"):
+        kind = UnavailableCollectionError
     if reason is not None:
         return kind(f"{place}: {reason} ({message}).")
     missing = _MISSING_IN_POSTGRESQL.search(message) if code in ("42P01", "42703") else None
@@ -198,9 +211,11 @@ def _of_postgresql(
         return _missing(place, "table" if code == "42P01" else "column", missing["name"])
     if not code and not is_connected and message != _LOST:
         cause = error.__cause__ if error is not None else None  # the driver's message has its arguments
-        return CollectionError(f"{place} does not answer: {why(cause) if isinstance(cause, OSError) else message}.")
+        return UnavailableCollectionError(
+            f"{place} does not answer: {why(cause) if isinstance(cause, OSError) else message}."
+        )
     if not code:
-        return CollectionError(
+        return UnavailableCollectionError(
             f"{place} closed the connection ({message.rstrip('.')}). Either the server was stopped, or it ended the "
             "session because of a limit such as idle_in_transaction_session_timeout; the server's log says which."
         )
