@@ -389,7 +389,7 @@ def _not_there(place: Place) -> str:
         named = f" Name its directory: {place.directory.parent}" if place.directory.name == FILE else ""
         other = named or _own_tables(place.directory)
         return f"{place} is a file, and a collection is a directory or a PostgreSQL database.{other}"
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, ValueError):  # a name that cannot be one of the system is none of a directory
         if place.directory is not None and (others := _other_files(place.directory)):
             return (
                 f"{place} is not a collection: it has other files ({first_of(others, 3)}). Name the directory of a "
