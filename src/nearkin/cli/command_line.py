@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from nearkin.cli.numbers import of_plain_numbers
 from nearkin.cli.options.groups import taking_options
-from nearkin.errors import InputError, NearkinError, ParameterError
+from nearkin.errors import CollectionError, InputError, NearkinError, ParameterError
 from nearkin.paths import check_input, check_output, rule_of_lengths
 
 _OUTPUTS = {
@@ -80,6 +80,8 @@ class Command(TyperCommand):
             if (refused := _of_long_name(error, ctx.params)) is None:
                 if isinstance(error, ParameterError):
                     error.args = (error.with_options(self._option_of),)
+                elif isinstance(error, CollectionError):
+                    error.args = (self._without_others_advice(str(error)),)
                 elif isinstance(error, InputError):  # a function for Python may have raised it
                     error.args = (error.spelt(in_python=False),)
                 raise
@@ -103,7 +105,8 @@ class Command(TyperCommand):
                 error.message = _TWO_CORPORA  # type: ignore[attr-defined]
             if getattr(error, "option_name", None) == "--out" and any(one.name == "missed" for one in self.params):
                 error.possibilities = ["--missed"]  # type: ignore[attr-defined]
-            if takes_arguments and not getattr(error, "possibilities", True):
+            is_unknown = takes_arguments and not getattr(error, "possibilities", True)
+            if is_unknown and not _is_option(getattr(error, "option_name", ""), ctx.find_root()):
                 error.message += ". Write -- before an argument that begins with a dash."  # type: ignore[attr-defined]
             raise
 
@@ -124,6 +127,13 @@ class Command(TyperCommand):
         names = [(one.metavar or str(one.name).upper(), one.required) for one in arguments]
         pieces = [name if is_required or name.startswith("[") else f"[{name}]" for name, is_required in names]
         return [self.options_metavar or "", *pieces]
+
+    def _without_others_advice(self, message: str) -> str:
+        """Leave out that --read-only helps, if this command has no such option."""
+        from nearkin.store.failures import TAKE_READ_ONLY
+
+        is_taken = any("--read-only" in one.opts for one in self.params)
+        return message if is_taken else message.replace(f" {TAKE_READ_ONLY}", "")
 
     def _value_of(self, parameter: str, from_end: int) -> str | None:
         """Spell one value of a parameter: ``B`` for the last one of ``[COLLECTION] A B``."""
@@ -222,6 +232,14 @@ def copyable(text: str) -> str:
     if place.startswith(COLLECTION_URLS):
         place = _PASSWORD.sub(r"\1@", place)
     return _PROPOSED.sub(lambda found: found[1] + shlex.quote(place), text)
+
+
+def _is_option(name: str, context: Any) -> bool:
+    """Whether a command of a group, or of a group in it, has an option."""
+    command = context.command
+    if not isinstance(command, TyperGroup):
+        return any(name in one.opts for one in command.params)
+    return any(_is_option(name, typer.Context(one, parent=context)) for one in command.commands.values())
 
 
 def _check_places(values: Mapping[str, object]) -> None:
