@@ -20,7 +20,7 @@ from typer.core import TyperCommand, TyperGroup
 from nearkin.cli.numbers import of_plain_numbers
 from nearkin.cli.options.groups import taking_options
 from nearkin.errors import CollectionError, InputError, NearkinError, ParameterError
-from nearkin.paths import check_input, check_output, rule_of_lengths
+from nearkin.paths import DATABASE, check_input, check_output, rule_of_lengths
 
 _OUTPUTS = {
     **{name: f"--{name}" for name in ("out", "html", "docx", "missed", "kept", "cache", "figure")},
@@ -176,7 +176,7 @@ class CommandLine(typer.Typer):
             @functools.wraps(work)
             def checked(**values: Any) -> Any:
                 is_here = values.get("server") is None  # otherwise the first argument is a file
-                _COLLECTION.set(values.get("collection") if is_here else None)
+                _COLLECTION.set(_collection_in(values) if is_here else None)
                 _check_places(values)
                 _READ.set(tuple(_read(values)))
                 return work(**values)
@@ -232,6 +232,21 @@ def copyable(text: str) -> str:
     if place.startswith(COLLECTION_URLS):
         place = _PASSWORD.sub(r"\1@", place)
     return _PROPOSED.sub(lambda found: found[1] + shlex.quote(place), text)
+
+
+def _collection_in(values: Mapping[str, object]) -> object:
+    """Return the collection of a command: the argument for it, or the only collection among the places to read."""
+    if (given := values.get("collection")) is not None:
+        return given
+    named = values.get("documents")
+    of_documents = named[:1] if isinstance(named, list) else []  # COLLECTION A B
+    found = [one for one in (*_read(values), *of_documents) if _is_collection(str(one))]
+    return found[0] if len(found) == 1 else None
+
+
+def _is_collection(place: str) -> bool:
+    """Whether a place is a collection, judged by its name and its files alone."""
+    return place.startswith(COLLECTION_URLS) or os.path.isfile(os.path.join(place, DATABASE))
 
 
 def _is_option(name: str, context: Any) -> bool:
