@@ -32,7 +32,7 @@ A message says what is wrong and where, and gives the rule and the invalid value
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self, TypeGuard
 
@@ -284,13 +284,21 @@ class InputError(NearkinError):
         return "".join(one if isinstance(one, str) else one.spelt(in_python=in_python) for one in self._pieces)
 
     def renamed(self, names: Mapping[str, str]) -> Self:
-        """Return the same error about the parameters that the user gave."""
-        pieces = [one if isinstance(one, str) else one.renamed(names) for one in self._pieces]
-        return type(self)(*pieces, in_python=self._in_python)
+        """Return the same error, with its cause and notes, about the parameters that the user gave."""
+        return self._with([one if isinstance(one, str) else one.renamed(names) for one in self._pieces])
 
     def within(self, before: str, *after: str | NamedParameter) -> Self:
         """Return the same error with more text before and after its message."""
-        return type(self)(before, *self._pieces, *after, in_python=self._in_python)
+        return self._with([before, *self._pieces, *after])
+
+    def _with(self, pieces: Sequence[str | NamedParameter]) -> Self:
+        if tuple(pieces) == self._pieces:
+            return self
+        other = type(self)(*pieces, in_python=self._in_python)
+        other.__cause__ = self.__cause__
+        for note in getattr(self, "__notes__", ()):
+            other.add_note(note)
+        return other
 
 
 class SourceError(InputError):

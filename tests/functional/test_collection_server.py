@@ -389,7 +389,13 @@ def test_nothing_that_is_said_of_a_collection_tells_its_password(tmp_path, serve
     assert "open-sesame" not in "".join(told)
 
 
-def test_a_proposed_command_has_the_url_without_the_password_and_can_be_pasted(tmp_path, server, monkeypatch):
+@pytest.mark.parametrize("asked", [["sql", "URL"], ["info", "matter", "URL"], ["list", "matter", "--limit", "URL"]])
+def test_a_command_that_is_wrong_does_not_show_the_password(asked):
+    ended = nearkin_here(*("postgresql://ann:s3cret@here/own" if one == "URL" else one for one in asked))
+    assert (ended.code, "s3cret" in ended.err, "postgresql://ann:***@here/own" in ended.err) == (2, False, True)
+
+
+def test_a_proposed_command_says_where_the_password_has_to_be_put_in(tmp_path, server):
     place = SomePlace.new(tmp_path, server)
     with place.open() as collection:
         collection.add(FIRST[:2])
@@ -398,6 +404,5 @@ def test_a_proposed_command_has_the_url_without_the_password_and_can_be_pasted(t
     assert password not in tagged.out + tagged.err
     command = shlex.split(tagged.out.partition("To undo it: ")[2].partition("\n")[0])
     assert command[:2] == ["nearkin", "undo"]
-    assert command[2] == place.address.replace(f":{password}@", "@")
-    monkeypatch.setenv("PGPASSWORD", password)
-    assert nearkin_here(*command[1:]).code == 0
+    assert command[2] == place.address.replace(f":{password}@", ":PASSWORD@")
+    assert nearkin_here("undo", command[2].replace("PASSWORD", password), *command[3:]).code == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import traceback
 from pathlib import Path
 
 import pyarrow as pa
@@ -106,8 +107,11 @@ def test_in_python(files):
         nearkin.dedup(PAGES, against=ITEMS, text="question")
     with pytest.raises(MissingColumnError, match=r"'body' \(text\)\. .* use 'against_text'\."):
         nearkin.dedup([{"id": 1, "body": "a"}], against=ITEMS, text="body")
-    with pytest.raises(MissingColumnError, match=r"bench\.jsonl: there is no column 'prompt' \(against_text\)\. "):
+    with pytest.raises(
+        MissingColumnError, match=r"bench\.jsonl: there is no column 'prompt' \(against_text\)\. "
+    ) as caught:
         nearkin.dedup(files[0], against=files[1], against_text="prompt")
+    assert "".join(traceback.format_exception(caught.value)).count("there is no column") == 1
     for mine, theirs in (files, (PAGES, ITEMS)):
         with pytest.raises(ParameterError, match=r"^'against_text' must be the name of a column\. Got 3 instead\.$"):
             nearkin.dedup(mine, against=theirs, against_text=3)

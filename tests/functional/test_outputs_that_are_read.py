@@ -28,7 +28,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.chdir(folder)
         write_jsonl(Path("v.jsonl"), [{"id": f"d{i}", "text": RENT.format(i // 2)} for i in range(6)])
         write_jsonl(Path("w.jsonl"), [{"id": f"e{i}", "text": RENT.format(i)} for i in range(4)])
-        Path("p.txt").write_text("in cash\n", "utf-8")
+        for name in ("p.txt", "passages"):
+            Path(name).write_text("in cash\n", "utf-8")
         for command in (
             ["dedup", "v.jsonl", "--out", "run", "--no-report"],
             ["sign", "v.jsonl", "--out", "sig"],
@@ -56,8 +57,8 @@ ARE_INPUTS = {
     "verified": "neighbours sig --verify jaccard:.7 --out v.jsonl",
     "verified against": "neighbours sig --against other --verify jaccard:.7 --out w.jsonl",
     "signatures": "neighbours sig --out sig",
-    "passages": "sign v.jsonl --ignore p.txt --out p.txt",
-    "passages that do not count": "statistics v.jsonl --ignore p.txt --out p.txt",
+    "passages": "sign v.jsonl --ignore passages --out passages",
+    "passages that do not count": "statistics v.jsonl --ignore passages --out passages",
     "file": "similar matter --file w.jsonl --out w.jsonl",
     "checked": "check matter w.jsonl --out w.jsonl",
     "kept": "check matter w.jsonl --jsonl --store --only-new --kept w.jsonl",
@@ -90,19 +91,19 @@ def produced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("r/TEXT").mkdir(parents=True)
     rows = ["DOCID,TEXTPATH"]
     for i in range(4):
-        rows.append(f"D{i},text\\{i}.TXT")
-        Path(f"r/TEXT/{i}.txt").write_text(RENT.format(i // 2), "utf-8")
+        rows.append(f"D{i},text\\PAGE-{i}")
+        Path(f"r/TEXT/page-{i}").write_text(RENT.format(i // 2), "utf-8")
     for name in ("r/load.csv", "load.csv"):
         Path(name).write_text("\n".join(rows), "utf-8")
-    Path("other.txt").write_text("old", "utf-8")
+    Path("other").write_text("old", "utf-8")
     return tmp_path
 
 
 TEXT_IS_READ = {
-    "signatures": "sign load.csv --text-root r --out r/TEXT/1.txt",
-    "signatures beside": "sign r/load.csv --out r/TEXT/1.txt",
-    "statistics": "statistics load.csv --text-root r --out r/TEXT/1.txt",
-    "verified": "neighbours sig --verify jaccard:.7 --out r/TEXT/1.txt",
+    "signatures": "sign load.csv --text-root r --out r/TEXT/page-1",
+    "signatures beside": "sign r/load.csv --out r/TEXT/page-1",
+    "statistics": "statistics load.csv --text-root r --out r/TEXT/page-1",
+    "verified": "neighbours sig --verify jaccard:.7 --out r/TEXT/page-1",
 }
 
 
@@ -110,15 +111,15 @@ TEXT_IS_READ = {
 def test_a_text_that_a_load_file_names_is_not_replaced(name: str, produced: Path) -> None:
     assert nearkin_here("sign", "load.csv", "--text-root", "r", "--out", "sig", "-q").code == 0
     said = refusal_of(TEXT_IS_READ[name], produced)
-    assert re.search(r"--out r/TEXT/1\.txt is one of the texts that \S*load\.csv names\. Choose another", said)
-    for out in ("other.txt", "r/TEXT/new.txt"):
-        ended = nearkin_here(*TEXT_IS_READ[name].replace("r/TEXT/1.txt", out).split(), "--overwrite")
+    assert re.search(r"--out r/TEXT/page-1 is one of the texts that \S*load\.csv names\. Choose another", said)
+    for out in ("other", "r/TEXT/new"):
+        ended = nearkin_here(*TEXT_IS_READ[name].replace("r/TEXT/page-1", out).split(), "--overwrite")
         assert ended.code == 0, ended.err
 
 
 def test_the_exceptions_of_signatures_do_not_replace_a_text(produced: Path) -> None:
-    Path("r/TEXT/1.txt").rename("r/TEXT/sig-exceptions.csv")
-    listed = Path("load.csv").read_text("utf-8").replace("1.TXT", "sig-exceptions.csv")
+    Path("r/TEXT/page-1").rename("r/TEXT/sig-exceptions.csv")
+    listed = Path("load.csv").read_text("utf-8").replace("PAGE-1", "sig-exceptions.csv")
     Path("load.csv").write_text(listed, "utf-8")
     before = files_in(produced)
     ended = nearkin_here("sign", "load.csv", "--text-root", "r", "--out", "r/TEXT/sig", "--overwrite")

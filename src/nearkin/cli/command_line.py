@@ -8,7 +8,6 @@ import functools
 import itertools
 import os
 import re
-import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from pathlib import Path
@@ -21,6 +20,7 @@ from nearkin.cli.numbers import of_plain_numbers
 from nearkin.cli.options.groups import taking_options
 from nearkin.errors import CollectionError, InputError, NearkinError, ParameterError
 from nearkin.paths import DATABASE, check_input, check_output, rule_of_lengths
+from nearkin.proposed_commands import in_command, with_name
 
 _OUTPUTS = {
     **{name: f"--{name}" for name in ("out", "html", "docx", "missed", "kept", "cache", "figure")},
@@ -39,11 +39,8 @@ _PLAIN = {
     "⟨": "<", "⟩": ">", "γ": "g", "τ": "t",
 }  # fmt: skip
 _HANDLER = "nearkin-plain"
-_PROPOSED = re.compile(r"(\bnearkin (?:[a-z]+ )+(?:FILE --against )?)COLLECTION\b")
 _COLUMN = re.compile("--(?:[a-z]+-)?(?:text|id)")
 """Options that name a column of the input."""
-_PASSWORD = re.compile(r"(://[^:@/?]*):.*@", re.DOTALL)
-"""Password of a URL, up to the last @: one that is not escaped may be in the password."""
 _SIDES = {"left", "right"}
 _TWO_CORPORA = "This command compares two corpora: --left INPUT --right INPUT. For one corpus use nearkin dedup"
 _COLLECTION: ContextVar[object] = ContextVar("collection", default=None)
@@ -216,22 +213,17 @@ def words_after_value(option: str) -> tuple[str, ...]:
 
 
 def copyable(text: str) -> str:
-    """Put the collection of the running command into proposed commands, a URL without its password.
+    """Put the collection of the running command into proposed commands; see `proposed_commands.in_command`.
 
     Examples
     --------
     >>> _COLLECTION.set("my matter") and copyable("To undo it: nearkin undo COLLECTION 2")
     "To undo it: nearkin undo 'my matter' 2"
     >>> _COLLECTION.set("postgresql://ada:secret@db:5433/matters") and copyable("nearkin undo COLLECTION 2")
-    'nearkin undo postgresql://ada@db:5433/matters 2'
+    'nearkin undo postgresql://ada:PASSWORD@db:5433/matters 2'
     """
     given = _COLLECTION.get()
-    if given is None:
-        return text
-    place = str(given)
-    if place.startswith(COLLECTION_URLS):
-        place = _PASSWORD.sub(r"\1@", place)
-    return _PROPOSED.sub(lambda found: found[1] + shlex.quote(place), text)
+    return text if given is None else with_name(text, in_command(str(given)))
 
 
 def _collection_in(values: Mapping[str, object]) -> object:

@@ -114,7 +114,7 @@ def _show(
     from nearkin.cli.printing import say, say_results, table
     from nearkin.kernels.choosing import has_compiled
     from nearkin.manifests.dedup import FamilyCounts
-    from nearkin.reports.sentences.families import families_sentences, family_group_sentences
+    from nearkin.reports.sentences.families import OtherDefault, families_sentences, family_group_sentences
 
     found = manifest.families or FamilyCounts()
     rows = table("members", "share", "relation to the principal", numbers=2)
@@ -123,9 +123,8 @@ def _show(
         rows.add_row(f"{n:,}", share, _EXPLAINED.get(relation, relation))
     console.print(rows)
     inputs = "a collection" if groups is None else "files"
-    other = _default_of(inputs) if is_default else None
-    said = families_sentences(manifest, found, other_inputs=inputs, other_default=other, has_compiled=has_compiled())
-    say(console, said)
+    other = OtherDefault(inputs, _default_of(inputs)) if is_default else None
+    say(console, families_sentences(manifest, found, other=other, has_compiled=has_compiled()))
     if groups is not None:
         say(console, family_group_sentences(groups))
     say_results(console, out, "families.csv")

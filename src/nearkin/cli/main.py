@@ -22,7 +22,7 @@ from nearkin.cli.interruption import interrupts_repeated
 from nearkin.cli.late_modules import defer_modules
 from nearkin.cli.no_pandas import hide_pandas
 from nearkin.errors import CollectionBusyError, NearkinError, OutputError, ParameterError, quoted
-from nearkin.paths import why
+from nearkin.paths import why, without_password
 
 _INTERRUPTED = 130
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -97,6 +97,8 @@ def _code_of(arguments: list[str]) -> int:
         if code == _INTERRUPTED:  # what typer makes of Ctrl-C before a command begins
             _say_interrupted()
     except UsageError as error:
+        for one in arguments:  # a wrong command, or an argument too many, may be the URL of a database
+            error.message = error.message.replace(one, without_password(one))
         error.show()
         code = error.exit_code
     except NearkinError as error:

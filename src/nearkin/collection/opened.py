@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -46,13 +45,6 @@ class Snapshot:
 JOBS_BESIDE_INDEX = ".jobs.json"
 """End of the name of the file with the jobs of the review screen, beside the folder of an index in the cache."""
 _LOCK_OF_JOBS = ".jobs.lock"
-
-
-def cache_name(place: Place, collection: str) -> str:
-    """Return the name of the folder of an index in the cache: of the id of the collection, and the database."""
-    settings = place.settings()
-    address = f"{settings.host}:{settings.port}/{settings.database}?schema={place.schema}"
-    return f"{collection}-{hashlib.sha256(address.encode()).hexdigest()[:12]}"
 
 
 class OpenedCollection:
@@ -139,7 +131,7 @@ class OpenedCollection:
     def _folder_now(self) -> Path:
         """Directory of the segments: beside SQLite's file, or in the cache.
 
-        A copy of the database has the id of its original, and other texts are added to it, so the name has the address.
+        Other texts are added to a copy of the database, so it has an index of its own; see `Place.name_outside`.
         """
         if self.place.directory is not None:
             return self.place.directory.absolute() / "segments"
@@ -147,7 +139,7 @@ class OpenedCollection:
 
         collection = self.store.facts["collection"]
         unnamed = (self._cache or usual_cache()) / collection
-        named = unnamed.with_name(cache_name(self.place, collection))
+        named = unnamed.with_name(self.place.name_outside(collection))
         if self.store.access.is_read_only:
             return unnamed if unnamed.is_dir() and not named.exists() else named
         for end in ("", JOBS_BESIDE_INDEX, _LOCK_OF_JOBS):  # made by an earlier version

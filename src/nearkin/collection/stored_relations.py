@@ -1,8 +1,8 @@
 """Relations of texts to principals of groups, and to the member before in time, stored so that each is computed once.
 
-A text never changes, so a stored comparison stays right. Most have all text that only one of the two texts has. Those
-that were made without it have the bitwise complement of their principal, a negative number, in the table, so that they
-are only found where it is not asked for. The table is made when relations are first asked for, and can
+A text never changes, so a stored comparison stays right. Most comparisons have all text that only one of the two texts
+has. A comparison without it has another key: the bitwise complement of the principal, a negative number, in its place.
+So it is only found by those who do not ask for that text. The table is made when relations are first asked for, and can
 be computed again at any time: a row that was changed is computed again, and a purge removes the table.
 """
 

@@ -211,15 +211,15 @@ def pairs(
     )  # fmt: skip
     side = SideReading(file_format, encoding, rules, listening, "pairs")
     given = PairInput(
-        side.request(left, "left", text, id, left_text, left_id),
-        side.request(right, "right", text, id, right_text, right_id),
+        side.request(left, "left", text=text, id=id, own_text=left_text, own_id=left_id),
+        side.request(right, "right", text=text, id=id, own_text=right_text, own_id=right_id),
         None if table is None else path_of(table, "table", "pairs"), left_language, right_language,
     )  # fmt: skip
     check_two_sides(left, right, given, "pairs")
     beside = Beside(
         None if known is None else str(path_of(known, "known", "pairs")),
         None if interwiki is None else str(path_of(interwiki, "interwiki", "pairs")),
-        None if left_translated is None else side.request(left_translated, "left_translated", None, None),
+        None if left_translated is None else side.request(left_translated, "left_translated"),
     )
     with directory_for(out, "pairs") as directory:
         manifest = pair_files(

@@ -307,8 +307,8 @@ def _pairs_plan(
         columns={"text": text, "id": id, "left_text": chosen.get("left_text"), "right_text": chosen.get("right_text")},
     )  # fmt: skip
     given = PairInput(
-        side.request(sides[0], "left", text, id, chosen.get("left_text")),
-        side.request(sides[1], "right", text, id, chosen.get("right_text")),
+        side.request(sides[0], "left", text=text, id=id, own_text=chosen.get("left_text")),
+        side.request(sides[1], "right", text=text, id=id, own_text=chosen.get("right_text")),
         path_of(chosen["table"], "table", "plan") if chosen.get("table") is not None else None,
         chosen.get("left_language"), chosen.get("right_language"),
     )  # fmt: skip

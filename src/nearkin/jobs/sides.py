@@ -27,8 +27,9 @@ class SideReading:
         self,
         documents: Documents,
         name: str,
-        text: str | None,
-        id: str | None,
+        *,
+        text: str | None = None,
+        id: str | None = None,
         own_text: str | None = None,
         own_id: str | None = None,
     ) -> ReadingRequest:
@@ -40,7 +41,7 @@ class SideReading:
         try:
             inputs = inputs_of(documents, self.owner, name=name, text=text, id=id, progress=self.progress)
         except SourceError as error:
-            raise error.renamed(named).within(f"{name}: ") from error
+            raise error.renamed(named).within(f"{name}: ") from error.__cause__
         return ReadingRequest(
             inputs=inputs, file_format=self.file_format, text=text, doc_id=id, encoding=self.encoding,
             rules=self.rules, named=named,

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, Table, literal_column, select, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import DropSchema
 
-from nearkin.errors import CollectionBusyError
+from nearkin.errors import CollectionError, OutputError, ReplacedCollectionError
+from nearkin.paths import why
 from nearkin.store import schema
 from nearkin.store.connections import lock, transaction
-from nearkin.store.place import FILE, Place
+from nearkin.store.failures import busy, code_of
+from nearkin.store.place import Place
 
 _IS_UNUSED = "0"
 """Generation of a collection that no other store has opened to add documents; see `note_use`."""
 _LOCK_MS = 1_000
+_GONE_IN_POSTGRESQL = {"3F000", "42P01", "42501"}
+"""Schema or table missing; permission denied, which the server says of a schema that was dropped, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +34,19 @@ class Made:
 
     Parameters
     ----------
-    settings, tables, folder : bool
-        Facts; the tables that hold them; and the schema or directory around these.
+    settings, tables, schema : bool
+        Facts; the tables that hold them; and the schema of these in PostgreSQL.
+    file : Path or None
+        SQLite's file, whether it was made or not: absolute, because the process may change its directory later.
+    folders : tuple of Path
+        Its directory and those above it, deepest first, as far as they were made.
     """
 
     settings: bool = False
     tables: bool = False
-    folder: bool = False
+    schema: bool = False
+    file: Path | None = None
+    folders: tuple[Path, ...] = ()
 
 
 def is_bare(connection: Connection) -> bool:
@@ -47,7 +60,7 @@ def is_empty(connection: Connection) -> bool:
 
 
 def note_use(engine: Engine) -> None:
-    """Note in an empty collection in PostgreSQL, which another process may be filling, that this one may fill it too.
+    """Note in an empty collection that a second process has opened it, so that the first does not remove it.
 
     SQLite needs no note: `undo` finds out whether its file is open.
     """
@@ -59,41 +72,106 @@ def note_use(engine: Engine) -> None:
         connection.execute(used, {"unused": _IS_UNUSED})
 
 
-def undo(engine: Engine, place: Place, made: Made, collection: str) -> bool:
-    """Remove a collection that this process made, unless it has documents or another one has opened it.
+def undo(engine: Engine, place: Place, made: Made, collection: str) -> None:
+    """Remove a collection that this process made, unless it has documents; the engine is disposed of.
 
-    Returns
-    -------
-    bool
-        Whether there is no empty collection now: it was removed, or it has documents.
+    Raises
+    ------
+    CollectionBusyError
+        Another process has opened it.
+    OutputError
+        SQLite or the system does not let its file be removed.
+    sqlalchemy.exc.DBAPIError
+        PostgreSQL does not let it be removed.
     """
-    try:
-        if place.directory is not None:
+    if made.file is None:
+        try:
+            with transaction(engine, is_writing=True) as connection:
+                _drop(connection, place, made, collection)
+        finally:
             engine.dispose()
-            return _is_deleted(place.directory, made, collection)
-        with transaction(engine, is_writing=True) as connection:
-            return _is_dropped(connection, place, made, collection)
-    except (DBAPIError, sqlite3.Error, OSError, CollectionBusyError):  # somebody reads or writes, or keeps things in it
-        return False
+        return
+    engine.dispose()
+    try:
+        if _is_deleted(made.file, partial(_is_removable, made=made, collection=collection)):
+            remove_folders(made.folders)
+    except sqlite3.Error as error:
+        if error.sqlite_errorname.startswith("SQLITE_BUSY"):
+            raise busy(place) from error
+        raise OutputError(f"{made.file} cannot be removed: {error}.") from error
 
 
-def _is_dropped(connection: Connection, place: Place, made: Made, collection: str) -> bool:
+def clear(made: Made) -> None:
+    """Remove what is left of a collection that could not be created, unless another process has created it."""
+    if made.file is not None:
+        with contextlib.suppress(sqlite3.Error, OutputError):  # the error of the creation is the one to report
+            _is_deleted(made.file, _has_no_tables)
+        remove_folders(made.folders)
+
+
+def is_gone(made: Made, error: BaseException, *, was_there: bool) -> bool:
+    """Whether a collection could not be opened because another process has removed it meanwhile, as far as one can see.
+
+    In PostgreSQL the server then says the same as if a permission was missing.
+    """
+    if isinstance(error, ReplacedCollectionError):
+        return True
+    code = code_of(error)
+    if made.file is None:
+        return code in _GONE_IN_POSTGRESQL
+    was_open = was_there or code.startswith("SQLITE_IOERR")
+    return not made.file.exists() and (was_open or not made.file.parent.exists())
+
+
+def removed_meanwhile(place: Place) -> CollectionError:
+    """Return the error for a collection that disappears whenever it is opened."""
+    return CollectionError(
+        f"{place} could not be opened, because another process has removed it meanwhile: its first load failed. Run "
+        "the command again."
+    )
+
+
+def make_folders(directory: Path) -> tuple[Path, ...]:
+    """Create a directory and those above it; return the ones that were missing, deepest first.
+
+    Raises
+    ------
+    OSError
+        It cannot be created; then none is.
+    """
+    missing = [one for one in (directory, *directory.parents) if not os.path.lexists(one)]
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        remove_folders(missing)
+        raise
+    return tuple(missing)
+
+
+def remove_folders(folders: Sequence[Path]) -> None:
+    """Remove folders, deepest first, that have nothing else in them."""
+    with contextlib.suppress(OSError):
+        for one in folders:
+            one.rmdir()
+
+
+def _drop(connection: Connection, place: Place, made: Made, collection: str) -> None:
     connection.exec_driver_sql(f"SET LOCAL lock_timeout = {_LOCK_MS}")
     lock(connection, place, 0)
     connection.exec_driver_sql("LOCK TABLE facts IN ACCESS EXCLUSIVE MODE")
     if not is_empty(connection):
-        return True
+        return
     if not _is_unused(connection, collection):
-        return False
+        raise busy(place)
     if not made.tables:  # whoever made them has granted permissions on them
         connection.execute(schema.facts.delete())
-        return True
+        return
     connection.exec_driver_sql("DROP VIEW indexed_documents")
     connection.exec_driver_sql("DROP TABLE check_keys")
     schema.metadata.drop_all(connection, checkfirst=False)
-    if made.folder and place.schema is not None:
-        connection.execute(DropSchema(place.schema))
-    return True
+    if made.schema and place.schema is not None:
+        with contextlib.suppress(DBAPIError), connection.begin_nested():  # something else is in it now
+            connection.execute(DropSchema(place.schema))
 
 
 def _is_unused(connection: Connection, collection: str) -> bool:
@@ -103,32 +181,49 @@ def _is_unused(connection: Connection, collection: str) -> bool:
     return found == {"collection": collection, "generation": _IS_UNUSED}
 
 
-def _is_deleted(directory: Path, made: Made, collection: str) -> bool:
-    """Delete SQLite's file while nobody can open it, and its directory if that was not there before."""
-    file = directory.absolute() / FILE
+def _is_deleted(file: Path, is_removable: Callable[[sqlite3.Connection], bool]) -> bool:
+    """Delete SQLite's file and its log while nobody can open them, without writing: the disk may be full.
+
+    Raises
+    ------
+    OutputError
+        The system does not let the file be removed.
+    sqlite3.Error
+        SQLite cannot open the file, or another connection has.
+    """
+    if not file.exists():
+        return True
     with contextlib.closing(sqlite3.connect(file.as_uri() + "?mode=rw", uri=True, timeout=0)) as connection:
         connection.isolation_level = None
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-        # refused while any other connection is open, even one that is idle
-        (mode,) = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
-        connection.execute("BEGIN EXCLUSIVE")
-        rows = (f"EXISTS (SELECT 1 FROM {one.name})" for one in (schema.waves, schema.contents, schema.documents))
-        has_documents, own = connection.execute(
-            f"SELECT {' OR '.join(rows)}, (SELECT value FROM facts WHERE name = 'collection')"
-        ).fetchone()
-        if has_documents or own != collection:
-            return True
-        if mode != "delete":
+        # EXCLUSIVE is refused while any other connection is open, even one that is idle, but writes to an empty file
+        connection.execute("BEGIN EXCLUSIVE" if file.stat().st_size else "BEGIN")
+        if not is_removable(connection):
             return False
-        if not made.tables:
-            connection.execute("DELETE FROM facts")
-            connection.execute("COMMIT")
-            return True
-        file.unlink()
-    if made.folder:
-        with contextlib.suppress(OSError):  # something else is in it now
-            directory.rmdir()
+        for one in (file.with_name(f"{file.name}-wal"), file.with_name(f"{file.name}-shm"), file):
+            try:
+                one.unlink(missing_ok=True)
+            except OSError as error:
+                raise OutputError(f"{one} cannot be removed: {why(error)}.") from error
     return True
+
+
+def _is_removable(connection: sqlite3.Connection, made: Made, collection: str) -> bool:
+    """Whether the file has nothing but an empty collection of this process; tables made by others are only emptied."""
+    rows = (f"EXISTS (SELECT 1 FROM {one.name})" for one in (schema.waves, schema.contents, schema.documents))
+    has_documents, own = connection.execute(
+        f"SELECT {' OR '.join(rows)}, (SELECT value FROM facts WHERE name = 'collection')"
+    ).fetchone()
+    if has_documents or own != collection:
+        return False
+    if not made.tables:
+        connection.execute("DELETE FROM facts")
+        connection.execute("COMMIT")
+    return made.tables
+
+
+def _has_no_tables(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone() is None
 
 
 def _are_empty(connection: Connection, *tables: Table) -> bool:

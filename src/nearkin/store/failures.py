@@ -7,7 +7,7 @@ import errno
 import re
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
@@ -61,17 +61,33 @@ _BUSY_IN_POSTGRESQL = {"40001", "40P01", "55P03"}
 
 def reason_of(error: NearkinError) -> str:
     """Return why something could not be stored, without the advice for a command that failed."""
-    cause = error.__cause__
-    fields = cause.orig.args[0] if isinstance(cause, DBAPIError) and cause.orig and cause.orig.args else None
-    if isinstance(fields, dict) and fields.get("C") == "42501":
+    fields = _fields_of(_of_driver(error))
+    if fields.get("C") == "42501":
         return str(fields["M"])
     return str(error).removesuffix(_WAIT).rstrip(".")
 
 
+def code_of(error: BaseException) -> str:
+    """Return the name of SQLite's error, or the SQLSTATE of PostgreSQL's, that is behind another; empty if none is."""
+    found = _of_driver(error)
+    return str(getattr(found, "sqlite_errorname", None) or _fields_of(found).get("C", ""))
+
+
 def is_taken(error: DBAPIError) -> bool:
     """Whether a row was not written because another one has its key: the driver of PostgreSQL has no class for that."""
-    fields = error.orig.args[0] if error.orig and error.orig.args else None
-    return isinstance(error, IntegrityError) or (isinstance(fields, dict) and fields.get("C") == "23505")
+    return isinstance(error, IntegrityError) or code_of(error) == "23505"
+
+
+def _of_driver(error: BaseException) -> BaseException | None:
+    """Return the error of the database's driver that is behind another."""
+    cause = error if isinstance(error, DBAPIError) else error.__cause__
+    return cause.orig if isinstance(cause, DBAPIError) else cause
+
+
+def _fields_of(error: BaseException | None) -> Mapping[str, object]:
+    """Return the fields of an error of PostgreSQL's driver; none for another error."""
+    fields = error.args[0] if error is not None and error.args else None
+    return fields if isinstance(fields, dict) else {}
 
 
 def busy(place: Place) -> CollectionBusyError:
@@ -184,7 +200,7 @@ def _reason(place: Place, otherwise: int | None) -> str | None:
 def _of_postgresql(
     place: Place, error: BaseException | None, *, is_connected: bool = True, is_writing: bool
 ) -> NearkinError:
-    fields = error.args[0] if error is not None and error.args and isinstance(error.args[0], dict) else {}
+    fields = _fields_of(error)
     code, message = str(fields.get("C", "")), str(fields.get("M", error))
     if code in _BUSY_IN_POSTGRESQL:
         return busy(place)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from sqlalchemy.exc import ArgumentError
 
 from nearkin.errors import ParameterError
 from nearkin.paths import DATABASE, is_like_a_server, not_supported, without_password
+from nearkin.proposed_commands import in_command
 
 if TYPE_CHECKING:
     from nearkin.store.server_settings import ServerSettings
@@ -115,9 +116,18 @@ class Place:
             return str(self.directory)
         return self._as_written().render_as_string(hide_password=False)
 
+    def name_outside(self, collection: str) -> str:
+        """Return a name for what belongs to a collection in PostgreSQL but is not in its database.
+
+        A copy of the database has the id of its original, so the name has the id and a digest of the address.
+        """
+        settings = self.settings()
+        address = f"{settings.host}:{settings.port}/{settings.database}?schema={self.schema}"
+        return f"{collection}-{hashlib.sha256(address.encode()).hexdigest()[:12]}"
+
     @property
     def in_commands(self) -> str:
-        """The location as a shell needs it in a proposed command, which says PASSWORD where one has to be put in.
+        """The location as a shell needs it in a proposed command; see `proposed_commands.in_command`.
 
         Examples
         --------
@@ -126,12 +136,7 @@ class Place:
         >>> print(Place.parse("my matter").in_commands)
         'my matter'
         """
-        if self.directory is not None:
-            return shlex.quote(str(self.directory))
-        written = self._as_written()
-        if written.password is not None:
-            written = written.set(password="PASSWORD")
-        return shlex.quote(written.render_as_string(hide_password=False))
+        return in_command(self.address)
 
     def __str__(self) -> str:
         """Return the location without a password, for messages."""

@@ -32,6 +32,8 @@ from nearkin.store.place import FILE, Place
 from nearkin.store.read_only import ReadOnlyFile, refused
 from nearkin.store.seals import PARTS, Seal, write_seals
 
+_MAX_TRIES = 3
+"""Maximum number of times to open a new collection that other processes remove meanwhile."""
 _OF_SQLITE = b"SQLite format 3\0"
 """First bytes of every SQLite file."""
 _FROM_YOUR_SQLITE = (
@@ -127,13 +129,31 @@ class Store:
             There is no collection; or it is damaged, or made by a newer Nearkin, or its database does not answer; or
             the directory for a new one contains something else.
         """
+        n_failed = 0
+        while True:
+            was_there = place.directory is None or os.path.isfile(place.directory / FILE)
+            begun = _begun(place, creates=create and not was_there)
+            try:
+                return cls._open(place, facts, begun, create=create, access=access or Access())
+            except BaseException as error:
+                is_gone = create and creation.is_gone(begun, error, was_there=was_there)
+                if create and not was_there:
+                    creation.clear(begun)
+                n_failed += 1
+                if not is_gone or (n_failed == _MAX_TRIES and place.directory is None):
+                    raise
+                if n_failed == _MAX_TRIES:
+                    raise creation.removed_meanwhile(place) from error
+
+    @classmethod
+    def _open(
+        cls, place: Place, facts: Mapping[str, str] | None, begun: Made, *, create: bool, access: Access
+    ) -> Store:
         is_there = place.directory is None or os.path.isfile(place.directory / FILE)
         if not is_there and not create:
             raise MissingCollectionError(_not_there(place)) from _refused_name(place)
-        makes_folder = place.directory is not None and not is_there and _is_directory_made(place.directory)
         if place.directory is not None and not create:
             _refuse_empty(place, place.directory / FILE)
-        access = access or Access()
         is_read = access.is_read_only and place.directory is not None and is_there
         file = ReadOnlyFile(place, place.directory / FILE) if is_read and place.directory is not None else None
         with told(place):
@@ -141,7 +161,7 @@ class Store:
         try:
             with told(place):
                 found, made = _opened(engine, place, facts, create=create, access=access)
-                made = replace(made, folder=made.folder or makes_folder)
+                made = replace(made, file=begun.file, folders=begun.folders)
                 return cls(place, engine, found, access, file, made=made)
         except BaseException:
             engine.dispose()
@@ -204,18 +224,21 @@ class Store:
         """Whether the collection was created when this store was opened."""
         return self._made.settings
 
-    def undo_creation(self) -> bool:
+    def undo_creation(self) -> None:
         """Remove a new collection if nothing was added, and close the store.
 
         Tables that were there before lose only the settings, so that the next load can choose others. A collection that
         another process has opened stays, because that process may be filling it.
 
-        Returns
-        -------
-        bool
-            Whether no empty collection remains.
+        Raises
+        ------
+        CollectionBusyError
+            Another process has opened it.
+        CollectionError, OutputError
+            It cannot be removed.
         """
-        return creation.undo(self._engine, self.place, self._made, self.facts["collection"])
+        with told(self.place):
+            creation.undo(self._engine, self.place, self._made, self.facts["collection"])
 
     def raise_generation(self, connection: Connection) -> None:
         """Mark all derived data as stale."""
@@ -270,11 +293,12 @@ def _opened(
         with transaction(engine, is_writing=True) as connection:
             lock(connection, place, access.patience_s)
             if makes_tables := not _has_tables(connection, place):  # otherwise another process has created them
-                made = Made(tables=True, folder=_is_schema_made(connection, place))
+                made = Made(tables=True, schema=_is_schema_made(connection, place))
                 _make_tables(connection)
             if makes_tables or creation.is_bare(connection):
                 made = replace(made, settings=True)
                 _say_new(connection, given or {})
+            is_unfilled = create and place.schema is not None and creation.is_empty(connection)
             migrate(connection, version_of(connection, place))
     if is_unfilled and not made.settings:
         creation.note_use(engine)
@@ -333,11 +357,18 @@ def _say_new(connection: Connection, facts: Mapping[str, str]) -> None:
         schema.say_method(connection, said["similarity_index"])
 
 
-def _is_directory_made(directory: Path) -> bool:
+def _begun(place: Place, *, creates: bool) -> Made:
+    """Return where a collection is opened, and what was made for it so far."""
+    if place.directory is None:
+        return Made()
+    folders = _made_folders(place.directory) if creates else ()
+    return Made(file=place.directory.absolute() / FILE, folders=folders)
+
+
+def _made_folders(directory: Path) -> tuple[Path, ...]:
     """Create the directory of a new collection, or accept one that is empty or was left by an interrupted creation."""
-    is_made = not os.path.lexists(directory)
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        made = creation.make_folders(directory.absolute())
     except OSError as error:
         if os.path.isfile(directory):
             raise OutputError(
@@ -346,7 +377,7 @@ def _is_directory_made(directory: Path) -> bool:
             ) from error
         raise OutputError(f"Cannot create {directory}: {why(error)}.") from error
     refuse_other_files(directory)
-    return is_made
+    return made
 
 
 def refuse_other_files(directory: Path) -> None:

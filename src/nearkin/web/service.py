@@ -18,6 +18,7 @@ from nearkin.collection.listing.details import GroupOfDocument, group_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.decimals import distance_text
 from nearkin.errors import RefusedError
+from nearkin.proposed_commands import with_name
 from nearkin.reports.comparison.shown_pieces import shown_pieces
 from nearkin.reports.pages import report_environment
 from nearkin.reports.sentences.browsing import minute, state_of
@@ -29,7 +30,6 @@ from nearkin.web.current_info import CurrentInfo
 from nearkin.web.jobs import JobRunner
 from nearkin.web.mail_threads import CurrentThreads
 from nearkin.web.metrics import RequestMetrics
-from nearkin.web.proposed_commands import with_name
 from nearkin.web.queries import DoneQuery, GroupingQuery, ToleranceQuery
 from nearkin.web.read_again import FilesSentAgain
 from nearkin.web.sent_files import SentTexts

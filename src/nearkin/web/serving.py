@@ -25,7 +25,7 @@ from nearkin.web.served_runs import ServedRuns
 from nearkin.web.service import NO_RUNS, ReviewService
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import SIGN_IN, Authenticator, SignIn
-from nearkin.web.users.file import CurrentUsers, read_users, usual_users_file
+from nearkin.web.users.file import CurrentUsers, has_users, read_users, usual_users_file
 from nearkin.web.users.sessions import Sessions
 from nearkin.web.users.sign_in import UserSignIn
 from nearkin.web.webhook import Webhook
@@ -87,7 +87,7 @@ def serve(
         exposure_of(settings.host)  # refuses one that is not loopback
     else:
         opened_store = collection.opened.store
-        users_file = users_file or usual_users_file(opened_store.place, opened_store.facts["collection"])
+        users_file = users_file or usual_users_file(opened_store.place, opened_store.facts["collection"], say)
         check_users(users_file)
     is_team = exposure is not None
     proxies = () if exposure is None else exposure.proxies
@@ -157,7 +157,7 @@ def say_unused_users(collection: Collection, say: Callable[[str], None]) -> None
     """Say that the users of a collection count only in a service for other machines, if it has users."""
     store = collection.opened.store
     with contextlib.suppress(NearkinError, OSError):  # a file that cannot be used matters only to that service
-        if read_users(usual_users_file(store.place, store.facts["collection"])).users:
+        if has_users(store.place, store.facts["collection"]):
             say(
                 "The users of this collection count only with --tls-cert and --tls-key, or with --behind-proxy. Here "
                 "they cannot sign in, and their tokens are refused."

@@ -215,3 +215,19 @@ def test_missed_pairs_are_counted_on_the_console_as_in_the_report(n_missed: floa
     assert said in console
     assert "(recall 99.88%)" in report
     assert ("fewer than 0.1" if n_missed < 0.1 else "1.3") + " pairs were missed" in report
+
+
+def test_without_verified_pairs_nothing_is_estimated_on_the_console_and_in_the_report() -> None:
+    told = DedupManifest(
+        parameters={"measure": "jaccard", "threshold": 0.8, "shingle": "words:5"},
+        plan={"recall_at_threshold": 0.99128},
+        counts={"documents": 9},
+        estimated_missed_pairs=0.0,
+        stages=(StageCost("read", 1.0, 1 << 20),),
+    )
+    console = " ".join(sentence.text for sentence in dedup_sentences(told, has_kept=False))
+    report = " ".join(note.text for note in promises(told))
+    assert all(
+        "No pair was verified, so the number of missed pairs was not estimated" in one for one in (console, report)
+    )
+    assert "pairs were missed" not in report

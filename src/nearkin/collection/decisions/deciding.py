@@ -29,7 +29,6 @@ from nearkin.errors import ParameterError
 from nearkin.store.bulk import is_storable
 from nearkin.store.store import Store
 
-"""Kind "split off": stored as a decision never to group two documents, whose value is the document that leaves."""
 _MAX_OF_A_NOTE = 2_000
 _RULE = "Give one decision: 'never_group', 'split_off', 'same_group', 'principal', 'note' or 'group_note'."
 

@@ -24,7 +24,7 @@ from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile
 from nearkin.stages.documents.preparing import ORIGIN, PARENT, prepare
 from nearkin.stages.documents.rows import escaped_ids
-from nearkin.stages.documents.source import STDIN, is_descriptor
+from nearkin.stages.documents.source import STDIN
 
 _LEVEL = 3
 _MAX_OF_AN_ID = 2_000  # bytes: PostgreSQL's indexes allow little more
@@ -224,18 +224,12 @@ def _names_of_places(incoming: Incoming, sources: Sequence[str]) -> Bool | None:
     if incoming.are_places is not None:
         return incoming.are_places
     ids, are_files = incoming.batch["doc_id"], incoming.are_files
-    is_of_stdin = are_files is not None and any(map(_is_no_name, sources))
-    if not ids.null_count and not is_of_stdin:
+    if not ids.null_count and (are_files is None or STDIN not in sources):
         return None
     is_one: Bool = ids.is_null().to_numpy(zero_copy_only=False)
     if are_files is None:
         return is_one
-    return (is_one & ~are_files) | (are_files & np.array([_is_no_name(source) for source in sources], np.bool_))
-
-
-def _is_no_name(source: str) -> bool:
-    """Whether the name of a source says nothing about its text: standard input, by any of its names."""
-    return source == STDIN or (source.startswith(("/dev/", "/proc/")) and is_descriptor(source))
+    return (is_one & ~are_files) | (are_files & np.array([source == STDIN for source in sources], np.bool_))
 
 
 def _blank(texts: pa.LargeStringArray) -> frozenset[int]:

@@ -169,6 +169,14 @@ def _reported(facts: DedupManifest) -> str:
     return f"{counted(n_pairs, 'pair')} of different texts and {counted(n_copies, 'pair')} of exact copies reported."
 
 
+def _estimated(n_missed: float, recall: float | None) -> str:
+    if recall is None and not n_missed:
+        return "No pair was verified, so the number of missed pairs was not estimated."
+    of_recall = "" if recall is None else f" (recall {share_percent_text(recall)})"
+    missed = missed_pairs_text(n_missed, recall)
+    return f"From the similarities of the verified pairs, a model estimates that {missed} pairs were missed{of_recall}."
+
+
 def _missed(facts: DedupManifest) -> Iterator[str]:
     """Sentences about missed pairs."""
     at_threshold = facts.plan_numbers.get("recall_at_threshold")
@@ -187,15 +195,7 @@ def _missed(facts: DedupManifest) -> Iterator[str]:
             yield "The following prediction is for the other pairs only."
         yield from _predicted(facts, facts.searched_threshold, at_threshold)
     if not n_skipped and facts.estimated_missed_pairs is not None:
-        yield (
-            "From the similarities of the verified pairs, a model estimates that"
-            f" {missed_pairs_text(facts.estimated_missed_pairs, facts.estimated_recall)} pairs were missed"
-            + (
-                f" (recall {share_percent_text(facts.estimated_recall)})."
-                if facts.estimated_recall is not None
-                else "."
-            )
-        )
+        yield _estimated(facts.estimated_missed_pairs, facts.estimated_recall)
     if exact_below := facts.plan_numbers.get("exact_below"):
         unless = ", except the pairs that were not compared" if facts.count("pairs_not_compared") else ""
         few = counted(round(exact_below), "shingle")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nearkin.nouns import agreeing, counted, first_of, one_of
 from nearkin.reports.sentences.damage import damage_sentences
 from nearkin.reports.sentences.sentence import Sentence, contradiction_sentences
-from nearkin.stages.documents.source import STDIN, is_descriptor
+from nearkin.stages.documents.source import STDIN
 
 if TYPE_CHECKING:
     from nearkin.collection.loads.adding import Added
@@ -109,7 +109,7 @@ def _names_of_places(added: Added, n: int) -> str:
     """Say that changed documents may be other ones, since they are named after their place."""
     names = first_of(added.first_changed_places, len(added.first_changed_places), n)
     is_of = agreeing(n, "changed document is named after its line", "changed documents are named after their lines")
-    if n == 1 and (names == STDIN or is_descriptor(names)):
+    if n == 1 and names == STDIN:
         return (
             f"The document '{names}' came from standard input. If this text is another document, it has replaced the "
             "earlier one as its new version. Save documents as files with names of their own, and add those."

@@ -196,6 +196,8 @@ def missed_pairs_sentence(told: DedupManifest) -> Sentence:
     estimated = told.estimated_recall  # as nearkin audit writes it
     missed = missed_pairs_text(told.estimated_missed_pairs or 0.0, estimated)  # as in the report
     found = f"Estimated missed pairs: {missed}"
+    if estimated is None and not told.estimated_missed_pairs:
+        found = "No pair was verified, so the number of missed pairs was not estimated"
     if estimated is not None:
         about = "" if missed.startswith("fewer") else "about "
         found = f"Estimated recall: {share_percent_text(estimated)} of all pairs ({about}{missed} pairs missed)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -18,7 +18,7 @@ from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.rows import IdType, one_batch, problem_piece
 from nearkin.stages.documents.sniffing import standard_input, unreadable
-from nearkin.stages.documents.source import STDIN, OpenedSource, Source, no_note
+from nearkin.stages.documents.source import STDIN, OpenedSource, Source, no_check, no_note
 from nearkin.stages.documents.streams import Progress, StreamFault, no_progress
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def read_batches(
     encoding: str = "utf-8",
     note: Callable[[str], None] = no_note,
     content: bytes | None = None,
+    check: Callable[[Source, Sequence[str]], None] = no_check,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the documents of a source in batches.
 
@@ -69,6 +70,9 @@ def read_batches(
         of Wikipedia, the number of omitted pages with reasons; for an accepted damaged file, where it breaks off.
     content : bytes, optional
         All bytes of the file, if it was read already: it is not opened again.
+    check : callable, optional
+        Receives a source whose columns were not known, with those that were chosen, and the names of all; it may refuse
+        them.
 
     Yields
     ------
@@ -88,14 +92,14 @@ def read_batches(
     if batch_bytes < 1:
         raise ParameterError.of("batch_bytes", "read_batches", "an int >= 1", batch_bytes)
     if keep_column is None:
-        batches = batches_of(source, batch_bytes, None, progress, stdin, encoding, note, content)
+        batches = batches_of(source, batch_bytes, None, progress, stdin, encoding, note, content, check)
         yield from _until_damage(source, batches, note)
         return
     from nearkin.stages.documents.keep_column import KeepColumn
     from nearkin.stages.documents.keeping import noting_values_without_number
 
     keep = KeepColumn(keep_column)
-    batches = batches_of(source, batch_bytes, keep, progress, stdin, encoding, note, content)
+    batches = batches_of(source, batch_bytes, keep, progress, stdin, encoding, note, content, check)
     batches = _until_damage(source, batches, note)
     check_has_columns(source.name, source.format)
     yield from noting_values_without_number(batches, source.name, keep, note)
@@ -131,6 +135,7 @@ def batches_of(
     encoding: str,
     note: Callable[[str], None],
     content: bytes | None = None,
+    check: Callable[[Source, Sequence[str]], None] = no_check,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the batches of an opened source; parameters as for `read_batches`.
 
@@ -148,6 +153,7 @@ def batches_of(
             progress=progress,
             encoding=encoding,
             note=note,
+            check=check,
         )
         yield from FORMATS[source.format].read(opened)
 

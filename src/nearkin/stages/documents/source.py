@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -25,6 +25,10 @@ _AS_OLDER_VERSIONS: Mapping[str, Any] = {"max_document_bytes": 1 << 30, "is_forc
 
 def no_note(note: str) -> None:
     """Ignore a note."""
+
+
+def no_check(source: Source, names: Sequence[str]) -> None:
+    """Accept any columns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +142,8 @@ class OpenedSource:
     progress: Progress
     encoding: str
     note: Callable[[str], None]
+    check: Callable[[Source, Sequence[str]], None] = no_check
+    """Refuses a source whose columns are not known before it is read; it receives these, and the names of all."""
     nodes: Iterable[ExtractedNode] | None = None
     """Documents that a pool of extraction workers made from the file; None if it is not read yet."""
 

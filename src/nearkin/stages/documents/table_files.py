@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import IO, Protocol
 
 import pyarrow as pa
@@ -75,6 +76,7 @@ def read_table_file(table: TableFile, opened: OpenedSource) -> Iterator[pa.Recor
         sample = sample_of_table(table.first_rows(SAMPLE_ROWS))
         columns = choose_columns(sample, source.name, text=None, doc_id=doc_id)
         text, doc_id = columns.text, columns.id
+        opened.check(replace(source, text=text, id=doc_id), sample.names)
     wanted = Wanted(text, doc_id, keep)
     check_schema(source.name, table.schema, text, doc_id, None if keep is None else keep.name)
     if keep is not None:

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from nearkin.collection.decisions.log import activity_of
-from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP, SPLIT_OFF, ActivityResult
+from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP, ActivityResult
 from nearkin.collection.decisions.tags import members_of, parsed, tag
 from nearkin.collection.groups.members import group_members
 from nearkin.errors import ParameterError, RefusedError, UnknownDocumentError
@@ -139,7 +139,7 @@ def undo(service: ReviewService, visitor: Visitor, body: UndoForm) -> GoTo:
             403, f"Activity {body.number} is not yours: reviewers undo their own activities, admins those of all."
         )
     found, job = service.collection.undo(body.number, by=visitor.name), None
-    if found.data.get("kind") in (NEVER_GROUP, SPLIT_OFF, SAME_GROUP):
+    if any(change.kind in (NEVER_GROUP, SAME_GROUP) for change in found.changes):  # those of an undone undo, too
         job = begin_update(service, _asked_by(body.back), by=visitor.name)
     return _landing(service, body.back, found, job)
 

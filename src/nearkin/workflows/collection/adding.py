@@ -25,7 +25,7 @@ from nearkin.stages.documents.sources import Source
 from nearkin.workflows.collection.run_names import named_by_run
 from nearkin.workflows.collection.shared_names import files_with_shared_names
 from nearkin.workflows.collection.undoing_creation import undo_creation
-from nearkin.workflows.collection.unnamed import NamedRecords
+from nearkin.workflows.collection.unnamed import NamedRecords, check_has_ids
 from nearkin.workflows.reading.standard_input import is_pipe
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
@@ -82,6 +82,7 @@ def _incoming(texts: Texts, paths: Mapping[int, str], progress: Progress) -> Ite
     names = pa.array(texts.names, pa.large_string())
     are_files = np.array([is_of_documents(source.format) for source in texts.sources], np.bool_)
     named = NamedRecords(texts.sources)
+    texts.check_columns(check_has_ids)
     for came in texts.raw_batches(progress):
         raw, are_places = named_by_run(came, texts.sources)
         file_of = partial(_plain_file, texts.sources, raw.sources)

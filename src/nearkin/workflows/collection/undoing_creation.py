@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.errors import NearkinError
+from nearkin.errors import CollectionBusyError, NearkinError
+from nearkin.store.failures import reason_of
 
 if TYPE_CHECKING:
     from nearkin.collection.collection import Collection
@@ -15,8 +16,10 @@ def undo_creation(collection: Collection, error: BaseException) -> None:
     store = collection.opened.store
     if not store.is_new:
         return
+    remains = f"The empty collection {collection.place} remains"
     try:
-        if not store.undo_creation():
-            error.add_note(f"The empty collection {collection.place} remains, because another process has opened it.")
+        store.undo_creation()
+    except CollectionBusyError:
+        error.add_note(f"{remains}, because another process has opened it.")
     except NearkinError as failure:  # the error of the load is the one to report
-        error.add_note(f"The empty collection {collection.place} remains. It could not be removed: {failure}")
+        error.add_note(f"{remains}: {reason_of(failure)}.")

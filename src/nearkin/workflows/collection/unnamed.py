@@ -59,33 +59,30 @@ class NamedRecords:
 
     def __init__(self, sources: Sequence[Source]) -> None:
         self._sources = sources
-        self._with_ids = set[int]()
-        """Pipes of which a record had an id."""
 
     def of(self, raw: RawBatch) -> pa.RecordBatch:
-        """Return the batch of a source.
-
-        Raises
-        ------
-        SourceError
-            The records of a pipe have no ids.
-        """
-        batch, number = raw.batch, raw.sources[0]
-        source = self._sources[number]
+        """Return the batch of a source."""
+        batch, source = raw.batch, self._sources[raw.sources[0]]
         if not batch["doc_id"].null_count or _has_lasting_names(source):
             return batch
         has_no_name = pc.and_(batch["doc_id"].is_null(), batch["problem"].is_null())
         is_one = np.asarray(has_no_name.to_numpy(zero_copy_only=False))
-        if batch["doc_id"].null_count < len(batch):
-            self._with_ids.add(number)
         if not is_one.any():
             return batch
-        form = FORMATS[source.format]
-        if form.has_columns and source.id is None and number not in self._with_ids:
-            raise _without_ids(source, ())
         said = f"{_missing(source)}, and a record of {_shown(source)} needs one: add it, or save the input to a file"
         problems = pc.if_else(pa.array(is_one), pa.scalar(said, pa.large_string()), batch["problem"])
         return batch.set_column(batch.schema.get_field_index("problem"), batch.schema.field("problem"), problems)
+
+
+def check_has_ids(source: Source, names: Sequence[str]) -> None:
+    """Refuse a pipe without an id among its columns, which are not known before it is read.
+
+    Raises
+    ------
+    SourceError
+    """
+    if source.id is None and FORMATS[source.format].has_columns and not _has_lasting_names(source):
+        raise _without_ids(source, names)
 
 
 def _has_lasting_names(source: Source) -> bool:

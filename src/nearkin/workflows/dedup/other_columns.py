@@ -35,7 +35,7 @@ class OtherColumns:
         named = {"against_text": self.text, "against_id": self.doc_id}
         return {name: column for name, column in named.items() if column is not None}
 
-    def leave_out(self, parameter: str | None) -> bool:
+    def lacks(self, parameter: str | None) -> bool:
         """Whether a parameter of the input, such as "text", has a counterpart that was not given."""
         return parameter in _OWN and _OWN[parameter] not in self.given
 
@@ -79,9 +79,9 @@ def about_the_other_set(columns: OtherColumns) -> Iterator[None]:
     try:
         yield
     except SourceError as error:
-        if isinstance(error, MissingColumnError) and columns.leave_out(error.parameter):
-            raise _with_hint(error) from error  # the name is that of a column of the input
-        raise error.renamed(_OWN) from error
+        if isinstance(error, MissingColumnError) and columns.lacks(error.parameter):
+            raise _with_hint(error) from error.__cause__  # the name is that of a column of the input
+        raise error.renamed(_OWN) from error.__cause__
 
 
 @contextlib.contextmanager
@@ -100,9 +100,9 @@ def about_the_input(columns: OtherColumns, *, is_against: bool) -> Iterator[None
     try:
         yield
     except MissingColumnError as error:
-        if not (is_against and columns.leave_out(error.parameter)):
+        if not (is_against and columns.lacks(error.parameter)):
             raise
-        raise _with_hint(error) from error
+        raise _with_hint(error) from error.__cause__
 
 
 def _with_hint(error: MissingColumnError) -> MissingColumnError:

@@ -6,7 +6,7 @@ An input is one file of many records, many files of few documents, a table in me
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -23,7 +23,7 @@ from nearkin.stages.documents.formats.extracted import Extracted
 from nearkin.stages.documents.members import InnerDocument
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sniffing import unreadable
-from nearkin.stages.documents.source import OpenedSource
+from nearkin.stages.documents.source import OpenedSource, no_check
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.extracting import FileToRead, ahead_of_reading
 from nearkin.workflows.reading.joined_batches import JoinedBatches
@@ -65,6 +65,8 @@ class FileInput:
     keep_column: str | None = None
     encoding: str = "utf-8"
     stdin: BinaryIO | None = None
+    check: Callable[[Source, Sequence[str]], None] = no_check
+    """Refuses columns that are not known before the file is read; see `read_batches`."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -91,6 +93,7 @@ class FileInput:
             stdin=self.stdin,
             encoding=self.encoding,
             note=progress.say,
+            check=self.check,
         ):
             yield batch, 0
 

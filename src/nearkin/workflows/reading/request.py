@@ -117,7 +117,7 @@ class ReadingRequest:
             _say(found, progress)
             check_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
         except SourceError as error:
-            raise error.renamed(self.named) from error
+            raise error.renamed(self.named) from error.__cause__
         return texts
 
     def _resolved(

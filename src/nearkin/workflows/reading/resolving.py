@@ -237,19 +237,16 @@ def _is_collection(folder: Path) -> bool:
 
 
 def _refuse_what_is_of_files(source: StoredSource, given: Mapping[str, str | None]) -> None:
-    options = {
-        "file_format": NamedParameter("file_format", "--format"), "text": NamedParameter("text"),
-        "doc_id": NamedParameter("id"),
-    }  # fmt: skip
+    options = {"file_format": ("file_format", "--format"), "text": ("text", ""), "doc_id": ("id", "")}
     for name, value in given.items():
         if value is not None:
             what = "a collection" if source.format == "collection" else "results of a run"
             kind = SourceError if name == "file_format" else MissingColumnError
             raise kind(
                 f"{source.name}: ",
-                options[name],
-                f" {value} is for files, and this is {what}, whose ids and texts are known. Omit ",
-                options[name],
+                NamedParameter(*options[name], value=value),
+                f" is for files, and this is {what}, whose ids and texts are known. Omit ",
+                NamedParameter(*options[name]),
                 ".",
             )
 

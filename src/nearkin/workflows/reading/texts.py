@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -160,6 +160,10 @@ class Texts:
                     yield RawBatch(batch, sources + first, one.names[0], number)
                     number += 1
             first += len(one.names)
+
+    def check_columns(self, check: Callable[[Source, Sequence[str]], None]) -> None:
+        """Refuse columns of a pipe as soon as they are seen, if ``check`` does; see `read_batches`."""
+        self.inputs = [replace(one, check=check) if isinstance(one, FileInput) else one for one in self.inputs]
 
     def _note_damage(self, batch: pa.RecordBatch, names: Sequence[str]) -> None:
         """Record where a file breaks off: the damage is a batch with one row."""

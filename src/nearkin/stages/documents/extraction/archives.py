@@ -25,10 +25,12 @@ from nearkin.stages.documents.extraction.reading import (
     bomb,
     too_big,
 )
+from nearkin.stages.documents.extraction.zip_names import first_entry
 
 _PIECE_BYTES = 1 << 20
 _END_OF_TAR_BYTES = 2 * tarfile.BLOCKSIZE
-_MAX_PADDING_BYTES = _END_OF_TAR_BYTES + tarfile.RECORDSIZE
+_RECORDS = (tarfile.RECORDSIZE, 1 << 15, 1 << 16, 1 << 17)
+"""Sizes of records, to multiples of which programs pad an archive: the first is usual, the others are for tapes."""
 _FREE_TOTAL_BYTES = 64 << 20
 _SHOWN = 5
 _ENCRYPTED, _UTF8 = 1, 1 << 11
@@ -100,8 +102,12 @@ class ZipArchive(_Archive):
                         sentence = f"it unpacks to more than {counted(most, 'byte')}, the limit; the rest was not read"
                         raise ExtractionError("bomb", f"{sentence}{raised_by('ratio')}")
                 yield from _summarised(bombs[1:], n_of_system)
+                first = first_entry(self._given.blob.head)
+                is_first_listed = first is None or any(entry.header_offset <= first for entry in archive.infolist())
         if self._given.blob.before_archive:
             raise ExtractionError("corrupt", ANOTHER_BEFORE)
+        if not is_first_listed:
+            raise ExtractionError("corrupt", "the ZIP archive does not list its first files; they were not read")
 
     def _member(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str | None) -> Member:
         if entry.flag_bits & _ENCRYPTED:
@@ -185,7 +191,8 @@ def _check_end(raw: BinaryIO, offset: int) -> None:
         n_zeros += len(piece)
     if n_zeros < _END_OF_TAR_BYTES:
         raise ExtractionError("corrupt", "the tar archive is truncated in its end mark; files may be missing")
-    if n_zeros > _MAX_PADDING_BYTES:
+    record = max((one for one in _RECORDS if (offset + n_zeros) % one == 0), default=0)
+    if n_zeros > _END_OF_TAR_BYTES + record:
         sentence = f"the tar archive ends with {counted(n_zeros, 'zero byte')}, as after an interrupted download"
         raise ExtractionError("corrupt", f"{sentence}; files may be missing")
 

@@ -46,6 +46,7 @@ _MARKS_OF_NOTES = re.compile(
 )
 _PLACEHOLDERS = re.compile(r"^\[Image(?:: [^\]\n]*)?\]\n*|\[\^[\w-]+\]", re.MULTILINE)
 """Marks that xberg writes in place of images and references to notes."""
+_ESCAPED = re.compile(rb"\\[\\{}]")
 _TAG = re.compile(r"<[^<>]*>")
 _ENCRYPTED = re.compile(r"encrypt|password", re.IGNORECASE)
 _DAMAGED = re.compile(r"invalid zip archive", re.IGNORECASE)
@@ -139,7 +140,8 @@ class _OfficeContent:
     n_encrypted : int
         Parts of a ZIP archive that are encrypted there, without a word in the format of the file.
     is_whole : bool
-        Whether no stream of a compound file is cut off, and the directory of an archive can be read.
+        Whether no stream of a compound file is cut off, all groups of RTF are closed, and the directory of an archive
+        can be read.
     """
 
     def __init__(self) -> None:
@@ -157,6 +159,7 @@ def _inside(data: bytes, blob: Blob) -> _OfficeContent:
     if data.startswith(COMPOUND_FILE):
         _of_compound_file(data, found)
     elif data.startswith(b"{\\rtf"):
+        found.is_whole = not _has_open_groups(data)
         found.lost += ["object"] * len(re.findall(rb"\\objdata\b", data))
         found.n_images = data.count(b"\\pict")
     else:
@@ -165,6 +168,14 @@ def _inside(data: bytes, blob: Blob) -> _OfficeContent:
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError, struct.error):
             found.is_whole = False  # the extractor may read its text all the same
     return found
+
+
+def _has_open_groups(data: bytes) -> bool:
+    """Whether groups of an RTF file are not closed, as in one that was cut; binary data may hold braces."""
+    if data.count(b"{") <= data.count(b"}") or b"\\bin" in data:
+        return False
+    plain = _ESCAPED.sub(b"", data)
+    return plain.count(b"{") > plain.count(b"}")
 
 
 def _of_zip(blob: Blob, found: _OfficeContent) -> None:

@@ -33,8 +33,7 @@ _CONTROLS = bytes(one for one in range(128) if _UNDECODED.match(chr(one)))
 """The characters of the same pattern that are ASCII."""
 _SPACES = bytes(one for one in range(128) if chr(one).isspace())
 _SHOWN = 10
-_END_MARK, _END_BYTES = b"%%EOF", 1024
-"""Mark near the end of every PDF, and where it is looked for; a linearized one has it near its beginning, too."""
+_END_MARK, _OBJECT = b"%%EOF", re.compile(rb"\d\s+\d+\s+obj\b")
 _CUT_OFF = "the file does not end as a PDF does, and may be truncated: pages or attachments may be missing"
 _FILE_ATTACHMENT = 17
 _FORM_OF_XFA = (2, 3)
@@ -109,7 +108,7 @@ class Pdf:
         read = self._with_form(read)
         if damage := _damage(lost, [one for one in self._damaged() if one not in lost], n_pages):
             read = read.lacking("corrupt", damage)
-        if _END_MARK not in self._data[-_END_BYTES:]:  # pages may be read all the same, from a table at the beginning
+        if is_cut_off(self._data):  # pages may be read all the same, from a table at the beginning
             read = read.lacking("corrupt", _CUT_OFF)
         if not n_images:
             return read
@@ -197,6 +196,20 @@ def _by_ocr(read: DocumentRead, pages: list[int], data: LanguageData) -> Documen
     return replace(
         read, extractor=ocr.extractor_name(data), warnings=(*read.warnings, ocr.by_ocr(data, which))
     )  # fmt: skip
+
+
+def is_cut_off(data: bytes) -> bool:
+    """Whether the end of a PDF is missing: objects follow the last of its end marks, or it has none.
+
+    A linearized PDF has one near its beginning, too, and each update adds one.
+
+    Examples
+    --------
+    >>> is_cut_off(b"1 0 obj ... %%EOF and more"), is_cut_off(b"1 0 obj ... %%EOF 2 0 obj ..."), is_cut_off(b"1 0 obj")
+    (False, True, True)
+    """
+    at = data.rfind(_END_MARK)
+    return at < 0 or _OBJECT.search(data, at) is not None
 
 
 def is_broken(text: str) -> bool:

@@ -139,7 +139,7 @@ def before(file: BinaryIO, n_bytes: int) -> Literal["", "part", "archive"]:
     >>> [before(io.BytesIO(data), len(data)) for data in (whole, cut, whole + whole)]
     ['', 'part', 'archive']
     """
-    first = _first_entry(file.read(_HEAD_BYTES))
+    first = first_entry(file.read(_HEAD_BYTES))
     if first is None:
         return ""
     file.seek(max(0, n_bytes - _TAIL_BYTES))
@@ -147,21 +147,16 @@ def before(file: BinaryIO, n_bytes: int) -> Literal["", "part", "archive"]:
     end = _end_record(tail)
     if end is None:
         return "part"
-    n_behind = len(tail) - end
-    *_, size, offset = _END.unpack_from(tail, end)
-    at_64 = end - _ZIP64_BYTES - _ZIP64_END.size
-    if at_64 >= 0 and tail.startswith(_ZIP64_MARK, end - _ZIP64_BYTES) and tail.startswith(_ZIP64_END_MARK, at_64):
-        n_behind = len(tail) - at_64
-        _, size, offset = _ZIP64_END.unpack_from(tail, at_64)
-    begin = n_bytes - n_behind - size - offset
+    end, size, offset = _directory_before(tail, end)
+    begin = n_bytes - (len(tail) - end) - size - offset
     if begin <= first:
         return ""
     file.seek(max(0, begin - _TAIL_BYTES))
     return "archive" if _ends_an_archive(file.read(min(begin, _TAIL_BYTES))) else "part"
 
 
-def _first_entry(head: bytes) -> int | None:
-    """Return where the first entry of an archive begins; a program before it may hold the mark of one by chance."""
+def first_entry(head: bytes) -> int | None:
+    """Return where the first entry in a file begins; a program before it may hold the mark of one by chance."""
     at = -1
     while (at := head.find(_LOCAL_MARK, at + 1)) >= 0:
         if at + _LOCAL.size > len(head):
@@ -177,8 +172,17 @@ def _ends_an_archive(data: bytes) -> bool:
     at = data.rfind(_END_MARK)
     if at < 0 or at + _END.size > len(data) or _LOCAL_MARK in data[at:]:
         return False
-    *_, size, _ = _END.unpack_from(data, at)
+    at, size, _ = _directory_before(data, at)
     return size > at or not size or data.startswith(_ENTRY_MARK, at - size)
+
+
+def _directory_before(data: bytes, end: int) -> tuple[int, int, int]:
+    """Return where the directory before an end record ends, its size, and the offset that the record gives."""
+    *_, size, offset = _END.unpack_from(data, end)
+    at_64 = end - _ZIP64_BYTES - _ZIP64_END.size
+    if at_64 >= 0 and data.startswith(_ZIP64_MARK, end - _ZIP64_BYTES) and data.startswith(_ZIP64_END_MARK, at_64):
+        end, (_, size, offset) = at_64, _ZIP64_END.unpack_from(data, at_64)
+    return end, size, offset
 
 
 def _end_record(data: bytes) -> int | None:

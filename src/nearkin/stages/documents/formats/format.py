@@ -204,6 +204,7 @@ class StreamFormat(Format):
             if sample is not None:
                 columns = self.choose_columns(sample, source.name, text=source.text, doc_id=source.id)
                 source = replace(source, text=columns.text, id=columns.id)
+                opened.check(source, sample.names)
         if keep is not None and not self.is_cut(head):
             from nearkin.stages.documents.keeping import check_keep_records
 

@@ -174,7 +174,8 @@ def test_an_archive_of_zip64_that_is_cut(monkeypatch, n_behind):
     outer = stored({"c.zip": inner, "d.txt": b"Three."})
     cut = outer[: outer.index(inner) + len(inner) + n_behind]
     assert zipfile.ZipFile(io.BytesIO(cut)).namelist() == ["a.txt", "b.txt"]
-    assert [Blob(data).before_archive for data in (inner, outer, b"MZ" + outer, cut)] == ["", "", "", "part"]
+    kinds = [Blob(data).before_archive for data in (inner, outer, b"MZ" + outer, cut, inner + outer)]
+    assert kinds == ["", "", "", "part", "archive"]
 
 
 def test_of_two_archives_in_one_file_the_first_is_not_lost_without_a_word(pool, tmp_path):
@@ -190,6 +191,18 @@ def test_of_two_archives_in_one_file_the_first_is_not_lost_without_a_word(pool, 
     }
     (letter,) = extracted(pool, written(tmp_path, {"a.docx": make.docx(["First."]) + make.docx(["Last."])})).values()
     assert (text_of(letter).strip(), letter.origin.exception, letter.origin.is_partial) == ("Last.", "corrupt", True)
+
+
+def test_an_archive_that_does_not_list_all_of_its_files_says_so(pool, tmp_path):
+    """As a cut one to which a program has appended."""
+    path = tmp_path / "made.zip"
+    path.write_bytes(stored({"a.txt": b"One.", "b.txt": b"Two."})[:-60])
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("new.txt", "Three.")
+    found = extracted(pool, written(tmp_path, {"a.zip": path.read_bytes()}))
+    assert {name: (one.text, one.origin.exception) for name, one in found.items()} == {
+        "a.zip!new.txt": (b"Three.", None), "a.zip!#2": (None, "corrupt"),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("mark", [b"PK\7\x08", b"PK00", b"MZ\x90\0PK\3\4 is searched", b"#!/bin/sh\nexec unzip $0\n"])
@@ -213,7 +226,7 @@ def test_a_tar_archive_ends_where_its_file_does(pool, tmp_path):
         "two": (whole * 2, "ends before byte 10,240, and the file does not"),
         "lone": (data + bytes(512), "in its end mark"),
         "none": (data, "it has no end mark"), "zeros": (data + bytes(20_000), "ends with 20,000 zero bytes"),
-        "whole": (whole, None), "short": (data + bytes(1024), None),
+        "whole": (whole, None), "short": (data + bytes(1024), None), "tape": (data + bytes((1 << 16) - 2048), None),
     }  # fmt: skip
     found = extracted(pool, written(tmp_path, {f"{name}.tar": made for name, (made, _) in cases.items()}))
     for name, (_, why) in cases.items():
@@ -222,13 +235,15 @@ def test_a_tar_archive_ends_where_its_file_does(pool, tmp_path):
     assert len(found) == 2 * len(cases) + 4
 
 
-def test_a_pdf_whose_end_is_missing_may_lack_pages(pool, tmp_path):
-    """Its table of objects, and an end mark, can be at the beginning."""
-    whole = make.pdf(["It was a dark night."])
-    at = whole.rindex(b"startxref")
-    files = {"whole.pdf": whole, "cut.pdf": whole[:at] + b"%" * 1100}
-    found = extracted(pool, written(tmp_path, files))
-    assert {name: (one.origin.exception, one.origin.is_partial) for name, one in found.items()} == {
-        "whole.pdf": (None, False), "cut.pdf": ("corrupt", True),
+def test_a_pdf_or_rtf_whose_end_is_missing_may_lack_text(pool, tmp_path):
+    """The table of objects of a PDF, and an end mark, can be at its beginning."""
+    pdf, rtf = make.pdf(["It was a dark night."]), rb"{\rtf1 {\b It was} a dark \{night\}. {\i And more.}}"
+    files = {
+        "whole.pdf": pdf, "more.pdf": pdf + b"\n" * 2000 + b"served in 3 ms",
+        "cut.pdf": pdf[: pdf.rindex(b"startxref")], "update.pdf": pdf + b"\n9 0 obj\n<< /Type /Fi",
+        "whole.rtf": rtf, "more.rtf": rtf + b"\n", "cut.rtf": rtf[:40], "group.rtf": rtf[:-1],
     }  # fmt: skip
-    assert "dark night" in text_of(found["cut.pdf"])
+    found = extracted(pool, written(tmp_path, files))
+    cut = {name: one.origin.exception for name, one in found.items() if one.origin.is_partial}
+    assert cut == dict.fromkeys(("cut.pdf", "update.pdf", "cut.rtf", "group.rtf"), "corrupt")
+    assert all("dark" in text_of(one) for one in found.values())

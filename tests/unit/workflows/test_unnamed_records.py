@@ -1,0 +1,35 @@
+"""Records of a pipe without ids: whether they are refused depends on the columns, not on how they are batched."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from nearkin.collection.loads.incoming import incoming_of
+from nearkin.errors import SourceError
+from nearkin.stages.documents.source import Source
+from nearkin.workflows.collection.unnamed import NamedRecords, check_has_ids
+from nearkin.workflows.reading.texts import RawBatch
+
+
+def test_a_pipe_is_refused_if_it_has_no_column_of_ids(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    path = str(tmp_path / "pipe")
+    check_has_ids(Source(path=path, name=path, format="jsonl", text="text", id="id"), ["id", "text"])
+    with pytest.raises(SourceError, match=r"Its columns are: text\."):
+        check_has_ids(Source(path=path, name=path, format="jsonl", text="text"), ["text"])
+
+
+def test_a_batch_of_a_pipe_without_any_id_is_a_batch_of_problems(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    path = str(tmp_path / "pipe")
+    batch = incoming_of(["a"], ["one text"], [1], path).batch
+    raw = RawBatch(
+        batch.set_column(0, batch.schema.field(0), pa.nulls(1, pa.large_string())), np.zeros(1, np.int64), path
+    )
+    (problem,) = NamedRecords([Source(path=path, name=path, format="jsonl")]).of(raw)["problem"].to_pylist()
+    assert problem.startswith("the id is missing, and a record of the pipe")
