@@ -17,6 +17,7 @@
     │   ├── MissingCollectionError       there is none
     │   ├── ReplacedCollectionError      its database was deleted, moved or replaced while it was open
     │   ├── CollectionBusyError          another process is writing to it
+    │   ├── UnavailableCollectionError   its database does not answer, or ended the connection
     │   └── UnknownDocumentError (KeyError)  there is no such document
     ├── EngineError                      a cluster cannot be used, or stopped working
     │   └── DriverMemoryError (MemoryError)  the driver, this process, has too little memory
@@ -430,6 +431,10 @@ class CollectionBusyError(CollectionError):
     """Another process is writing to the collection. Nothing is wrong with it: try again."""
 
     exit_code = 9
+
+
+class UnavailableCollectionError(CollectionError):
+    """The database of a collection does not answer, is not accepting connections, or ended the connection."""
 
 
 class UnknownDocumentError(CollectionError, KeyError):

@@ -191,6 +191,8 @@ def test_a_refusal_says_what_is_allowed_instead(script: Script) -> None:
         return str(script.call("GET", path).json()["message"])
 
     similar = "/documents/lease/similar"
+    name = script.service.name_in_commands
+    assert message("/documents/no-such") == f"There is no document 'no-such'. nearkin list {name} shows the ids."
     assert message(f"{similar}?value=80") == (
         "query.value: for the measure words it must be above 0 and at most 1. Got 80 instead."
     )

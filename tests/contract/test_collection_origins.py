@@ -58,6 +58,9 @@ def test_an_origin_is_stored_whole(collection) -> None:
     assert [(one["doc_id"], one["kind"]) for one in collection.documents(sort="added", limit=2).table.to_pylist()] == [
         ("t", None), ("m!a", "html"),
     ]  # fmt: skip
+    empty = origin("e", kind="text", extractor=None, exception="empty", sentence="the file is empty")
+    add_extracted(collection, [("e", "", empty, None)])  # a plain text file like t, and an exception
+    assert collection.documents(doc_id="e").table["kind"].to_pylist() == [None]
 
 
 def test_texts_that_were_not_extracted_have_none(collection) -> None:

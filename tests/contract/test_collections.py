@@ -418,6 +418,10 @@ def test_a_file_is_not_taken_for_a_collection_that_is_missing(tmp_path):
     Collection.open(matter, create=True).close()
     with pytest.raises(MissingCollectionError, match=rf"Name its directory: {re.escape(str(matter))}"):
         Collection.open(matter / "nearkin.sqlite")
+    with pytest.raises(
+        MissingCollectionError, match=r"it has other files \(kb\.db, matter\)\. .* nearkin add NEW INPUT"
+    ):
+        Collection.open(tmp_path)  # where adding would not create one
 
 
 def test_what_is_not_there_is_not_made_unasked(place):

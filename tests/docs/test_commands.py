@@ -30,23 +30,23 @@ def test_pages_say_how_to_install_what_nearkin_does_not(library: str) -> None:
 
 
 @pytest.mark.parametrize("line", shown())
-def test_commands_parse(line: str) -> None:
+def test_commandsparse(line: str) -> None:
     from nearkin.cli.app import app
 
     root = typer.main.get_command(app)
     for arguments in nearkin_arguments(line):
-        _parse(root, "nearkin", arguments)
+        parse(root, "nearkin", arguments)
 
 
-def _parse(
+def parse(
     command: TyperCommand | TyperGroup, name: str, arguments: list[str], parent: typer.Context | None = None
 ) -> None:
-    """What the command line does before it runs anything."""
+    """Do what the command line does before it runs anything."""
     if isinstance(command, TyperGroup) and arguments and not arguments[0].startswith("-"):
         here = typer.Context(command, info_name=name, parent=parent)
         inner = command.get_command(here, arguments[0])
         assert inner is not None, f"{name} has no command {arguments[0]!r}"
-        _parse(inner, arguments[0], arguments[1:], here)
+        parse(inner, arguments[0], arguments[1:], here)
         return
     try:
         command.make_context(name, list(arguments), parent=parent)

@@ -121,13 +121,14 @@ def test_parts_are_said_to_be_not_searched_for_whatever_the_length(repository, t
     longer.write_text(f"{MORE} {part} {MORE.upper()}", encoding="utf-8")
     check(repository, longer, "--store", "--id", "longer")
     path = written(tmp_path, part)
-    command = f"dedup {path} --against {repository} --measure containment --threshold 0.9 --drop either"
+    out = tmp_path / "found"
+    command = f"dedup {path} --against {repository} --measure containment --threshold 0.9 --drop either --out {out}"
     asked = nearkin_here("similar", repository, "--file", path, "--measure", "containment")
     for said in (" ".join(check(repository, path).out.split()), " ".join(asked.out.split())):
         assert "Not searched: stored texts that contain this one or are part of it. The search uses a sample" in said
         assert "too short" not in said
-        assert f"nearkin {command.replace(str(path), 'FILE')}" in said
-    found = nearkin_here(*command.split(), "--out", tmp_path / "found")
+        assert f"nearkin {command.replace(str(path), 'FILE').replace(str(out), 'DIRECTORY')}" in said
+    found = nearkin_here(*command.split())
     assert "0 exact copies and 1 verified pair across the two sets" in found.out
 
 

@@ -18,12 +18,13 @@ from urllib.parse import urlsplit
 import pytest
 
 import postgresql
+from contract.test_api import Script
 from contract.test_collection_index import answers
 from contract.test_collections import state
 from functional.conftest import nearkin_here
 from functional.test_collection_safety import FIRST, SECOND, uninterrupted
 from nearkin.collection.collection import Collection
-from nearkin.errors import CollectionError, NearkinError
+from nearkin.errors import CollectionError, NearkinError, UnavailableCollectionError
 from places import SomePlace
 
 
@@ -93,7 +94,10 @@ def test_a_server_that_is_not_there(tmp_path, create):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     told = unreachable(f"postgresql://ada:s3cret@127.0.0.1:{port}/matters", tmp_path, create=create)
-    assert told == f"postgresql://ada:***@127.0.0.1:{port}/matters?schema=nearkin does not answer: Connection refused."
+    place = f"postgresql://ada:***@127.0.0.1:{port}/matters?schema=nearkin"
+    assert told == f"{place} does not answer (host 127.0.0.1, port {port}): Connection refused."
+    said = unreachable(f"postgresql://ada@/matters?host={tmp_path}", tmp_path, create=create)
+    assert said.endswith(f" does not answer (socket {tmp_path}/.s.PGSQL.5432): No such file or directory.")
 
 
 def test_a_server_that_never_answers(tmp_path, silent):
@@ -328,8 +332,14 @@ def test_a_server_that_is_stopped_at_once_is_not_taken_for_a_limit_alone(tmp_pat
             os.kill(own.pid, signal.SIGQUIT)  # pg_ctl stop -m immediate
             time.sleep(0.5)
 
-        with place.open() as again, pytest.raises(CollectionError) as caught:
-            again.add(documents())
+        with place.open() as served, place.open() as again:
+            script = Script(served)
+            assert script.call("GET", "/healthz").status_code == 200
+            with pytest.raises(UnavailableCollectionError) as caught:
+                again.add(documents())
+            answers = [script.call("GET", path) for path in ("/healthz", f"/documents/{FIRST[0][0]}")]
+    assert [(one.status_code, one.json()["error"]) for one in answers] == [(503, "UnavailableCollectionError")] * 2
+    assert f"(host 127.0.0.1, port {own.port}): Connection refused." in answers[1].json()["message"]
     said = str(caught.value)
     assert "closed the connection" in said
     assert "Either the server was stopped, or it ended the session because of a limit such as idle" in said
@@ -358,6 +368,9 @@ def test_a_user_who_may_only_read_can_ask(tmp_path, server):
     said = "(permission denied for table check_keys): they are computed for this call only, which is slower"
     assert (checked.code, said in " ".join(checked.err.split())) == (0, True)
     assert "collection is unchanged" not in checked.err
+    refused = [nearkin_here(*line) for line in (("tag", address, "read=yes", FIRST[0][0]), ("sql", "install", address))]
+    advised = ("permission denied" in one.err and "--read-only" not in one.err for one in refused)
+    assert [*(one.code for one in refused), *advised] == [7, 7, True, True]
     server.sql(f"GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {name} TO reader_{name}")
     with Collection.open(address, cache=tmp_path) as collection:
         with pytest.raises(CollectionError, match="only the owner of the collection can run nearkin purge"):

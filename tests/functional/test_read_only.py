@@ -119,7 +119,7 @@ def test_a_file_without_permission_to_write(matter):
             os.seteuid(0)
         matter.chmod(mode)
         database.chmod(0o644)
-    said = "Check the permissions of the directory and of its files. To only read (similar, list, or"
+    said = "Check the permissions of the directory and of its files. Nothing of this command was stored"
     assert (tagged.code, said in tagged.err) == (7, True), tagged.err
 
 

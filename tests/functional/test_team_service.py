@@ -159,7 +159,7 @@ def test_users_are_listed_without_their_secrets(served: Served) -> None:
     [
         (("add", "ADA", "--role", "viewer"), "The user ada already exists"),
         (("add", "bob", "--role", "owner"), "--role must be one of viewer, reviewer, admin"),
-        (("add", "bob"), "--role must be one of"),
+        (("add", "bob"), "add needs --role: viewer, reviewer, admin."),
         (("add", "bob\n", "--role", "viewer"), "12 to 1,024 characters"),
         (("add", "b\u202eob", "--role", "viewer"), "printable characters"),
         (("token", "ada", "--label", "x", "--role", "admin"), "must not be above that of its user"),

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from nearkin.cli.numbers import of_plain_numbers
 from nearkin.cli.options.groups import taking_options
-from nearkin.errors import InputError, NearkinError, ParameterError
-from nearkin.paths import check_input, check_output, rule_of_lengths
+from nearkin.errors import CollectionError, InputError, NearkinError, ParameterError
+from nearkin.paths import DATABASE, check_input, check_output, rule_of_lengths
 from nearkin.proposed_commands import in_command, with_name
 
 _OUTPUTS = {
@@ -77,6 +77,8 @@ class Command(TyperCommand):
             if (refused := _of_long_name(error, ctx.params)) is None:
                 if isinstance(error, ParameterError):
                     error.args = (error.with_options(self._option_of),)
+                elif isinstance(error, CollectionError):
+                    error.args = (self._without_others_advice(str(error)),)
                 elif isinstance(error, InputError):  # a function for Python may have raised it
                     error.args = (error.spelt(in_python=False),)
                 raise
@@ -100,7 +102,8 @@ class Command(TyperCommand):
                 error.message = _TWO_CORPORA  # type: ignore[attr-defined]
             if getattr(error, "option_name", None) == "--out" and any(one.name == "missed" for one in self.params):
                 error.possibilities = ["--missed"]  # type: ignore[attr-defined]
-            if takes_arguments and not getattr(error, "possibilities", True):
+            is_unknown = takes_arguments and not getattr(error, "possibilities", True)
+            if is_unknown and not _is_option(getattr(error, "option_name", ""), ctx.find_root()):
                 error.message += ". Write -- before an argument that begins with a dash."  # type: ignore[attr-defined]
             raise
 
@@ -121,6 +124,13 @@ class Command(TyperCommand):
         names = [(one.metavar or str(one.name).upper(), one.required) for one in arguments]
         pieces = [name if is_required or name.startswith("[") else f"[{name}]" for name, is_required in names]
         return [self.options_metavar or "", *pieces]
+
+    def _without_others_advice(self, message: str) -> str:
+        """Leave out that --read-only helps, if this command has no such option."""
+        from nearkin.store.failures import TAKE_READ_ONLY
+
+        is_taken = any("--read-only" in one.opts for one in self.params)
+        return message if is_taken else message.replace(f" {TAKE_READ_ONLY}", "")
 
     def _value_of(self, parameter: str, from_end: int) -> str | None:
         """Spell one value of a parameter: ``B`` for the last one of ``[COLLECTION] A B``."""
@@ -163,7 +173,7 @@ class CommandLine(typer.Typer):
             @functools.wraps(work)
             def checked(**values: Any) -> Any:
                 is_here = values.get("server") is None  # otherwise the first argument is a file
-                _COLLECTION.set(values.get("collection") if is_here else None)
+                _COLLECTION.set(_collection_in(values) if is_here else None)
                 _check_places(values)
                 _READ.set(tuple(_read(values)))
                 return work(**values)
@@ -214,6 +224,29 @@ def copyable(text: str) -> str:
     """
     given = _COLLECTION.get()
     return text if given is None else with_name(text, in_command(str(given)))
+
+
+def _collection_in(values: Mapping[str, object]) -> object:
+    """Return the collection of a command: the argument for it, or the only collection among the places to read."""
+    if (given := values.get("collection")) is not None:
+        return given
+    named = values.get("documents")
+    of_documents = named[:1] if isinstance(named, list) else []  # COLLECTION A B
+    found = [one for one in (*_read(values), *of_documents) if _is_collection(str(one))]
+    return found[0] if len(found) == 1 else None
+
+
+def _is_collection(place: str) -> bool:
+    """Whether a place is a collection, judged by its name and its files alone."""
+    return place.startswith(COLLECTION_URLS) or os.path.isfile(os.path.join(place, DATABASE))
+
+
+def _is_option(name: str, context: Any) -> bool:
+    """Whether a command of a group, or of a group in it, has an option."""
+    command = context.command
+    if not isinstance(command, TyperGroup):
+        return any(name in one.opts for one in command.params)
+    return any(_is_option(name, typer.Context(one, parent=context)) for one in command.commands.values())
 
 
 def _check_places(values: Mapping[str, object]) -> None:

@@ -99,6 +99,7 @@ def users(
 def _check(action: str, name: str | None, role: str | None, label: str | None) -> None:
     """Refuse arguments and options that do not fit the action."""
     from nearkin.errors import ParameterError
+    from nearkin.web.roles import ROLES
     from nearkin.web.users.managing import checked_role
 
     if action not in _ACTIONS:
@@ -106,6 +107,8 @@ def _check(action: str, name: str | None, role: str | None, label: str | None) -
     if (action == "list") != (name is None):
         raise ParameterError("Omit NAME with list." if name is not None else f"{action} needs the NAME of a user.")
     if action in ("add", "role", "token"):
+        if role is None:
+            raise ParameterError(f"{action} needs --role: {', '.join(ROLES)}.")
         checked_role(role)
     elif role is not None:
         raise ParameterError("--role goes with add, role and token.")

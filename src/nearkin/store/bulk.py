@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sqlalchemy import BigInteger, Boolean, Connection, Integer, LargeBinary, Table, Text
 from sqlalchemy import text as sql
 
-from nearkin.errors import CollectionError
+from nearkin.errors import CollectionError, UnavailableCollectionError
 
 MAX_NAMED = 4_096
 """Values bound in one statement; PostgreSQL allows at most 65,535, SQLite 32,766."""
@@ -53,7 +53,7 @@ def _copy_in(connection: Connection, table: Table, rows: bytes) -> None:
         cursor.execute(f"COPY {table.name} FROM STDIN WITH (FORMAT binary)", stream=io.BytesIO(rows))
     except OSError as error:
         connection.invalidate()
-        raise CollectionError(f"The database does not answer: {error}.") from error
+        raise UnavailableCollectionError(f"The database does not answer: {error}.") from error
     cursor.close()
 
 

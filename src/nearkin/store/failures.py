@@ -11,7 +11,14 @@ from collections.abc import Iterator, Mapping
 
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 
-from nearkin.errors import CollectionBusyError, CollectionError, MissingExtraError, NearkinError, OutputError
+from nearkin.errors import (
+    CollectionBusyError,
+    CollectionError,
+    MissingExtraError,
+    NearkinError,
+    OutputError,
+    UnavailableCollectionError,
+)
 from nearkin.paths import has_limit_on_files, why
 from nearkin.store.damage import damaged, unrepairable
 from nearkin.store.place import Place
@@ -22,9 +29,12 @@ _OF_POSTGRESQL = {
     "28": "the server refuses this user and password",
     "3D": "the database does not exist; create it: createdb NAME",
     "53100": "its disk is full",
+    "53300": "it has as many connections as it accepts",
+    "57P03": "it accepts no connections now",
     "57P": "it was shut down",
 }
-_TAKE_READ_ONLY = "To only read (similar, list, or check without --store), add --read-only."
+TAKE_READ_ONLY = "To only read (similar, list, or check without --store), add --read-only."
+"""Advice that the command line leaves out for commands without this option."""
 _PERMISSIONS = {
     "for database": "to create a collection, the user must own the schema, or have CREATE on the database",
     "for schema": "its owner grants what the user needs: USAGE, and SELECT on the tables",
@@ -144,9 +154,9 @@ def _of_sqlite(place: Place, error: sqlite3.Error) -> NearkinError:
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")):
         reason = _reason(place, None)
         if reason is not None:
-            return CollectionError(f"{place} cannot be opened for reading and writing: {reason}. {_TAKE_READ_ONLY}")
+            return CollectionError(f"{place} cannot be opened for reading and writing: {reason}. {TAKE_READ_ONLY}")
         reason = f"{error}. Check the permissions of the directory and of its files"
-        return CollectionError(f"{place} cannot be opened for reading and writing: {reason}. {_TAKE_READ_ONLY}")
+        return CollectionError(f"{place} cannot be opened for reading and writing: {reason}. {TAKE_READ_ONLY}")
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
         return damaged_file(place, f"SQLite reports: {error}")
     if "decode to UTF-8" in str(error):  # the driver has no error code for it
@@ -203,10 +213,14 @@ def _of_postgresql(
         advice = next(words for part, words in table.items() if part in message)
         denied = message if message.startswith("permission denied") else f"permission denied, {message}"
         if is_writing:
-            return CollectionError(f"{place}: {denied}. {advice}. {_TAKE_READ_ONLY}")
+            return CollectionError(f"{place}: {denied}. {advice}. {TAKE_READ_ONLY}")
         return CollectionError(f"{place}: {denied}; {advice}.")
     reason = next((words for start, words in _OF_POSTGRESQL.items() if code.startswith(start)), None)
-    kind = OutputError if code == "53100" else CollectionError
+    kind: type[NearkinError] = CollectionError
+    if code == "53100":
+        kind = OutputError
+    elif code == "53300" or code.startswith("57P"):
+        kind = UnavailableCollectionError
     if reason is not None:
         return kind(f"{place}: {reason} ({message}).")
     missing = _MISSING_IN_POSTGRESQL.search(message) if code in ("42P01", "42703") else None
@@ -214,9 +228,11 @@ def _of_postgresql(
         return _missing(place, "table" if code == "42P01" else "column", missing["name"])
     if not code and not is_connected and message != _LOST:
         cause = error.__cause__ if error is not None else None  # the driver's message has its arguments
-        return CollectionError(f"{place} does not answer: {why(cause) if isinstance(cause, OSError) else message}.")
+        return UnavailableCollectionError(
+            f"{place} does not answer: {why(cause) if isinstance(cause, OSError) else message}."
+        )
     if not code:
-        return CollectionError(
+        return UnavailableCollectionError(
             f"{place} closed the connection ({message.rstrip('.')}). Either the server was stopped, or it ended the "
             "session because of a limit such as idle_in_transaction_session_timeout; the server's log says which."
         )

@@ -10,7 +10,8 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DisconnectionError
 
-from nearkin.errors import CollectionError
+from nearkin.errors import CollectionError, UnavailableCollectionError
+from nearkin.paths import why
 from nearkin.store.place import Place
 from nearkin.store.server_settings import ServerSettings
 
@@ -52,7 +53,7 @@ class _Server:
                 f"{settings.sslrootcert}). Nothing was sent to it."
             ) from error
         except OSError as error:
-            raise CollectionError(f"{self._place} does not answer: {error}.") from error
+            raise _silent(self._place, settings, error) from error
         except AttributeError as error:  # all that the driver raises here
             if settings.password is not None:
                 raise
@@ -86,6 +87,8 @@ class _Server:
         try:
             return connect(self._tls)
         except InterfaceError as error:
+            if isinstance(error.__cause__, OSError):  # the message of the driver has its arguments
+                raise _silent(self._place, settings, error.__cause__) from error
             if error.args != (_REFUSES_TLS,):
                 raise
             if settings.sslmode not in ("allow", "prefer"):
@@ -94,6 +97,12 @@ class _Server:
                 ) from error
         self._tls = None
         return connect(None)
+
+
+def _silent(place: Place, settings: ServerSettings, error: OSError) -> UnavailableCollectionError:
+    """Return the error for a server that cannot be reached, with its address, which the URL need not have."""
+    address = f"host {settings.host}, port {settings.port}" if settings.socket is None else f"socket {settings.socket}"
+    return UnavailableCollectionError(f"{place} does not answer ({address}): {why(error)}.")
 
 
 def _set_up(connection: Any, place: Place) -> None:
@@ -124,7 +133,7 @@ def _failed(context: Any, place: Place) -> CollectionError | None:
     has_answered = bool(error.args) and isinstance(error.args[0], dict)
     if not has_answered:
         context.is_disconnect = True
-    return CollectionError(f"{place} does not answer: {error}.") if isinstance(error, OSError) else None
+    return UnavailableCollectionError(f"{place} does not answer: {error}.") if isinstance(error, OSError) else None
 
 
 def _check_is_there(connection: Any, _record: object, _proxy: object) -> None:

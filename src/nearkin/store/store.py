@@ -391,14 +391,19 @@ def refuse_other_files(directory: Path) -> None:
         It cannot be listed.
     """
     try:
-        others = [path.name for path in directory.iterdir() if not path.name.startswith(FILE)]
+        others = _other_files(directory)
     except OSError as error:
         raise OutputError(f"Cannot create {directory}: {why(error)}.") from error
     if others:
         raise CollectionError(
-            f"{directory} is not a collection, and it is not empty ({first_of(sorted(others), 3)}). Name a new "
+            f"{directory} is not a collection, and it is not empty ({first_of(others, 3)}). Name a new "
             "directory for the collection."
         )
+
+
+def _other_files(directory: Path) -> list[str]:
+    """Return the names of files and directories that are none of a collection, sorted."""
+    return sorted(path.name for path in directory.iterdir() if not path.name.startswith(FILE))
 
 
 def _refused_name(place: Place) -> OSError | None:
@@ -415,6 +420,12 @@ def _not_there(place: Place) -> str:
         named = f" Name its directory: {place.directory.parent}" if place.directory.name == FILE else ""
         other = named or _own_tables(place.directory)
         return f"{place} is a file, and a collection is a directory or a PostgreSQL database.{other}"
+    with contextlib.suppress(OSError, ValueError):  # a name that cannot be one of the system is none of a directory
+        if place.directory is not None and (others := _other_files(place.directory)):
+            return (
+                f"{place} is not a collection: it has other files ({first_of(others, 3)}). Name the directory of a "
+                "collection, or create one in a new directory: nearkin add NEW INPUT..."
+            )
     said = f"There is no collection at {place}. Create one by adding documents: nearkin add COLLECTION INPUT..."
     return said if place.directory is not None else f"{said} {_FROM_YOUR_TABLES}"
 

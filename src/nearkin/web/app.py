@@ -249,7 +249,7 @@ async def _failed(service: ReviewService, request: Request, error: Exception) ->
         headers |= error.headers or {}
     if request.url.path.endswith(".json") or request.url.path.startswith("/api/"):
         where = message.partition(":")[0] if _PLACE.match(message) else None
-        told = ApiProblem(error=type(error).__name__, message=message, where=where)
+        told = ApiProblem(error=type(error).__name__, message=service.with_commands(message), where=where)
         return JSONAnswer(told, status, headers)
     is_part = "hx-request" in request.headers
     tolerance = {name: request.query_params[name] for name in ("measure", "value") if name in request.query_params}

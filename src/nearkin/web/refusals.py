@@ -11,6 +11,7 @@ from nearkin.errors import (
     ParameterError,
     RefusedError,
     ReplacedCollectionError,
+    UnavailableCollectionError,
     UnknownDocumentError,
 )
 
@@ -20,6 +21,7 @@ _STATUS: tuple[tuple[type[NearkinError], int], ...] = (
     (InputError, 422),
     (CollectionBusyError, 503),
     (ReplacedCollectionError, 503),
+    (UnavailableCollectionError, 503),
 )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
@@ -97,7 +96,7 @@ class ReviewService:
             "activity": activity_in_words,
             "distance": distance_text,
             "spaced": shown_pieces,
-            "command": partial(with_name, name=self.name_in_commands),
+            "command": self.with_commands,
         }
 
     @property
@@ -105,6 +104,10 @@ class ReviewService:
         """Name of the collection on pages: its directory without the path, or its database."""
         directory = self.collection.place.directory
         return str(self.collection.place) if directory is None else directory.absolute().name
+
+    def with_commands(self, text: str) -> str:
+        """Return a text with the name of the collection in its proposed commands."""
+        return with_name(text, self.name_in_commands)
 
     @property
     def name_in_commands(self) -> str:

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from nearkin.collection.collection import Collection
 from nearkin.collection.decisions.activity import checked_by
-from nearkin.errors import OutputError, ParameterError
+from nearkin.errors import NearkinError, OutputError, ParameterError
 from nearkin.paths import why
 from nearkin.web.app import application
 from nearkin.web.connections import LimitedListener, TimedConnection
@@ -25,7 +25,7 @@ from nearkin.web.served_runs import ServedRuns
 from nearkin.web.service import NO_RUNS, ReviewService
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import SIGN_IN, Authenticator, SignIn
-from nearkin.web.users.file import CurrentUsers, read_users, usual_users_file
+from nearkin.web.users.file import CurrentUsers, has_users, read_users, usual_users_file
 from nearkin.web.users.sessions import Sessions
 from nearkin.web.users.sign_in import UserSignIn
 from nearkin.web.webhook import Webhook
@@ -106,6 +106,7 @@ def serve(
         service = ReviewService(collection, workers, [one.path for one in SCREENS], webhook=webhook, runs=runs)
         if exposure is None or users_file is None:
             entry: Authenticator = _by_link(bound, say, token, by)
+            say_unused_users(collection, say)
         else:
             entry = users_of(service, bound, users_file, say)
             say(f"Users sign in at {bound.address}{SIGN_IN}")
@@ -150,6 +151,17 @@ def _by_link(settings: ServiceSettings, say: Callable[[str], None], token: str |
     if token is None:
         say(f"Token for scripts: {entry.token}")
     return entry
+
+
+def say_unused_users(collection: Collection, say: Callable[[str], None]) -> None:
+    """Say that the users of a collection count only in a service for other machines, if it has users."""
+    store = collection.opened.store
+    with contextlib.suppress(NearkinError, OSError):  # a file that cannot be used matters only to that service
+        if has_users(store.place, store.facts["collection"]):
+            say(
+                "The users of this collection count only with --tls-cert and --tls-key, or with --behind-proxy. Here "
+                "they cannot sign in, and their tokens are refused."
+            )
 
 
 def users_of(

@@ -13,10 +13,12 @@ from pathlib import Path
 import pytest
 from argon2 import extract_parameters
 
+from nearkin.collection.collection import Collection
 from nearkin.errors import CollectionError, ParameterError, RunError
 from nearkin.runs.directory import locked
 from nearkin.store.place import Place
 from nearkin.store.server_settings import usual_configuration
+from nearkin.web.serving import say_unused_users
 from nearkin.web.users import passwords
 from nearkin.web.users.file import _is_own_group, change_users, read_users, usual_users_file
 from nearkin.web.users.managing import added, new_token, removed, with_token, without_token
@@ -200,3 +202,23 @@ def test_tokens_are_stored_as_digests_and_found_again(users: Users) -> None:
         with_token(found, "Ada Kern", "nightly", "viewer", other)
     with pytest.raises(ParameterError, match="must not be above"):
         with_token(users, "Ada Kern", "more", "admin", other)
+
+
+def test_a_service_for_this_machine_says_that_its_users_do_not_count(
+    tmp_path: Path, users: Users, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "configuration"))
+    said: list[str] = []
+    with Collection.open(tmp_path / "matter", create=True) as collection:
+        place = collection.opened.store.place
+        say_unused_users(collection, said.append)
+        assert said == []
+        path = usual_users_file(place, collection.opened.store.facts["collection"], pytest.fail)
+        change_users(path, lambda _: users)
+        say_unused_users(collection, said.append)
+        assert [one[:78] for one in said] == [
+            "The users of this collection count only with --tls-cert and --tls-key, or with"
+        ]
+        path.chmod(0o644)  # such a file keeps only a service for a team from starting
+        say_unused_users(collection, said.append)
+        assert len(said) == 1

@@ -215,8 +215,9 @@ def _batch(
     columns |= {"wave": [row.name for row in rows], "n_copies": [row[-_N_TAGS - 1] for row in rest]}
     columns |= {"date": [row[2] for row in of_tags], "group": [group for _, group in of_groups]}
     columns["is_principal"] = [None if group is None else principals.get(group) == row for row, group in of_groups]
-    for name in ("kind", "extractor"):
-        columns[name] = [value_of(found.get(row[0]), name) for row in rows]
+    columns["extractor"] = extractors = [value_of(found.get(row[0]), "extractor") for row in rows]
+    kinds = (value_of(found.get(row[0]), "kind") for row in rows)  # an empty text file has one, as an exception
+    columns["kind"] = [None if extractor is None else kind for kind, extractor in zip(kinds, extractors, strict=True)]
     return pa.record_batch([pa.array(columns[name], kind) for name, kind in _FIELDS.items()], schema=LISTED)
 
 

@@ -10,7 +10,9 @@ from nearkin.collection.decisions.records import (
     FIRST,
     GROUP_NOTE,
     NEVER_GROUP,
+    OF_DOCUMENTS,
     PRINCIPAL,
+    PURGE,
     SAME_GROUP,
     TAG,
     Activity,
@@ -57,7 +59,17 @@ def change_words(change: SettingChange) -> str:
     --------
     >>> change_words(SettingChange("tag", "a", "responsive", None, ""))
     'not set → set'
+    >>> change_words(SettingChange("purge", "a", "ab12", None, "version 1"))
+    'version 1 → erased'
+    >>> change_words(SettingChange("remove", "a", "", "version 2", None))
+    'version 2 → removed'
+    >>> change_words(SettingChange("store", "a", "", None, "version 1"))
+    'not stored → version 1'
     """
+    if change.kind == PURGE:  # is stored with what it erased as its value
+        return f"{change.now} → erased"
+    if change.kind in OF_DOCUMENTS:
+        return f"{change.was or 'not stored'} → {change.now or 'removed'}"
     return f"{value_words(change.kind, change.was)} → {value_words(change.kind, change.now)}"
 
 
@@ -66,12 +78,15 @@ def changed_names(change: SettingChange) -> tuple[str, ...]:
 
     Examples
     --------
+    >>> changed_names(SettingChange("purge", "a", "ab12", None, "version 1"))
+    ('a', 'SHA-256 ab12')
     >>> changed_names(SettingChange("group-note", "minhash, threshold 0.5", "1", None, "look again"))
     ('group 1 (words, threshold 0.5)',)
     """
     if change.kind == GROUP_NOTE:
         return (f"group {change.other} ({described(change.subject)})",)
-    return (change.subject, change.other) if change.other else (change.subject,)
+    other = f"SHA-256 {change.other}" if change.kind == PURGE and change.other else change.other
+    return (change.subject, other) if other else (change.subject,)
 
 
 def change_cells(change: SettingChange) -> tuple[str, str, str | None, str | None]:

@@ -33,13 +33,13 @@ def part_recall_sentences(recall: PartRecall, containment: float, tone: Tone = "
     if recall.containing == recall.contained == 0:
         yield Sentence(
             "Not searched: stored texts that contain this one or are part of it. The search uses a sample of about 1 "
-            "in 32 word 5-grams, and none of this text is in it, which can happen with short texts. There may be such "
-            "texts that are not listed",
+            "in 32 word 5-grams, and the sample has no word 5-gram of this text, which can happen with short texts. "
+            "There may be such texts that are not listed",
             "warning",
         )
         yield Sentence(
             "To search for them, with the text in FILE: nearkin dedup FILE --against COLLECTION --measure containment "
-            f"--threshold {containment:g} --drop either",
+            f"--threshold {containment:g} --drop either --out DIRECTORY",
             tone,
         )
         return

@@ -42,7 +42,7 @@ def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
         yield Sentence(f"Expected recall: {share_percent_text(recall, 1)} at Jaccard {threshold:g}, higher above")
     if found.expected_recall_of_parts is not None:
         yield from part_recall_sentences(found.expected_recall_of_parts, found.tolerance.value)
-        yield Sentence("To measure it: nearkin audit COLLECTION --measure containment")
+        yield Sentence("To measure the recall: nearkin audit COLLECTION --measure containment")
     elif found.tolerance.method in ("containment", "edit") and found.is_answered:
         missed = "Short parts" if found.tolerance.method == "containment" else "Some similar documents"
         yield Sentence(

@@ -24,7 +24,8 @@ _PROBLEMS = {
     415: "The body is not of a type that this address takes.",
     421: "The Host header is not that of the service.",
     422: "The document cannot be read or stored.",
-    503: "The service or the collection is busy (try again), or the collection was moved (restart the service).",
+    503: "The service or the collection is busy, or the database does not answer (try again); or the collection was "
+    "moved (restart the service).",
 }
 
 

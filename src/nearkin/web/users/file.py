@@ -46,11 +46,9 @@ def usual_users_file(place: Place, collection: str, say: Callable[[str], None]) 
     RunError
         Another process is changing or renaming it.
     """
-    folder = usual_configuration() / "users"
-    unnamed = folder / f"{collection}.json"
+    named, unnamed = _usual_files(place, collection)
     if place.directory is not None:
-        return unnamed
-    named = folder / f"{place.name_outside(collection)}.json"
+        return named
     if unnamed.exists() and not named.exists():
         try:
             with _changing(unnamed):
@@ -65,6 +63,25 @@ def usual_users_file(place: Place, collection: str, say: Callable[[str], None]) 
                 "only; any other address of the collection has no users until you add them."
             )
     return named
+
+
+def has_users(place: Place, collection: str) -> bool:
+    """Whether a collection has users in its usual file; one of an earlier version is not renamed.
+
+    Raises
+    ------
+    CollectionError
+        The file cannot be used; see `read_users`.
+    """
+    named, unnamed = _usual_files(place, collection)
+    return bool(read_users(named if named.exists() else unnamed).users)
+
+
+def _usual_files(place: Place, collection: str) -> tuple[Path, Path]:
+    """Return the usual users file of a collection, and that of an earlier version."""
+    folder = usual_configuration() / "users"
+    unnamed = folder / f"{collection}.json"
+    return unnamed if place.directory is not None else folder / f"{place.name_outside(collection)}.json", unnamed
 
 
 def read_users(path: Path) -> Users:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.errors import SourceError
+from nearkin.errors import SourceError, TruncatedInputError
 from nearkin.nouns import first_of
 from nearkin.paths import printable
 from nearkin.runs.progress import Silent
+from nearkin.stages.documents.damage import without_advice
 from nearkin.stages.documents.extraction.kinds import declared_kind
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import is_of_documents
@@ -63,6 +66,16 @@ class OneDocument:
         return self.file.under(doc_id, self.doc_id)
 
 
+@contextlib.contextmanager
+def _without_advice_for_many() -> Iterator[None]:
+    """Convert the error for a damaged file to that for a document that cannot be read."""
+    try:
+        yield
+    except TruncatedInputError as error:
+        raise SourceError(f"{without_advice(error)}.") from error
+
+
+@_without_advice_for_many()
 def read_one_document(
     path: Path,
     encoding: str = "utf-8",
@@ -125,7 +138,9 @@ def read_one_document(
             f"{path}: there is no such document in {file}. It contains {first_of(others, _SHOWN, n_others)}."
         )
     if len(texts.names) == 1 and problem:
-        raise SourceError(f"{path} has no readable document. {problem}.")
+        if problem.startswith(f"{doc_id}{BETWEEN}#1: "):  # an archive whose files are unknown
+            raise SourceError(f"{path}: {problem.removeprefix(f'{doc_id}{BETWEEN}#1: ')}.")
+        raise SourceError(f"No document in {path} can be read. The first: {problem}.")
     raise SourceError(f"{path} is not a single file. Name one file.")
 
 

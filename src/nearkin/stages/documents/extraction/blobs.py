@@ -18,7 +18,7 @@ _HELD_ARCHIVE_BYTES = 8 << 20
 """Size up to which an archive is read at once: most are office files, whose bytes are needed anyway."""
 
 
-CUT_ARCHIVE = "the list of its files, at its end, is missing, as in a file that was cut"
+CUT_ARCHIVE = "it is truncated, so the list of its files, at its end, is missing"
 
 ANOTHER_BEFORE = "the file holds several ZIP archives, one behind the other; only the last was read"
 
