@@ -299,6 +299,7 @@ def test_members_are_split_off_united_and_made_principal(visit: Visit) -> None:
     assert answer.status_code == 303
     page = words_of(visit.get(answer.headers["location"]).text)
     assert re.search(r"lease, signed ?: in no group · lease ?: group 1, 2 documents", page)
+    assert "in no group" not in visit.get("/groups", measure="words", value=0.9, done=2).text  # they are not computed
     assert visit.get("/groups.json").json()["groups"][0]["n_documents"] == 2
     for number, n_documents in ((2, 3), (3, 2)):  # an undo can be undone, too
         visit.post("/undo", number=number, back=place)

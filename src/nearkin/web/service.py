@@ -14,6 +14,7 @@ from nearkin._version import __version__
 from nearkin.collection.collection import Collection
 from nearkin.collection.decisions.log import activity_of
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP, SPLIT_OFF
+from nearkin.collection.groups.listed import stored_tolerances
 from nearkin.collection.listing.details import GroupOfDocument, group_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.decimals import distance_text
@@ -193,13 +194,15 @@ class ReviewService:
         )
 
     def _moved(self, activity: Activity | None, asked: object) -> list[tuple[str, GroupOfDocument | None]]:
-        """Return the two documents of a decision on groups, each with the group that it is in now, if any."""
+        """Return the two documents of a decision on groups, each with its group now, if any; none without groups."""
         if activity is None or activity.kind not in (NEVER_GROUP, SPLIT_OFF, SAME_GROUP) or not activity.changes:
             return []
         tolerance = str(asked.tolerance if isinstance(asked, GroupingQuery) else Tolerance.of())
         only = activity.changes[0]
         both = (only.other, only.subject) if only.now == only.other else (only.subject, only.other)
         with self.collection.opened.store.reading() as connection:
+            if tolerance not in stored_tolerances(connection):
+                return []
             return [(doc_id, group_of(connection, doc_id, tolerance)) for doc_id in both]
 
     def _has(self, path: str) -> bool:
