@@ -23,7 +23,7 @@ from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.relations import RELATION_SHINGLES, RelatedText, relate
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.word_sets import some_at_a_time
-from nearkin.errors import CollectionBusyError, CollectionError
+from nearkin.errors import CollectionError
 from nearkin.nouns import counted
 from nearkin.stages.differences.one_sided import MAX_CHARACTERS, OneSidedText
 from nearkin.stages.differences.relating import (
@@ -37,7 +37,7 @@ from nearkin.stages.differences.relating import (
 from nearkin.stages.differences.relations import RULES_NUMBER, Judgement, Measured
 from nearkin.store.bulk import insert_rows, named
 from nearkin.store.checksums import checksum
-from nearkin.store.failures import reason_of
+from nearkin.store.failures import PERMISSION_DENIED, code_of, reason_of
 from nearkin.store.schema import contents
 from nearkin.store.store import Store
 
@@ -110,9 +110,9 @@ def _is_written(collection: OpenedCollection, found: Mapping[Pair, RelatedText],
     try:
         with collection.store.writing() as connection:
             _write(connection, collection.store, found, with_one_sided)
-    except CollectionBusyError:
-        raise
     except CollectionError as error:
+        if code_of(error) != PERMISSION_DENIED:
+            raise
         collection.progress.say(
             f"the relations of texts cannot be stored ({reason_of(error)}): they are computed for this call only, "
             "which is slower"

@@ -23,6 +23,8 @@ from nearkin.paths import has_limit_on_files, why
 from nearkin.store.damage import damaged, unrepairable
 from nearkin.store.place import Place
 
+PERMISSION_DENIED = "42501"
+"""SQLSTATE of PostgreSQL's error."""
 _NOTHING_STORED = "Nothing of this command was stored; the collection is unchanged."
 _NO_MORE_STORED = "Nothing of the transaction that failed was stored; what was stored before it remains stored."
 _OF_POSTGRESQL = {
@@ -62,7 +64,7 @@ _BUSY_IN_POSTGRESQL = {"40001", "40P01", "55P03"}
 def reason_of(error: NearkinError) -> str:
     """Return why something could not be stored, without the advice for a command that failed."""
     fields = _fields_of(_of_driver(error))
-    if fields.get("C") == "42501":
+    if fields.get("C") == PERMISSION_DENIED:
         return str(fields["M"])
     return str(error).removesuffix(_WAIT).rstrip(".")
 
@@ -205,10 +207,10 @@ def _of_postgresql(
     if code in _BUSY_IN_POSTGRESQL:
         return busy(place)
     if code == "42P01" and '"facts"' in message:  # it was found, but the search path skips a schema without USAGE
-        code, message = "42501", f"permission denied for schema {place.schema}"
-    if code == "42501" and (not is_connected or "CONNECT" in str(fields.get("D", ""))):
+        code, message = PERMISSION_DENIED, f"permission denied for schema {place.schema}"
+    if code == PERMISSION_DENIED and (not is_connected or "CONNECT" in str(fields.get("D", ""))):
         return CollectionError(f"{place}: {message}; the user may not connect to it: the owner grants CONNECT on it.")
-    if code == "42501":
+    if code == PERMISSION_DENIED:
         table = _PERMISSIONS_TO_WRITE if is_writing else _PERMISSIONS
         advice = next(words for part, words in table.items() if part in message)
         denied = message if message.startswith("permission denied") else f"permission denied, {message}"

@@ -135,8 +135,10 @@ class Store:
             begun = _begun(place, creates=create and not was_there)
             try:
                 return cls._open(place, facts, begun, create=create, access=access or Access())
-            except BaseException as error:
-                is_gone = create and creation.is_gone(begun, error, was_there=was_there)
+            except BaseException as error:  # Ctrl-C, too, leaves no empty file; it is not tried again
+                is_gone = (
+                    create and isinstance(error, Exception) and creation.is_gone(begun, error, was_there=was_there)
+                )
                 if create and not was_there:
                     creation.clear(begun)
                 n_failed += 1

@@ -12,9 +12,8 @@ from nearkin.workflows.dedup.grouping import GroupedTexts, Preference
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.searching import Sizes
 
-UNIQUE, EXACT_COPY, NEAR_DUPLICATE, EMPTY_TEXT, TOO_SHORT, UNREADABLE_TEXT, OVERLAP, NUMBERS_TEXT, IGNORED_TEXT = range(
-    9
-)
+UNIQUE, EXACT_COPY, NEAR_DUPLICATE, EMPTY_TEXT, TOO_SHORT = range(5)
+UNREADABLE_TEXT, OVERLAP, NUMBERS_TEXT, IGNORED_TEXT = range(5, 9)
 WITHOUT_TEXT = {
     UNREADABLE: UNREADABLE_TEXT, EMPTY: EMPTY_TEXT, ONLY_NUMBERS: NUMBERS_TEXT, ONLY_IGNORED: IGNORED_TEXT
 }  # fmt: skip

@@ -46,7 +46,7 @@ _MARKS_OF_NOTES = re.compile(
 )
 _PLACEHOLDERS = re.compile(r"^\[Image(?:: [^\]\n]*)?\]\n*|\[\^[\w-]+\]", re.MULTILINE)
 """Marks that xberg writes in place of images and references to notes."""
-_ESCAPED = re.compile(rb"\\[\\{}]")
+_ESCAPED, _BINARY = re.compile(rb"\\[\\{}]"), re.compile(rb"\\bin\d")
 _TAG = re.compile(r"<[^<>]*>")
 _ENCRYPTED = re.compile(r"encrypt|password", re.IGNORECASE)
 _DAMAGED = re.compile(r"invalid zip archive", re.IGNORECASE)
@@ -172,10 +172,8 @@ def _inside(data: bytes, blob: Blob) -> _OfficeContent:
 
 def _has_open_groups(data: bytes) -> bool:
     """Whether groups of an RTF file are not closed, as in one that was cut; binary data may hold braces."""
-    if data.count(b"{") <= data.count(b"}") or b"\\bin" in data:
-        return False
     plain = _ESCAPED.sub(b"", data)
-    return plain.count(b"{") > plain.count(b"}")
+    return plain.count(b"{") > plain.count(b"}") and _BINARY.search(plain) is None
 
 
 def _of_zip(blob: Blob, found: _OfficeContent) -> None:

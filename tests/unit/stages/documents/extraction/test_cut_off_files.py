@@ -237,7 +237,7 @@ def test_a_tar_archive_ends_where_its_file_does(pool, tmp_path):
 
 def test_a_pdf_or_rtf_whose_end_is_missing_may_lack_text(pool, tmp_path):
     """The table of objects of a PDF, and an end mark, can be at its beginning."""
-    pdf, rtf = make.pdf(["It was a dark night."]), rb"{\rtf1 {\b It was} a dark \{night\}. {\i And more.}}"
+    pdf, rtf = make.pdf(["It was a dark night."]), rb"{\rtf1 {\b It was} a dark night\} in C:\\bin. {\i And more.}}"
     files = {
         "whole.pdf": pdf, "more.pdf": pdf + b"\n" * 2000 + b"served in 3 ms",
         "cut.pdf": pdf[: pdf.rindex(b"startxref")], "update.pdf": pdf + b"\n9 0 obj\n<< /Type /Fi",
