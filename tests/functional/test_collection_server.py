@@ -45,7 +45,7 @@ def test_a_connection_that_ends_in_the_middle_of_adding(tmp_path, server, monkey
 
             with pytest.raises(CollectionError) as caught:
                 collection.add(documents(), wave="second")
-            assert "Nothing of the transaction that failed was stored" in str(caught.value)
+            assert "The transaction that failed stored nothing" in str(caught.value)
             assert "open-sesame" not in str(caught.value)
             assert state(collection) == before
             assert answers(collection) == answers_before

@@ -24,7 +24,7 @@ from nearkin.store.damage import damaged, unrepairable
 from nearkin.store.place import Place
 
 _NOTHING_STORED = "Nothing of this command was stored; the collection is unchanged."
-_NO_MORE_STORED = "Nothing of the transaction that failed was stored; what was stored before it remains stored."
+_NO_MORE_STORED = "The transaction that failed stored nothing; what earlier ones stored is kept."
 _OF_POSTGRESQL = {
     "28": "the server refuses this user and password",
     "3D": "the database does not exist; create it: createdb NAME",
