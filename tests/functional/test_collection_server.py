@@ -364,6 +364,8 @@ def test_a_user_who_may_only_read_can_ask(tmp_path, server):
         )
         assert "check without --store), add --read-only. Nothing of this command was stored" in str(denied.value)
         assert answers(collection) == right
+        told = Script(collection).put("x", "A new text.").json()["message"]
+        assert ("permission denied" in told, "--read-only" in told) == (True, False), told
     checked = nearkin_here("check", address, "-", stdin=b"A new text.")
     said = "(permission denied for table check_keys): they are computed for this call only, which is slower"
     assert (checked.code, said in " ".join(checked.err.split())) == (0, True)
