@@ -238,7 +238,7 @@ def test_a_connection_that_is_lost_in_the_middle_leaves_nothing(place, monkeypat
 
         with monkeypatch.context() as patched:
             patched.setattr(storing, "append", cut)
-            with pytest.raises(CollectionError, match="Nothing of the transaction that failed was stored"):
+            with pytest.raises(CollectionError, match="The transaction that failed stored nothing"):
                 collection.check(OTHER, store=CheckIn("draft"))
     with place.open() as again:
         assert again.info().n_documents == 1

@@ -175,7 +175,7 @@ def test_a_disk_that_fills_while_documents_are_added(tmp_path):
             collection.add(FIRST, wave="first")
             with pytest.raises(OutputError, match="the disk is full") as caught:
                 collection.add(large)
-            assert "Nothing of the transaction that failed was stored" in str(caught.value)
+            assert "The transaction that failed stored nothing" in str(caught.value)
             assert state(collection) == before
             assert answers(collection) == answers_before
             assert collection.add(SECOND, wave="second").n_new == 30  # there is room for these

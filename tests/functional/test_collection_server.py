@@ -45,7 +45,7 @@ def test_a_connection_that_ends_in_the_middle_of_adding(tmp_path, server, monkey
 
             with pytest.raises(CollectionError) as caught:
                 collection.add(documents(), wave="second")
-            assert "Nothing of the transaction that failed was stored" in str(caught.value)
+            assert "The transaction that failed stored nothing" in str(caught.value)
             assert "open-sesame" not in str(caught.value)
             assert state(collection) == before
             assert answers(collection) == answers_before
@@ -364,6 +364,8 @@ def test_a_user_who_may_only_read_can_ask(tmp_path, server):
         )
         assert "check without --store), add --read-only. Nothing of this command was stored" in str(denied.value)
         assert answers(collection) == right
+        told = Script(collection).put("x", "A new text.").json()["message"]
+        assert ("permission denied" in told, "--read-only" in told) == (True, False), told
     checked = nearkin_here("check", address, "-", stdin=b"A new text.")
     said = "(permission denied for table check_keys): they are computed for this call only, which is slower"
     assert (checked.code, said in " ".join(checked.err.split())) == (0, True)

@@ -127,10 +127,10 @@ class Command(TyperCommand):
 
     def _without_others_advice(self, message: str) -> str:
         """Leave out that --read-only helps, if this command has no such option."""
-        from nearkin.store.failures import TAKE_READ_ONLY
+        from nearkin.store.failures import without_option
 
         is_taken = any("--read-only" in one.opts for one in self.params)
-        return message if is_taken else message.replace(f" {TAKE_READ_ONLY}", "")
+        return message if is_taken else without_option(message)
 
     def _value_of(self, parameter: str, from_end: int) -> str | None:
         """Spell one value of a parameter: ``B`` for the last one of ``[COLLECTION] A B``."""

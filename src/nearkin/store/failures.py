@@ -26,7 +26,7 @@ from nearkin.store.place import Place
 PERMISSION_DENIED = "42501"
 """SQLSTATE of PostgreSQL's error."""
 _NOTHING_STORED = "Nothing of this command was stored; the collection is unchanged."
-_NO_MORE_STORED = "Nothing of the transaction that failed was stored; what was stored before it remains stored."
+_NO_MORE_STORED = "The transaction that failed stored nothing; what earlier ones stored is kept."
 _OF_POSTGRESQL = {
     "28": "the server refuses this user and password",
     "3D": "the database does not exist; create it: createdb NAME",
@@ -35,8 +35,7 @@ _OF_POSTGRESQL = {
     "57P03": "it accepts no connections now",
     "57P": "it was shut down",
 }
-TAKE_READ_ONLY = "To only read (similar, list, or check without --store), add --read-only."
-"""Advice that the command line leaves out for commands without this option."""
+_TAKE_READ_ONLY = "To only read (similar, list, or check without --store), add --read-only."
 _PERMISSIONS = {
     "for database": "to create a collection, the user must own the schema, or have CREATE on the database",
     "for schema": "its owner grants what the user needs: USAGE, and SELECT on the tables",
@@ -59,6 +58,11 @@ _WAIT = " Wait until it has finished, and try again."
 """Advice for a command that failed because another process was writing."""
 _BUSY_IN_POSTGRESQL = {"40001", "40P01", "55P03"}
 """Serialization failure, deadlock, lock not available: another process was faster, and nothing is damaged."""
+
+
+def without_option(message: str) -> str:
+    """Leave out the advice to add --read-only, for commands without this option and for a service."""
+    return message.replace(f" {_TAKE_READ_ONLY}", "")
 
 
 def reason_of(error: NearkinError) -> str:
@@ -156,9 +160,9 @@ def _of_sqlite(place: Place, error: sqlite3.Error) -> NearkinError:
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")):
         reason = _reason(place, None)
         if reason is not None:
-            return CollectionError(f"{place} cannot be opened for reading and writing: {reason}. {TAKE_READ_ONLY}")
+            return CollectionError(f"{place} cannot be opened for reading and writing: {reason}. {_TAKE_READ_ONLY}")
         reason = f"{error}. Check the permissions of the directory and of its files"
-        return CollectionError(f"{place} cannot be opened for reading and writing: {reason}. {TAKE_READ_ONLY}")
+        return CollectionError(f"{place} cannot be opened for reading and writing: {reason}. {_TAKE_READ_ONLY}")
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
         return damaged_file(place, f"SQLite reports: {error}")
     if "decode to UTF-8" in str(error):  # the driver has no error code for it
@@ -215,7 +219,7 @@ def _of_postgresql(
         advice = next(words for part, words in table.items() if part in message)
         denied = message if message.startswith("permission denied") else f"permission denied, {message}"
         if is_writing:
-            return CollectionError(f"{place}: {denied}. {advice}. {TAKE_READ_ONLY}")
+            return CollectionError(f"{place}: {denied}. {advice}. {_TAKE_READ_ONLY}")
         return CollectionError(f"{place}: {denied}; {advice}.")
     reason = next((words for start, words in _OF_POSTGRESQL.items() if code.startswith(start)), None)
     kind: type[NearkinError] = CollectionError

@@ -20,6 +20,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
 from nearkin.errors import NearkinError, RefusedError, SourceError
+from nearkin.store.failures import without_option
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.api.dispatch import JSONAnswer, api_endpoint
 from nearkin.web.api.operation import ROOT
@@ -272,5 +273,5 @@ def _told(error: Exception) -> tuple[int, str]:
         allowed = (error.headers or {}).get("Allow")
         return error.status_code, str(error.detail) if allowed is None else f"The method must be one of: {allowed}."
     if isinstance(error, NearkinError):
-        return status_of(error), str(error)
+        return status_of(error), without_option(str(error))
     return 500, "The service failed to answer. The terminal in which nearkin serve runs says why."

@@ -67,7 +67,7 @@ def test_the_last_sentences_name_what_is_in_force() -> None:
     assert told((version("other"),), both) == ["In force on 2024-05-06: lease itself, other, dated 2024-01-02"]
     foreign = version("other", "same form, other parties", is_in_force=True, date=day)
     assert told((foreign,), InForce(at, "date", dates, (stored("other"),)))[1] == (
-        "1 document in force is the same form with other parties, and may not replace lease"
+        "1 document in force is the same form with other parties: it need not be a version of lease"
     )
     early = InForce(date(2020, 1, 1), "date", dates, ())
     assert told((), early) == ["No document is in force on 2020-01-01; the earliest is dated 2024-01-02"]

@@ -28,16 +28,16 @@ WHOLE |= {"n_segments": 2, "faults": ()}
         ),
         (
             {"group_faults": ("x",)},
-            "1 fault of the stored groups. Run the command above; only a backup has numbers and history of groups that "
-            "were lost",
+            "the stored groups have 1 fault. Run the command above to compute the groups; only a backup can restore "
+            "their numbers and history",
         ),
         (
             {"group_faults": ("x",), "is_only_seal_of_groups": True},
-            "1 fault of the stored groups. The seal was written again; nothing else is to be done",
+            "the stored groups had 1 fault. Their seal was written again; you need not do anything",
         ),
         (
             {"group_faults": ("x",), "faults": ("y",)},
-            "1 fault cannot be repaired and 1 fault of the stored groups. Restore the database from a backup",
+            "1 fault cannot be repaired and the stored groups have 1 fault. Restore the database from a backup",
         ),
         ({"faults": ("x", "y")}, "2 faults cannot be repaired. Restore the database from a backup"),
         (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from nearkin.collection.tolerance import THRESHOLD
 from nearkin.decimals import distance_text, share_text
-from nearkin.nouns import counted, first_of
+from nearkin.nouns import agreeing, counted, first_of
 from nearkin.reports.criterion import grams_text
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 from nearkin.reports.sentences.similar import not_compared_sentence
@@ -184,7 +184,7 @@ def _in_force(found: Versions, force: InForce) -> Iterator[Sentence]:
     others = [one for one in found.versions if one.is_in_force and one.relation == OTHER_PARTIES]
     if others:
         yield Sentence(
-            f"{counted(len(others), 'document')} in force {'is' if len(others) == 1 else 'are'} the same form with "
-            f"other parties, and may not replace {found.document}",
+            f"{counted(len(others), 'document')} in force {agreeing(len(others), 'is', 'are')} the same form with "
+            f"other parties: {agreeing(len(others), 'it need', 'they need')} not be a version of {found.document}",
             "warning",
         )

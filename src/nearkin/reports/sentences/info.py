@@ -56,7 +56,7 @@ def _indexed(n_indexed: int, n_texts: int) -> str:
     Examples
     --------
     >>> _indexed(160, 201)
-    '41 of 201 texts have no index (too short, or no passage chosen)'
+    '41 of 201 texts have no index (too few words, or all hashes dropped)'
     >>> _indexed(158, 158)
     'all 158 texts have an index'
     """
@@ -64,7 +64,7 @@ def _indexed(n_indexed: int, n_texts: int) -> str:
     if n_others <= 0:
         return f"all {counted(n_indexed, 'text')} have an index"
     have = agreeing(n_others, "has", "have")
-    return f"{n_others:,} of {counted(n_texts, 'text')} {have} no index (too short, or no passage chosen)"
+    return f"{n_others:,} of {counted(n_texts, 'text')} {have} no index (too few words, or all hashes dropped)"
 
 
 def fsck_sentences(found: IntegrityReport) -> Iterator[Sentence]:
@@ -109,11 +109,12 @@ def _verdict(found: IntegrityReport) -> Sentence:
         what_to_do += ", or add the damaged documents again"
     if n := len(found.group_faults):
         commands = agreeing(n, "the command", "the commands")
-        of_groups = f". Run {commands} above; only a backup has numbers and history of groups that were lost"
+        of_groups = f". Run {commands} above to compute the groups; only a backup can restore their numbers and history"
         if found.is_only_seal_of_groups:
-            of_groups = ". The seal was written again; nothing else is to be done"
+            of_groups = ". Their seal was written again; you need not do anything"
         what_to_do = what_to_do or of_groups
-        damage.append(f"{counted(n, 'fault')} of the stored groups")
+        have = "had" if found.is_only_seal_of_groups else "have"
+        damage.append(f"the stored groups {have} {counted(n, 'fault')}")
     was_repaired = found.mended_rows or found.remade_segments or found.mended_texts
     said = " and ".join(damage) or f"the collection is undamaged{' now' if was_repaired else ''}"
     checked = f"Checked {counted(found.n_texts, 'text')} and {counted(found.n_segments, 'part')} of the index"

@@ -87,7 +87,8 @@ def _on_index(found: SimilarDocuments) -> Sentence:
         said = "Similarity index 0 has no neighbours: only identical texts are listed. Try the measure letters."
     else:
         said = (
-            "No similarity index: the text has too few words for k. Only identical texts are "
-            "listed. Try the measure letters, or a collection with a smaller k: nearkin add --index 43B:k=4"
+            "The text has no similarity index: it has too few words, or the method drops all its hashes. Only "
+            "identical texts are listed. Try the measure letters, or a new collection with a smaller k: nearkin add "
+            "NEW INPUT... --index 43B:k=4"
         )
     return Sentence(said, "warning")

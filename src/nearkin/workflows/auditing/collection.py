@@ -183,8 +183,8 @@ def _notes(n_documents: int, n_texts: int, n_answered: int, method: Method) -> t
     notes = []
     if n_documents > n_texts:
         n = n_documents - n_texts
-        it = agreeing(n, "it is", "they are")
-        notes.append(f"{counted(n, 'document')} with the identical text of another: {it} not counted")
+        repeat = agreeing(n, "repeats the text of another and is", "repeat the texts of others and are")
+        notes.append(f"{counted(n, 'document')} {repeat} not counted")
     if n_texts > n_answered:
         n = n_texts - n_answered
         are = agreeing(n, "it cannot be queried and is", "they cannot be queried and are")
