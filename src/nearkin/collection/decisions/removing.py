@@ -61,7 +61,7 @@ class Removed:
         return len(self.unread_ids)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types; ids only for a dry run."""
+        """Return the fields as JSON types; all ids only for a dry run."""
         shown = {"doc_ids": list(self.doc_ids), "unread_ids": list(self.unread_ids)} if self.is_dry_run else {}
         told = {"n_documents": self.n_documents, "n_unread": self.n_unread, "is_dry_run": self.is_dry_run}
         earlier = {"earlier_ids": list(self.earlier_ids)} if self.earlier_ids else {}
