@@ -293,7 +293,8 @@ def _of_long_name(error: BaseException | None, values: Mapping[str, object]) -> 
         places = value if isinstance(value, list | tuple) else [value]
         for at, place in enumerate(places, -len(places)):
             path = str(place) if isinstance(place, str | Path) and place else "-"
-            if refused.startswith((path, str(Path(path)))) and (rule := rule_of_lengths(path)) is not None:
+            is_it = refused.startswith((path, str(Path(path)), os.path.abspath(path)))
+            if is_it and (rule := rule_of_lengths(path)) is not None:
                 return ParameterError.of(name, "the command", rule, path), at
             if len(stem := Path(path).stem) > _LONG and stem in refused:
                 return ParameterError.of(name, "the command", "a path with a shorter name", path), at
