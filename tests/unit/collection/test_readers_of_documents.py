@@ -66,7 +66,7 @@ WITHOUT = {
         "collection/info.py": "_counted documents_by_extractor",
         "collection/listing/lists.py": "n_listed n_not_grouped",
         "collection/stored/group_history.py": "last_load_before",
-        "store/creation.py": "is_empty _is_deleted",
+        "store/creation.py": "is_empty _is_removable",
         "store/store.py": "_has_tables",
         "web/current_info.py": "_counted",
         "web/mail_threads.py": "stored",

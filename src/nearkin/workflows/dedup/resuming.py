@@ -43,9 +43,8 @@ def resumed_in_words(directory: RunDirectory, inputs: Sequence[Input], *, is_res
     if following is not None:
         read = f"{n_read:,} of {counted(n_files, 'file')} {agreeing(n_read, 'was', 'were')} read completely"
         if not n_read:
-            read = (
-                "the file was not read completely" if n_files == 1 else f"none of {n_files:,} files was read completely"
-            )
+            none = f"none of {counted(n_files, 'file')} was read completely"
+            read = "the file was not read completely" if n_files == 1 else none
         return f"--resume: {read}; {following}"
     done = [name for name, mark in _STAGES if (directory.work / mark).exists()]
     stages = [name for name, _ in _STAGES] + [_LAST]
