@@ -171,3 +171,13 @@ def test_guesses_say_of_which_side_they_are(files, tmp_path):
         assert [one for one in heard if "text column" in one] == said
     alone = nearkin_here("dedup", pages, "--out", tmp_path / "alone", "--no-report")
     assert f"· {guess}" in alone.err
+
+
+@pytest.mark.parametrize(
+    ("given", "named"), [([], "--right-text"), (["--text", "text"], "(--text)"), (["--right-text", "a"], "--right-text")]
+)
+def test_an_error_about_one_side_of_pairs_names_what_helps_this_side_alone(tmp_path, given, named):
+    left = write_jsonl(tmp_path / "l.jsonl", [{"id": "1", "text": "one two three"}])
+    right = write_jsonl(tmp_path / "r.jsonl", [{"id": "1", "one": "one two three", "other": "four five six"}])
+    ended = nearkin_here("pairs", "--left", left, "--right", right, "--out", tmp_path / "out", *given)
+    assert (ended.code, named in ended.err) == (3, True), ended.err

@@ -37,7 +37,8 @@ class SideReading:
 
         The columns of both sides are ``text`` and ``id``, unless the side has its own.
         """
-        named, text, id = names_of_columns(name, own_text, own_id), own_text or text, own_id or id
+        named = names_of_columns(name, text=(own_text, text), id=(own_id, id))
+        text, id = own_text or text, own_id or id
         try:
             inputs = inputs_of(documents, self.owner, name=name, text=text, id=id, progress=self.progress)
         except SourceError as error:

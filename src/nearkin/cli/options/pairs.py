@@ -185,7 +185,8 @@ class SidesOptions(OptionGroup):
 
         return ReadingRequest(
             inputs=inputs, file_format=self.file_format, text=text or self.text, doc_id=doc_id or self.id,
-            encoding=self.encoding, rules=self.rules.rules(), named=names_of_columns(side, text, doc_id),
+            encoding=self.encoding, rules=self.rules.rules(),
+            named=names_of_columns(side, text=(text, self.text), id=(doc_id, self.id)),
         )  # fmt: skip
 
 

@@ -159,7 +159,7 @@ def plan_pairs(
         of_left, of_right = (
             ReadingRequest(
                 inputs=sample, text=of_side or text, file_format=file_format, rules=rules.rules(),
-                named=names_of_columns(side, of_side, None),
+                named=names_of_columns(side, text=(of_side, text)),
             )
             for side, sample, of_side in (("left", sample_left, left_text), ("right", sample_right, right_text))
         )  # fmt: skip
