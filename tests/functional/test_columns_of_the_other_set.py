@@ -174,7 +174,8 @@ def test_guesses_say_of_which_side_they_are(files, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "named"), [([], "--right-text"), (["--text", "text"], "(--text)"), (["--right-text", "a"], "--right-text")]
+    ("given", "named"),
+    [([], "--right-text"), (["--text", "text"], "(--text)"), (["--right-text", "a"], "(--right-text)")],
 )
 def test_an_error_about_one_side_of_pairs_names_what_helps_this_side_alone(tmp_path, given, named):
     left = write_jsonl(tmp_path / "l.jsonl", [{"id": "1", "text": "one two three"}])
