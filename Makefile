@@ -29,7 +29,7 @@ setup: $(READY)  ## make the environment in .venv
 demo: $(READY)  ## find the near-duplicates among the licence files of this machine
 	@$(BIN)/python examples/demo.py --out demo-out
 
-test:  ## run all tests and checks; install chromium, PostgreSQL, Java and language data if permitted
+test:  ## run everything that CI runs; install chromium, PostgreSQL, Java and language data if permitted
 	@start=$$SECONDS; $(MAKE) browser postgresql java packages check; \
 	took=$$((SECONDS - start)); printf 'make test took %d min %d s.\n' $$((took / 60)) $$((took % 60))
 
@@ -74,12 +74,12 @@ licences: $(READY)  ## list the licences of all libraries; fail if one is not pe
 
 beside: $(READY)
 	@mkdir -p build
-	@$(MAKE) base site > build/beside.log 2>&1 || { cat build/beside.log; exit 1; }
+	@$(MAKE) base site bounds > build/beside.log 2>&1 || { cat build/beside.log; exit 1; }
 
 # numba reads its bounds checking from the environment, and keeps compiled code apart only when told where; in one process,
-# for each worker would compile again what kernels share; compiled with less optimization, which takes less time and
-# checks the same indices
-bounds: $(READY)  ## run the tests of kernels once more, with the bounds of each array checked
+# for each worker would compile again what kernels share, and the tests beside this need the cores; compiled with less
+# optimization, which takes less time and checks the same indices
+bounds: $(READY)
 	$(call say,Kernels with bounds checked)
 	@NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 NUMBA_CACHE_DIR=$(CURDIR)/.venvs/bounds $(BIN)/pytest -q -n0 -p no:cacheprovider tests/unit/kernels
 
