@@ -81,55 +81,24 @@ class ReadingRequest:
         in_order: bool = False,
         without: Path | None = None,
         with_unread: bool = False,
+        is_said: bool = True,
     ) -> SourceSet:
-        """Find the sources, and what is not read beside them; report what was guessed about them.
+        """Find the sources, and what is not read beside them.
 
         Parameters
         ----------
         progress : Progress
         optional, in_order, without, with_unread
             See `resolve_inputs`.
+        is_said : bool
+            Whether what was guessed about them is reported.
 
         Raises
         ------
         SourceError
             There is no input, or none can be read.
         """
-        found = self._resolved(progress, optional=optional, in_order=in_order, without=without, with_unread=with_unread)
-        _say(found, progress)
-        return found
-
-    def opened(self, progress: Progress, check: Callable[[Texts], None] | None = None) -> Texts:
-        """Return the sources, checked to have their columns.
-
-        What was guessed about them is reported if ``check`` accepts them.
-
-        Raises
-        ------
-        SourceError
-        """
-        try:
-            found = self._resolved(progress)
-            inputs = file_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
-            texts = Texts(found.sources, inputs, self.rules, found.not_read)
-            if check is not None:
-                check(texts)
-            _say(found, progress)
-            check_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
-        except SourceError as error:
-            raise error.renamed(self.named) from error.__cause__
-        return texts
-
-    def _resolved(
-        self,
-        progress: Progress,
-        *,
-        optional: Collection[str] = (),
-        in_order: bool = False,
-        without: Path | None = None,
-        with_unread: bool = False,
-    ) -> SourceSet:
-        return resolve_inputs(
+        found = resolve_inputs(
             self.inputs,
             file_format=self.file_format,
             text=self.text,
@@ -143,6 +112,30 @@ class ReadingRequest:
             with_unread=with_unread,
             progress=progress,
         )
+        if is_said:
+            _say(found, progress)
+        return found
+
+    def opened(self, progress: Progress, check: Callable[[Texts], None] | None = None) -> Texts:
+        """Return the sources, checked to have their columns.
+
+        What was guessed about them is reported if ``check`` accepts them.
+
+        Raises
+        ------
+        SourceError
+        """
+        try:
+            found = self.found(progress, is_said=False)
+            inputs = file_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
+            texts = Texts(found.sources, inputs, self.rules, found.not_read)
+            if check is not None:
+                check(texts)
+            _say(found, progress)
+            check_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
+        except SourceError as error:
+            raise error.renamed(self.named) from error.__cause__
+        return texts
 
 
 def _say(found: SourceSet, progress: Progress) -> None:
