@@ -5,10 +5,12 @@ Their ids are those of the run, which may differ from those in the files.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import get_args
 
@@ -34,7 +36,6 @@ from nearkin.workflows.reading.rereading import Reread, reread
 from nearkin.workflows.resources import Resources
 
 _TABLE = "documents.parquet"
-_COLUMNS = ("id", "name", "keep", "source", "line", "parent")
 _HINT = "A run with --write-kept does not need its input for this."
 _HIDDEN_PASSWORD = ":***@"
 
@@ -57,10 +58,7 @@ class KeptDocuments:
         Files that are read.
     wanted : int64 array, shape (n_kept,)
         Places of the kept documents among those of the files.
-    names : LargeStringArray or None
-        Name of each kept document, unique in the run; None in runs of earlier versions.
-    are_places : bool array, shape (n_kept,)
-        Whether a document has no id of its own, so that its name says only where it was read.
+    names : KeptNames
     parents : LargeStringArray or None
         Id of the container of each kept document; None if no document is in a container.
     again : Reread
@@ -79,8 +77,7 @@ class KeptDocuments:
     wanted: I64
     again: Reread
     is_in_kept: bool
-    are_places: Bool
-    names: pa.LargeStringArray | None = None
+    names: KeptNames
     parents: pa.LargeStringArray | None = None
     regrouped_at: float | None = None
 
@@ -96,7 +93,7 @@ class KeptDocuments:
             The command keeps no documents; its input is missing or changed.
         """
         stored = read_results(directory, (_TABLE,))
-        try:
+        with _damage_of(directory):
             manifest = DedupManifest.of(stored)
             digest = hashlib.sha256(text_of(directory / MANIFEST).encode()).hexdigest()
             if manifest.command not in manifest.commands:
@@ -104,21 +101,13 @@ class KeptDocuments:
                     f"{directory} holds the results of nearkin {manifest.command}, which keep no documents. Results "
                     f"of {', '.join(manifest.commands)} do."
                 )
-            table = _documents(directory / _TABLE)
+            table = _documents(directory / _TABLE, "id", "keep", "parent")
             rows = np.flatnonzero(table["keep"].to_numpy())
-            kept = {name: table[name].combine_chunks().take(pa.array(rows)) for name in table.column_names}
-            ids = kept["id"]
+            ids = _at(table["id"], rows)
+            parents = _at(table["parent"], rows) if "parent" in table.column_names else None
             files, wanted = _files(directory, manifest, rows)
             is_in_kept = manifest.kept is not None
             again = _reread(directory, files, manifest, progress)
-        except NearkinError:
-            raise
-        except (
-            OSError, pa.ArrowException, ArithmeticError, ValueError, TypeError, LookupError, AttributeError
-        ) as error:  # any error of a damaged file  # fmt: skip
-            raise RunError(
-                f"The run in {directory} is damaged ({why_damaged(error)}). Run the command again."
-            ) from error
         return cls(
             directory=directory,
             digest=digest,
@@ -128,9 +117,8 @@ class KeptDocuments:
             wanted=wanted,
             again=again,
             is_in_kept=is_in_kept,
-            are_places=_are_places(kept),
-            names=kept.get("name"),
-            parents=kept.get("parent"),
+            names=KeptNames(directory, rows, ids),
+            parents=parents,
             regrouped_at=manifest.threshold if manifest.command == "regroup" else None,
         )
 
@@ -175,9 +163,8 @@ class KeptDocuments:
         return StoredInput(replace(self, again=replace(self.again, inputs=inputs)), name)
 
     def named(self, lines: pa.Int64Array) -> tuple[pa.LargeStringArray | None, Bool]:
-        """Return the names of documents with some numbers, as `batches` gives them, and `are_places` of each."""
-        at = np.searchsorted(self.rows, lines.to_numpy() - 1)
-        return None if self.names is None else self.names.take(pa.array(at)), self.are_places[at]
+        """Return the names of documents with some numbers, as `batches` gives them; see `KeptNames.at`."""
+        return self.names.at(np.searchsorted(self.rows, lines.to_numpy() - 1))
 
     def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
         """Yield batches of `DOCUMENTS_SCHEMA`, with the ids of the run; the line is the document's number there."""
@@ -196,21 +183,69 @@ class KeptDocuments:
             yield escaped_as(pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields)), batch)
 
 
-def _documents(path: Path) -> pa.Table:
-    """Read the required columns of a table of documents; most have no parents, those of earlier versions no names."""
+class KeptNames:
+    """Names of the documents that a run kept; they are read when they are first asked for.
+
+    Parameters
+    ----------
+    directory : Path
+        Directory of the run.
+    rows : int64 array, shape (n_kept,)
+    ids : Array, shape (n_kept,)
+    """
+
+    def __init__(self, directory: Path, rows: I64, ids: pa.Array) -> None:
+        self._directory = directory
+        self._rows = rows
+        self._ids = ids
+
+    def at(self, places: I64) -> tuple[pa.LargeStringArray | None, Bool]:
+        """Return the names of some kept documents, and which have no id of their own.
+
+        The name of a document without an id says only where it was read. Names are None in runs of earlier versions.
+
+        Raises
+        ------
+        RunError
+            The run is damaged.
+        """
+        names, are_places = self._read
+        return None if names is None else names.take(pa.array(places)), are_places[places]
+
+    @cached_property
+    def _read(self) -> tuple[pa.LargeStringArray | None, Bool]:
+        with _damage_of(self._directory):
+            table = _documents(self._directory / _TABLE, "name", "source", "line")
+            names = _at(table["name"], self._rows) if "name" in table.column_names else None
+            is_place = self._ids.is_null()
+            if not pa.types.is_integer(self._ids.type):  # the place is the id if no document of the run has one
+                where = (_at(table[name], self._rows).cast(pa.large_string()) for name in ("source", "line"))
+                place = pc.binary_join_element_wise(*where, pa.scalar(":", pa.large_string()))
+                is_place = pc.or_(is_place, pc.equal(pc.fill_null(self._ids, ""), place))
+            return names, is_place.to_numpy(zero_copy_only=False)
+
+
+def _documents(path: Path, *columns: str) -> pa.Table:
+    """Read columns of a table of documents that it has; earlier versions, and most runs, lack some."""
     with parquet.open_table(path) as file:
-        return file.read(columns=[name for name in _COLUMNS if name in file.schema_arrow.names])
+        return file.read(columns=[name for name in columns if name in file.schema_arrow.names])
 
 
-def _are_places(kept: Mapping[str, pa.Array]) -> Bool:
-    """Return which documents have no id, or their place as the id: so it is if no document of the run has one."""
-    ids, colon = kept["id"], pa.scalar(":", pa.large_string())
-    is_one = ids.is_null()
-    if not pa.types.is_integer(ids.type):
-        names = kept["source"].cast(pa.large_string()), kept["line"].cast(pa.large_string())
-        is_one = pc.or_(is_one, pc.equal(pc.fill_null(ids, ""), pc.binary_join_element_wise(*names, colon)))
-    found: Bool = is_one.to_numpy(zero_copy_only=False)
-    return found
+def _at(column: pa.ChunkedArray, rows: I64) -> pa.Array:
+    return column.combine_chunks().take(pa.array(rows))
+
+
+@contextlib.contextmanager
+def _damage_of(directory: Path) -> Iterator[None]:
+    """Convert any error of a damaged file to one that names the run."""
+    try:
+        yield
+    except NearkinError:
+        raise
+    except (
+        OSError, pa.ArrowException, ArithmeticError, ValueError, TypeError, LookupError, AttributeError
+    ) as error:  # fmt: skip
+        raise RunError(f"The run in {directory} is damaged ({why_damaged(error)}). Run the command again.") from error
 
 
 def _with_column(one: Input, keep_column: str) -> Input:
