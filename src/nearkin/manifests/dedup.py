@@ -26,7 +26,9 @@ REASONS = (
     "numbers only",
     "ignored only",
 )
-"""Reasons given for documents, in the order in which they are shown; the last two only if numbers or passages do not
+"""Reasons given for documents, in the order in which they are shown."""
+RARE_REASONS = ("numbers only", "ignored only")
+"""Reasons, and results for the other set, that are only counted where there are some: if numbers or passages do not
 count."""
 TEXTLESS_REASONS = ("empty", "numbers only", "ignored only", "unreadable")
 """Reasons of documents of which no text is compared."""

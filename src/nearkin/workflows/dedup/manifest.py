@@ -12,6 +12,7 @@ import pyarrow as pa
 from nearkin._version import __version__
 from nearkin.manifests.dedup import (
     OTHER_RESULTS,
+    RARE_REASONS,
     REASONS,
     REPEATED_ID,
     SHORT_MATCHES,
@@ -101,7 +102,7 @@ def counts(judged: Judged) -> dict[str, int]:
     n_kept = int(outcome.keep.sum())
     return {
         "documents": len(outcome.reason),
-        **{counted_as(reason): n for reason, n in zip(REASONS, by_reason, strict=True) if n or reason in REASONS[:-2]},
+        **_by_name(REASONS, by_reason),
         "kept": n_kept,
         "dropped": len(outcome.reason) - n_kept - by_reason[REASONS.index("unreadable")],
         "groups": len(groups.principal),
@@ -116,10 +117,14 @@ def _against_counts(judged: Judged, options: DedupOptions) -> dict[str, int] | N
     if judged.others is None:
         return None
     n_of_result = np.bincount(judged.others.result, minlength=len(OTHER_RESULTS)).tolist()
-    named = {counted_as(result): n for result, n in zip(OTHER_RESULTS, n_of_result, strict=True)}
-    named = {name: n for place, (name, n) in enumerate(named.items()) if n or place < len(OTHER_RESULTS) - 2}
+    named = _by_name(OTHER_RESULTS, n_of_result)
     n_short = judged.others.n_short_matches if options.looks_inside else 0
     return {"documents": len(judged.others.result), **named, **({SHORT_MATCHES: n_short} if n_short else {})}
+
+
+def _by_name(names: Sequence[str], numbers: Sequence[int]) -> dict[str, int]:
+    """Return counts by name, without the rare ones that are 0."""
+    return {counted_as(name): n for name, n in zip(names, numbers, strict=True) if n or name not in RARE_REASONS}
 
 
 def counts_in_words(counts: Mapping[str, int]) -> str:
