@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
@@ -123,12 +124,17 @@ def is_descriptor(path: str) -> bool:
     """
     for _ in range(_MAX_LINKS):
         folder = os.path.dirname(os.path.abspath(path))
-        if _DESCRIPTORS.fullmatch(folder) or _DESCRIPTORS.fullmatch(os.path.realpath(folder)):
+        if _holds_descriptors(folder):
             return True
         if not os.path.islink(path):
             return False
         path = os.path.join(folder, os.readlink(path))
     return False
+
+
+@lru_cache(maxsize=256)  # asked of each of the files in a folder
+def _holds_descriptors(folder: str) -> bool:
+    return any(_DESCRIPTORS.fullmatch(one) for one in (folder, os.path.realpath(folder)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

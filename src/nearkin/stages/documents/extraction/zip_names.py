@@ -109,7 +109,7 @@ def archive_alone(data: bytes) -> bytes:
 
 
 def before(file: BinaryIO, n_bytes: int) -> Literal["", "part", "archive"]:
-    """Return what stands in a file that begins with an archive before the archive that `zipfile` reads.
+    """Return what precedes the archive that `zipfile` finds in a file.
 
     An archive that was cut has no directory. If one of its last entries is an archive itself, stored as it is, readers
     take that one for the whole. A program that unpacks itself, or a mark, may come before the first entry.
