@@ -43,7 +43,7 @@ def overlay_archive(service: ReviewService, _: Visitor, asked: OverlayQuery) -> 
     members = stored_members(service.collection.opened, asked.tolerance)
     with service.collection.opened.store.reading() as connection:
         late = set(ids_not_grouped(connection, asked.tolerance))
-    left_out = late.difference(members["doc_id"].to_pylist())
+    left_out = sorted(late.difference(members["doc_id"].to_pylist()))
     with tempfile.TemporaryDirectory(prefix="nearkin-") as folder:
         out = Path(folder, f"overlay.{asked.format}")
         written = write_group_overlays(
@@ -51,7 +51,7 @@ def overlay_archive(service: ReviewService, _: Visitor, asked: OverlayQuery) -> 
         )
         files = {one.path.name: one.path.read_bytes() for one in written}
         if left_out:
-            write_table(pa.table({"doc_id": sorted(left_out)}), Path(folder, LEFT_OUT))
+            write_table(pa.table({"doc_id": left_out}), Path(folder, LEFT_OUT))
             files[LEFT_OUT] = Path(folder, LEFT_OUT).read_bytes()
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:

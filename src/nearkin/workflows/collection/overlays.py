@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import BinaryIO, cast
 import pyarrow as pa
 from sqlalchemy import Connection
 
+from nearkin import _compute as pc
 from nearkin.collection.collection import Collection
 from nearkin.collection.listing.exceptions import ExceptionFilter, stored_exceptions, textless_contents
 from nearkin.collection.listing.problems import problems_of
@@ -118,7 +119,7 @@ def write_group_overlays(
     out: Path,
     *,
     overwrite: bool,
-    left_out: Container[str] = (),
+    left_out: Sequence[str] = (),
 ) -> list[WrittenOverlay]:
     """Write an overlay for each dialect and key of the load files that the documents came from, and say which.
 
@@ -135,7 +136,7 @@ def write_group_overlays(
         File of the first overlay; the others get its name with a number: ``out-2.dat``, ``out-3.csv``, ….
     overwrite : bool
         Whether files may be replaced, and former overlays removed.
-    left_out : container of str
+    left_out : sequence of str
         Documents that get no row, because their groups are not known.
 
     Raises
@@ -150,7 +151,10 @@ def write_group_overlays(
         textless = textless_contents(connection, collection.opened.counting.normalise)
         unread = _unread(connection, texts)
     listed = collection.documents().table
-    listed = listed.filter(pa.array([one not in left_out for one in listed["doc_id"].to_pylist()], pa.bool_()))
+    if left_out:
+        listed = listed.filter(
+            pc.invert(pc.is_in(listed["doc_id"], value_set=pa.array(left_out, listed["doc_id"].type)))
+        )
     parts = _parts(listed, unread, out.suffix.lower())
     paths = [_numbered(out, number, one) for number, one in enumerate(parts, 1)]
     former = [path for path in _former(out) if path not in paths]
