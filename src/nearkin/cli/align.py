@@ -118,11 +118,19 @@ _TargetIfAny = Annotated[
 ]
 _SourceColumn = Annotated[
     str | None,
-    _input("--source-column", help="Column of the first language. [dim]default: the column with its code[/]"),
+    _input(
+        "--source-column",
+        metavar="COLUMN",
+        help="Column of the first language. [dim]default: the column with its code[/]",
+    ),
 ]
 _TargetColumn = Annotated[
     str | None,
-    _input("--target-column", help="Column of the second language. [dim]default: the column with its code[/]"),
+    _input(
+        "--target-column",
+        metavar="COLUMN",
+        help="Column of the second language. [dim]default: the column with its code[/]",
+    ),
 ]
 _Format = Annotated[
     str | None,

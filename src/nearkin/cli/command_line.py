@@ -7,7 +7,6 @@ import errno
 import functools
 import itertools
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from pathlib import Path
@@ -39,8 +38,6 @@ _PLAIN = {
     "⟨": "<", "⟩": ">", "γ": "g", "τ": "t",
 }  # fmt: skip
 _HANDLER = "nearkin-plain"
-_COLUMN = re.compile("--(?:[a-z]+-)?(?:text|id)")
-"""Options that name a column of the input."""
 _SIDES = {"left", "right"}
 _TWO_CORPORA = "This command compares two corpora: --left INPUT --right INPUT. For one corpus use nearkin dedup"
 _COLLECTION: ContextVar[object] = ContextVar("collection", default=None)
@@ -111,8 +108,8 @@ class Command(TyperCommand):
         """Refuse two columns for one option, of which all but the last would be ignored."""
         given = [one.partition("=")[0] for one in itertools.takewhile(lambda one: one != "--", args)]
         for one in self.params:
-            names_one = str(getattr(one, "help", None)).startswith("Column ") and not getattr(one, "multiple", False)
-            for option in filter(_COLUMN.fullmatch, one.opts) if names_one else ():
+            names_one = one.metavar == "COLUMN" and not getattr(one, "multiple", False)
+            for option in one.opts if names_one else ():
                 if (n := given.count(option)) > 1:
                     raise ParameterError(
                         f"{option} names one column, and was given {n} times. Join several columns into one first."

@@ -23,11 +23,12 @@ TableFile = Annotated[
     Path,
     typer.Argument(metavar="FILE", help="Table of documents: .parquet, .csv, .tsv or .jsonl.", show_default=False),
 ]
-TextColumn = Annotated[str, _input("--text", help="Column with the texts.", show_default=True)]
+TextColumn = Annotated[str, _input("--text", metavar="COLUMN", help="Column with the texts.", show_default=True)]
 LabelColumn = Annotated[
     str | None,
     _input(
         "--label",
+        metavar="COLUMN",
         help="Column with the labels; documents with the same label belong together. [dim]default: none; pairs "
         "with a Jaccard similarity of at least 0.5 belong together[/]",
     ),

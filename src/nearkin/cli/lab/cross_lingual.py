@@ -29,8 +29,8 @@ ParallelDocs = Annotated[
         show_default=False,
     ),
 ]
-LeftColumn = Annotated[str, _input(help="Column with the language that the table translates from.")]
-RightColumn = Annotated[str, _input(help="Column with the language that it translates to.")]
+LeftColumn = Annotated[str, _input(metavar="COLUMN", help="Column with the language that the table translates from.")]
+RightColumn = Annotated[str, _input(metavar="COLUMN", help="Column with the language that it translates to.")]
 Tables = Annotated[
     list[Path],
     _input(

@@ -43,8 +43,11 @@ FamilyDocuments = Annotated[
     Path | None,
     _larger("--documents", help="Parquet, CSV, TSV or JSON Lines with thousands of documents in known families."),
 ]
-Family = Annotated[str | None, _larger(help="Column with the family; documents of one family should find one another.")]
-FamilyText = Annotated[str, _larger("--text", help="Column with the text.", show_default=True)]
+Family = Annotated[
+    str | None,
+    _larger(metavar="COLUMN", help="Column with the family; documents of one family should find one another."),
+]
+FamilyText = Annotated[str, _larger("--text", metavar="COLUMN", help="Column with the text.", show_default=True)]
 Only = Annotated[str | None, _larger(help="COLUMN=VALUE: use only these rows. [dim]default: all[/]")]
 LeaveOut = Annotated[
     str | None,

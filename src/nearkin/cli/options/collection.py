@@ -255,12 +255,16 @@ MakePrincipal = Annotated[
     _collection("--make-principal", help="Make this document the principal of its group.", show_default=False),
 ]
 LabelIdColumn = Annotated[
-    str | None, _collection("--id", help="Column of LABELS with the ids. [dim]default: guessed[/]", show_default=False)
+    str | None,
+    _collection(
+        "--id", metavar="COLUMN", help="Column of LABELS with the ids. [dim]default: guessed[/]", show_default=False
+    ),
 ]
 LabelColumn = Annotated[
     str | None,
     _collection(
         "--label",
+        metavar="COLUMN",
         help="Column of LABELS with the labels. [dim]default: guessed if only one column fits[/]",
         show_default=False,
     ),

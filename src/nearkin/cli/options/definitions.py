@@ -30,18 +30,24 @@ Corpus = Annotated[
 FinishedRun = Annotated[Path, typer.Argument(metavar="DIR", help="Results of nearkin dedup.", show_default=False)]
 Text = Annotated[
     str | None,
-    _input(help="Column with the text. [dim]default: guessed and printed[/]", show_default=False),
+    _input(metavar="COLUMN", help="Column with the text. [dim]default: guessed and printed[/]", show_default=False),
 ]
 Title = Annotated[
     str | None,
     _input(
+        metavar="COLUMN",
         help="Column with a headline, which is put before the text with a space. [dim]default: none[/]",
         show_default=False,
     ),
 ]
 Id = Annotated[
     str | None,
-    _input("--id", help="Column with the id. [dim]default: guessed and printed, else file:line[/]", show_default=False),
+    _input(
+        "--id",
+        metavar="COLUMN",
+        help="Column with the id. [dim]default: guessed and printed, else file:line[/]",
+        show_default=False,
+    ),
 ]
 Encoding = Annotated[str, _input(help="Fallback encoding for text, CSV and TSV that is not valid UTF-8.")]
 Documents = Annotated[int, _input(help="Number of documents to use; every pair of them is compared.")]

@@ -53,11 +53,15 @@ RightLanguage = Annotated[
         "[dim]default: the second of the table[/]",
     ),
 ]
-Text = Annotated[str | None, _input(help="Column with the text, on both sides. [dim]default: guessed and printed[/]")]
+Text = Annotated[
+    str | None,
+    _input(metavar="COLUMN", help="Column with the text, on both sides. [dim]default: guessed and printed[/]"),
+]
 LeftText = Annotated[str | None, _input("--left-text", metavar="COLUMN", help="Column with the text, left only.")]
 RightText = Annotated[str | None, _input("--right-text", metavar="COLUMN", help="Column with the text, right only.")]
 Id = Annotated[
-    str | None, _input("--id", help="Column with the id, on both sides. [dim]default: guessed and printed[/]")
+    str | None,
+    _input("--id", metavar="COLUMN", help="Column with the id, on both sides. [dim]default: guessed and printed[/]"),
 ]
 LeftId = Annotated[str | None, _input("--left-id", metavar="COLUMN", help="Column with the id, left only.")]
 RightId = Annotated[str | None, _input("--right-id", metavar="COLUMN", help="Column with the id, right only.")]

@@ -78,7 +78,9 @@ SampleRightLanguage = Annotated[
         "--right-language", metavar="LANG", help="Language of the right sample. [dim]default: the table's second[/]"
     ),
 ]
-SampleText = Annotated[str | None, _sample("--text", help="Column with the text. [dim]default: guessed and printed[/]")]
+SampleText = Annotated[
+    str | None, _sample("--text", metavar="COLUMN", help="Column with the text. [dim]default: guessed and printed[/]")
+]
 LeftText = Annotated[str | None, _sample("--left-text", metavar="COLUMN", help="Column with the text, left only.")]
 RightText = Annotated[str | None, _sample("--right-text", metavar="COLUMN", help="Column with the text, right only.")]
 SearchMethod = Annotated[str | None, _fixed("--method", help="vectors, signatures or window.")]
