@@ -150,7 +150,7 @@ def test_of_a_longer_file_documents_at_equal_distances_are_taken(files: Path) ->
         ("few.jsonl", ("--seed", "-1"), 2, "--seed must be"),
         ("few.jsonl", ("--table", "{}/de-en.table", "--table", "{}/de-en.table"), 2, "Got 3 instead"),
         ("few.jsonl", ("--translated", "{}/strange.jsonl"), 3, "none of its 1 id occurs among the documents"),
-        ("few.jsonl", ("--right-column", "de"), 3, "both languages would be read from the column 'de'"),
+        ("few.jsonl", ("--right-column", "en"), 2, "--right-column names one column, and was given 2 times"),
     ],
 )
 def test_what_cannot_be_used_is_refused_in_words(
@@ -171,6 +171,17 @@ def test_what_cannot_be_used_is_refused_in_words(
     )  # fmt: skip
     assert ended.code == code, ended.err
     assert message in re.sub(r"[\s│]+", " ", ended.err)
+    assert not (tmp_path / "out/summary.json").exists()
+
+
+def test_one_column_for_both_languages_is_refused(files: Path, tmp_path: Path) -> None:
+    table().write(tmp_path / "de-en.table")
+    ended = nearkin_here(
+        "lab", "cross-lingual", files / "few.jsonl", "--left-column", "de", "--right-column", "de", "--table",
+        tmp_path / "de-en.table", "--out", tmp_path / "out",
+    )  # fmt: skip
+    assert ended.code == 3, ended.err
+    assert "both languages would be read from the column 'de'" in re.sub(r"[\s│]+", " ", ended.err)
     assert not (tmp_path / "out/summary.json").exists()
 
 
