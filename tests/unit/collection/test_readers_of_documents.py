@@ -48,7 +48,8 @@ WITHOUT = {
     "compares, repairs or sets aside the rows itself": {
         "collection/decisions/purging.py": "_planned_in_damage",
         "collection/decisions/purging_damaged.py": "_changed_rows _without_document end_changed_rows raw_rows",
-        "collection/loads/loading.py": "begin _write _remove_gone _record_stored",
+        "collection/loads/loading.py": "begin _remove_gone _record_stored",
+        "collection/loads/writing.py": "write",
         "collection/stored/document_rows.py": (
             "refuse_changed_documents refuse_hidden refuse_omitted_documents rows_where"
         ),

@@ -111,7 +111,7 @@ class CheckInTransaction:
             load = self._load.copy() if self._load is not None else self._begun()
             number = load.next_content
             load.store(replace(one, damaged=set()))
-            if load.next_content > number and not load.keeps_words:
+            if load.next_content > number and not load.writer.keeps_words:
                 append(self._connection, self._collection.counting, [number], [query.text], query.keys)
             documents = schema.documents.c
             is_it = (documents.doc_id == one.doc_ids[0]) & documents.is_current

@@ -19,20 +19,21 @@ from nearkin.collection.loads.failed_records import FailedRecords
 from nearkin.collection.loads.figures import Figures
 from nearkin.collection.loads.gone_members import AddedFiles, gone_later
 from nearkin.collection.loads.incoming import Examined, SeenIds
-from nearkin.collection.loads.known_texts import numbers_of, repair, with_lost_digests
+from nearkin.collection.loads.known_texts import numbers_of
 from nearkin.collection.loads.load_numbers import new_name, next_content
-from nearkin.collection.loads.missing_texts import missing_of, proven, put_back
 from nearkin.collection.loads.origins import LoadOrigins
+from nearkin.collection.loads.restoring import Restoring
 from nearkin.collection.loads.shared_ids import SharedIds, place_of, plain_file
+from nearkin.collection.loads.writing import LoadRows, LoadWriter
 from nearkin.collection.stored import problem_rows, shingle_table
 from nearkin.collection.stored.newest import Newest, newest_of
 from nearkin.collection.stored.origins import OriginValues
 from nearkin.collection.stored.problem_rows import is_about_id_or_size
 from nearkin.collection.stored.purged import PURGED
-from nearkin.collection.stored.segments import believable_loads
 from nearkin.errors import SourceError
+from nearkin.records import Bool
 from nearkin.store import schema
-from nearkin.store.bulk import insert_rows, named
+from nearkin.store.bulk import named
 from nearkin.store.checksums import checksum, covered
 from nearkin.store.integrity import number_after_last
 from nearkin.store.seals import Seals, documents_of
@@ -41,7 +42,6 @@ from nearkin.store.store import Store
 _IS_CURRENT, _SOURCE, _LINE = (
     [column.name for column in schema.documents.columns].index(name) for name in ("is_current", "source", "line")
 )
-_TEXT, _DIGEST = ([column.name for column in schema.contents.columns].index(name) for name in ("text", "digest"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,25 +56,31 @@ class _Came:
     origin: OriginValues | None = None
 
 
-@dataclass(slots=True)
-class _LoadRows:
-    """Rows that a batch adds to the tables.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _LoadBatch:
+    """Documents of a batch, what is stored of them, and the rows to write.
 
     Attributes
     ----------
-    listed_again : set of str
-        Ids of ``problems`` whose files were extracted, and had other bytes or another exception before.
-    read : set of str
-        Ids with a path, under which problems of documents that are stored now may be listed.
+    newest : dict of str to Newest
+        What is stored of the ids, with the documents of the batch before the current one.
+    numbers : dict of bytes to int
+        By digest, the number of each stored text, in the same way.
+    is_repeated : bool array, shape (n_documents,)
+        Whether the id occurred before in the load.
+    is_shared : bool array, shape (n_documents,)
+        Whether the repeated id may be that of another document.
+    gone : set of str
+        Ids of members that files of a later wave no longer contained.
     """
 
-    documents: dict[int, list[Any]] = field(default_factory=dict)
-    contents: list[tuple[Any, ...]] = field(default_factory=list)
-    profiles: list[tuple[Any, ...]] = field(default_factory=list)
-    problems: list[tuple[Any, ...]] = field(default_factory=list)
-    replaced: list[int] = field(default_factory=list)
-    listed_again: set[str] = field(default_factory=set)
-    read: set[str] = field(default_factory=set)
+    examined: Examined
+    newest: dict[str, Newest]
+    numbers: dict[bytes, int]
+    is_repeated: Bool
+    is_shared: Bool
+    gone: set[str]
+    rows: LoadRows = field(default_factory=LoadRows)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -85,8 +91,6 @@ class Load:
     ----------
     name : str
         Name of the wave.
-    keeps_words : bool
-        Whether the collection has stored sets of word 5-grams: those of new texts are stored before their documents.
     brings_back : bool
         Whether a text added earlier to the same wave becomes current again.
     changes_ids : bool
@@ -104,8 +108,6 @@ class Load:
     """
 
     connection: Connection
-    collection_store: Store
-    counting: TextCounting
     number: int
     wave: int
     name: str
@@ -114,17 +116,14 @@ class Load:
     next_content: int
     next_row: int
     origins: LoadOrigins
-    keeps_words: bool = False
+    restoring: Restoring
+    writer: LoadWriter
     brings_back: bool = False
     changes_ids: bool = False
     figures: Figures = field(default_factory=Figures)
-    n_new_problems: int = 0
     seen: SeenIds = field(default_factory=SeenIds)
     shared: SharedIds = field(default_factory=SharedIds)
     digest: Any = field(default_factory=hashlib.sha256)
-    seals: Seals = field(default_factory=Seals)
-    repaired: set[bytes] = field(default_factory=set)
-    missing: set[int] = field(default_factory=set)
     waiting: dict[str, list[_Came]] = field(default_factory=dict)
     files: AddedFiles | None = None
     removed: Removed = field(default_factory=Removed)
@@ -156,8 +155,6 @@ class Load:
         next_row = number_after_last(connection, schema.documents.c.row)
         return cls(
             connection=connection,
-            collection_store=store,
-            counting=counting,
             number=number,
             wave=wave,
             name=name,
@@ -166,9 +163,12 @@ class Load:
             next_content=first_content,
             next_row=next_row,
             origins=LoadOrigins(connection=connection, load=number, added_at=added_at),
-            keeps_words=keeps_words,
-            seals=seals,
-        )
+            restoring=Restoring(connection=connection, collection_store=store, counting=counting),
+            writer=LoadWriter(
+                connection=connection, collection_store=store, counting=counting, load=number, wave=wave, seals=seals,
+                keeps_words=keeps_words,
+            ),
+        )  # fmt: skip
 
     def copy(self) -> Load:
         """Copy the state of the load, to go on from if the rows of a batch are rolled back."""
@@ -178,10 +178,9 @@ class Load:
             seen=deepcopy(self.seen),
             shared=deepcopy(self.shared),
             digest=self.digest.copy(),
-            seals=deepcopy(self.seals),
             origins=self.origins.copy(),
-            repaired=set(self.repaired),
-            missing=set(self.missing),
+            restoring=self.restoring.copy(),
+            writer=self.writer.copy(),
             waiting={doc_id: list(texts) for doc_id, texts in self.waiting.items()},
         )
 
@@ -190,61 +189,92 @@ class Load:
         newest, n_mended = newest_of(self.connection, set(examined.doc_ids), wave=self.wave, load=self.number)
         self.figures.n_repaired += n_mended
         numbers = numbers_of(self.connection, list(dict.fromkeys(examined.digests)))
-        self._repair(examined, newest, numbers)
-        rows, is_repeated = _LoadRows(), self.seen.mark(examined.doc_ids)
+        self.restoring.restore(examined, newest, numbers, self.figures)
+        is_repeated = self.seen.mark(examined.doc_ids)
         is_shared = self.shared.mark(examined, is_repeated)
         if examined.origins or examined.places:
             self._look_up_origins(examined, newest)
         gone = self._gone_later(examined, newest)
-        for i, digest in enumerate(examined.digests):
-            doc_id, source, line = examined.doc_ids[i], examined.sources[i], examined.lines[i]
-            problem, origin, was = examined.problems[i], examined.origins.get(i), newest.get(doc_id)
-            if origin is not None:
-                self.origins.count({doc_id, examined.problem_id(i)}, origin, is_read=problem is None)
-            if problem is None or not (problem == PURGED or is_about_id_or_size(problem)):
-                self.origins.count_exception(origin, has_text=problem is None and i not in examined.blank)
-            if problem is not None:
-                self._list(i, examined, was, rows, is_gone=doc_id in gone)
-                continue
-            content = numbers.get(digest)
-            if was is not None and doc_id in gone and content in was.in_wave:
-                self.figures.n_unchanged += 1
-                continue
-            is_re_extracted = origin is not None and self._is_of_same_file(was, content, origin)
-            if is_re_extracted and not self.origins.re_extract:
-                self.origins.figures.n_other_extractor += 1
-                self.figures.n_unchanged += 1
-                continue
-            if is_shared[i] and was is not None and was.is_current and not self._is_same_text(doc_id, content, was):
-                self._refuse_shared(i, examined, was, rows)
-                continue
-            if i in examined.places:
-                self.shared.take(doc_id, examined.places[i])
-                rows.read |= {examined.problem_id(i)} - {doc_id}
-            if content is None:
-                content = numbers[digest] = self._new_content(digest, examined, rows)
-            one = _Came(
-                doc_id=doc_id, content=content, source=source, line=line, repeats_id=bool(is_repeated[i]), origin=origin
-            )
-            if was is None or not was.is_current:
-                self.figures.count_new(doc_id, is_restored=was is not None and content in {was.content, *was.before})
-                newest[doc_id] = self._new_version(one, was, rows)
-            elif was.content == content:  # texts waiting for this id preceded the current one: its history
-                is_same_again = bool(is_repeated[i]) and self._is_same_text(doc_id, content, was)
-                self.figures.n_unchanged += len(self.waiting.pop(doc_id, ()))
-                self.figures.count_unchanged(is_repeated=is_same_again)
-                if origin is not None:
-                    self.origins.complete(was.row, doc_id, origin)
-            elif content in was.in_wave and not (self.brings_back or is_re_extracted):
-                is_same_again = bool(is_repeated[i]) and self._is_same_text(doc_id, content, was)
-                self.figures.count_unchanged(is_repeated=is_same_again)  # an old text does not undo a later one
-                self.shared.skip(doc_id, content)
-            elif content in was.before and not was.is_of_load and not (self.brings_back or is_re_extracted):
-                self._wait(one)
+        batch = _LoadBatch(
+            examined=examined, newest=newest, numbers=numbers, is_repeated=is_repeated, is_shared=is_shared, gone=gone
+        )
+        for i, problem in enumerate(examined.problems):
+            self._count_origin(i, examined)
+            if problem is None:
+                self._store_document(i, batch)
             else:
-                self._note_name_of_place(i, examined)
-                newest[doc_id] = self._new_versions([*self.waiting.pop(doc_id, ()), one], was, rows)
-        self._write(rows)
+                self._list(i, batch)
+        self.writer.write(batch.rows, self.origins, self.figures)
+
+    def _count_origin(self, i: int, examined: Examined) -> None:
+        problem, origin = examined.problems[i], examined.origins.get(i)
+        if origin is not None:
+            self.origins.count({examined.doc_ids[i], examined.problem_id(i)}, origin, is_read=problem is None)
+        if problem is None or not (problem == PURGED or is_about_id_or_size(problem)):
+            self.origins.count_exception(origin, has_text=problem is None and i not in examined.blank)
+
+    def _store_document(self, i: int, batch: _LoadBatch) -> None:
+        """Store a document with a text, unless it is stored already, is another one, or must not come back."""
+        examined, rows, doc_id = batch.examined, batch.rows, batch.examined.doc_ids[i]
+        origin, was, content = examined.origins.get(i), batch.newest.get(doc_id), batch.numbers.get(examined.digests[i])
+        if was is not None and doc_id in batch.gone and content in was.in_wave:
+            self.figures.n_unchanged += 1
+            return
+        is_re_extracted = origin is not None and self._is_of_same_file(was, content, origin)
+        if is_re_extracted and not self.origins.re_extract:
+            self.origins.figures.n_other_extractor += 1
+            self.figures.n_unchanged += 1
+            return
+        if batch.is_shared[i] and was is not None and was.is_current and not self._is_same_text(doc_id, content, was):
+            self._refuse_shared(i, was, batch)
+            return
+        if i in examined.places:
+            self.shared.take(doc_id, examined.places[i])
+            rows.read |= {examined.problem_id(i)} - {doc_id}
+        if content is None:
+            content = batch.numbers[examined.digests[i]] = self._new_content(examined.digests[i], examined, rows)
+        came = _Came(
+            doc_id=doc_id,
+            content=content,
+            source=examined.sources[i],
+            line=examined.lines[i],
+            repeats_id=bool(batch.is_repeated[i]),
+            origin=origin,
+        )
+        if was is not None and was.is_current:
+            self._store_again(i, came, was, batch, may_return=self.brings_back or is_re_extracted)
+        else:
+            self.figures.count_new(doc_id, is_restored=was is not None and content in {was.content, *was.before})
+            batch.newest[doc_id] = self._new_version(came, was, rows)
+
+    def _store_again(self, i: int, came: _Came, was: Newest, batch: _LoadBatch, *, may_return: bool) -> None:
+        """Store a document whose id is current, as a new version if its text is new.
+
+        Parameters
+        ----------
+        i : int
+        came : _Came
+        was : Newest
+        batch : _LoadBatch
+        may_return : bool
+            Whether a text that the id had before becomes current again at once.
+        """
+        doc_id, content = came.doc_id, came.content
+        if was.content == content:  # texts waiting for this id preceded the current one: its history
+            is_same_again = came.repeats_id and self._is_same_text(doc_id, content, was)
+            self.figures.n_unchanged += len(self.waiting.pop(doc_id, ()))
+            self.figures.count_unchanged(is_repeated=is_same_again)
+            if came.origin is not None:
+                self.origins.complete(was.row, doc_id, came.origin)
+        elif content in was.in_wave and not may_return:
+            is_same_again = came.repeats_id and self._is_same_text(doc_id, content, was)
+            self.figures.count_unchanged(is_repeated=is_same_again)  # an old text does not undo a later one
+            self.shared.skip(doc_id, content)
+        elif content in was.before and not was.is_of_load and not may_return:
+            self._wait(came)
+        else:
+            self._note_name_of_place(i, batch.examined)
+            batch.newest[doc_id] = self._new_versions([*self.waiting.pop(doc_id, ()), came], was, batch.rows)
 
     def _is_same_text(self, doc_id: str, content: int | None, was: Newest) -> bool:
         """Whether the earlier document of this load with an id has a text, also if it undid no later text."""
@@ -253,12 +283,13 @@ class Load:
         skipped = self.shared.skipped(doc_id)
         return content is not None and content == (was.content if skipped is None else skipped)
 
-    def _list(self, i: int, examined: Examined, was: Newest | None, rows: _LoadRows, *, is_gone: bool) -> None:
+    def _list(self, i: int, batch: _LoadBatch) -> None:
         """Store the problem of a document that cannot be stored."""
+        examined, rows, was = batch.examined, batch.rows, batch.newest.get(batch.examined.doc_ids[i])
         doc_id, problem, origin = examined.problem_id(i), examined.problems[i], examined.origins.get(i)
         self.figures.n_erased += problem == PURGED
         self.figures.n_not_stored += problem is not None and is_about_id_or_size(problem)
-        if origin is not None and not is_gone:
+        if origin is not None and examined.doc_ids[i] not in batch.gone:
             row = was.row if was is not None and was.is_current else None
             if self.origins.take_unread(doc_id, origin, row):
                 rows.listed_again.add(doc_id)
@@ -276,8 +307,9 @@ class Load:
             )
         self.figures.count_changed_place(examined.doc_ids[i])
 
-    def _refuse_shared(self, i: int, examined: Examined, was: Newest, rows: _LoadRows) -> None:
+    def _refuse_shared(self, i: int, was: Newest, batch: _LoadBatch) -> None:
         """Store a problem in place of a document whose id another document of this load has, too."""
+        examined, rows = batch.examined, batch.rows
         row, source, doc_id = rows.documents.get(was.row), examined.sources[i], examined.problem_id(i)
         other = place_of(self.connection, was.row) if row is None else (row[_SOURCE], row[_LINE])
         examined.problems[i] = problem = self.shared.problem(examined, i, other)
@@ -314,7 +346,7 @@ class Load:
         """Whether another extractor made another text of the same bytes; a damaged text is replaced by any."""
         if was is None or not was.is_current or was.content < 0 or was.content == content:
             return False
-        return was.content not in self.missing and self.origins.is_of_same_file(was.row, origin)
+        return was.content not in self.restoring.missing and self.origins.is_of_same_file(was.row, origin)
 
     def _wait(self, one: _Came) -> None:
         waiting = self.waiting.setdefault(one.doc_id, [])
@@ -323,7 +355,7 @@ class Load:
         else:
             waiting.append(one)
 
-    def _new_versions(self, came: Iterable[_Came], was: Newest, rows: _LoadRows) -> Newest:
+    def _new_versions(self, came: Iterable[_Came], was: Newest, rows: LoadRows) -> Newest:
         """Store texts that replace a current one, each as a new version."""
         before = was.before
         for one in came:
@@ -337,7 +369,7 @@ class Load:
             was = self._new_version(one, was, rows)
         return was
 
-    def _new_content(self, digest: bytes, examined: Examined, rows: _LoadRows) -> int:
+    def _new_content(self, digest: bytes, examined: Examined, rows: LoadRows) -> int:
         number = self.next_content
         self.next_content += 1
         self.digest.update(digest)
@@ -345,7 +377,7 @@ class Load:
         rows.profiles.append((number, *examined.profiles[digest]))
         return number
 
-    def _new_version(self, one: _Came, was: Newest | None, rows: _LoadRows) -> Newest:
+    def _new_version(self, one: _Came, was: Newest | None, rows: LoadRows) -> Newest:
         version, row = 1 if was is None else was.version + 1, self.next_row
         self.next_row += 1
         self.changes_ids |= was is not None
@@ -355,86 +387,14 @@ class Load:
             self.origins.take(row, one.doc_id, one.origin)
         return Newest(version=version, row=row, content=one.content, is_current=True)
 
-    def _repair(self, examined: Examined, newest: dict[str, Newest], numbers: dict[bytes, int]) -> None:
-        """Replace damaged stored texts with the added ones."""
-        for digest in examined.damaged - self.repaired:
-            number = numbers.get(digest)
-            if number is not None:
-                content, profile = examined.contents[digest], examined.profiles[digest]
-                repair(self.connection, self.collection_store, self.counting, number, content, profile)
-                self.repaired.add(digest)
-                self.figures.n_repaired += 1
-        wanted = dict[int, set[bytes]]()
-        for doc_id, digest, problem in zip(examined.doc_ids, examined.digests, examined.problems, strict=True):
-            if problem is None and digest not in numbers and doc_id in newest:
-                wanted.setdefault(newest[doc_id].content, set()).add(digest)
-        found = with_lost_digests(self.connection, wanted)
-        numbers |= found
-        self.figures.n_repaired += len(found)
-        self._put_back(examined, newest, numbers)
-
-    def _put_back(self, examined: Examined, newest: dict[str, Newest], numbers: dict[bytes, int]) -> None:
-        """Restore missing texts if the digest of their load proves that the added ones are the same."""
-        came = dict[int, set[bytes]]()
-        for doc_id, digest, problem in zip(examined.doc_ids, examined.digests, examined.problems, strict=True):
-            was = newest.get(doc_id)
-            if problem is None and was is not None and was.content >= 0 and was.content != numbers.get(digest):
-                came.setdefault(was.content, set()).add(digest)
-        missing = missing_of(self.connection, came) - self.missing if came else set()
-        if not missing:
-            return
-        unknown = {number: came[number] - numbers.keys() for number in missing}
-        loads, _ = believable_loads(self.connection, self.collection_store)  # the current load has no digest yet
-        found = proven(self.connection, loads, unknown)
-        for number, digest in found.items():
-            content, profile = examined.contents[digest], examined.profiles[digest]
-            put_back(self.connection, self.collection_store, self.counting, number, content, profile)
-            numbers[digest] = number
-        self.missing |= missing
-        self.figures.n_repaired += len(found)
-        self.figures.n_missing += len(missing) - len(found)
-
-    def _write(self, rows: _LoadRows) -> None:
-        documents, problems = schema.documents, schema.problems
-        for some in named(rows.replaced):
-            self.connection.execute(update(documents).where(documents.c.row.in_(some)).values(is_current=False))
-        insert_rows(self.connection, schema.contents, _columns(rows.contents))
-        insert_rows(self.connection, schema.profiles, _columns(rows.profiles))
-        if self.keeps_words:
-            came = [(row[0], row[_TEXT], row[_DIGEST]) for row in rows.contents]
-            shingle_table.store_words(self.connection, self.collection_store, self.counting, came)
-        insert_rows(self.connection, documents, _columns(rows.documents.values()))
-        self.seals.add(documents_of(self.wave), [row[-1] for row in rows.documents.values()])
-        self.origins.write(self.seals)
-        self.figures.n_problems += len(rows.problems)
-        for some in named(sorted(rows.read - {one[0] for one in rows.problems})):
-            problem_rows.forget_problems(self.connection, self.seals, problems.c.doc_id.in_(some))
-        unknown = self._unknown(rows.problems)
-        is_new = {*unknown, *(one for one in rows.problems if one[0] in rows.listed_again)}
-        self.figures.n_listed_before += sum(one not in is_new and one[-1] != PURGED for one in rows.problems)
-        numbered = [(self.number, self.n_new_problems + i, *problem) for i, problem in enumerate(unknown)]
-        own = [checksum(row, row[0]) for row in numbered]
-        insert_rows(self.connection, problems, _columns([(*row, one) for row, one in zip(numbered, own)]))
-        self.seals.add(problems.name, own)
-        self.n_new_problems += len(unknown)
-
-    def _unknown(self, problems: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-        """Select problems that are not recorded: adding the same documents again stores nothing."""
-        columns = [schema.problems.c[name] for name in ("doc_id", "source", "line", "problem")]
-        told = set[Any]()
-        for some in named([problem[0] for problem in problems]):
-            is_told = columns[0].in_(some) & ~problem_rows.IS_STORED_SINCE
-            told |= {tuple(row) for row in self.connection.execute(select(*columns).where(is_told))}
-        return [problem for problem in problems if problem not in told]
-
     def finish(self) -> Figures:
         """Write the load's counts and the seals; a load that added nothing leaves no trace."""
         self._bring_back()
         self._remove_gone()
-        problem_rows.forget_solved(self.connection, self.seals, self.failed.solved())
+        problem_rows.forget_solved(self.connection, self.writer.seals, self.failed.solved())
         loads, waves, figures = schema.loads, schema.waves, self.figures
         mine = loads.c.load == self.number
-        is_any = figures.n_new or figures.n_new_versions or self.n_new_problems or self.origins.n_written
+        is_any = figures.n_new or figures.n_new_versions or self.writer.n_new_problems or self.origins.n_written
         if is_any or self.removed.number is not None:
             counts = figures.n_new, figures.n_new_versions, figures.n_unchanged, figures.n_problems
             values = (
@@ -445,16 +405,16 @@ class Load:
             right = dict(zip(covered(loads), values, strict=True)) | {"checksum": own}
             del right["load"]  # SQLite would look through all documents for one with the load
             self.connection.execute(update(loads).where(mine).values(**right))
-            self.seals.add(loads.name, [own])
-            self.seals.add(documents_of(self.wave), [])  # a wave with nothing but problems has a seal too
+            self.writer.seals.add(loads.name, [own])
+            self.writer.seals.add(documents_of(self.wave), [])  # a wave with nothing but problems has a seal too
             self._record_stored()
         else:
             self.connection.execute(loads.delete().where(mine))
             of_wave = select(loads.c.load).where(loads.c.wave == self.wave)
             if self.connection.execute(of_wave).first() is None:
                 self.connection.execute(waves.delete().where(waves.c.wave == self.wave))
-                self.seals.take(waves.name, [checksum((self.wave, self.name), self.name)])
-        self.seals.write(self.connection)
+                self.writer.seals.take(waves.name, [checksum((self.wave, self.name), self.name)])
+        self.writer.seals.write(self.connection)
         return figures
 
     def _remove_gone(self) -> None:
@@ -487,12 +447,8 @@ class Load:
         """Store the waiting texts, as if they were added last."""
         for some in named(list(self.waiting)):
             newest, _ = newest_of(self.connection, set(some), wave=self.wave, load=self.number)
-            rows = _LoadRows()
+            rows = LoadRows()
             for doc_id in some:
                 self._new_versions(self.waiting[doc_id], newest[doc_id], rows)
-            self._write(rows)
+            self.writer.write(rows, self.origins, self.figures)
         self.waiting.clear()
-
-
-def _columns(rows: Iterable[Any]) -> list[Any]:
-    return list(zip(*rows, strict=True))
