@@ -16,7 +16,7 @@ from difflib import SequenceMatcher
 from itertools import islice
 
 from nearkin.stages.differences.unicode_forms import is_other_form_of
-from nearkin.stages.differences.wording import Word, Wording
+from nearkin.stages.differences.wording import BLANK, Word, Wording
 
 MAX_WORDS = 400_000
 """Maximum number of words of each text that are compared, besides equal lines."""
@@ -135,7 +135,7 @@ def _compare_lines(a: Wording, b: Wording, block: _Block, work: _Work) -> Iterat
         for a_from, a_to, b_from, b_to in _unequal(codes_a, codes_b, 0, work)
         if not is_other_form_of(words_a[a_from:a_to], words_b[b_from:b_to], a.text, b.text)
     ]
-    for a_from, a_to, b_from, b_to in _joined(blocks, words_a):
+    for a_from, a_to, b_from, b_to in _joined(blocks, words_a, words_b):
         yield WordDifference(
             tuple(words_a[a_from:a_to]),
             tuple(words_b[b_from:b_to]),
@@ -255,16 +255,28 @@ def _once(items: Sequence[Hashable], run: int) -> dict[Hashable, int]:
     return {key: i for key, i in seen.items() if i >= 0}
 
 
-def _joined(blocks: list[_Block], words_a: Sequence[Word]) -> list[_Block]:
-    """Merge blocks separated only by punctuation, or by two shared words between long blocks."""
+def _joined(blocks: list[_Block], words_a: Sequence[Word], words_b: Sequence[Word]) -> list[_Block]:
+    """Merge blocks separated only by punctuation, or by two shared words between long blocks.
+
+    Two shared words, such as "of the", may be equal by chance; not so between blanks that are filled in, or between
+    additions to the same text, where they would be reported as omitted and added again.
+    """
     result: list[_Block] = []
     for block in blocks:
         if result:
             last = result[-1]
             n_between = sum(word.is_word for word in words_a[last[1] : block[0]])
             most = min(max(one[1] - one[0], one[3] - one[2]) for one in (last, block))
-            if not n_between or (n_between <= 2 and most > 4):
+            if not n_between or (n_between <= 2 and most > 4 and not _are_added(last, block, words_a, words_b)):
                 result[-1] = (last[0], block[1], last[2], block[3])
                 continue
         result.append(block)
     return result
+
+
+def _are_added(last: _Block, block: _Block, words_a: Sequence[Word], words_b: Sequence[Word]) -> bool:
+    """Whether the same text has no words in both blocks, or one has a blank in either."""
+    sides = [(words_a[one[0] : one[1]], words_b[one[2] : one[3]]) for one in (last, block)]
+    if any(word.core == BLANK for a, b in sides for word in (*a, *b)):
+        return True
+    return any(not any(word.is_word for one in sides for word in one[side]) for side in (0, 1))

@@ -43,6 +43,13 @@ def test_a_text_has_no_difference_from_itself(text: str) -> None:
     assert align(Wording(text), Wording(text)).differences == ()
 
 
+def test_shared_words_between_additions_are_not_omitted_and_added_again() -> None:
+    before, between, after = ("one two three four five six", "of the", "seven eight nine ten eleven")
+    assert differing(f"x {between} y", f"x {before} {between} {after} y") == [("", before), ("", after)]
+    replaced = differing(f"x a b c d e {between} f g h i j y", f"x {before} {between} {after} y")
+    assert replaced == [(f"a b c d e {between} f g h i j", f"{before} {between} {after}")]
+
+
 def test_line_breaks_are_no_difference() -> None:
     text = "The tenant pays the rent of 100 crowns on the first day of every month, at the house of the landlord."
     other = text.replace("100", "250").replace(" ", "\n")

@@ -84,6 +84,16 @@ def test_rules(member: str, expected: str) -> None:
     assert relation(FORM, member) == expected
 
 
+@pytest.mark.parametrize("labels", [("Lender:", "Borrower:"), ("By:", "By:"), ("Lender:", "Witness:", "Tenant:")])
+@pytest.mark.parametrize("end", ["\n", "    "])
+@pytest.mark.parametrize("signature", ["/s/ Anna Kern, 11 June 2023", "Anna Kern, tenth of May 2023"])
+def test_labels_between_signatures_are_no_difference(labels: tuple[str, ...], end: str, signature: str) -> None:
+    blank, signed = (BODY + "".join(f"{label} {line}{end}" for label in labels) for line in ("_______", signature))
+    for principal, member in ((blank, signed), (signed, blank)):
+        found = judged(principal, member).judgement
+        assert (found.relation, found.measured.n_differences) == ("signature or date filled in", len(labels))
+
+
 def test_who_has_filled_in_is_told() -> None:
     assert judged(FORM, SIGNED).judgement.filled_in == "member"
     assert judged(SIGNED, FORM).judgement.filled_in == "principal"
