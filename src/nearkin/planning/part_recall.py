@@ -118,9 +118,12 @@ class SampledSearch:
         The result has the shape (n_shared + 1, n_shared + 2).
         """
         part = self.n_asked / self.n_samples if self.n_samples else 1.0
-        chances = np.zeros((n_shared + 1, n_shared + 2))
+        drawn, chances = np.zeros(n_shared + 2), np.zeros((n_shared + 1, n_shared + 2))
+        drawn[0] = 1.0
         for n in range(n_shared + 1):
-            chances[n, : n + 1] = _binomial(n, part)[::-1].cumsum()[::-1]
+            chances[n, : n + 1] = drawn[n::-1].cumsum()[::-1]
+            drawn[1:] = drawn[1:] * (1 - part) + drawn[:-1] * part
+            drawn[0] *= 1 - part
         return chances
 
 
