@@ -367,6 +367,19 @@ def test_the_expected_recall_of_parts_is_that_of_the_search_for_them(collection)
     assert "expected_recall_of_parts" not in unasked.to_dict()
 
 
+def test_short_parts_are_those_that_a_search_by_containment_finds(place):
+    parts = {f"part {i}": prose.text(40) for i in range(40)}
+    with place.open() as collection:
+        collection.add(parts.items())
+        n_found = 0
+        for part in parts.values():
+            whole = f"{part} {prose.text(50)}"
+            similar = {one.document.doc_id for one in collection.similar(text=whole, measure="containment").documents}
+            assert set(ids(collection.check(whole))) == similar
+            n_found += len(similar)
+    assert n_found > 20
+
+
 def test_no_recall_of_parts_is_claimed_if_not_all_candidates_were_compared(collection, monkeypatch):
     words = LONG.split()
     collection.add((f"part {i}", " ".join(words[i : i + 200])) for i in range(0, 200, 20))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from sqlalchemy import Connection
 
-from nearkin.collection.check_in.candidates import Query, candidates_of
+from nearkin.collection.check_in.candidates import PARTS_JACCARD, Query, candidates_of
 from nearkin.collection.check_in.results import MIN_COMMON, CheckOptions
 from nearkin.collection.check_in.shared_keys import Searched
 from nearkin.collection.counting import TextCounting
@@ -32,7 +32,6 @@ CANDIDATE_THRESHOLD, CANDIDATE_GAMMA = 0.35, 0.1
 """Jaccard similarity and letter distance up to which texts are candidates for edit similarity."""
 MAX_EDIT_WORK = 500_000_000
 """Maximum product of the lengths of two texts whose edit similarity is always computed; see `edit_similarity`."""
-_NEAR_THRESHOLD = 0.5
 
 
 def near_by_containment(
@@ -45,7 +44,7 @@ def near_by_containment(
             contents=np.zeros(0, np.int64), stages=(("texts that share keys", 0), ("matches", 0)), is_answered=False
         )
     searched = Searched(connection, store, counting, keys_state(connection, store))
-    options = CheckOptions(threshold=_NEAR_THRESHOLD, containment=minimum)
+    options = CheckOptions(threshold=PARTS_JACCARD, containment=minimum)
     candidates = candidates_of(searched, asked, options)
     some = candidates.contents[:MAX_CONTAINING]
     (own,) = word_sets(counting, [query.text])

@@ -28,6 +28,8 @@ from nearkin.store.bulk import named
 
 MAX_SAMPLES = 4_096
 """Maximum number of sampled shingles to look up: all of a text of 130,000 words; every 2nd, 3rd, … of a longer text."""
+PARTS_JACCARD = 0.5
+"""Jaccard similarity whose signatures bound the candidates with a common band, if parts are looked for, too."""
 _MAX_COUNTED = 1_024
 _MISSED = 0.01
 
@@ -129,7 +131,7 @@ def _by_keys(searched: Searched, query: Query, options: CheckOptions, *, with_pa
     if query.signature is not None:
         differs = np.bitwise_count(marks.signatures ^ query.signature).sum(axis=1)
         n_bits[marks.is_signed] = differs[marks.is_signed]
-        reach = distance_for(options.threshold, 8 * len(query.signature))
+        reach = distance_for(_least_jaccard(options), 8 * len(query.signature))
     is_part = n_samples >= asked.min_of(marks)
     is_kept = (n_exact > 0) | ((n_bands > 0) & (n_bits <= reach)) | is_part
     order = np.lexsort((marks.contents, -n_samples, n_bits, n_exact == 0))
@@ -145,6 +147,11 @@ def _by_keys(searched: Searched, query: Query, options: CheckOptions, *, with_pa
         min_common=MIN_COMMON,
     )
     return replace(found, part_recall=search.recall(options.containment))
+
+
+def _least_jaccard(options: CheckOptions) -> float:
+    """Return the Jaccard similarity that texts with a common band must reach; less where they may be parts."""
+    return options.threshold if options.containment is None else min(options.threshold, PARTS_JACCARD)
 
 
 def _min_containment(options: CheckOptions) -> float:
