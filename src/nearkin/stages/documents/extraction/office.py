@@ -18,6 +18,7 @@ from nearkin.stages.documents.extraction.embedded import unwrapped
 from nearkin.stages.documents.extraction.kept_property import kept_property
 from nearkin.stages.documents.extraction.kinds import ZIPPED
 from nearkin.stages.documents.extraction.limits import raised_by
+from nearkin.stages.documents.extraction.office_parts import MAY_END_EARLY, incomplete_part
 from nearkin.stages.documents.extraction.ole import CUT_OFF, OleError, OleFile
 from nearkin.stages.documents.extraction.one_call import result_of
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member
@@ -102,6 +103,8 @@ class OfficeFile:
             read = read.lacking("corrupt", CUT_OFF)
         if self._given.kind in ZIPPED and self._given.blob.before_archive:
             read = read.lacking("corrupt", ANOTHER_BEFORE)
+        if (incomplete := self._incomplete(warnings)) is not None:
+            read = read.lacking("corrupt", incomplete)
         if self._inside.lost or found.n_objects:
             n = max(len(self._inside.lost), found.n_objects)
             what = "an embedded object was" if n == 1 else f"{n} embedded objects were"
@@ -114,6 +117,13 @@ class OfficeFile:
                 sentence="it holds images and no text; text in images is not recognised",
             )  # fmt: skip
         return read
+
+    def _incomplete(self, warnings: tuple[str, ...]) -> str | None:
+        """Return why text may be missing, if an XML file in the archive is incomplete; see `office_parts`."""
+        kind = self._given.kind
+        if kind not in ZIPPED or not (kind in MAY_END_EARLY or warnings) or not self._inside.is_whole:
+            return None
+        return incomplete_part(self._given.blob.archive, kind)
 
     def has_members(self) -> bool:
         """Whether documents are embedded."""

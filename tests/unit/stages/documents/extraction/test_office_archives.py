@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import struct
+import zipfile
 
 import pytest
 
@@ -110,6 +112,53 @@ def test_a_text_beside_which_a_part_is_encrypted_may_not_be_all(pool, tmp_path):
     assert text_of(found) == TOLD
     assert (found.origin.exception, found.origin.is_partial) == ("encrypted", True)
     assert found.origin.sentence == "1 part of it encrypted in its ZIP archive: text may be missing"
+
+
+PAGE = "<html><body><p>{}&nbsp;<b>more</b></p></body></html>"
+BOOK = {
+    "mimetype": "application/epub+zip",
+    "META-INF/container.xml": '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
+    '<rootfile full-path="c.opf" media-type="application/oebps-package+xml"/></rootfiles></container>',
+    "c.opf": '<package xmlns="http://www.idpf.org/2007/opf"><manifest>'
+    '<item id="a" href="a.html" media-type="application/xhtml+xml"/></manifest>'
+    '<spine><itemref idref="a"/></spine></package>',
+    "a.html": PAGE.format(TOLD),
+}
+
+
+def with_part(data: bytes, name: str, of_part) -> bytes:
+    """A whole archive with another text of one part."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = {one: archive.read(one).decode() for one in archive.namelist()}
+    return make.zipped(parts | {name: of_part(parts.get(name, ""))})
+
+
+def test_text_whose_xml_is_truncated_in_a_whole_archive_is_incomplete(pool, tmp_path):
+    def without_end(part: str) -> str:
+        return part[: part.index(">", part.index(TOLD)) + 1]
+
+    two, styles = make.pptx(["First.", TOLD]), '<office:document-styles xmlns:office="urn:oasis"><office:styles>'
+    book = make.zipped(BOOK)
+    cut = {
+        "a.docx": with_part(make.docx(["First.", TOLD]), "word/document.xml", without_end),
+        "b.docx": with_part(FILES["a.docx"], "word/header1.xml", lambda _: "<w:hdr><w:p>"),
+        "a.pptx": with_part(two, "ppt/slides/slide2.xml", without_end),
+        "a.xlsx": with_part(FILES["a.xlsx"], "xl/worksheets/sheet1.xml", without_end),
+        "a.odt": with_part(FILES["a.odt"], "styles.xml", lambda _: styles),
+        "a.epub": with_part(book, "a.html", without_end),
+    }
+    found = extracted(pool, written(tmp_path, cut | {"b.epub": book, "b.pptx": two}))
+    assert {name: one.origin.sentence for name, one in found.items()} == {
+        "a.docx": "its word/document.xml is truncated: text may be missing",
+        "b.docx": "its word/header1.xml is truncated: text may be missing",
+        "a.pptx": "its ppt/slides/slide2.xml is truncated: text may be missing",
+        "a.xlsx": "its xl/worksheets/sheet1.xml is truncated: text may be missing",
+        "a.odt": "its styles.xml is truncated: text may be missing",
+        "a.epub": "its a.html is truncated: text may be missing",
+        "b.epub": None, "b.pptx": None,
+    }  # fmt: skip
+    assert {name for name, one in found.items() if one.origin.exception == "corrupt"} == cut.keys()
+    assert {name for name, one in found.items() if one.origin.is_partial} == cut.keys() - {"a.xlsx"}
 
 
 REASONS = [
