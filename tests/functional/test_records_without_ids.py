@@ -82,6 +82,17 @@ def test_records_of_a_named_pipe_need_ids(tmp_path: Path, named: list[str]) -> N
     assert nearkin_here("list", place).out in ("", "0 documents\n")
 
 
+def test_records_of_standard_input_need_ids_in_a_run_too(tmp_path: Path) -> None:
+    place, run, stdin = tmp_path / "trap", tmp_path / "run", lines(MONDAY, TUESDAY)
+    for named, code in (("--text=body", 3), ("--id=ticket_no", 0)):
+        deduped = nearkin_here("dedup", "-", named, "--out", run, "--write-kept", "--overwrite", stdin=stdin)
+        deduped.assert_done()
+        ended = add(place, run)
+        assert ended.code == code
+        assert (f"{run} has records without ids, which it read from standard input. They" in ended.err) == bool(code)
+        assert place.exists() != bool(code)
+
+
 def test_lines_of_standard_input_have_no_ids_and_no_columns(tmp_path: Path) -> None:
     ended = add(tmp_path / "trap", "-", "--format", "text-lines", stdin=b"The printer does not print.\n")
     assert ended.code == 3
@@ -111,6 +122,9 @@ def test_a_name_of_an_open_file_is_no_lasting_one(tmp_path: Path, suffix: str) -
         for kind in ("file", "document") if suffix == "jsonl" else ():
             ended = add(place, link, "--format", kind)
             assert (ended.code, f"{link} is not the name of a file: its documents would" in ended.err) == (3, True)
+        os.mkfifo(pipe := tmp_path / f"pipe-{suffix}")
+        ended = add(place, pipe, "--format", "file")
+        assert (ended.code, f"{pipe} is a pipe: its documents would" in ended.err) == (3, True)
         ended = nearkin_here("check", place, link, "--store")
         assert (ended.code, f"{link} has another text in each run. It requires --id" in ended.err) == (2, True)
     assert not place.exists()

@@ -6,6 +6,7 @@ They would be named after their line in every run, such as ``-:1``, and those of
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -16,19 +17,26 @@ from nearkin.stages.documents.columns import listed_columns
 from nearkin.stages.documents.formats import FORMATS, TABLES, is_of_documents
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input
 from nearkin.stages.documents.source import STDIN, Source, is_descriptor
-from nearkin.workflows.reading.inputs import FileInput, LooseFilesInput, StoredSource
+from nearkin.workflows.reading.inputs import FileInput, LooseFilesInput, StoredInput, StoredSource
+from nearkin.workflows.reading.kept_documents import KeptDocuments
 from nearkin.workflows.reading.standard_input import is_pipe
 from nearkin.workflows.reading.texts import RawBatch, Texts
 
 
 def refuse_unnamed(texts: Texts) -> None:
-    """Refuse a pipe whose format has no ids, or whose columns are visible, and of which none is the id; documents, too.
+    """Refuse a pipe whose format has no ids, or whose columns are visible, and of which none is the id.
+
+    A document in a pipe is refused, too, and a run that read records without ids from a pipe.
 
     Raises
     ------
+    RunError
+        A run is damaged.
     SourceError
     """
     for one in texts.inputs:
+        if isinstance(one, StoredInput) and isinstance(one.documents, KeptDocuments):
+            _refuse_run(one.documents, one.name)
         if isinstance(one, LooseFilesInput):
             for source in one.sources:
                 _refuse_open_file(source)
@@ -40,11 +48,28 @@ def refuse_unnamed(texts: Texts) -> None:
 
 
 def _refuse_open_file(source: Source) -> None:
-    """Refuse a file that is a document, or holds some, if it has no name of its own."""
-    if is_descriptor(source.path):
+    """Refuse a document, or a file of documents, that has no lasting name, unless it is standard input."""
+    if source.path == STDIN:
+        return
+    is_open = is_descriptor(source.path)
+    if is_open or Path(source.path).is_fifo():
+        what = "not the name of a file" if is_open else "a pipe"
         raise SourceError(
-            f"{source.path} is not the name of a file: its documents would be named after it, and replace those of the "
-            "next delivery. Save the file, and name it."
+            f"{source.path} is {what}: its documents would be named after it, and those of the next delivery would "
+            "replace them. Save the file, and name it."
+        )
+
+
+def _refuse_run(run: KeptDocuments, name: str) -> None:
+    """Refuse a run whose documents are named after their lines in a pipe, as in every other run."""
+    pipe = run.pipe_without_ids()
+    if pipe is not None:
+        shown = "standard input" if pipe == STDIN else pipe
+        raise SourceError(
+            f"{name} has records without ids, which it read from {shown}. They are named {pipe}:1, {pipe}:2, … in "
+            "every such run, so other records would replace them. Repeat the run and name the column of ids with ",
+            NamedParameter("id"),
+            ". If there is none, write the records to a file, with a new name for each delivery, and read the file.",
         )
 
 

@@ -28,8 +28,9 @@ from nearkin.runs.files import text_of
 from nearkin.runs.finished import MANIFEST, read_results, why_damaged
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.checking import check_columns, check_has_columns
-from nearkin.stages.documents.formats import StoredFormat, holding
+from nearkin.stages.documents.formats import StoredFormat, holding, is_of_documents
 from nearkin.stages.documents.rows import escaped_as
+from nearkin.stages.documents.source import STDIN, is_descriptor
 from nearkin.workflows.reading.inputs import FileInput, Input, StoredDocuments, StoredInput, StoredSource
 from nearkin.workflows.reading.memory_documents import IN_MEMORY, NONE_GIVEN, GivenAgain
 from nearkin.workflows.reading.rereading import Reread, reread
@@ -54,6 +55,8 @@ class KeptDocuments:
         Kept documents, in the order of the run.
     ids : Array, shape (n_kept,)
         large_string, or int64.
+    inputs : sequence of InputFile
+        Input of the run.
     files : sequence of InputFile
         Files that are read.
     wanted : int64 array, shape (n_kept,)
@@ -73,6 +76,7 @@ class KeptDocuments:
     digest: str
     rows: I64
     ids: pa.Array
+    inputs: Sequence[InputFile]
     files: Sequence[InputFile]
     wanted: I64
     again: Reread
@@ -113,6 +117,7 @@ class KeptDocuments:
             digest=digest,
             rows=rows,
             ids=ids,
+            inputs=manifest.inputs,
             files=files,
             wanted=wanted,
             again=again,
@@ -166,6 +171,15 @@ class KeptDocuments:
         """Return the names of documents with some numbers, as `batches` gives them; see `KeptNames.at`."""
         return self.names.at(np.searchsorted(self.rows, lines.to_numpy() - 1))
 
+    def pipe_without_ids(self) -> str | None:
+        """Return the name of a pipe from which the run read records that have no id; None if there is none."""
+        pipes = {
+            str(one.name or one.path)
+            for one in self.inputs
+            if (one.path == STDIN or is_descriptor(one.path)) and not is_of_documents(one.format)
+        }
+        return next(iter(sorted(pipes & self.names.sources_of_places())), None) if pipes else None
+
     def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
         """Yield batches of `DOCUMENTS_SCHEMA`, with the ids of the run; the line is the document's number there."""
         for places, batch, _ in self.again.batches(progress, self.wanted):
@@ -209,20 +223,25 @@ class KeptNames:
         RunError
             The run is damaged.
         """
-        names, are_places = self._read
+        names, are_places, _ = self._read
         return None if names is None else names.take(pa.array(places)), are_places[places]
 
+    def sources_of_places(self) -> set[str]:
+        """Return the sources of the documents that have no id of their own; `RunError` as of `at`."""
+        _, are_places, sources = self._read
+        return set(pc.unique(sources.filter(pa.array(are_places))).to_pylist())
+
     @cached_property
-    def _read(self) -> tuple[pa.LargeStringArray | None, Bool]:
+    def _read(self) -> tuple[pa.LargeStringArray | None, Bool, pa.LargeStringArray]:
         with _damage_of(self._directory):
             table = _documents(self._directory / _TABLE, "name", "source", "line")
             names = _at(table["name"], self._rows) if "name" in table.column_names else None
-            is_place = self._ids.is_null()
+            is_place, sources = self._ids.is_null(), _at(table["source"], self._rows).cast(pa.large_string())
             if not pa.types.is_integer(self._ids.type):  # the place is the id if no document of the run has one
-                where = (_at(table[name], self._rows).cast(pa.large_string()) for name in ("source", "line"))
-                place = pc.binary_join_element_wise(*where, pa.scalar(":", pa.large_string()))
+                line = _at(table["line"], self._rows).cast(pa.large_string())
+                place = pc.binary_join_element_wise(sources, line, pa.scalar(":", pa.large_string()))
                 is_place = pc.or_(is_place, pc.equal(pc.fill_null(self._ids, ""), place))
-            return names, is_place.to_numpy(zero_copy_only=False)
+            return names, is_place.to_numpy(zero_copy_only=False), sources
 
 
 def _documents(path: Path, *columns: str) -> pa.Table:
