@@ -78,9 +78,14 @@ def run(arguments: list[str] | None = None) -> NoReturn:
 
 @contextlib.contextmanager
 def _interruptible() -> Iterator[None]:
-    """Let Ctrl-C, unless it is ignored, and SIGTERM raise KeyboardInterrupt; then do what was done before."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    """Let Ctrl-C, SIGTERM, and the end of the terminal raise KeyboardInterrupt; then do what was done before.
+
+    Ctrl-C and the end of the terminal (SIGHUP) may be ignored, as after ``nohup``.
+    """
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
     signal.signal(signal.SIGTERM, _as_interrupt)
+    if before[signal.SIGHUP] is signal.SIG_DFL:
+        signal.signal(signal.SIGHUP, _as_termination)
     try:
         yield
     finally:
@@ -149,7 +154,8 @@ def fail(error: NearkinError, *, as_json: bool) -> int:
 
 
 def _say_interrupted(error: BaseException | None = None) -> None:
-    typer.echo(copyable(" ".join(["\nInterrupted.", *_notes_of(error)])), err=True)
+    with contextlib.suppress(OSError):  # the terminal may be gone
+        typer.echo(copyable(" ".join(["\nInterrupted.", *_notes_of(error)])), err=True)
 
 
 def _say_memory(error: MemoryError) -> None:
@@ -165,3 +171,7 @@ def _notes_of(error: BaseException | None) -> list[str]:
 
 def _as_interrupt(number: int, frame: object) -> NoReturn:
     raise KeyboardInterrupt
+
+
+def _as_termination(number: int, frame: object) -> None:
+    signal.raise_signal(signal.SIGTERM)  # which a web service handles in its own way

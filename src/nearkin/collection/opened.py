@@ -9,17 +9,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from nearkin.collection.counting import DEFAULT_ALPHABET, TextCounting
 from nearkin.collection.matching.by_index import check_index, chosen
 from nearkin.collection.stored.filling import fill
-from nearkin.errors import CollectionError, ParameterError
+from nearkin.errors import CollectionError, FingerprintError, NearkinError, ParameterError
 from nearkin.paths import path_of
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.features.letters import Alphabet, LetterCounts
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
+from nearkin.store import schema
 from nearkin.store.place import FILE, Place
 from nearkin.store.store import Access, Store
 
@@ -106,7 +107,9 @@ class OpenedCollection:
                     "--ignore-numbers); they are fixed. Omit the options, or add the documents to a new collection."
                 )
             opened.check_index(similarity_index)
-        except BaseException:
+        except BaseException as error:
+            if isinstance(error, ParameterError | FingerprintError):
+                _note_if_empty(error, store)
             store.close()
             raise
         return opened
@@ -206,3 +209,10 @@ class OpenedCollection:
         directory = self._folder.parent  # absolute: the other process may work elsewhere
         name = self.place.address if self.place.directory is None else str(directory)
         return partial(OpenedCollection.open, cache=self._cache, access=self.store.access), (name,)
+
+
+def _note_if_empty(error: BaseException, store: Store) -> None:
+    """Add what to do to the error that a collection has other settings, if nothing was ever added to it."""
+    with contextlib.suppress(NearkinError), store.reading() as connection:
+        if connection.execute(select(schema.loads.c.load).limit(1)).first() is None:
+            error.add_note("It is empty. If its first nearkin add was killed, delete it and repeat the command.")

@@ -39,7 +39,7 @@ MANIFEST = {
 @pytest.fixture
 def ends(monkeypatch, capsys):
     """Run the shell around a command that does what the test says; the handlers of signals are put back."""
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
 
     def run(*arguments: str, doing=None):
         monkeypatch.setattr(main, "app", lambda arguments, standalone_mode: doing())
@@ -119,11 +119,15 @@ def test_ctrl_c_says_how_to_go_on(ends, tmp_path, through):
 
 def test_a_second_command_is_interrupted_too_and_the_process_has_its_handlers_again(ends):
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background begins with an ignored one
-    before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in numbers]
     assert ends(doing=lambda: None)[0] == 0
-    assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before
-    for number in (signal.SIGINT, signal.SIGTERM):
+    assert [signal.getsignal(number) for number in numbers] == before
+    for number in numbers:
         assert ends(doing=lambda number=number: signal.raise_signal(number))[0] == 130
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as after nohup
+    assert ends(doing=lambda: signal.raise_signal(signal.SIGHUP))[0] == 0
 
 
 @pytest.mark.parametrize("interrupt", [KeyboardInterrupt(), typer.Abort()])

@@ -22,6 +22,8 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
         f"{counted(len(told.waves), 'wave')}",
         strong=counted(told.n_documents, "document"),
     )
+    if not told.waves:
+        yield Sentence("Empty: nothing was added, or the first nearkin add was killed: nearkin add COLLECTION INPUT...")
     n_replaced = told.n_versions - told.n_documents - told.n_removed
     erased = f"; {counted(told.n_erased, 'text')} erased" if told.n_erased else ""
     yield Sentence(f"{counted(n_replaced, 'older version')}, {told.n_removed:,} removed{erased}")
