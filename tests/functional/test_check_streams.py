@@ -265,13 +265,23 @@ def test_stop_at_the_first_one(matter):
         assert (collection.has_document("a"), collection.has_document("b")) == (True, False)
 
 
-@pytest.mark.parametrize("bad", [{"id": "a\0b", "text": TEXTS[4]}, {"id": " ", "text": TEXTS[4]}])
-@pytest.mark.parametrize("rest", [[], ["{broken"]])
-def test_stop_at_a_line_that_cannot_be_stored(matter, bad, rest):
-    stream = lines({"id": "ok1", "text": TEXTS[1]}, bad, *rest, {"id": "after", "text": TEXTS[2]})
+@pytest.mark.parametrize(
+    ("bad", "rest", "why"),
+    [
+        ("a\0b", [], r"The document 'a\x00b' cannot be stored: the id contains the character U+0000"),
+        (" ", ["{broken"], "an id is needed to store a document"),
+        ("x" * 3000, ["{broken"], "xxx'… (length 3,000) cannot be stored: the id is longer than 2,000 bytes"),
+    ],
+    ids=["U+0000", "blank", "long"],
+)
+def test_stop_at_a_line_that_cannot_be_stored(matter, bad, rest, why):
+    stream = lines(
+        {"id": "ok1", "text": TEXTS[1]}, {"id": bad, "text": TEXTS[4]}, *rest, {"id": "after", "text": TEXTS[2]}
+    )
     ended = nearkin_here("check", matter, "-", "--jsonl", "--store", "--on-error", "stop", stdin=stream)
     assert ended.code == 4
     assert "line 2: " in ended.err
+    assert why in " ".join(ended.err.split())
     assert ".." not in ended.err.replace("...", "")
     assert "The documents before it are stored as answered." in " ".join(ended.err.split())
     assert [one["line"] for one in told(ended.out)] == [1, 2]

@@ -168,12 +168,14 @@ def _check_in_many(
 
         answers = _answers(connection, documents, take, stops=stops)
         inside.finish()
-    return answers
+    purged = {i for i, place in places.items() if inside.is_purged(place)}
+    return tuple(replace(one, is_purged=True) if i in purged else one for i, one in enumerate(answers))
 
 
 def _query(collection: OpenedCollection, doc_id: str, text: str, options: CheckOptions) -> Query | ParameterError:
+    has_nul = isinstance(doc_id, str) and "\0" in doc_id  # `examine` refuses it, in the words of nearkin add
     try:
-        check_name("doc_id", "check_many", doc_id)
+        check_name("doc_id", "check_many", "usual" if has_nul else doc_id)
         return Query.of(collection.counting, text, with_index=options.method == "si")
     except ParameterError as error:
         return error

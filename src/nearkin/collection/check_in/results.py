@@ -348,11 +348,14 @@ class CheckAnswer:
         None if the document could not be checked or stored.
     problem : str or None
         Reason why the document could not be checked or stored.
+    is_purged : bool
+        Whether that is so because its text was erased by a purge.
     """
 
     doc_id: str
     checked: Checked | None = None
     problem: str | None = None
+    is_purged: bool = False
 
     @property
     def is_resent(self) -> bool:
@@ -371,7 +374,7 @@ class CheckAnswer:
     def to_dict(self) -> dict[str, object]:
         """Return the id, the verdict, whether the document was stored or erased, and what is similar, as JSON types."""
         if self.checked is None:
-            return {"id": self.doc_id, "error": self.problem}
+            return {"id": self.doc_id, "error": self.problem, "is_purged": self.is_purged}
         names = ("relation", "jaccard", "contained", "contains", "edit_similarity", "is_same_text")
         return {
             "id": self.doc_id,

@@ -18,7 +18,7 @@ from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored.key_table import append, fill, mark_complete
 from nearkin.collection.stored.keys_state import keys_state
 from nearkin.collection.stored.purged import PURGED
-from nearkin.errors import InputError, ParameterError
+from nearkin.errors import InputError, ParameterError, quoted
 from nearkin.store import schema
 
 
@@ -75,7 +75,7 @@ class CheckInTransaction:
         one = _document_at(self._examined, place)
         if one.problems[0] is not None:
             kind = InputError if one.problems[0] == PURGED else ParameterError
-            raise kind(f"The document {one.doc_ids[0][:200]!r} cannot be stored: {one.problems[0]}.")
+            raise kind(f"The document {quoted(one.doc_ids[0])} cannot be stored: {one.problems[0]}.")
         is_repaired = self._repaired(one)
         store, counting = self._collection.store, self._collection.counting
         checked = check(
@@ -86,6 +86,10 @@ class CheckInTransaction:
         if checked.verdict not in refused:
             checked = replace(checked, stored_as=one.doc_ids[0], version=self._stored(one, query))
         return checked
+
+    def is_purged(self, place: int) -> bool:
+        """Whether the document at a position is refused because its text was erased by a purge."""
+        return self._examined.problems[place] == PURGED
 
     def finish(self) -> None:
         """Write the counts and seals of the stored documents."""

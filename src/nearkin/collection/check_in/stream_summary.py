@@ -33,9 +33,9 @@ class StreamSummary:
     n_already_stored : int
         Documents whose text was stored under their id before; their verdict is "exact".
     n_purged : int
-        Documents whose text was erased by a purge, if none are stored; a stream that is stored has a problem instead.
+        Documents whose text was erased by a purge. If documents are stored, these are not, and have no verdict.
     n_problems : int
-        Documents that could not be read, checked or stored.
+        Documents that could not be read, checked or stored for another reason; they have no verdict.
     elapsed_s : float
     """
 

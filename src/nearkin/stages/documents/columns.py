@@ -12,7 +12,7 @@ import pyarrow as pa
 from nearkin.arguments import plain_number
 from nearkin.errors import MissingColumnError, NamedParameter, ParameterError, SourceError
 from nearkin.nouns import counted, first_of
-from nearkin.stages.documents.values import LongInteger, has_own_text, in_words
+from nearkin.stages.documents.values import WrittenNumber, has_own_text, in_words
 
 TABLE_IN_MEMORY = "the table"
 """Name of an Arrow table in messages."""
@@ -115,13 +115,13 @@ def sample_of_records(records: Iterable[Mapping[str, object]], *, is_partial: bo
     for record in records:
         for name, given in record.items():
             names[name], value = None, plain_number(given)
-            if isinstance(value, (str, bytes)) and not isinstance(value, LongInteger):
+            if isinstance(value, (str, bytes)) and not isinstance(value, WrittenNumber):
                 lengths.setdefault(name, []).append(len(value))
                 words.setdefault(name, []).append(_n_words(value))
             elif value is not None:
                 n_others[name] = n_others.get(name, 0) + 1
                 unfit.setdefault(name, in_words(value))
-                if isinstance(value, bool) or not (isinstance(value, (int, LongInteger)) or has_own_text(value)):
+                if isinstance(value, bool) or not (isinstance(value, (int, WrittenNumber)) or has_own_text(value)):
                     n_not_ids[name] = n_not_ids.get(name, 0) + 1
     mean_length = {name: sum(of) / len(of) for name, of in lengths.items() if len(of) >= n_others.get(name, 0)}
     n_values = {name: len(lengths.get(name, ())) + n_others.get(name, 0) for name in names}

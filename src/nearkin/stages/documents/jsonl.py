@@ -8,6 +8,7 @@ A line is bad only if both refuse it.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -31,7 +32,7 @@ from nearkin.stages.documents.rows import (
     problem_piece,
 )
 from nearkin.stages.documents.streams import ByteStream
-from nearkin.stages.documents.values import LongInteger, id_of, in_words, text_of
+from nearkin.stages.documents.values import WrittenNumber, id_of, in_words, text_of
 
 _SLOW_LINES = 8
 _FEW_LINES = 64
@@ -308,10 +309,16 @@ def _load(line: bytes) -> _Loaded:
 
 
 def _parsed(characters: str) -> object:
-    """Parse a line, including integers of any length."""
+    """Parse a line, including numbers of any length and size."""
     try:
-        return json.loads(characters)
+        return json.loads(characters, parse_float=_float)
     except json.JSONDecodeError:
         raise
     except ValueError:  # Python's limit on the digits of an integer
-        return json.loads(characters, parse_int=LongInteger)
+        return json.loads(characters, parse_int=WrittenNumber, parse_float=_float)
+
+
+def _float(characters: str) -> float | WrittenNumber:
+    """Return a number with a fraction or an exponent; one that is larger than every float stays as it is written."""
+    number = float(characters)
+    return WrittenNumber(characters) if math.isinf(number) else number

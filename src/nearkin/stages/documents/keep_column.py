@@ -9,7 +9,7 @@ import pyarrow as pa
 from nearkin import _compute as pc
 from nearkin.stages.documents.columns import as_binary, holds_characters
 from nearkin.stages.documents.dates import microseconds_of_string, microseconds_of_strings, microseconds_of_times
-from nearkin.stages.documents.values import number_of
+from nearkin.stages.documents.values import WrittenNumber, number_of
 
 _PLAIN_NUMBER = r"^-?[0-9]{1,15}(\.[0-9]{1,15})?$"
 _LIKE_DATE = r"^\s*[0-9]{4}-[0-9]{2}"
@@ -75,12 +75,12 @@ class KeepColumn:
 
     def of_value(self, value: object) -> float | None:
         """Convert one value of JSON or Python, by the rule of `of_json`."""
-        number = microseconds_of_string(value) if isinstance(value, str) else number_of(value)
+        is_date = isinstance(value, str) and not isinstance(value, WrittenNumber)
+        number = microseconds_of_string(str(value)) if is_date else number_of(value)
         if number is None:
-            if isinstance(value, str):
-                self.first_unread = self.first_unread or value.strip()
+            if is_date:
+                self.first_unread = self.first_unread or str(value).strip()
             return None
-        is_date = isinstance(value, str)
         if self.holds_dates is None:
             self.holds_dates = is_date
         if self.holds_dates != is_date:

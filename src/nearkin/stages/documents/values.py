@@ -10,8 +10,8 @@ from nearkin.arguments import plain_number
 from nearkin.errors import ParameterError
 
 
-class LongInteger(str):
-    """Digits of an integer that is too long for Python to convert."""
+class WrittenNumber(str):
+    """Characters of a number of JSON that Python cannot convert: too many digits, or larger than every float."""
 
     __slots__ = ()
 
@@ -32,7 +32,7 @@ def text_of(value: object, *, is_utf8: bool = True) -> tuple[bytes | None, str |
         return None, "the text is null"
     if isinstance(value, bytes):
         return value, None
-    if not isinstance(value, str) or isinstance(value, LongInteger):
+    if not isinstance(value, str) or isinstance(value, WrittenNumber):
         return None, f"the text is {in_words(value)}, not a string"
     try:
         return value.encode("utf-8", "strict" if is_utf8 else "surrogateescape"), None
@@ -79,7 +79,7 @@ def has_own_text(value: object) -> bool:
 
 def number_of(value: object) -> float | None:
     """Return a value that chooses survivors; null if it is not a number."""
-    if isinstance(value, LongInteger):
+    if isinstance(value, WrittenNumber):
         return -math.inf if value.startswith("-") else math.inf
     value = plain_number(value)
     if not isinstance(value, (bool, int, float)):
@@ -93,7 +93,7 @@ def number_of(value: object) -> float | None:
 def in_words(value: object) -> str:
     """Describe the type of a value."""
     value = plain_number(value)
-    if isinstance(value, LongInteger):
+    if isinstance(value, WrittenNumber):
         return "a number"
     for types, words in (
         (bool, "true or false"),

@@ -203,7 +203,7 @@ def check_stream(
     summary.elapsed_s = round(time.perf_counter() - started, 3)
     if n_unreadable == summary.n_documents:
         rules.check_readable(n_unreadable, summary.n_documents, first_problem)
-    elif summary.n_problems == summary.n_documents:
+    elif not any(summary.verdicts.values()):
         done = "checked" if store is None else "stored"
         problem = first_problem.removesuffix(".")
         if summary.n_documents == 1:
@@ -310,7 +310,8 @@ def _count(summary: StreamSummary, answers: Sequence[LineAnswer]) -> None:
         summary.n_documents += 1
         checked = one.answer.checked
         if checked is None:
-            summary.n_problems += 1
+            summary.n_purged += one.answer.is_purged
+            summary.n_problems += not one.answer.is_purged
             continue
         summary.verdicts[checked.verdict] += 1
         summary.n_hot += checked.n_hot_keys > 0 and checked.verdict != "exact"
