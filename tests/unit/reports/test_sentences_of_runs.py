@@ -231,3 +231,11 @@ def test_without_verified_pairs_nothing_is_estimated_on_the_console_and_in_the_r
         "No pair was verified, so the number of missed pairs was not estimated" in one for one in (console, report)
     )
     assert "pairs were missed" not in report
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_dry_run_names_no_list_of_exceptions(dry_run: bool) -> None:
+    counts = {"n_new": 1, "n_new_versions": 0, "n_unchanged": 0, "n_contents": 1, "n_problems": 1}
+    added = Added(wave="1", **counts, n_no_text=1, n_not_stored=1, is_dry_run=dry_run)
+    said = next(one for one in map(str, add_sentences(added, ())) if "2 found: " in one)
+    assert ("nearkin exceptions COLLECTION" in said) != dry_run

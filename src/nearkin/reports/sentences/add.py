@@ -61,8 +61,9 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
             f"Kept {counted(n, 'stored text')} that another version of the extractor made; --re-extract replaces {them}"
         )
     if added.n_no_text or added.n_partial or added.n_not_stored:
-        listed = f"nearkin exceptions COLLECTION{_listed_ones(added)}"
-        yield Sentence(f"{_with_and_without_text(added)}: {listed}", "warning")
+        # after a dry run, the list has none of them, or there is no collection
+        listed = "" if added.is_dry_run else f": nearkin exceptions COLLECTION{_listed_ones(added)}"
+        yield Sentence(f"{_with_and_without_text(added)}{listed}", "warning")
     if said := shared_ids_sentence(added):
         yield Sentence(said, "warning")
     if n := added.n_by_ocr:
