@@ -105,16 +105,14 @@ class CheckCandidates:
     part_recall: PartRecall | None = None
 
 
-def candidates_of(
-    searched: Searched, query: Query, options: CheckOptions, *, with_part_recall: bool = True
-) -> CheckCandidates:
+def candidates_of(searched: Searched, query: Query, options: CheckOptions) -> CheckCandidates:
     """Return the contents that may be similar to a text; a content with the same digest is always included."""
     if options.method == "minhash":
-        return _by_keys(searched, query, options, with_part_recall=with_part_recall)
+        return _by_keys(searched, query, options)
     return _by_index(searched, query, options)
 
 
-def _by_keys(searched: Searched, query: Query, options: CheckOptions, *, with_part_recall: bool) -> CheckCandidates:
+def _by_keys(searched: Searched, query: Query, options: CheckOptions) -> CheckCandidates:
     """Return the contents that share the key of the whole text, a band, or enough sampled shingles."""
     kinds = query.keys.kinds
     samples = np.flatnonzero(kinds == SAMPLE)
@@ -136,7 +134,7 @@ def _by_keys(searched: Searched, query: Query, options: CheckOptions, *, with_pa
     is_kept = (n_exact > 0) | ((n_bands > 0) & (n_bits <= reach)) | is_part
     order = np.lexsort((marks.contents, -n_samples, n_bits, n_exact == 0))
     found = _of_documents(searched.connection, query, marks.contents[order[is_kept[order]]], shared)
-    if options.containment is None or found.n_skewed or not with_part_recall:
+    if options.containment is None or found.n_skewed:
         return found
     search = SampledSearch(
         n_shingles=len(query.shingles),

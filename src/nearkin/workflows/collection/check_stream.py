@@ -314,6 +314,8 @@ def _count(summary: StreamSummary, answers: Sequence[LineAnswer]) -> None:
             summary.n_problems += not one.answer.is_purged
             continue
         summary.verdicts[checked.verdict] += 1
+        if checked.expected_recall_of_parts is not None:
+            summary.parts.take(checked.expected_recall_of_parts)
         summary.n_hot += checked.n_hot_keys > 0 and checked.verdict != "exact"
         summary.n_kept += one.is_kept
         summary.n_already_stored += one.answer.is_resent
