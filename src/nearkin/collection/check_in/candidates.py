@@ -119,7 +119,7 @@ def _by_keys(searched: Searched, query: Query, options: CheckOptions) -> CheckCa
     step = max(1, -(-len(samples) // MAX_SAMPLES))
     chosen = np.concatenate([np.flatnonzero(kinds != SAMPLE), samples[::step]])
     # only every ``step``-th sampled shingle is looked up
-    least = min_shared(_min_containment(options) / step, _power_of_two(len(samples)))
+    least = least_shared(_min_containment(options) / step, _power_of_two(len(samples)))
     asked = AskedKeys(query.keys.values[chosen], kinds[chosen], len(samples), least, query.digest)
     kinds = asked.kinds
     shared = shared_with(searched, asked)
@@ -165,7 +165,7 @@ def _power_of_two(n_samples: int) -> int:
 
 
 @lru_cache(maxsize=64)  # the containment of a question may be any number
-def min_shared(chance: float, n_counted: int) -> I64:
+def least_shared(chance: float, n_counted: int) -> I64:
     """Return the minimum number of shared sampled shingles for a contained text, indexed by their total number.
 
     A text that is contained to a share of ``containment`` shares each sampled shingle that is looked up with that
@@ -174,7 +174,7 @@ def min_shared(chance: float, n_counted: int) -> I64:
 
     Examples
     --------
-    >>> min_shared(0.9, 20)[[1, 3, 5, 20]].tolist()
+    >>> least_shared(0.9, 20)[[1, 3, 5, 20]].tolist()
     [1, 1, 3, 14]
     """
     chances, least = np.array([1.0]), np.ones(n_counted + 1, np.int64)
@@ -228,7 +228,7 @@ def _sizes_of_current(connection: Connection, numbers: Sequence[int]) -> dict[in
 def _by_index(searched: Searched, query: Query, options: CheckOptions) -> CheckCandidates:
     """Return the contents with the nearest similarity indexes, and those that share the key of the whole text."""
     is_exact = query.keys.kinds == EXACT
-    least = min_shared(_min_containment(options), 1)
+    least = least_shared(_min_containment(options), 1)
     asked = AskedKeys(query.keys.values[is_exact], query.keys.kinds[is_exact], 0, least, query.digest)
     shared = shared_with(searched, asked)
     numbers = shared.marks.contents.tolist()

@@ -147,11 +147,17 @@ def _company(paths: Sequence[str], tables: Sequence[str], *, is_forced: bool) ->
         is_of_data_set = os.path.dirname(path) in known and (name == _STATE or _CACHES.fullmatch(name))
         if _COMPANY.fullmatch(name) or is_of_data_set or (name.startswith("_") and path not in named_as_tables):
             company.add(path)
-        elif path not in named_as_tables and not is_forced and _FEW_BESIDE_TABLES.fullmatch(name):
+        elif path not in named_as_tables and not is_forced and _is_of_few(name):
             few.add(path)
     if len(few) <= max(_FEW, len({*tables} - company)):
         company |= few
     return company if {*tables} - company else set()
+
+
+def _is_of_few(name: str) -> bool:
+    """Whether a few files with such a name accompany tables; one that has a format of its own is a document."""
+    has_format = os.path.splitext(name.lower())[1] in FORMAT_OF_SUFFIX
+    return not has_format and _FEW_BESIDE_TABLES.fullmatch(name) is not None
 
 
 def is_shard(path: str) -> bool:
