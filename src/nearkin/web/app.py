@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
@@ -19,14 +18,14 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
-from nearkin.errors import NearkinError, RefusedError, SourceError
+from nearkin.errors import InvalidRequestError, NearkinError, ParameterError, RefusedError, SourceError
 from nearkin.store.failures import without_option
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.api.dispatch import JSONAnswer, api_endpoint
 from nearkin.web.api.operation import ROOT
 from nearkin.web.api.records import ApiProblem
 from nearkin.web.gate import Gate, sandbox
-from nearkin.web.queries import DoneQuery, in_plain_words, parameters_in, parsed
+from nearkin.web.queries import DoneQuery, parameters_in, parsed
 from nearkin.web.read_again import ENCODINGS
 from nearkin.web.refusals import status_of
 from nearkin.web.roles import ROLES, Role, check_role, role_of_form, role_of_screen
@@ -41,13 +40,19 @@ from nearkin.workflows.collection.tables import write_table
 CSRF = "csrf"
 _STATIC = "/static/{name}"
 _MAX_FIELDS = 10_000
-_PLACE = re.compile(r"(query|form|path|body)(\.[^:\s]*)?:")
 _TABLES = {
     ".csv": "text/csv; charset=utf-8",
     ".parquet": "application/vnd.apache.parquet",
     ".jsonl": "application/jsonl; charset=utf-8",
 }
 _PARAMETERS = ".parameters"
+_SHOWN = {
+    "threshold": "The value",
+    "gamma": "The value",
+    "group": "The number",
+    "since": "The time",
+}
+"""Names on a page of parameters of the collection that a visitor can give."""
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -249,14 +254,15 @@ async def _failed(service: ReviewService, request: Request, error: Exception) ->
     elif isinstance(error, HTTPException):
         headers |= error.headers or {}
     if request.url.path.endswith(".json") or request.url.path.startswith("/api/"):
-        where = message.partition(":")[0] if _PLACE.match(message) else None
-        told = ApiProblem(error=type(error).__name__, message=service.with_commands(message), where=where)
+        where = error.where if isinstance(error, InvalidRequestError) else None
+        kind = ParameterError if isinstance(error, ParameterError) else type(error)
+        told = ApiProblem(error=kind.__name__, message=service.with_commands(message), where=where)
         return JSONAnswer(told, status, headers)
     is_part = "hx-request" in request.headers
     tolerance = {name: request.query_params[name] for name in ("measure", "value") if name in request.query_params}
     values = {
         "status": status,
-        "message": in_plain_words(message),
+        "message": _on_page(error, message),
         "tolerance": tolerance,
         "is_unreadable": isinstance(error, SourceError),
         "is_checked_in": request.url.path == "/check-in/file",
@@ -265,6 +271,13 @@ async def _failed(service: ReviewService, request: Request, error: Exception) ->
     answer = ScreenAnswer("problem_part.html.j2" if is_part else "problem.html.j2", values, None)
     here = request.url.path.rpartition("/")[0] if request.method == "POST" else ""  # the screen of a form
     return HTMLResponse(service.page(answer, visitor_of(request), here=here), status, headers)
+
+
+def _on_page(error: Exception, message: str) -> str:
+    """Return the message of an error without names of types and of parameters in Python."""
+    if isinstance(error, InvalidRequestError):
+        return error.on_page
+    return error.with_options(_SHOWN.get) if isinstance(error, ParameterError) else message
 
 
 def _told(error: Exception) -> tuple[int, str]:

@@ -79,13 +79,30 @@ def test_groups_are_made_by_words_or_letters_only(visit: Visit) -> None:
     for path in ("/", "/groups", "/group?number=1", "/conflicts", "/since", "/list"):
         address = f"{path}{'&' if '?' in path else '?'}measure=edit"
         assert visit.send("GET", address).status_code == 400, path
-    assert "form.measure" in visit.post("/groups/update", measure="edit").text
+    page = visit.post("/groups/update", measure="edit").text
+    assert "The field 'measure' of the form must be 'words' or 'letters'. It is 'edit'." in html.unescape(page)
 
 
 def test_a_message_says_whether_a_path_or_a_form_or_a_query_is_wrong(visit: Visit) -> None:
     assert call(visit, "GET", "/jobs/x")[1]["where"] == "path.number"
     assert call(visit, "GET", "/groups?limit=x")[1]["where"] == "query.limit"
-    assert "form.number" in visit.post("/undo", number="x").text
+    assert visit.send("GET", "/groups.json?value=x").json() == {
+        "error": "ParameterError",
+        "message": "query.value: Expected `float | null`. Got 'x' instead.",
+        "where": "query.value",
+    }
+    for answer, told in (
+        (visit.send("GET", "/groups?value=x"), "The parameter value must be a number. It is 'x'."),
+        (visit.send("GET", "/group"), "The parameter number is missing."),
+        (visit.send("GET", "/groups?value=80"), "The value must be above 0 and at most 1 (80 percent is 0.8)."),
+        (visit.post("/undo", number="x"), "The field 'number' of the form must be a whole number. It is 'x'."),
+        (visit.post("/group/split", a="lease"), "The field 'split' of the form is missing."),
+        (visit.post("/group/split", a="lease", split="lease"), "A document cannot be split off from itself."),
+        (visit.post("/tags", id="letter", tag="a", value=80), "The value must be above 0 and at most 1"),
+    ):
+        page = html.unescape(answer.text)
+        assert (answer.status_code, told in page) == (400, True), page
+        assert not re.search(r"form\.|query\.|Expected `|parameter of", page), page
 
 
 def test_an_id_may_have_line_breaks(visit: Visit) -> None:

@@ -13,7 +13,7 @@ from nearkin.collection.decisions.tags import tag
 from nearkin.collection.groups.listed import stored_groups
 from nearkin.collection.groups.members import group_members
 from nearkin.collection.stored.group_state import GroupState, n_not_compared
-from nearkin.errors import ParameterError, UnknownDocumentError
+from nearkin.errors import InvalidRequestError, UnknownDocumentError
 from nearkin.web.api.operation import Limit, NoParameters, Offset, Operation, OperationAnswer
 from nearkin.web.api.records import (
     ApiActivity,
@@ -148,12 +148,13 @@ class TagBody(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
 def post_tags(service: ReviewService, visitor: Visitor, _: NoParameters, body: TagBody) -> ApiTagged:
     """Set or remove a tag, or say what this would change."""
     if body.value is not None and body.group is None:
-        raise ParameterError(
-            "body.value: this field is the limit of the measure of a group, and needs the field 'group'. The value of "
-            "the tag is 'tag_value'."
+        raise InvalidRequestError(
+            "body.value",
+            "this field is the limit of the measure of a group, and needs the field 'group'. The value of "
+            "the tag is 'tag_value'.",
         )
     if body.measure is not msgspec.UNSET and body.group is None:
-        raise ParameterError("body.measure: this field is the measure of a group, and needs the field 'group'.")
+        raise InvalidRequestError("body.measure", "this field is the measure of a group, and needs the field 'group'.")
     if not body.dry_run:
         service.check_may_change()
     found = tag(

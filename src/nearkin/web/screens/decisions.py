@@ -101,6 +101,8 @@ class PrincipalForm(GroupingQuery, kw_only=True):
 
 def split(service: ReviewService, visitor: Visitor, body: SplitForm) -> GoTo:
     """Split a member off."""
+    if body.split == body.a:
+        raise ParameterError("A document cannot be split off from itself.")
     found = service.collection.decide(split_off=(body.split, body.a), by=visitor.name)
     return _decided(service, body, body.back, found, visitor.name)
 
@@ -108,6 +110,8 @@ def split(service: ReviewService, visitor: Visitor, body: SplitForm) -> GoTo:
 def unite(service: ReviewService, visitor: Visitor, body: UniteForm) -> GoTo:
     """Unite two groups."""
     other = group_members(service.collection.opened, body.other, body.tolerance, limit=1).principal.document.doc_id
+    if other == body.a:
+        raise ParameterError("A group cannot be united with itself.")
     found = service.collection.decide(same_group=(body.a, other), by=visitor.name)
     return _decided(service, body, body.back, found, visitor.name)
 
