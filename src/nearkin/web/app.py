@@ -24,6 +24,7 @@ from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.api.dispatch import JSONAnswer, api_endpoint
 from nearkin.web.api.operation import ROOT
 from nearkin.web.api.records import ApiProblem
+from nearkin.web.form_fields import unescaped
 from nearkin.web.gate import Gate, sandbox
 from nearkin.web.queries import DoneQuery, parameters_in, parsed
 from nearkin.web.read_again import ENCODINGS
@@ -136,9 +137,14 @@ def _route(path: str, endpoint: _Endpoint, role: Role, *methods: str) -> Route:
     return Route(path, checked, methods=list(methods or ("GET",)))
 
 
+def _parameters(request: Request) -> list[tuple[str, str]]:
+    """Return the parameters of a page, also those that a form of another page sent."""
+    return unescaped(parameters_in(request.url.query))
+
+
 def _page_of(service: ReviewService, screen: Screen) -> _Endpoint:
     async def page(request: Request) -> Response:
-        query, visitor = parameters_in(request.url.query), visitor_of(request)
+        query, visitor = _parameters(request), visitor_of(request)
         asked, done = parsed(screen.query, query), parsed(DoneQuery, query)
         place = str(request.url.include_query_params().replace(scheme="", netloc=""))
 
@@ -152,7 +158,7 @@ def _page_of(service: ReviewService, screen: Screen) -> _Endpoint:
 
 def _json_of(service: ReviewService, screen: Screen) -> _Endpoint:
     async def data(request: Request) -> Response:
-        asked = parsed(screen.query, parameters_in(request.url.query))
+        asked = parsed(screen.query, _parameters(request))
         return await service.workers.run(lambda: JSONAnswer(screen.answer(service, asked).data))
 
     return data
@@ -160,7 +166,7 @@ def _json_of(service: ReviewService, screen: Screen) -> _Endpoint:
 
 def _table_of(service: ReviewService, screen: Screen, suffix: str) -> _Endpoint:
     async def table(request: Request) -> Response:
-        asked, make = parsed(screen.query, parameters_in(request.url.query)), screen.table
+        asked, make = parsed(screen.query, _parameters(request)), screen.table
 
         def written() -> bytes:
             told = json.dumps(service.parameters(screen.path, asked), ensure_ascii=False)
@@ -178,7 +184,7 @@ def _table_of(service: ReviewService, screen: Screen, suffix: str) -> _Endpoint:
 
 def _parameters_of(service: ReviewService, screen: Screen) -> _Endpoint:
     async def told(request: Request) -> Response:
-        asked = parsed(screen.query, parameters_in(request.url.query))
+        asked = parsed(screen.query, _parameters(request))
         content = json.dumps(service.parameters(screen.path, asked), ensure_ascii=False, indent=1).encode() + b"\n"
         return _attached(screen, f"{_PARAMETERS}.json", "application/json", content)
 
@@ -187,7 +193,7 @@ def _parameters_of(service: ReviewService, screen: Screen) -> _Endpoint:
 
 def _file_of(service: ReviewService, screen: Screen, file: ScreenFile) -> _Endpoint:
     async def made(request: Request) -> Response:
-        asked = parsed(file.query or screen.query, parameters_in(request.url.query))
+        asked = parsed(file.query or screen.query, _parameters(request))
         visitor = visitor_of(request)
         content = await service.workers.run(lambda: file.make(service, visitor, asked))
         if file.is_sandboxed_page:
@@ -210,7 +216,7 @@ def _change_of(service: ReviewService, form: ChangeForm) -> _Endpoint:
         async with request.form(
             max_fields=_MAX_FIELDS, max_files=0 if form.file is None else form.file.max_files
         ) as sent:
-            fields = [(name, value) for name, value in sent.multi_items() if isinstance(value, str)]
+            fields = unescaped((name, value) for name, value in sent.multi_items() if isinstance(value, str))
             if not is_token_of(visitor, dict(fields).get(CSRF)):
                 raise HTTPException(403, "The form is not from this session. Reload the page and try again.")
             if form.is_change:

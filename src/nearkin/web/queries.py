@@ -47,7 +47,7 @@ def parameters_in(query: str, max_fields: int | None = None) -> list[tuple[str, 
         raise InvalidRequestError(
             "query",
             "the parameters must be UTF-8, with % escapes.",
-            on_page="The parameters of the address must be UTF-8, with % escapes.",
+            on_page="The parameters must be UTF-8, with % escapes.",
         ) from None
     except ValueError:
         raise InvalidRequestError("query", f"a request must have at most {max_fields:,} parameters.") from None

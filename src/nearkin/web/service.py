@@ -28,6 +28,7 @@ from nearkin.stages.documents.members import origin_text
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.audits import CurrentAudits
 from nearkin.web.current_info import CurrentInfo
+from nearkin.web.form_fields import named_value
 from nearkin.web.jobs import JobRunner
 from nearkin.web.mail_threads import CurrentThreads
 from nearkin.web.metrics import RequestMetrics
@@ -86,6 +87,7 @@ class ReviewService:
         self._templates = report_environment("nearkin.web")
         self._templates.globals |= {
             "address": address,
+            "named_value": named_value,
             "origin_text": origin_text,
             "static": self.static.address,
             "collection_name": self.name,

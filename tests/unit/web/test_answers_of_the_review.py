@@ -113,6 +113,26 @@ def test_an_id_may_have_line_breaks(visit: Visit) -> None:
     assert (status, found["doc_id"], found["parent"], found["origin"]) == (200, name, None, None)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r"])
+def test_ids_with_line_breaks_arrive_from_the_forms_of_a_browser(visit: Visit, end: str) -> None:
+    collection, odd = visit.service.collection, f"100%25{end}lease"
+    collection.add([(odd, f"{LEASE} Once more.")])
+    collection.groups()
+    (group,) = visit.get("/groups.json").json()["groups"]
+
+    def sent_by(page: str, field: str) -> dict[str, str]:
+        """Return a field of a form as a browser sends it, with every line break as a CRLF."""
+        name, value = re.findall(rf' name="({field}[^"]*)" value="([^"]*)"', page)[0]
+        return {name: re.sub("\r\n|\r|\n", "\r\n", html.unescape(value))}
+
+    rows = visit.get("/group", number=group["number"]).text.split("<li")
+    visit.post("/tags", **sent_by(visit.get("/document", id=odd).text, "id"), tag="seen")
+    visit.post("/group/split", a="lease", **sent_by(next(one for one in rows if "100%25" in one), "split"))
+    assert [change.subject for one in collection.log() for change in one.changes] == [odd, odd]
+    compared = sent_by(visit.get("/compare", a="lease", b=odd).text, "b")
+    assert visit.get("/compare", a="lease", **compared).status_code == 200
+
+
 def test_a_document_from_a_file_has_its_origin(visit: Visit) -> None:
     add_extracted(visit.service.collection, [("box!1", LEASE, origin("e", kind="eml", mail=HEADERS), "box")])
     found = call(visit, "GET", f"/documents/{quote('box!1', safe='')}")[1]
