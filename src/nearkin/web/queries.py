@@ -220,10 +220,14 @@ def fields_of(kind: type[msgspec.Struct]) -> dict[str, bool]:
 
 
 class DoneQuery(msgspec.Struct):
-    """Number of the activity that led to a page, and of the job that updates the groups after it."""
+    """Number of the activity that led to a page, and of the job that updates the groups after it.
+
+    ``unchanged``: a form led to the page, and changed nothing.
+    """
 
     done: int | None = None
     job: int | None = None
+    is_unchanged: bool = msgspec.field(default=False, name="unchanged")
 
 
 class ToleranceQuery(msgspec.Struct, kw_only=True):

@@ -175,6 +175,16 @@ def test_a_stored_decision_is_told_as_stored_if_the_groups_cannot_be_updated(
     assert answer.status_code == 303
 
 
+def test_a_page_says_why_a_decision_changes_no_group(visit: Visit) -> None:
+    visit.service.collection.groups()
+    pages = list[str]()
+    for other in ("lease, signed", "lease, signed", "letter"):
+        answer = visit.post("/group/split", a="lease", split=other, back="/groups?done=7&unchanged=1")
+        pages.append(words_of(visit.get(answer.headers["location"]).text))
+    unchanged, apart = "Nothing was changed: this is already stored.", "lease and letter are in no stored group"
+    assert [(unchanged in page, apart in page) for page in pages] == [(False, False), (True, False), (False, True)]
+
+
 def test_the_changes_of_a_comparison_are_a_word_document_by_the_visitor(visit: Visit) -> None:
     page = visit.get("/compare", a="lease", b="lease, signed", ignore="case").text
     assert words_of(page).count("words only in B") == 1
