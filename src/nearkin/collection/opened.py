@@ -14,7 +14,7 @@ from sqlalchemy import Connection, select
 from nearkin.collection.counting import DEFAULT_ALPHABET, TextCounting
 from nearkin.collection.matching.by_index import check_index, chosen
 from nearkin.collection.stored.filling import fill
-from nearkin.errors import CollectionError, FingerprintError, NearkinError, ParameterError
+from nearkin.errors import CollectionError, FingerprintError, NamedParameter, NearkinError, ParameterError
 from nearkin.paths import path_of
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
@@ -103,8 +103,9 @@ class OpenedCollection:
                 )
             if ignored is not None and ignored != opened.counting.ignored:
                 raise ParameterError(
-                    f"{place} was created with other passages and numbers that do not count (--ignore, "
-                    "--ignore-numbers); they are fixed. Omit the options, or add the documents to a new collection."
+                    f"{place} was created with other passages and numbers that do not count (",
+                    NamedParameter("ignored", "--ignore, --ignore-numbers", is_bare=True),
+                    "); they are fixed. Omit the options, or add the documents to a new collection.",
                 )
             opened.check_index(similarity_index)
         except BaseException as error:

@@ -17,7 +17,7 @@ from sqlalchemy.engine.mock import MockConnection
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateSchema, ExecutableDDLElement
 
-from nearkin.errors import CollectionError, MissingCollectionError, OutputError, ParameterError
+from nearkin.errors import CollectionError, MissingCollectionError, NamedParameter, OutputError, ParameterError
 from nearkin.nouns import first_of
 from nearkin.paths import why
 from nearkin.store import connections, creation, schema
@@ -291,7 +291,9 @@ def _opened(
         if access.is_read_only and (not is_there or is_bare):
             raise MissingCollectionError(_not_there(place))
         if access.is_read_only:
-            raise CollectionError(f"{place} has an older schema. Open it once without --read-only to migrate it.")
+            raise CollectionError(
+                f"{place} has an older schema. Open it once without ", NamedParameter("read_only"), " to migrate it."
+            )
         with transaction(engine, is_writing=True) as connection:
             lock(connection, place, access.patience_s)
             if makes_tables := not _has_tables(connection, place):  # otherwise another process has created them

@@ -17,7 +17,7 @@ from nearkin.stages.documents.sizes import SIZE_RULE, parse_size
 OnError = Literal["skip-documents", "skip", "stop"]
 MAX_UNREADABLE = 0.5
 MAX_DOCUMENT_BYTES = 64 << 20
-STOPPED = "The run stops at bad documents because of --on-error stop."
+STOPPED = "The run stops at bad documents because of ", NamedParameter("on_error", value="stop"), "."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
