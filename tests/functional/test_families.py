@@ -269,7 +269,7 @@ def test_what_has_no_text_is_not_like_no_other(tmp_path: Path) -> None:
         (folder / f"{name}.txt").write_bytes(b"\xff\xd8\xff\xe0 no text")
     ended = nearkin_here("families", folder, "--out", tmp_path / "out")
     assert "7 documents: 2 in 1 form group, 1 without a match at Jaccard" in ended.out
-    assert "on word 3-grams, 1 empty, 3 unreadable" in ended.out
+    assert "on word 3-grams, 1 empty, 3 without readable text" in ended.out
     said = "For a collection the default is Jaccard ≥ 0.50 on word 5-grams."
     assert said in " ".join(ended.out.split())
     assert "Relations are to the principal only" in " ".join(ended.out.split())
