@@ -43,11 +43,6 @@ class Snapshot:
     segments: tuple[Segment, ...]
 
 
-JOBS_BESIDE_INDEX = ".jobs.json"
-"""End of the name of the file with the jobs of the review screen, beside the folder of an index in the cache."""
-_LOCK_OF_JOBS = ".jobs.lock"
-
-
 class OpenedCollection:
     """Store, index and methods that all queries and changes of a collection use.
 
@@ -146,12 +141,21 @@ class OpenedCollection:
         named = unnamed.with_name(self.place.name_outside(collection))
         if self.store.access.is_read_only:
             return unnamed if unnamed.is_dir() and not named.exists() else named
-        for end in ("", JOBS_BESIDE_INDEX, _LOCK_OF_JOBS):  # made by an earlier version
-            old, new = (one.with_name(f"{one.name}{end}") for one in (unnamed, named))
+        for old in (unnamed, *unnamed.parent.glob(f"{unnamed.name}.*")):  # made by an earlier version
+            new = named.with_name(named.name + old.name.removeprefix(unnamed.name))
             if old.exists() and not new.exists():
                 with contextlib.suppress(OSError):
                     old.rename(new)
         return named
+
+    def file_beside_index(self, name: str) -> Path:
+        """Return the path of a caller's own file for this collection.
+
+        It is in the directory of the collection, or beside the index in the cache, where its name begins with that of
+        the index.
+        """
+        own = name if self.place.directory is not None else f"{self._folder.name}.{name}"
+        return self._folder.with_name(own)
 
     def check_index(self, asked: SimilarityIndex | str | None) -> None:
         """Refuse a method of similarity indexes other than the collection's.

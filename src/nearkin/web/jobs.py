@@ -14,7 +14,7 @@ from typing import IO, Literal
 import msgspec
 
 from nearkin.collection.groups.current import group
-from nearkin.collection.opened import JOBS_BESIDE_INDEX, OpenedCollection
+from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import NearkinError
 from nearkin.nouns import counted
@@ -285,14 +285,12 @@ def _own_file(opened: OpenedCollection) -> tuple[Path | None, IO[str] | None]:
     """Return the file of jobs, locked for this process; None if the service is read-only or another process has it."""
     if opened.store.access.is_read_only:
         return None, None
-    folder = opened.index.folder
-    own = "jobs.json" if opened.place.directory is not None else f"{folder.name}{JOBS_BESIDE_INDEX}"
-    path = folder.with_name(own)
+    path, of_lock = map(opened.file_beside_index, ("jobs.json", "jobs.lock"))
     try:
         import fcntl
 
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = open(path.with_suffix(".lock"), "a")  # noqa: SIM115  (held until the runner is closed)
+        lock = open(of_lock, "a")  # noqa: SIM115  (held until the runner is closed)
     except (ImportError, OSError):
         return None, None
     try:
