@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from nearkin._version import __version__
-from nearkin.errors import NamedParameter, OutputExistsError, ParameterError
+from nearkin.errors import MessagePiece, NamedParameter, OutputExistsError, ParameterError
 from nearkin.nouns import counted
 from nearkin.paths import shown_path
 from nearkin.reports.inputs import counted_inputs
@@ -75,7 +75,7 @@ class Sourced:
         *,
         against: Sequence[str | StoredSource] = (),
         against_columns: OtherColumns = AS_THE_INPUT,
-        twice: str | None = None,
+        twice: MessagePiece | None = None,
     ) -> Sourced:
         """Find the input and check that it can be read; ``twice`` names what reads it a second time, if anything.
 
@@ -100,7 +100,8 @@ class Sourced:
             raise ParameterError("Standard input ('-') can be read only once. Got it twice.")
         if twice and (pipes := [s.path for s in found if s.path != STDIN and is_pipe(s)]):
             raise ParameterError(
-                f"{twice} reads its input twice, and {pipes[0]} is a pipe. Save it to a file, or use '-'."
+                twice,
+                f" reads its input twice, and {pipes[0]} is a pipe. Save it to a file, or use '-'.",
             )
         return cls(
             asked=asked,
