@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
-from nearkin.errors import InvalidRequestError, NearkinError, ParameterError, RefusedError, SourceError
+from nearkin.errors import CollectionError, InvalidRequestError, NearkinError, ParameterError, RefusedError, SourceError
 from nearkin.store.failures import without_option
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.api.dispatch import JSONAnswer, api_endpoint
@@ -292,5 +292,6 @@ def _told(error: Exception) -> tuple[int, str]:
         allowed = (error.headers or {}).get("Allow")
         return error.status_code, str(error.detail) if allowed is None else f"The method must be one of: {allowed}."
     if isinstance(error, NearkinError):
-        return status_of(error), without_option(str(error))
+        is_about_options = isinstance(error, CollectionError) and error.names_parameters  # of nearkin serve
+        return status_of(error), without_option(error.spelt(in_python=False) if is_about_options else str(error))
     return 500, "The service failed to answer. The terminal in which nearkin serve runs says why."
