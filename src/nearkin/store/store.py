@@ -26,7 +26,7 @@ from nearkin.store.creation import Made
 from nearkin.store.damage import unrepairable
 from nearkin.store.erasing import erase_freed
 from nearkin.store.facts import read_facts, say, unsay
-from nearkin.store.failures import missing_table, told
+from nearkin.store.failures import PERMISSION_DENIED, code_of, missing_table, told
 from nearkin.store.migrations import migrate, version_of
 from nearkin.store.place import FILE, Place
 from nearkin.store.read_only import ReadOnlyFile, refused
@@ -142,7 +142,7 @@ class Store:
                 if create and not was_there:
                     creation.clear(begun)
                 n_failed += 1
-                if not is_gone or (n_failed == _MAX_TRIES and place.directory is None):
+                if not is_gone or (n_failed == _MAX_TRIES and not _is_removed(place, error)):
                     raise
                 if n_failed == _MAX_TRIES:
                     raise creation.removed_meanwhile(place) from error
@@ -467,6 +467,21 @@ def _commit(connection: Connection, place: Place) -> None:
             f"{place} did not answer while the command was being stored, so it is unknown whether it was stored. Run "
             "the command again: documents already stored are not stored twice."
         ) from None
+
+
+def _is_removed(place: Place, error: BaseException) -> bool:
+    """Whether there is no collection any more; in PostgreSQL, a table may be missing, or a permission."""
+    if place.directory is not None:
+        return True
+    if code_of(error) == PERMISSION_DENIED:
+        return False
+    with told(place):
+        engine = engine_of(place, 0)
+        try:
+            with transaction(engine, is_writing=False) as connection:
+                return not _has_tables(connection, place)
+        finally:
+            engine.dispose()
 
 
 def _has_tables(connection: Connection, place: Place) -> bool:
