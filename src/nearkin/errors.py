@@ -4,7 +4,6 @@
 
     NearkinError
     ├── ParameterError (ValueError)      a parameter breaks its rule
-    │   └── InvalidRequestError          a part of a request to ``nearkin serve`` breaks its rule
     ├── InputError                       the input as a whole cannot be used
     │   ├── SourceError                  a file, a folder or a column of it
     │   │   ├── MissingColumnError       a column that was named does not exist
@@ -192,24 +191,6 @@ class ParameterError(NearkinError, ValueError):
         for name, whose in self._named.items():
             message = message.replace(whose, option_of(name) or whose)
         return message
-
-
-class InvalidRequestError(ParameterError):
-    """A part of a request to ``nearkin serve`` breaks its rule.
-
-    Parameters
-    ----------
-    where : str
-        The place in the request, and the field, such as "query.value"; the message begins with it.
-    what : str
-        What is wrong there, for programs.
-    on_page : str, optional
-        The whole message as a page shows it; by default ``what``.
-    """
-
-    def __init__(self, where: str, what: str, *, on_page: str = "") -> None:
-        super().__init__(f"{where}: {what}")
-        self.where, self.on_page = where, on_page or what
 
 
 def in_plain_words(rule: str) -> str:

@@ -337,7 +337,7 @@ def test_the_similar_documents_have_the_sentences_of_the_command(visit: Visit, d
         page = html.unescape(visit.get("/document/similar", id=doc_id, measure=measure, value=tolerance.value).text)
         assert all(one in page for one in said), (measure, said)
         assert said or measure == "letters"
-        assert ("Not searched" in page) == ((measure, doc_id) == ("containment", "no sample"))
+        assert ("Parts are found by a sample of" in page) == ((measure, doc_id) == ("containment", "no sample"))
 
 
 @pytest.mark.parametrize("text", [NO_SAMPLE, f"{LEASE} {NO_SAMPLE}"])

@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
-from nearkin.errors import CollectionError, InvalidRequestError, NearkinError, ParameterError, RefusedError, SourceError
+from nearkin.errors import CollectionError, NearkinError, ParameterError, RefusedError, SourceError
 from nearkin.store.failures import without_option
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.api.dispatch import JSONAnswer, api_endpoint
@@ -29,6 +29,7 @@ from nearkin.web.gate import Gate, sandbox
 from nearkin.web.queries import DoneQuery, parameters_in, parsed
 from nearkin.web.read_again import ENCODINGS
 from nearkin.web.refusals import status_of
+from nearkin.web.request_faults import InvalidRequestError
 from nearkin.web.roles import ROLES, Role, check_role, role_of_form, role_of_screen
 from nearkin.web.screen import ChangeForm, FileField, Screen, ScreenFile
 from nearkin.web.screens import FORMS, SCREENS

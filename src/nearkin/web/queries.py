@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Literal, TypeVar, get_origin
 from urllib.parse import parse_qsl
 
 import msgspec
 
 from nearkin.collection.tolerance import CONTAINMENT, EDIT, GAMMA, THRESHOLD, Tolerance
-from nearkin.errors import InvalidRequestError, is_int, quoted
+from nearkin.errors import is_int, quoted
 from nearkin.nouns import one_of
+from nearkin.web.request_faults import InvalidRequestError, RequestFault, fault_in, types_of, values_of
 
 Asked = TypeVar("Asked", bound=msgspec.Struct)
-Measure = Literal["words", "letters", "containment", "edit"]
+SliderMeasure = Literal["words", "letters", "containment", "edit"]
 """Measures with a slider."""
 GroupMeasure = Literal["words", "letters"]
 """Measures by which documents can be grouped."""
 Place = Literal["query", "form"]
-_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
 _DIGITS = re.compile(r"[+-]?[0-9]+")
 _KINDS = {float: "a number", int: "a whole number", bool: "1 or omitted", str: "text"}
 """Types of parameters in words."""
-MEASURES: tuple[Measure, ...] = ("words", "containment", "edit", "letters")
-DEFAULTS: dict[Measure, float] = {"words": THRESHOLD, "letters": GAMMA, "containment": CONTAINMENT, "edit": EDIT}
+SLIDER_MEASURES: tuple[SliderMeasure, ...] = ("words", "containment", "edit", "letters")
+DEFAULTS: dict[SliderMeasure, float] = {"words": THRESHOLD, "letters": GAMMA, "containment": CONTAINMENT, "edit": EDIT}
 
 
 def parameters_in(query: str, max_fields: int | None = None) -> list[tuple[str, str]]:
@@ -103,106 +102,10 @@ def _error_of(fault: RequestFault, where: str, kind: type[msgspec.Struct]) -> In
 
 def _rule_on_page(kind: type[msgspec.Struct], field: str) -> str:
     """Return the values that a field can have, as a page describes them."""
-    types = _types_of(kind, field)
-    if allowed := _values_of(types):
+    types = types_of(kind, field)
+    if allowed := values_of(types):
         return one_of(map(repr, allowed))
     return next((words for of_python, words in _KINDS.items() if of_python in types), "valid")
-
-
-@dataclass(frozen=True, slots=True)
-class RequestFault:
-    """Part of a request that breaks its rule.
-
-    Parameters
-    ----------
-    inside : str
-        Where it is in the record, such as ``.limit`` or ``.ignore[0]``; "" for the whole record.
-    rule : str
-        The type or the values that msgspec expects.
-    came : str, optional
-        The value, quoted; unless the rule says it.
-    missing : str
-        Name of a field without a value; else "".
-
-    Examples
-    --------
-    >>> RequestFault(".ignore[0]", "Expected `int`", "'x'").for_programs
-    "Expected `int`. Got 'x' instead"
-    >>> RequestFault(".ignore[0]", "Expected `int`", "'x'").field
-    'ignore'
-    """
-
-    inside: str
-    rule: str
-    came: str | None = None
-    missing: str = ""
-
-    @property
-    def field(self) -> str:
-        """Name of the field, without what is inside it; "" for the whole record."""
-        return re.split(r"[.\[]", self.inside.removeprefix("."))[0]
-
-    @property
-    def for_programs(self) -> str:
-        """Message in the words of the API, without the place."""
-        return self.rule if self.came is None else f"{self.rule}. Got {self.came} instead"
-
-
-def fault_in(error: msgspec.DecodeError, given: object, kind: type[msgspec.Struct]) -> RequestFault:
-    """Return what is wrong with a part of what was given, the allowed values or type and its value, and where it is.
-
-    Examples
-    --------
-    >>> class Example(msgspec.Struct):
-    ...     limit: int
-    >>> def fault(given):
-    ...     try:
-    ...         msgspec.convert(given, Example, strict=False)
-    ...     except msgspec.ValidationError as error:
-    ...         return fault_in(error, given, Example)
-    >>> fault({"limit": "many"})
-    RequestFault(inside='.limit', rule='Expected `int`', came="'many'", missing='')
-    >>> fault({}).missing
-    'limit'
-    """
-    what, _, inside = str(error).partition(" - at `$")
-    inside = inside.removesuffix("`")
-    value: Any = given
-    try:
-        for name, place in _STEP.findall(inside):
-            value = value[int(place)] if place else value[name]
-    except (KeyError, IndexError, TypeError, ValueError):
-        return RequestFault(inside, what)
-    if what.startswith("Expected ") and isinstance(value, int | float | str) and not isinstance(value, bool):
-        return RequestFault(inside, what.partition(", got ")[0], quoted(value))
-    if what.startswith("Invalid enum value"):
-        fault = RequestFault(inside, what, quoted(value))
-        if allowed := _values_of(_types_of(kind, fault.field)):
-            return replace(fault, rule=f"Expected {one_of(map(repr, allowed))}")
-    lacking = "" if inside or not isinstance(given, dict) else _missing_field(kind, given)
-    return RequestFault(inside, what, missing=lacking)
-
-
-def _missing_field(kind: type[msgspec.Struct], given: Collection[str]) -> str:
-    """Return the first required field without a value; "" if there is none."""
-    required = (one.encode_name for one in msgspec.structs.fields(kind) if one.required)
-    return next((name for name in required if name not in given), "")
-
-
-def _types_of(kind: type[msgspec.Struct], field: str) -> list[object]:
-    """Return the type of a field and all types inside it, such as those of a union."""
-    left, found = [one.type for one in msgspec.structs.fields(kind) if one.encode_name == field], list[object]()
-    while left:
-        one = left.pop()
-        found.append(one)
-        if get_origin(one) is not Literal:
-            left += get_args(one)
-    return found
-
-
-def _values_of(types: Iterable[object]) -> list[object]:
-    """Return the values that types name, as in ``Literal``; none if they name none."""
-    return [value for one in types if get_origin(one) is Literal for value in get_args(one)]
 
 
 def _check_known(given: Iterable[str], known: Collection[str], place: Place, in_path: Collection[str]) -> None:
@@ -233,11 +136,11 @@ class DoneQuery(msgspec.Struct):
 class ToleranceQuery(msgspec.Struct, kw_only=True):
     """Tolerance of a query: a measure and its limit."""
 
-    measure: Measure = "words"
+    measure: SliderMeasure = "words"
     value: float | None = None
 
     @property
-    def chosen_measure(self) -> Measure:
+    def chosen_measure(self) -> SliderMeasure:
         """The measure, also if it was not given."""
         return self.measure
 

@@ -12,13 +12,14 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from nearkin.collection.tolerance import RULES, Tolerance, is_limit
-from nearkin.errors import InvalidRequestError, RefusedError, quoted
+from nearkin.errors import RefusedError, quoted
 from nearkin.stages.documents.members import printable_id
 from nearkin.web.api.json_faults import json_fault, repeated_field
 from nearkin.web.api.openapi import openapi
 from nearkin.web.api.operation import ROOT, Operation, OperationAnswer, RequestBody
 from nearkin.web.api.operations import OPERATIONS
 from nearkin.web.queries import ToleranceQuery, fields_of, parameters_in, parsed
+from nearkin.web.request_faults import InvalidRequestError
 from nearkin.web.roles import check_role, role_of_operation
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor

@@ -7,8 +7,9 @@ import re
 
 import msgspec
 
-from nearkin.errors import InvalidRequestError, quoted
-from nearkin.web.queries import RequestFault, fault_in, fields_of
+from nearkin.errors import quoted
+from nearkin.web.queries import fields_of
+from nearkin.web.request_faults import InvalidRequestError, RequestFault, fault_in
 
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`\Z", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(.*)`\Z", re.DOTALL)
