@@ -179,7 +179,7 @@ def test_relations_of_an_earlier_version_count_as_not_compared_and_are_no_damage
 
     with monkeypatch.context() as earlier:
         earlier.setattr(stored_relations, "_packed", packed_before)
-        earlier.setattr(stored_relations, "FINGERPRINT", stored_relations.FINGERPRINT.replace("2;", "1;", 1))
+        earlier.setattr(stored_relations, "FINGERPRINT", stored_relations.FINGERPRINT.replace("3;", "1;", 1))
         opened = visit.service.collection.opened
         list(representatives.representatives(opened, representatives.RepresentativesQuery().tolerance, [1]))
         assert visit.get("/representatives/export.json").json()["n_not_compared"] == 0

@@ -37,7 +37,10 @@ class TextChange:
         Whether the document was removed and added again with the same text.
     n_words_removed, n_words_added : int
         Number of words that occur only before the change, and only after it.
+    n_words_moved : int
+        Number of words of passages that occur before and after it, in different places.
     n_differences : int
+        Without the moved passages.
     passage : tuple of Piece
         Most significant difference, with a few words around it; "only_a" is the text before the change, "only_b" the
         text after it.
@@ -51,6 +54,7 @@ class TextChange:
     n_differences: int
     passage: tuple[Piece, ...]
     is_whole: bool
+    n_words_moved: int = 0
 
     @classmethod
     def of(cls, found: Comparison, passage: tuple[Piece, ...]) -> TextChange:
@@ -59,14 +63,15 @@ class TextChange:
             is_same_text=found.is_identical,
             n_words_removed=found.n_words_only_a,
             n_words_added=found.n_words_only_b,
-            n_differences=found.n_differences,
+            n_differences=found.n_changes,
             passage=passage,
             is_whole=found.is_whole,
+            n_words_moved=found.n_words_moved,
         )
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
-        names = ("is_same_text", "n_words_removed", "n_words_added", "n_differences", "is_whole")
+        names = ("is_same_text", "n_words_removed", "n_words_added", "n_words_moved", "n_differences", "is_whole")
         return {**{name: getattr(self, name) for name in names}, "passage": passage_as_stored(self.passage)}
 
 
@@ -186,5 +191,5 @@ def comparisons(connection: Connection, numbers: Sequence[int | None]) -> Iterat
     text = None if numbers[0] is None else stored_text(connection, numbers[0])
     for before, after in pairwise(numbers):
         other = text if before == after else None if after is None else stored_text(connection, after)
-        yield None if text is None or other is None else compare_texts(text, other, context_lines=0)
+        yield None if text is None or other is None else compare_texts(text, other, context_lines=0, with_moves=True)
         text = other

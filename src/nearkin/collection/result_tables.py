@@ -18,7 +18,8 @@ SIMILARITIES: Fields = (
     *(("contained", _NUMBER), ("contains", _NUMBER), ("found_by", _TEXT)),
 )
 CHANGE: Fields = (
-    *(("n_words_removed", _WHOLE), ("n_words_added", _WHOLE), ("n_differences", _WHOLE), ("is_whole", _YES)),
+    *(("n_words_removed", _WHOLE), ("n_words_added", _WHOLE), ("n_words_moved", _WHOLE)),
+    *(("n_differences", _WHOLE), ("is_whole", _YES)),
     ("passage", _TEXT),
 )
 VERSION: Fields = (("relation", _TEXT), ("filled_in", _TEXT), ("date", _TEXT), ("is_in_force", _YES))

@@ -52,7 +52,7 @@ TABLE = Table(
     Column("checksum", BigInteger, nullable=False),
 )
 _METHOD = "relations"
-FINGERPRINT = f"2;rules={RULES_NUMBER:08x};{RELATION_SHINGLES.fingerprint};{NORMALISE.fingerprint};shown={N_SHOWN}"
+FINGERPRINT = f"3;rules={RULES_NUMBER:08x};{RELATION_SHINGLES.fingerprint};{NORMALISE.fingerprint};shown={N_SHOWN}"
 """Name of what is stored; raise its number when comparisons change and the rules do not."""
 _PAIRS_AT_A_TIME, _BYTES_AT_A_TIME = 512, 1 << 24
 _PRESENCE = {
@@ -291,6 +291,7 @@ def _both_sides(found: Any) -> tuple[OneSidedText, OneSidedText] | None:
             tuple(one["negations"]),
             one["n_words_left_out"],
             tuple((number, place) for number, place in one["negations_at"]),
+            one["n_words_moved"],
         )
         for one in found
     )

@@ -64,7 +64,10 @@ class Version:
         otherwise they lead from the document to the version.
     n_words_removed, n_words_added : int
         Number of words that occur only before the change, and only after it.
+    n_words_moved : int
+        Number of words of passages that occur before and after it, in different places.
     n_differences : int
+        Without the moved passages.
     passage : tuple of Piece
         Most significant difference, with a few words around it; "only_a" is the text before the change, "only_b" the
         text after it.
@@ -83,6 +86,7 @@ class Version:
     n_differences: int
     passage: tuple[Piece, ...]
     is_whole: bool
+    n_words_moved: int = 0
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -95,6 +99,7 @@ class Version:
             "is_older": self.is_older,
             "n_words_removed": self.n_words_removed,
             "n_words_added": self.n_words_added,
+            "n_words_moved": self.n_words_moved,
             "n_differences": self.n_differences,
             "is_whole": self.is_whole,
             "passage": passage_as_stored(self.passage),
@@ -251,7 +256,7 @@ def _version(
 ) -> Version:
     is_older = one.document.doc_id == own.doc_id and one.document.version < own.version
     before, after = (other, text) if is_older else (text, other)
-    comparison = compare_texts(before, after, context_lines=0)
+    comparison = compare_texts(before, after, context_lines=0, with_moves=True)
     return Version(
         similar=one,
         relation="" if one.is_letters_only else judgement.relation,
@@ -261,7 +266,8 @@ def _version(
         is_older=is_older,
         n_words_removed=comparison.n_words_only_a,
         n_words_added=comparison.n_words_only_b,
-        n_differences=comparison.n_differences,
+        n_differences=comparison.n_changes,
         passage=first_difference(comparison),
         is_whole=comparison.is_whole,
+        n_words_moved=comparison.n_words_moved,
     )

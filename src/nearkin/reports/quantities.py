@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from decimal import ROUND_FLOOR, Decimal
 
+from nearkin.nouns import counted
+
 NBSP = "\N{NO-BREAK SPACE}"
 
 
@@ -42,6 +44,20 @@ def recall_at_text(recall: float, threshold: float, *, at: str = "") -> str:
     """
     above = ", higher above" if round(recall, 12) < 1 else ""
     return f"{share_percent_text(recall, 1)} at {at}{threshold:g}{above}"
+
+
+def word_changes_text(n_removed: int, n_added: int, n_moved: int) -> str:
+    """Count the words that a change removed, added and moved.
+
+    Examples
+    --------
+    >>> word_changes_text(3, 1, 0), word_changes_text(3, 0, 59), word_changes_text(0, 0, 59)
+    ('−3 +1 word', '−3 +0 words, 59 moved', '59 words moved')
+    """
+    if n_moved and not n_removed and not n_added:
+        return f"{counted(n_moved, 'word')} moved"
+    moved = f", {n_moved:,} moved" if n_moved else ""
+    return f"−{n_removed:,} +{counted(n_added, 'word')}{moved}"
 
 
 def nearest_percent_text(value: float, digits: int = 2) -> str:

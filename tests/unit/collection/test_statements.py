@@ -81,6 +81,7 @@ def test_a_truncated_answer_without_an_equal_text_asks_for_no_document_of_the_id
         with listed() as told:
             (answer,) = collection.check_many([("own", words)], options=CheckOptions(limit=limit))
         assert (answer.checked.verdict, answer.checked.is_truncated) == ("near", limit == 1)
-        assert answer.checked.expected_recall_of_parts is None
+        alone = collection.check(words, options=CheckOptions(limit=limit))
+        assert answer.checked.expected_recall_of_parts == alone.expected_recall_of_parts is not None
         counts.append(len(told))
     assert counts[0] == counts[1]

@@ -54,6 +54,8 @@ class GroupMember:
         Values by field.
     n_words_added, n_words_lacked : int or None
         Number of words that only this document has, and that only the principal has; None if it was not compared.
+    n_words_moved : int or None
+        Number of words that both have, in different places.
     added, lacked : OneSidedPassages or None
         About the first 2,000 characters of these words, negations first; None if there are none. `representatives` has
         all of them.
@@ -70,6 +72,7 @@ class GroupMember:
     tags: Mapping[str, str]
     n_words_added: int | None = None
     n_words_lacked: int | None = None
+    n_words_moved: int | None = None
     added: OneSidedPassages | None = None
     lacked: OneSidedPassages | None = None
 
@@ -164,11 +167,13 @@ def _has_relation(one: GroupMember) -> bool:
 def _with_relation(one: GroupMember, found: MemberComparison) -> GroupMember:
     added, lacked = (side(one.document.doc_id, found) for side in (passages_added, passages_lacked))
     measured = found.judgement.measured
+    moved_there, moved_here = (0, 0) if found.one_sided is None else [one.n_words_moved for one in found.one_sided]
     return replace(
         one,
         relation=found.judgement.relation,
-        n_words_added=measured.n_words_only_in_member,
-        n_words_lacked=measured.n_words_only_in_principal,
+        n_words_added=max(0, measured.n_words_only_in_member - moved_here),
+        n_words_lacked=max(0, measured.n_words_only_in_principal - moved_there),
+        n_words_moved=moved_here,
         added=None if added is None else added.shortened(_A_SIDE),
         lacked=None if lacked is None else lacked.shortened(_A_SIDE),
     )

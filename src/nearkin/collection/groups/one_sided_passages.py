@@ -33,6 +33,8 @@ class OneSidedPassages:
         False if the texts were too long to be compared to the end.
     negations_at : tuple of (int, int)
         Passages with a negation: the number of each, from 0, and the place of its first negation.
+    n_words_moved : int
+        Number of words that both texts have, in different places; only of a member that "adds" passages.
     """
 
     doc_id: str
@@ -42,6 +44,7 @@ class OneSidedPassages:
     n_words_left_out: int = 0
     is_whole: bool = True
     negations_at: tuple[tuple[int, int], ...] = ()
+    n_words_moved: int = 0
 
     def amount(self) -> str:
         """Return the number of words, and the negations among them, unless the passages are just these.
@@ -80,8 +83,14 @@ class OneSidedPassages:
         --------
         >>> OneSidedPassages(doc_id="lease, signed", n_words=2, passages=("Ada", "Kern")).in_words("adds")
         'lease, signed adds 2 words: Ada … Kern'
+        >>> OneSidedPassages(doc_id="lease", n_words=0, passages=(), n_words_moved=20).in_words("adds")
+        'lease has 20 words in another place'
         """
-        line = f"{self.doc_id} {verb} {self.amount()}: {' … '.join(self.passages)}"
+        moved = f"has {counted(self.n_words_moved, 'word')} in another place" if self.n_words_moved else ""
+        line = f"{self.doc_id} {moved or verb}"
+        if self.n_words:
+            line += f", and {verb}" if moved else ""
+            line += f" {self.amount()}: {' … '.join(self.passages)}"
         if self.n_words_left_out:
             line += f" … and {counted(self.n_words_left_out, 'more word')} that this file leaves out"
         return line if self.is_whole else f"{line} (the texts are too long to be compared to the end)"
@@ -92,15 +101,17 @@ class OneSidedPassages:
 
 
 def passages_added(doc_id: str, comparison: MemberComparison) -> OneSidedPassages | None:
-    """Return what a member has and the principal lacks; None if that is no word."""
+    """Return what a member has and the principal lacks, or has in another place; None if that is no word."""
     n_words = comparison.judgement.measured.n_words_only_in_member
-    return _passages(doc_id, n_words, comparison, 1)
+    found = _passages(doc_id, n_words, comparison, 1)
+    return found if found is None or found.n_words or found.n_words_moved else None
 
 
 def passages_lacked(doc_id: str, comparison: MemberComparison) -> OneSidedPassages | None:
     """Return what the principal has and a member lacks; None if that is no word."""
     n_words = comparison.judgement.measured.n_words_only_in_principal
-    return _passages(doc_id, n_words, comparison, 0)
+    found = _passages(doc_id, n_words, comparison, 0)
+    return replace(found, n_words_moved=0) if found is not None and found.n_words else None
 
 
 def _passages(doc_id: str, n_words: int, comparison: MemberComparison, side: int) -> OneSidedPassages | None:
@@ -109,10 +120,11 @@ def _passages(doc_id: str, n_words: int, comparison: MemberComparison, side: int
     found = comparison.one_sided[side]
     return OneSidedPassages(
         doc_id=doc_id,
-        n_words=n_words,
+        n_words=max(0, n_words - found.n_words_moved),
         passages=found.passages,
         negations=found.negations,
         n_words_left_out=found.n_words_left_out,
         is_whole=comparison.is_whole,
         negations_at=found.negations_at,
+        n_words_moved=found.n_words_moved,
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted, first_of, wave_text
+from nearkin.reports.quantities import word_changes_text
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 from nearkin.stages.documents.members import origin_text
 
@@ -125,9 +126,9 @@ def change_text(entry: HistoryEntry) -> str:
         return ""
     if change.is_same_text:
         return "the same text"
-    if not change.n_differences:
+    if not change.n_differences and not change.n_words_moved:
         return "the same text except for white space"
-    return f"−{change.n_words_removed:,} +{counted(change.n_words_added, 'word')}"
+    return word_changes_text(change.n_words_removed, change.n_words_added, change.n_words_moved)
 
 
 def history_sentences(found: DocumentHistory) -> Iterator[Sentence]:

@@ -9,6 +9,7 @@ from nearkin.collection.tolerance import THRESHOLD
 from nearkin.decimals import distance_text, share_text
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.reports.criterion import grams_text
+from nearkin.reports.quantities import word_changes_text
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 from nearkin.reports.sentences.similar import not_compared_sentence
 from nearkin.stages.differences.relations import OTHER_PARTIES
@@ -122,7 +123,8 @@ def change_text(one: Version) -> str:
     """Count the changed words of a version."""
     if one.similar.is_same_text:
         return "the same text"
-    return f"−{one.n_words_removed:,} +{counted(one.n_words_added, 'word')}" + " since" * one.is_older
+    changed = word_changes_text(one.n_words_removed, one.n_words_added, one.n_words_moved)
+    return changed + " since then" * one.is_older
 
 
 def relation_text(one: Version, document: object) -> str:

@@ -1,4 +1,4 @@
-"""Text that only one of two texts has, complete, with the negations in it."""
+"""Text that only one of two texts has, complete, with the negations in it; passages that moved are counted apart."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nearkin.stages.differences.aligning import WordDifference
+from nearkin.stages.differences.changes import Change, Changes
 from nearkin.stages.differences.kinds import is_negation
+from nearkin.stages.differences.moves import find_moves
 from nearkin.stages.differences.wording import Word, Wording
 from nearkin.stages.differences.words import count_words
 
@@ -42,12 +44,15 @@ class OneSidedText:
         Number of words beyond the limit of 1,000,000 characters, which are not among the passages.
     negations_at : tuple of (int, int)
         Passages with such a negation: the number of each, from 0, and the place of its first negation.
+    n_words_moved : int
+        Number of words in passages that the other text has, too, in another place; see `find_moves`.
     """
 
     passages: tuple[str, ...] = ()
     negations: tuple[str, ...] = ()
     n_words_left_out: int = 0
     negations_at: tuple[tuple[int, int], ...] = ()
+    n_words_moved: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +90,26 @@ def one_sided_texts(a: Wording, b: Wording, differences: Sequence[WordDifference
     ('tenant', 'not') ('not',) ((1, 0),)
     ('lessee',) () ()
     """
-    of_a = ((one.a, _more_negations(a, one.a, b, one.b)) for one in differences)
-    of_b = ((one.b, _more_negations(b, one.b, a, one.a)) for one in differences)
-    return _side(a, of_a), _side(b, of_b)
+    spans = [(*one.span_a, *one.span_b) for one in differences]
+    changes = tuple(
+        Change(start_a=start_a, end_a=end_a, start_b=start_b, end_b=end_b, n_words_a=0, n_words_b=0)
+        for start_a, end_a, start_b, end_b in spans
+    )
+    moves = find_moves(a, b, Changes(changes, True))
+    sides: list[tuple[Sequence[Word], Sequence[Word]]] = [(one.a, one.b) for one in differences]
+    moved_a, moved_b = list[Word](), list[Word]()
+    if moves.counterpart:
+        sides = []
+        for i, one in enumerate(moves.changes):
+            words = tuple(a.words(one.start_a, one.end_a)), tuple(b.words(one.start_b, one.end_b))
+            if i in moves.counterpart:
+                moved_a += words[0]
+                moved_b += words[1]
+            else:
+                sides.append(words)
+    of_a = [(own, _more_negations(a, own, b, other)) for own, other in sides]
+    of_b = [(own, _more_negations(b, own, a, other)) for other, own in sides]
+    return _side(a, of_a, moved_a), _side(b, of_b, moved_b)
 
 
 def excerpt(passages: Sequence[str], negations_at: Sequence[tuple[int, int]], n_words: int, most: int) -> Excerpt:
@@ -159,7 +181,9 @@ def _start_near(passage: str, place: int, most: int) -> int:
     return passage.find(" ", place - most // 2 - 1, place) + 1 or place
 
 
-def _side(own: Wording, differences: Iterable[tuple[Sequence[Word], Sequence[_Negation]]]) -> OneSidedText:
+def _side(
+    own: Wording, differences: Iterable[tuple[Sequence[Word], Sequence[_Negation]]], moved: Iterable[Word]
+) -> OneSidedText:
     """Return the text of one side: its words at each difference, and the negations of which it has more there."""
     passages, places, n_left_out, n_characters = list[str](), list[tuple[int, int]](), 0, 0
     negations = dict[str, None]()
@@ -176,7 +200,8 @@ def _side(own: Wording, differences: Iterable[tuple[Sequence[Word], Sequence[_Ne
         if more and (place := _spaced_length(own.text[words[0].start : more[0].start])) < len(kept):
             places.append((len(passages), place))
         passages.append(kept)
-    return OneSidedText(tuple(passages), tuple(negations), n_left_out, tuple(places))
+    n_moved = sum(word.is_word for word in moved)
+    return OneSidedText(tuple(passages), tuple(negations), n_left_out, tuple(places), n_moved)
 
 
 def _spaced_length(before: str) -> int:

@@ -61,7 +61,7 @@ def _start_of_last(text: str, n: int, n_words: int) -> int:
 
 
 def first_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece, ...]:
-    """Return the first difference in words, or else in spelling, with its context, as a one-line passage.
+    """Return the first difference in words, or else a moved passage, or a difference in spelling, with its context.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def first_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece
     Returns
     -------
     tuple of Piece
-        Empty if nothing differs.
+        One line; empty if nothing differs.
 
     Raises
     ------
@@ -90,12 +90,12 @@ def first_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece
     check_int("max_words", "first_difference", max_words, 3)
     if not comparison.differences:
         return ()
-    number = next((one.number for one in comparison.differences if not one.has_same_words), 1)
-    return passage_of(comparison.hunks, number, max_words)
+    best = min(comparison.differences, key=lambda one: (one.has_same_words, one.is_move))
+    return passage_of(comparison.hunks, best.number, max_words)
 
 
 def largest_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece, ...]:
-    """Return the first difference with the most words, in the form of `first_difference`.
+    """Return the first difference with the most words, or else a moved passage, in the form of `first_difference`.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def largest_difference(comparison: Comparison, max_words: int = 30) -> tuple[Pie
     """
     if not comparison.differences:
         return ()
-    largest = max(comparison.differences, key=lambda one: one.n_words_a + one.n_words_b)
+    largest = max(comparison.differences, key=lambda one: (not one.is_move, one.n_words_a + one.n_words_b))
     return passage_of(comparison.hunks, largest.number, max_words)
 
 

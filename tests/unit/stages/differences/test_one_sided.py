@@ -34,6 +34,16 @@ def test_negations_of_which_one_text_has_more(a: str, b: str, only_a: tuple[str,
     assert tuple(one.negations for one in sides(a, b)) == (only_a, only_b)
 
 
+def test_a_moved_passage_is_neither_added_nor_lacked() -> None:
+    first, second = "the rent is due on the first day of each month.", "the tenant shall not let out a room to others."
+    lacked, added = sides(f"{first} {second} ever", f"{second} {first} today")
+    assert (lacked.passages, lacked.n_words_moved, lacked.negations) == (("ever",), added.n_words_moved, ())
+    assert (added.passages, added.negations) == (("today",), ())
+    assert added.n_words_moved in (len(first.split()), len(second.split()))
+    told = OneSidedPassages(doc_id="b", n_words=1, passages=added.passages, n_words_moved=added.n_words_moved)
+    assert told.in_words("adds") == f"b has {added.n_words_moved} words in another place, and adds 1 word: today"
+
+
 def test_beyond_the_limit_words_are_counted_and_negations_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(one_sided, "MAX_CHARACTERS", 20)
     _, added = sides("the rent is due", "the rent of the cellar and of the yard is due but not today")
