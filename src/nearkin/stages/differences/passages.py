@@ -136,6 +136,7 @@ def passage_of(hunks: Sequence[Hunk], number: int, max_words: int = 30) -> tuple
         *[_GAP] * (end < len(after) or is_more_after),
     ]
     shown = [piece for piece in shown if piece.text or piece == _GAP]
+    shown = [piece for i, piece in enumerate(shown) if not i or piece != _GAP or shown[i - 1] != _GAP]
     return (Piece(shown[0].kind, shown[0].text.lstrip(), shown[0].difference), *shown[1:])
 
 
