@@ -102,7 +102,7 @@ def test_list_prints_a_line_for_each_document(matter: str) -> None:
         == "3 documents; 2 not shown; raise --limit, or use --out for all"
     )
     assert run("list", matter, "--id", "x*").out == "0 documents\n"
-    assert "lease version 1 (replaced)" in run("list", matter, "--all-versions").out
+    assert "lease (version 1, replaced)" in run("list", matter, "--all-versions").out
 
 
 def test_list_prints_the_members_of_a_group(matter: str) -> None:

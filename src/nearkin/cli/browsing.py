@@ -205,8 +205,8 @@ def _show_list(console: Console, found: ListedDocuments, is_written: bool) -> No
     names = "characters", "copies", *_if(has, "group"), "added", *_if(has, "date", "kind"), "id", "wave", "from"
     rows = table(*names, numbers=2 + has["group"])
     for one in listed:
-        ended = "" if one["is_current"] else " (replaced)" if one["removed_at"] is None else " (removed)"
-        version = f" [dim]version {one['version']}{ended}[/]" if one["version"] > 1 or ended else ""
+        ended = "" if one["is_current"] else ", replaced" if one["removed_at"] is None else ", removed"
+        version = f" [dim](version {one['version']}{ended})[/]" if one["version"] > 1 or ended else ""
         principal = " [green](principal)[/]" if one["is_principal"] else ""
         rows.add_row(
             f"{one['n_characters']:,}",

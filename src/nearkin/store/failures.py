@@ -44,7 +44,7 @@ _PERMISSIONS = {
 }
 """Advice where nothing was to be written yet, by a part of PostgreSQL's message."""
 _PERMISSIONS_TO_WRITE = {
-    "for schema": "Only the owner can create what is missing: let the owner run this command once",
+    "for schema": "This command must create tables or functions here: let the owner of the schema run it",
     "must be owner": "Only the owner of the collection can do this",
     "": "To write, ask the owner of the schema for more privileges; see docs/guides/keeping.md",
 }
