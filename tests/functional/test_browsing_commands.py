@@ -179,7 +179,7 @@ def test_a_list_is_written_whole_whatever_is_shown(matter: str, tmp_path: Path, 
 def test_history_shows_the_passage_that_changed(matter: str) -> None:
     out = run("history", matter, "lease").out.splitlines()
     assert [line.split("  ")[0] for line in out[:2]] == ["version 1", "version 2"]
-    assert "−1 +1 word  april" in out[1]
+    assert "−1 +1 word  wave april" in out[1]
     assert "[-900-] {+950+}" in out[2]
     assert out[-1] == "2 versions of lease"
     run("remove", matter, "lease")

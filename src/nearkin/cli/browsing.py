@@ -251,7 +251,7 @@ def history(
 
 def _show_history(console: Console, found: DocumentHistory) -> None:
     from nearkin.cli.printing import say, say_passage, shown
-    from nearkin.nouns import counted
+    from nearkin.nouns import counted, wave_text
     from nearkin.reports.sentences.browsing import change_text, history_sentences, minute
 
     for one in found.versions:
@@ -261,7 +261,7 @@ def _show_history(console: Console, found: DocumentHistory) -> None:
         console.print(
             f"[bold]version {document.version}[/]  {minute(one.added_at)}  "
             f"{counted(document.n_characters, 'character')}{'  ' * bool(change)}{change}{removed}  "
-            f"[dim]{shown(document.wave)}[/]",
+            f"[dim]{shown(wave_text(document.wave))}[/]",
             highlight=False,
             soft_wrap=True,
         )

@@ -122,7 +122,7 @@ def change_text(one: Version) -> str:
     """Count the changed words of a version."""
     if one.similar.is_same_text:
         return "the same text"
-    return f"−{one.n_words_removed:,} +{counted(one.n_words_added, 'word')}" + " since" * one.is_older
+    return f"−{one.n_words_removed:,} +{counted(one.n_words_added, 'word')}" + " since then" * one.is_older
 
 
 def relation_text(one: Version, document: object) -> str:
