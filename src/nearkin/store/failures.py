@@ -73,6 +73,16 @@ def reason_of(error: NearkinError) -> str:
     return str(error).removesuffix(_WAIT).rstrip(".")
 
 
+def unrepaired(place: Place, error: CollectionError) -> CollectionError:
+    """Return the error for damage that the user of the database may not repair; another error as it is."""
+    if code_of(error) != PERMISSION_DENIED or _TAKE_READ_ONLY not in str(error):
+        return error
+    return CollectionError(
+        f"{place}: damage was found that this user may not repair ({reason_of(error)}). Let the owner of the schema "
+        "run nearkin fsck. To list the damage: nearkin fsck COLLECTION --read-only"
+    )
+
+
 def code_of(error: BaseException) -> str:
     """Return the name of SQLite's error, or the SQLSTATE of PostgreSQL's, that is behind another; empty if none is."""
     found = _of_driver(error)
