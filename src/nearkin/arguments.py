@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from nearkin.errors import InputError, ParameterError
+from nearkin.errors import NearkinError, ParameterError
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _C = TypeVar("_C", bound=type)
@@ -22,8 +22,8 @@ _FLAGS = ("bool", bool, "bool | None", bool | None)
 def checking_arguments(function: _F, owner: str | None = None) -> _F:
     """Decorate a public function: refuse flags that are no bool, and convert numpy's bools and real numbers.
 
-    A flag is a parameter with the annotation ``bool``: otherwise ``report="no"`` would write a report. Errors about the
-    input name parameters, not options of the command line.
+    A flag is a parameter with the annotation ``bool``: otherwise ``report="no"`` would write a report. Messages name
+    parameters, not options of the command line.
 
     Examples
     --------
@@ -64,8 +64,9 @@ def checking_arguments(function: _F, owner: str | None = None) -> _F:
             return function(
                 *map(checked, names, values), **{name: checked(name, value) for name, value in given.items()}
             )
-        except InputError as error:
-            error.args = (error.spelt(in_python=True),)
+        except NearkinError as error:
+            if error.names_parameters:
+                error.args = (error.spelt(in_python=True),)
             raise
 
     return called  # type: ignore[return-value]  # it takes what the function takes

@@ -54,14 +54,92 @@ def _code_of(found: re.Match[str]) -> str:
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+@dataclass(frozen=True, slots=True)
+class NamedParameter:
+    """A parameter that a message names, spelt as an option of the command line or as in Python.
+
+    Parameters
+    ----------
+    parameter : str
+    option : str, optional
+        Its option, unless that is the parameter with dashes.
+    is_bare : bool
+        Whether Python's spelling has no quotes, as in parentheses.
+    value : str, optional
+        Value that the message names with it.
+    is_flag : bool
+        Whether it is a flag, which Python sets to True.
+
+    Examples
+    --------
+    >>> NamedParameter("against_text").spelt(in_python=False), NamedParameter("against_text").spelt(in_python=True)
+    ('--against-text', "'against_text'")
+    >>> [one.spelt(in_python=True) for one in (NamedParameter("by", value="x"), NamedParameter("report", is_flag=True))]
+    ["by='x'", 'report=True']
+    """
+
+    parameter: str
+    option: str = ""
+    is_bare: bool = field(default=False, kw_only=True)
+    value: str = field(default="", kw_only=True)
+    is_flag: bool = field(default=False, kw_only=True)
+
+    def spelt(self, *, in_python: bool) -> str:
+        """Return the name as the user writes it."""
+        if in_python and (self.value or self.is_flag):
+            return f"{self.parameter}={True if self.is_flag else self.value!r}"
+        if in_python:
+            return self.parameter if self.is_bare else f"'{self.parameter}'"
+        return f"{self.option or '--' + self.parameter.replace('_', '-')} {self.value}".rstrip()
+
+    def renamed(self, names: Mapping[str, str]) -> NamedParameter:
+        """Return the parameter in whose place the user gave this one; the same if ``names`` lacks it."""
+        return replace(self, parameter=names[self.parameter], option="") if self.parameter in names else self
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLineAdvice:
+    """A piece of a message about an option that Python does not have; it is left out there."""
+
+    text: str
+
+    def spelt(self, *, in_python: bool) -> str:
+        """Return the text; nothing for Python."""
+        return "" if in_python else self.text
+
+
+MessagePiece = str | NamedParameter | CommandLineAdvice
+
+
 class NearkinError(Exception):
-    """Base of all errors above; ``exit_code`` is the exit code of the command line."""
+    """Base of all errors above; ``exit_code`` is the exit code of the command line.
+
+    Parameters
+    ----------
+    *pieces : str, NamedParameter or CommandLineAdvice
+        Message, in which the parameters are marked, so that it can be spelt for the command line and for Python.
+    in_python : bool
+        Which of the two it is spelt for.
+    """
 
     exit_code = 1
+
+    def __init__(self, *pieces: MessagePiece, in_python: bool = False) -> None:
+        self._pieces, self._in_python = pieces, in_python
+        super().__init__(self.spelt(in_python=in_python))
 
     def __str__(self) -> str:
         """Return the message in characters that can be printed: unpaired surrogates are escaped."""
         return _escaped(super().__str__())
+
+    @property
+    def names_parameters(self) -> bool:
+        """Whether the command line and Python have different spellings of the message."""
+        return any(not isinstance(one, str) for one in self._pieces)
+
+    def spelt(self, *, in_python: bool) -> str:
+        """Return the message for the command line or for Python."""
+        return "".join(one if isinstance(one, str) else one.spelt(in_python=in_python) for one in self._pieces)
 
 
 class ParameterError(NearkinError, ValueError):
@@ -69,8 +147,8 @@ class ParameterError(NearkinError, ValueError):
 
     Parameters
     ----------
-    message : str
-        Text for callers from Python.
+    *pieces : str, NamedParameter or CommandLineAdvice
+        Message for callers from Python.
     named : iterable of str
         Parameters that the message names in quotes, such as ``'overwrite'``.
 
@@ -84,8 +162,8 @@ class ParameterError(NearkinError, ValueError):
 
     exit_code = 2
 
-    def __init__(self, message: str, *, named: Iterable[str] = ()) -> None:
-        super().__init__(message)
+    def __init__(self, *pieces: MessagePiece, named: Iterable[str] = ()) -> None:
+        super().__init__(*pieces, in_python=True)
         self._named = {name: f"'{name}'" for name in named}  # how each stands in the message
         self._rule = ""
 
@@ -108,7 +186,8 @@ class ParameterError(NearkinError, ValueError):
         >>> error.with_options({"rows": "--rows"}.get)
         '--rows must be a whole number, 1 or more. Got 0 instead.'
         """
-        message = str(self).replace(self._rule, in_plain_words(self._rule), 1) if self._rule else str(self)
+        message = _escaped(self.spelt(in_python=False)) if self.names_parameters else str(self)
+        message = message.replace(self._rule, in_plain_words(self._rule), 1)
         for name, whose in self._named.items():
             message = message.replace(whose, option_of(name) or whose)
         return message
@@ -209,55 +288,8 @@ def check_int(
         raise ParameterError.of(parameter, owner, rule or usual, value)
 
 
-@dataclass(frozen=True, slots=True)
-class NamedParameter:
-    """A parameter that a message names, spelt as an option of the command line or as in Python.
-
-    Parameters
-    ----------
-    parameter : str
-    option : str, optional
-        Its option, unless that is the parameter with dashes.
-    is_bare : bool
-        Whether Python's spelling has no quotes, as in parentheses.
-    value : str, optional
-        Value that the message names with it.
-
-    Examples
-    --------
-    >>> NamedParameter("against_text").spelt(in_python=False), NamedParameter("against_text").spelt(in_python=True)
-    ('--against-text', "'against_text'")
-    >>> NamedParameter("on_error", value="skip").spelt(in_python=True)
-    "on_error='skip'"
-    """
-
-    parameter: str
-    option: str = ""
-    is_bare: bool = field(default=False, kw_only=True)
-    value: str = field(default="", kw_only=True)
-
-    def spelt(self, *, in_python: bool) -> str:
-        """Return the name as the user writes it."""
-        if in_python and self.value:
-            return f"{self.parameter}={self.value!r}"
-        if in_python:
-            return self.parameter if self.is_bare else f"'{self.parameter}'"
-        return f"{self.option or '--' + self.parameter.replace('_', '-')} {self.value}".rstrip()
-
-    def renamed(self, names: Mapping[str, str]) -> NamedParameter:
-        """Return the parameter in whose place the user gave this one; the same if ``names`` lacks it."""
-        return replace(self, parameter=names[self.parameter], option="") if self.parameter in names else self
-
-
 class InputError(NearkinError):
     """The input as a whole cannot be used.
-
-    Parameters
-    ----------
-    *pieces : str or NamedParameter
-        Message, in which the parameters are marked, so that it can be spelt for the command line and for Python.
-    in_python : bool
-        Which of the two it is spelt for.
 
     Examples
     --------
@@ -270,28 +302,20 @@ class InputError(NearkinError):
 
     exit_code = 3
 
-    def __init__(self, *pieces: str | NamedParameter, in_python: bool = False) -> None:
-        self._pieces, self._in_python = pieces, in_python
-        super().__init__(self.spelt(in_python=in_python))
-
     @property
     def parameter(self) -> str | None:
         """The first parameter that the message names; None if there is none."""
         return next((one.parameter for one in self._pieces if isinstance(one, NamedParameter)), None)
 
-    def spelt(self, *, in_python: bool) -> str:
-        """Return the message for the command line or for Python."""
-        return "".join(one if isinstance(one, str) else one.spelt(in_python=in_python) for one in self._pieces)
-
     def renamed(self, names: Mapping[str, str]) -> Self:
         """Return the same error, with its cause and notes, about the parameters that the user gave."""
-        return self._with([one if isinstance(one, str) else one.renamed(names) for one in self._pieces])
+        return self._with([one.renamed(names) if isinstance(one, NamedParameter) else one for one in self._pieces])
 
-    def within(self, before: str, *after: str | NamedParameter) -> Self:
+    def within(self, before: str, *after: MessagePiece) -> Self:
         """Return the same error with more text before and after its message."""
         return self._with([before, *self._pieces, *after])
 
-    def _with(self, pieces: Sequence[str | NamedParameter]) -> Self:
+    def _with(self, pieces: Sequence[MessagePiece]) -> Self:
         if tuple(pieces) == self._pieces:
             return self
         other = type(self)(*pieces, in_python=self._in_python)

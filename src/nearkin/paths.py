@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from nearkin.errors import OutputError, ParameterError, SourceError
+from nearkin.errors import NamedParameter, OutputError, ParameterError, SourceError
 from nearkin.hidden_characters import reveal_line
 from nearkin.nouns import counted
 
@@ -82,7 +82,9 @@ def check_output(place: str | os.PathLike[str], option: str = "--out") -> None:
         name.decode()
     except UnicodeDecodeError as error:
         shown = printable(os.fspath(place))
-        raise OutputError(f"Cannot write {shown}: the name is not valid UTF-8. Choose another {option}.") from error
+        raise OutputError(
+            f"Cannot write {shown}: the name is not valid UTF-8. Choose another ", spelt_option(option), "."
+        ) from error
 
 
 def check_own_format(place: str | os.PathLike[str], holds: str) -> None:
@@ -138,6 +140,17 @@ def rule_of_lengths(path: str) -> str | None:
     return f"a path of at most {_MAX_PATH:,} bytes" if is_in_bytes and len(os.fsencode(path)) > _MAX_PATH else None
 
 
+def spelt_option(option: str) -> str | NamedParameter:
+    """Return an option as a parameter that Python spells in its own way; anything else unchanged.
+
+    Examples
+    --------
+    >>> spelt_option("--users-file").spelt(in_python=True), spelt_option("the file")
+    ("'users_file'", 'the file')
+    """
+    return NamedParameter(option.removeprefix("--").replace("-", "_")) if option.startswith("--") else option
+
+
 def check_outside_collections(place: str | os.PathLike[str], option: str = "--out") -> None:
     """Refuse a file or directory for results inside the directory of a collection.
 
@@ -149,7 +162,8 @@ def check_outside_collections(place: str | os.PathLike[str], option: str = "--ou
     while (outer := os.path.dirname(inner)) != inner:
         if os.path.lexists(os.path.join(outer, DATABASE)):
             shown, where = printable(os.fspath(place)), printable(outer)
-            raise OutputError(f"Cannot write {shown}: {where} is a collection. Choose a place for {option} outside it.")
+            said = f"Cannot write {shown}: {where} is a collection. Choose a place for "
+            raise OutputError(said, spelt_option(option), " outside it.")
         inner = outer
 
 

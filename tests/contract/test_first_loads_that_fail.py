@@ -18,6 +18,7 @@ from nearkin.workflows.collection.adding import add_files
 from nearkin.workflows.collection.undoing_creation import undo_creation
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
+from places import SomePlace
 
 
 def test_a_first_load_that_fails_leaves_a_collection_that_another_process_has_opened(place, tmp_path):
@@ -110,17 +111,32 @@ def test_a_collection_that_another_process_removes_meanwhile_is_created_again(pl
         assert collection.add([("a", "one")]).n_new == 1
 
 
-def test_a_collection_that_is_always_removed_meanwhile_is_refused_with_the_reason(tmp_path, monkeypatch):
-    real = store.engine_of
+def test_a_collection_that_is_always_removed_meanwhile_is_refused_with_the_reason(place, monkeypatch):
+    name = "engine_of" if place.server is None else "read_facts"
+    real = getattr(store, name)
 
-    def late(place, *arguments):
-        shutil.rmtree(place.directory)
-        return real(place, *arguments)
+    def late(*arguments):
+        if place.server is None:
+            shutil.rmtree(place.address)
+        else:
+            place.server.sql(f"DROP SCHEMA {place.schema} CASCADE")
+        return real(*arguments)
 
-    monkeypatch.setattr(store, "engine_of", late)
+    monkeypatch.setattr(store, name, late)
     with pytest.raises(CollectionError, match="another process has removed it meanwhile"):
-        Collection.open(tmp_path / "matter", create=True)
-    assert not list(tmp_path.iterdir())
+        place.open()
+    monkeypatch.undo()
+    with pytest.raises(MissingCollectionError):
+        place.open(create=False)
+    assert not Path(place.address).exists()
+
+
+def test_a_table_that_is_missing_is_no_collection_that_another_process_removed(server, tmp_path):
+    place = SomePlace.new(tmp_path, server)
+    place.open().close()
+    place.sql("DROP TABLE waves CASCADE")
+    with pytest.raises(CollectionError, match="its table waves is missing"):
+        place.open()
 
 
 def test_a_collection_that_another_process_creates_meanwhile_is_in_use(place, monkeypatch):

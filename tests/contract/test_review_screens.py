@@ -251,7 +251,7 @@ def test_the_defensibility_page_says_how_pairs_count_and_names_audits_at_other_t
     visit.service.audits.measure(Silent())
     page = html.unescape(visit.get("/defensibility").text)
     for counting in (
-        "(if both texts of a pair are in the sample, 'true' and 'found' count it twice: each can find the other)",
+        "(a pair counts once for each of its texts that is in the sample)",
         "(the only true pair counts twice: it can be found from either text)",
     ):
         assert page.count(counting) == 1
@@ -337,7 +337,7 @@ def test_the_similar_documents_have_the_sentences_of_the_command(visit: Visit, d
         page = html.unescape(visit.get("/document/similar", id=doc_id, measure=measure, value=tolerance.value).text)
         assert all(one in page for one in said), (measure, said)
         assert said or measure == "letters"
-        assert ("Not searched" in page) == ((measure, doc_id) == ("containment", "no sample"))
+        assert ("Parts are found by a sample of" in page) == ((measure, doc_id) == ("containment", "no sample"))
 
 
 @pytest.mark.parametrize("text", [NO_SAMPLE, f"{LEASE} {NO_SAMPLE}"])

@@ -79,11 +79,11 @@ def test_the_exit_code_is_the_answer(repository, tmp_path, text, code, verdict):
     if is_expected:
         said = (
             r"Texts that contain this one: an expected [\d.]+% are found at containment 0\.9, more above it Stored "
-            rf"parts of this one: an expected [\d.]+% of those with {parts['n_words']} words are found, fewer of "
-            "shorter or repetitive ones"
+            rf"parts of this one with {parts['n_words']} words: an expected [\d.]+% are found, fewer of shorter or "
+            "repetitive parts"
         )
         if parts["containing"] == parts["contained"] == 0:
-            said = "Not searched: stored texts that contain this one or are part of it. The search uses a sample"
+            said = "Parts are found by a sample of about 1 in 32 word 5-grams, which has none of this short text."
         assert re.search(said, " ".join(shown.out.split()))
 
 
@@ -125,7 +125,7 @@ def test_parts_are_said_to_be_not_searched_for_whatever_the_length(repository, t
     command = f"dedup {path} --against {repository} --measure containment --threshold 0.9 --drop either --out {out}"
     asked = nearkin_here("similar", repository, "--file", path, "--measure", "containment")
     for said in (" ".join(check(repository, path).out.split()), " ".join(asked.out.split())):
-        assert "Not searched: stored texts that contain this one or are part of it. The search uses a sample" in said
+        assert "Parts are found by a sample of about 1 in 32 word 5-grams, which has none of this short text." in said
         assert "too short" not in said
         assert f"nearkin {command.replace(str(path), 'FILE').replace(str(out), 'DIRECTORY')}" in said
     found = nearkin_here(*command.split())

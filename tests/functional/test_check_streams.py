@@ -70,6 +70,26 @@ def told(out: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in out.splitlines()]
 
 
+def test_a_stream_states_the_recall_of_parts_like_a_single_check(matter, tmp_path):
+    texts = [TEXTS[1], " ".join(TEXTS[2].split()[:60]), "Too short"]
+    path = write_jsonl(tmp_path / "stream.jsonl", [{"id": f"d{i}", "text": text} for i, text in enumerate(texts)])
+    found = nearkin_here("check", matter, path, "--jsonl", "--containment", "0.9", "--json")
+    recalls = [one["expected_recall_of_parts"] for one in told(found.out)]
+    for text, recall in zip(texts, recalls, strict=True):
+        (tmp_path / "one.txt").write_text(text, encoding="utf-8")
+        alone = nearkin_here("check", matter, tmp_path / "one.txt", "--json")
+        assert json.loads(alone.out)["expected_recall_of_parts"] == recall
+    assert recalls[2] is None
+    assert json.loads(found.err)["expected_recall_of_parts"] == {
+        "containing": pytest.approx((recalls[0]["containing"] + recalls[1]["containing"]) / 2, abs=1e-4),
+        "contained": recalls[0]["contained"],
+        "n_words": 100,
+    }
+    without = nearkin_here("check", matter, path, "--jsonl", "--json")
+    assert "expected_recall_of_parts" not in json.loads(without.err)
+    assert all("expected_recall_of_parts" not in one for one in told(without.out))
+
+
 def test_a_stream_is_cleaned_in_one_command(matter, tmp_path):
     stream = [
         {"id": "a", "text": TEXTS[1], "more": [1]},

@@ -273,7 +273,7 @@ class Collection:
 class Judged:
     """What a run must say."""
 
-    pairs: list[tuple[str, str, float, float, float]]
+    pairs: list[tuple[object, ...]]
     documents: list[Verdict]
     groups: dict[str, GroupRow]
 

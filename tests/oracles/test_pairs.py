@@ -205,7 +205,7 @@ def test_the_best_of_each_document(corpus, tmp_path):
 
 def test_too_many_pairs(corpus, tmp_path, monkeypatch):
     monkeypatch.setattr(verifying, "MAX_PAIRS", 300)
-    with pytest.raises(ParameterError, match="keep the best of each document with --top"):
+    with pytest.raises(ParameterError, match="keep the best of each document with 'top'"):
         searched(corpus, tmp_path / "out")
     assert not (tmp_path / "out").exists()
     monkeypatch.setattr(verifying, "_HELD", 100)

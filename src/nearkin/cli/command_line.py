@@ -17,7 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from nearkin.cli.numbers import of_plain_numbers
 from nearkin.cli.options.groups import taking_options
-from nearkin.errors import CollectionError, InputError, NearkinError, ParameterError
+from nearkin.errors import CollectionError, NearkinError, ParameterError
 from nearkin.paths import DATABASE, check_input, check_output, rule_of_lengths
 from nearkin.proposed_commands import in_command, with_name
 
@@ -74,10 +74,11 @@ class Command(TyperCommand):
             if (refused := _of_long_name(error, ctx.params)) is None:
                 if isinstance(error, ParameterError):
                     error.args = (error.with_options(self._option_of),)
-                elif isinstance(error, CollectionError):
-                    error.args = (self._without_others_advice(str(error)),)
-                elif isinstance(error, InputError):  # a function for Python may have raised it
-                    error.args = (error.spelt(in_python=False),)
+                elif isinstance(error, NearkinError):
+                    if error.names_parameters:  # a function for Python may have raised it
+                        error.args = (error.spelt(in_python=False),)
+                    if isinstance(error, CollectionError):
+                        error.args = (self._without_others_advice(str(error)),)
                 raise
             too_long, from_end = refused
             too_long.args = (too_long.with_options(lambda name: self._value_of(name, from_end)),)

@@ -13,7 +13,7 @@ from nearkin.collection.decisions.activity import values_of
 from nearkin.collection.decisions.records import TAG
 from nearkin.collection.decisions.tags import checked_field, tags_as_labels
 from nearkin.collection.results import StoredDocument
-from nearkin.errors import ParameterError
+from nearkin.errors import NamedParameter, ParameterError
 
 DATE_TAG = "date"
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -113,7 +113,8 @@ def refuse_wrong_dates(connection: Connection, date_tag: str) -> None:
     if not values:
         raise ParameterError(
             f"No document has a tag {date_tag!r} with its date. Tag them: nearkin tag COLLECTION "
-            f"{date_tag}=2024-03-01 DOC_ID. Dates under another tag: --date-tag NAME"
+            f"{date_tag}=2024-03-01 DOC_ID. Dates under another tag: ",
+            NamedParameter("date_tag", "--date-tag NAME"),
         )
     _dates(dict(values), date_tag)
 
@@ -143,7 +144,8 @@ def in_force(
     if not dates:
         raise ParameterError(
             f"Neither {document.doc_id!r} nor any version of it has a tag {asked.date_tag!r} with its date. Tag them: "
-            f"nearkin tag COLLECTION {asked.date_tag}=2024-03-01 DOC_ID. Dates under another tag: --date-tag NAME"
+            f"nearkin tag COLLECTION {asked.date_tag}=2024-03-01 DOC_ID. Dates under another tag: ",
+            NamedParameter("date_tag", "--date-tag NAME"),
         )
     newest = max((day for day in dates.values() if day <= asked.at), default=None)
     return InForce(asked.at, asked.date_tag, dates, _of_day(tuple(current), dates, newest))

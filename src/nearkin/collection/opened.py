@@ -14,7 +14,7 @@ from sqlalchemy import Connection, select
 from nearkin.collection.counting import DEFAULT_ALPHABET, TextCounting
 from nearkin.collection.matching.by_index import check_index, chosen
 from nearkin.collection.stored.filling import fill
-from nearkin.errors import CollectionError, FingerprintError, NearkinError, ParameterError
+from nearkin.errors import CollectionError, FingerprintError, NamedParameter, NearkinError, ParameterError
 from nearkin.paths import path_of
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
@@ -41,11 +41,6 @@ class Snapshot:
 
     connection: Connection
     segments: tuple[Segment, ...]
-
-
-JOBS_BESIDE_INDEX = ".jobs.json"
-"""End of the name of the file with the jobs of the review screen, beside the folder of an index in the cache."""
-_LOCK_OF_JOBS = ".jobs.lock"
 
 
 class OpenedCollection:
@@ -103,8 +98,9 @@ class OpenedCollection:
                 )
             if ignored is not None and ignored != opened.counting.ignored:
                 raise ParameterError(
-                    f"{place} was created with other passages and numbers that do not count (--ignore, "
-                    "--ignore-numbers); they are fixed. Omit the options, or add the documents to a new collection."
+                    f"{place} was created with other passages and numbers that do not count (",
+                    NamedParameter("ignored", "--ignore, --ignore-numbers", is_bare=True),
+                    "); they are fixed. Omit the options, or add the documents to a new collection.",
                 )
             opened.check_index(similarity_index)
         except BaseException as error:
@@ -145,12 +141,21 @@ class OpenedCollection:
         named = unnamed.with_name(self.place.name_outside(collection))
         if self.store.access.is_read_only:
             return unnamed if unnamed.is_dir() and not named.exists() else named
-        for end in ("", JOBS_BESIDE_INDEX, _LOCK_OF_JOBS):  # made by an earlier version
-            old, new = (one.with_name(f"{one.name}{end}") for one in (unnamed, named))
+        for old in (unnamed, *unnamed.parent.glob(f"{unnamed.name}.*")):  # made by an earlier version
+            new = named.with_name(named.name + old.name.removeprefix(unnamed.name))
             if old.exists() and not new.exists():
                 with contextlib.suppress(OSError):
                     old.rename(new)
         return named
+
+    def file_beside_index(self, name: str) -> Path:
+        """Return the path of a caller's own file for this collection.
+
+        It is in the directory of the collection, or beside the index in the cache, where its name begins with that of
+        the index.
+        """
+        own = name if self.place.directory is not None else f"{self._folder.name}.{name}"
+        return self._folder.with_name(own)
 
     def check_index(self, asked: SimilarityIndex | str | None) -> None:
         """Refuse a method of similarity indexes other than the collection's.

@@ -12,7 +12,7 @@ DOCUMENT: Fields = (
     *(("doc_id", _TEXT), ("version", pa.int32()), ("wave", _TEXT), ("source", _TEXT), ("line", _WHOLE)),
     *(("n_characters", _WHOLE), ("n_letters", _WHOLE), ("is_counted", _YES), ("is_current", _YES)),
 )
-MEASURES: Fields = (
+SIMILARITIES: Fields = (
     *(("jaccard", _NUMBER), ("edit_similarity", _NUMBER), ("distance", _NUMBER), ("relative_distance", _NUMBER)),
     *(("n_bits", _WHOLE), ("is_same_text", _YES), ("similarity_index", _WHOLE), ("is_letters_only", _YES)),
     *(("contained", _NUMBER), ("contains", _NUMBER), ("found_by", _TEXT)),

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from nearkin.collection.result_tables import DOCUMENT, MEASURES, table_of
+from nearkin.collection.result_tables import DOCUMENT, SIMILARITIES, table_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.nouns import counted
 from nearkin.planning.part_recall import PartRecall
@@ -166,7 +166,7 @@ class SimilarDocuments(Tabular):
     @property
     def table(self) -> pa.Table:
         """A row for each document, the nearest first."""
-        return table_of((one.to_dict() for one in self.documents), *DOCUMENT, *MEASURES)
+        return table_of((one.to_dict() for one in self.documents), *DOCUMENT, *SIMILARITIES)
 
     def __repr__(self) -> str:
         return f"SimilarDocuments({counted(self.n_found, 'document')} {self.tolerance.in_words()})"

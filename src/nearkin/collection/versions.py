@@ -16,7 +16,7 @@ from nearkin.collection.matching.letters_only import is_letters_only
 from nearkin.collection.measuring import compare_with
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.relations import relate
-from nearkin.collection.result_tables import CHANGE, DOCUMENT, MEASURES, VERSION, table_of
+from nearkin.collection.result_tables import CHANGE, DOCUMENT, SIMILARITIES, VERSION, table_of
 from nearkin.collection.results import SimilarDocument, StoredDocument
 from nearkin.collection.similar import asked_near, documents_among, prepare
 from nearkin.collection.stored.contents import contents_of
@@ -140,7 +140,7 @@ class Versions(Tabular):
     def table(self) -> pa.Table:
         """A row for each version, the most similar first; the passage as marked-up text."""
         rows = ({**one.to_dict(), "passage": marked_text(one.passage)} for one in self.versions)
-        return table_of(rows, *DOCUMENT, *MEASURES, *VERSION, ("is_older", pa.bool_()), *CHANGE)
+        return table_of(rows, *DOCUMENT, *SIMILARITIES, *VERSION, ("is_older", pa.bool_()), *CHANGE)
 
     def __repr__(self) -> str:
         return f"Versions({counted(self.n_found, 'version')} of {self.document})"

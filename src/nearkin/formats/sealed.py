@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-from nearkin.errors import RunError
+from nearkin.errors import NamedParameter, RunError
 
 _SEAL = struct.Struct("<8sQI")
 _MAGIC = b"nk-seal1"
@@ -133,15 +133,20 @@ def _checked(path: str, inode: int, size: int, changed_ns: int) -> int:
     return length
 
 
+_REPLACE = NamedParameter("overwrite", is_flag=True)
+
+
 def damaged(path: str | Path) -> RunError:
     """Return the error for a damaged file of a run."""
-    return RunError(f"{path} is damaged: it is not what the run wrote. Run the command again with --overwrite.")
+    return RunError(f"{path} is damaged: it is not what the run wrote. Run the command again with ", _REPLACE, ".")
 
 
 def missing(path: str | Path) -> RunError:
     """Return the error for a file that a run wrote and that is no longer there."""
     return RunError(
-        f"{path} is damaged: the run wrote this file, and it is missing. Run the command again with --overwrite."
+        f"{path} is damaged: the run wrote this file, and it is missing. Run the command again with ",
+        _REPLACE,
+        ".",
     )
 
 

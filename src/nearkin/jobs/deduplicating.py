@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Unpack
 
 import pyarrow as pa
 
+from nearkin import _compute as pc
 from nearkin.arguments import checking_arguments
 from nearkin.errors import ParameterError
 from nearkin.jobs.documents import (
@@ -27,6 +28,7 @@ from nearkin.keywords import taking
 from nearkin.paths import path_of
 from nearkin.runs.progress import LabelledProgress
 from nearkin.stages.documents.rules import OnError, ReadingRules
+from nearkin.stages.verification.measures import MEASURES
 from nearkin.tabular.page import Histogram
 from nearkin.tabular.tabular import Tabular, histogram
 from nearkin.workflows.dedup.by_column import BY_IN_MEMORY
@@ -104,9 +106,10 @@ class DedupResult(Tabular):
         return only(readable_twice(documents, "keep"), self.documents["keep"].to_numpy())
 
     def _bars(self) -> Histogram:
-        measure = self.manifest["parameters"]["measure"]
-        similarity = "jaccard" if measure not in self.pairs.column_names else measure
-        return histogram(self.pairs[similarity], f"pairs by {similarity}")
+        measure = MEASURES[self.manifest["parameters"]["measure"]]
+        columns = [self.pairs[name] for name in measure.columns]
+        larger = columns[0] if len(columns) == 1 else pa.chunked_array(pc.max_element_wise(*columns))
+        return histogram(larger, f"pairs by {measure.title}")
 
     def __repr__(self) -> str:
         return f"DedupResult({counts_in_words(self.manifest['counts'])})"

@@ -47,6 +47,52 @@ class PartRecall:
         return asdict(self)
 
 
+@dataclass(slots=True)
+class MeanPartRecall:
+    """Mean of the expected recalls of several texts.
+
+    Parameters
+    ----------
+    n_texts, n_long_texts : int
+        Number of texts, and of those that have at least `PART_WORDS` words.
+    containing, contained : float
+        Sums of the recalls: of all texts, and of the long ones.
+
+    Examples
+    --------
+    >>> mean = MeanPartRecall()
+    >>> for one in (PartRecall(0.8, 0.6, 50), PartRecall(1.0, 0.9, 100)):
+    ...     mean.take(one)
+    >>> mean.to_dict()
+    {'containing': 0.9, 'contained': 0.9, 'n_words': 100}
+    """
+
+    n_texts: int = 0
+    n_long_texts: int = 0
+    containing: float = 0.0
+    contained: float = 0.0
+
+    def take(self, recall: PartRecall) -> None:
+        """Add the recall of a text; that of its parts only if they have `PART_WORDS` words."""
+        self.n_texts += 1
+        self.containing += recall.containing
+        if recall.n_words == PART_WORDS:
+            self.n_long_texts += 1
+            self.contained += recall.contained
+
+    def to_dict(self) -> dict[str, float | int | None]:
+        """Return the means, with the meanings of `PartRecall`, as JSON types; None without a text."""
+        return {
+            "containing": _mean(self.containing, self.n_texts),
+            "contained": _mean(self.contained, self.n_long_texts),
+            "n_words": PART_WORDS,
+        }
+
+
+def _mean(total: float, n: int) -> float | None:
+    return rounded_down(total / n + 1e-9, 4) if n else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampledSearch:
     """A search for texts that share sampled shingles with a text.

@@ -14,6 +14,7 @@ from nearkin.reports.criterion import criterion_of, grams_text
 from nearkin.reports.dedup.page import DocId, ProblemRow, ShownException
 from nearkin.reports.pages import PageScript, report_environment
 from nearkin.reports.quantities import missed_pairs_text, share_percent_text
+from nearkin.reports.reasons import textless_in_words
 from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.differences.relating import DifferenceInContext
 
@@ -153,6 +154,7 @@ def render_families_report(
         template = environment.get_template("families.html.j2")
         return template.render(
             facts=manifest,
+            textless=textless_in_words(manifest),
             criterion=criterion_of(manifest),
             totals=totals,
             is_of_collection=is_of_collection,

@@ -32,6 +32,18 @@ def share_percent_text(value: float, digits: int = 2) -> str:
     return f"{exact.quantize(Decimal(1).scaleb(-digits), ROUND_FLOOR)}%"
 
 
+def recall_at_text(recall: float, threshold: float, *, at: str = "") -> str:
+    """Write the expected recall at a threshold, and that it is higher above, unless all is found.
+
+    Examples
+    --------
+    >>> recall_at_text(0.9935, 0.7, at="Jaccard "), recall_at_text(1.0, 0.99)
+    ('99.3% at Jaccard 0.7, higher above', '100.0% at 0.99')
+    """
+    above = ", higher above" if round(recall, 12) < 1 else ""
+    return f"{share_percent_text(recall, 1)} at {at}{threshold:g}{above}"
+
+
 def nearest_percent_text(value: float, digits: int = 2) -> str:
     """Write a share in per cent, rounded to the nearest; below 1 it is never 100 %.
 

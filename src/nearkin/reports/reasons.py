@@ -19,6 +19,17 @@ REASONS_IN_WORDS = {
 }
 
 
+def textless_in_words(told: DedupManifest) -> dict[str, int]:
+    """Count the documents of which no text was compared, in words for a list that also has kinds of exceptions.
+
+    One of those kinds is "unreadable", too, and has other documents.
+    """
+    return {_WITHOUT_TEXT.get(reason, reason): n for reason, n in told.textless.items()}
+
+
+_WITHOUT_TEXT = {"unreadable": "without readable text"}
+
+
 def reason_in_words(told: DedupManifest, reason: str) -> str:
     """Explain a reason of a run; with another set, documents of the input are not compared with each other."""
     if told.is_against and reason == "unique":

@@ -11,7 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nearkin.errors import OutputError, OutputExistsError, ResumeError, RunError
+from nearkin.errors import (
+    CommandLineAdvice,
+    MessagePiece,
+    NamedParameter,
+    OutputError,
+    OutputExistsError,
+    ResumeError,
+    RunError,
+)
 from nearkin.formats.sealed import damaged, missing
 from nearkin.nouns import first_of
 from nearkin.paths import check_output, check_outside_collections
@@ -28,6 +36,8 @@ _DIGESTS = "inputs.json"
 _PLAN = "search-plan.json"
 _OWN = (IDENTITY, _REPLACES, _DIGESTS, _PLAN)
 """Names of work files that are no results of a stage: without such results they are not needed."""
+_OUT, _REPLACE = NamedParameter("out"), NamedParameter("overwrite", is_flag=True)
+_ANOTHER: tuple[MessagePiece, ...] = "another ", _OUT
 RESUME_HINT = "Finished work is kept; run the same command with --resume to continue."
 """Note at the end of a run that was interrupted, or ran out of memory or disk, after finishing part of its work."""
 _OF_THE_MACHINE = (KeyboardInterrupt, MemoryError, OutputError)
@@ -160,19 +170,27 @@ class RunDirectory:
                 shutil.rmtree(self.work, ignore_errors=True)
             done = "the results of a finished run: nothing is left to resume" if resume else "the results of a run"
             go_on = "--resume to continue the run that replaces them, or " if self._is_to_replace else ""
-            instead = "both" if go_on else "them"
             raise OutputExistsError(
-                f"{self.path} already holds {done}. Add {go_on}--overwrite to replace {instead}, or choose another "
-                "--out."
+                f"{self.path} already holds {done}. Add ",
+                CommandLineAdvice(go_on),
+                _REPLACE,
+                f" to replace {'both' if go_on else 'them'}, or choose another ",
+                _OUT,
+                ".",
             )
         elif self.work.exists():
             raise OutputExistsError(
-                f"{self.path} holds an unfinished run. Add --resume to continue it, or --overwrite to start again."
+                f"{self.path} holds an unfinished run. Add ",
+                CommandLineAdvice("--resume to continue it, or "),
+                _REPLACE,
+                " to start again.",
             )
         elif others := [p.name for p in self.path.iterdir() if p.name != LOCK]:
             raise OutputExistsError(
                 f"{self.path} is not empty ({first_of(sorted(others), 3)}) and not a run of Nearkin. "
-                "Choose a new directory for --out."
+                "Choose a new directory for ",
+                _OUT,
+                ".",
             )
         with writing(self.work):
             self.work.mkdir()
@@ -237,7 +255,9 @@ class RunDirectory:
         is_a_run = written is not None or self.work.exists()
         if not is_a_run and any(p.name != LOCK for p in self.path.iterdir()):
             raise OutputExistsError(
-                f"{self.path} is not a run of Nearkin; it is not overwritten. Choose a new directory for --out."
+                f"{self.path} is not a run of Nearkin; it is not overwritten. Choose a new directory for ",
+                _OUT,
+                ".",
             )
         self._remove_leftovers()
         self._remove_files((*(written or ()), *self._moved()))
@@ -338,13 +358,13 @@ class RunDirectory:
 
 
 @contextlib.contextmanager
-def locked(path: Path, *, other: str = "another --out") -> Iterator[None]:
+def locked(path: Path, *, other: Sequence[MessagePiece] = _ANOTHER) -> Iterator[None]:
     """Hold an exclusive lock on a file; the system releases it whenever the process ends.
 
     Raises
     ------
     RunError
-        Another process or thread holds it; ``other`` is the alternative to suggest.
+        Another process or thread holds it; ``other`` is the alternative to suggest, in pieces of a message.
     OutputError
         The file cannot be created.
     """
@@ -355,13 +375,14 @@ def locked(path: Path, *, other: str = "another --out") -> Iterator[None]:
         return
     with writing(path):
         if path.is_symlink() or (path.exists() and not path.is_file()):
-            raise RunError(f"{path} is not a file of Nearkin. Remove it, or choose {other}.")
+            raise RunError(f"{path} is not a file of Nearkin. Remove it, or choose ", *other, ".")
         file = open(path, "a")  # noqa: SIM115 (closed below, after the lock is given back)
     try:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise RunError(f"Another run is writing to {path.parent}. Wait for it, or choose {other}.") from error
+            where = path.parent
+            raise RunError(f"Another run is writing to {where}. Wait for it, or choose ", *other, ".") from error
         if not _is_same(file.fileno(), path):
             raise RunError(f"Another run has just finished in {path.parent}. Try again.")
         try:

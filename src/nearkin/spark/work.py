@@ -58,7 +58,7 @@ def claimed(
     wanted = json.loads(json.dumps({"nearkin": __version__, **identity}))
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder / LOCK, other="another work folder"):
+    with locked(folder / LOCK, other=["another work folder"]):
         _prepare(folder, wanted, resume=resume)
         yield folder
 

@@ -14,7 +14,9 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from nearkin.errors import (
     CollectionBusyError,
     CollectionError,
+    MessagePiece,
     MissingExtraError,
+    NamedParameter,
     NearkinError,
     OutputError,
     UnavailableCollectionError,
@@ -35,7 +37,13 @@ _OF_POSTGRESQL = {
     "57P03": "it accepts no connections now",
     "57P": "it was shut down",
 }
-_TAKE_READ_ONLY = "To only read (similar, list, or check without --store), add --read-only."
+_TAKE_READ_ONLY: tuple[MessagePiece, ...] = (
+    " To only read (similar, list, or check without ",
+    NamedParameter("store"),
+    "), add ",
+    NamedParameter("read_only", is_flag=True),
+    ".",
+)
 _PERMISSIONS = {
     "for database": "to create a collection, the user must own the schema, or have CREATE on the database",
     "for schema": "its owner grants what the user needs: USAGE, and SELECT on the tables",
@@ -62,7 +70,7 @@ _BUSY_IN_POSTGRESQL = {"40001", "40P01", "55P03"}
 
 def without_option(message: str) -> str:
     """Leave out the advice to add --read-only, for commands without this option and for a service."""
-    return message.replace(f" {_TAKE_READ_ONLY}", "")
+    return message.replace(CollectionError(*_TAKE_READ_ONLY).spelt(in_python=False), "")
 
 
 def reason_of(error: NearkinError) -> str:
@@ -75,7 +83,8 @@ def reason_of(error: NearkinError) -> str:
 
 def unrepaired(place: Place, error: CollectionError) -> CollectionError:
     """Return the error for damage that the user of the database may not repair; another error as it is."""
-    if code_of(error) != PERMISSION_DENIED or _TAKE_READ_ONLY not in str(error):
+    message = error.spelt(in_python=False)
+    if code_of(error) != PERMISSION_DENIED or without_option(message) == message:  # it was not to be written
         return error
     return CollectionError(
         f"{place}: damage was found that this user may not repair ({reason_of(error)}). Let the owner of the schema "
@@ -170,9 +179,9 @@ def _of_sqlite(place: Place, error: sqlite3.Error) -> NearkinError:
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")):
         reason = _reason(place, None)
         if reason is not None:
-            return CollectionError(f"{place} cannot be opened for reading and writing: {reason}. {_TAKE_READ_ONLY}")
+            return CollectionError(f"{place} cannot be opened for reading and writing: {reason}.", *_TAKE_READ_ONLY)
         reason = f"{error}. Check the permissions of the directory and of its files"
-        return CollectionError(f"{place} cannot be opened for reading and writing: {reason}. {_TAKE_READ_ONLY}")
+        return CollectionError(f"{place} cannot be opened for reading and writing: {reason}.", *_TAKE_READ_ONLY)
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
         return damaged_file(place, f"SQLite reports: {error}")
     if "decode to UTF-8" in str(error):  # the driver has no error code for it
@@ -229,7 +238,7 @@ def _of_postgresql(
         advice = next(words for part, words in table.items() if part in message)
         denied = message if message.startswith("permission denied") else f"permission denied, {message}"
         if is_writing:
-            return CollectionError(f"{place}: {denied}. {advice}. {_TAKE_READ_ONLY}")
+            return CollectionError(f"{place}: {denied}. {advice}.", *_TAKE_READ_ONLY)
         return CollectionError(f"{place}: {denied}; {advice}.")
     reason = next((words for start, words in _OF_POSTGRESQL.items() if code.startswith(start)), None)
     kind: type[NearkinError] = CollectionError

@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 from urllib.parse import quote
 
-from nearkin.errors import CollectionError
+from nearkin.errors import CollectionError, NamedParameter
 from nearkin.store.place import Place
 
 
@@ -44,7 +44,9 @@ class ReadOnlyFile:
         """
         if not self._has_log and self._now() != self._state:
             raise CollectionError(
-                f"{self._place} was changed while it was opened read-only. Run the command again, or omit --read-only."
+                f"{self._place} was changed while it was opened read-only. Run the command again, or omit ",
+                NamedParameter("read_only"),
+                ".",
             )
 
     def _now(self) -> tuple[int, int, int] | None:

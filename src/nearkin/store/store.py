@@ -17,7 +17,7 @@ from sqlalchemy.engine.mock import MockConnection
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateSchema, ExecutableDDLElement
 
-from nearkin.errors import CollectionError, MissingCollectionError, OutputError, ParameterError
+from nearkin.errors import CollectionError, MissingCollectionError, NamedParameter, OutputError, ParameterError
 from nearkin.nouns import first_of
 from nearkin.paths import why
 from nearkin.store import connections, creation, schema
@@ -26,7 +26,7 @@ from nearkin.store.creation import Made
 from nearkin.store.damage import unrepairable
 from nearkin.store.erasing import erase_freed
 from nearkin.store.facts import read_facts, say, unsay
-from nearkin.store.failures import missing_table, told
+from nearkin.store.failures import PERMISSION_DENIED, code_of, missing_table, told
 from nearkin.store.migrations import migrate, version_of
 from nearkin.store.place import FILE, Place
 from nearkin.store.read_only import ReadOnlyFile, refused
@@ -142,7 +142,7 @@ class Store:
                 if create and not was_there:
                     creation.clear(begun)
                 n_failed += 1
-                if not is_gone or (n_failed == _MAX_TRIES and place.directory is None):
+                if not is_gone or (n_failed == _MAX_TRIES and not _is_removed(place, error)):
                     raise
                 if n_failed == _MAX_TRIES:
                     raise creation.removed_meanwhile(place) from error
@@ -291,7 +291,9 @@ def _opened(
         if access.is_read_only and (not is_there or is_bare):
             raise MissingCollectionError(_not_there(place))
         if access.is_read_only:
-            raise CollectionError(f"{place} has an older schema. Open it once without --read-only to migrate it.")
+            raise CollectionError(
+                f"{place} has an older schema. Open it once without ", NamedParameter("read_only"), " to migrate it."
+            )
         with transaction(engine, is_writing=True) as connection:
             lock(connection, place, access.patience_s)
             if makes_tables := not _has_tables(connection, place):  # otherwise another process has created them
@@ -465,6 +467,21 @@ def _commit(connection: Connection, place: Place) -> None:
             f"{place} did not answer while the command was being stored, so it is unknown whether it was stored. Run "
             "the command again: documents already stored are not stored twice."
         ) from None
+
+
+def _is_removed(place: Place, error: BaseException) -> bool:
+    """Whether there is no collection any more; in PostgreSQL, a table may be missing, or a permission."""
+    if place.directory is not None:
+        return True
+    if code_of(error) == PERMISSION_DENIED:
+        return False
+    with told(place):
+        engine = engine_of(place, 0)
+        try:
+            with transaction(engine, is_writing=False) as connection:
+                return not _has_tables(connection, place)
+        finally:
+            engine.dispose()
 
 
 def _has_tables(connection: Connection, place: Place) -> bool:

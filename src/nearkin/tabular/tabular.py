@@ -89,10 +89,13 @@ def histogram(values: pa.ChunkedArray, title: str, n_bins: int = 10) -> Histogra
     --------
     >>> histogram(pa.chunked_array([[0.72, 0.78, 1.0]]), "similarity").counts
     {'0.7–0.8': 2, '0.8–0.9': 0, '0.9–1.0': 1}
+    >>> histogram(pa.chunked_array([[0.3, 0.6, 0.7]]), "similarity").counts.keys() >= {"0.3–0.4", "0.6–0.7"}
+    True
     """
     numbers = values.drop_null().to_numpy().astype(np.float64)
     in_range = np.clip(numbers[~np.isnan(numbers)], 0.0, 1.0)  # a cosine may be 1 and the last bit more
-    counts, edges = np.histogram(in_range, n_bins, (0.0, 1.0))
+    edges = np.arange(n_bins + 1) / n_bins  # as decimals are written: 0.7, not 7 steps of 0.1
+    counts, _ = np.histogram(in_range, edges)
     named = [f"{low:.1f}–{high:.1f}" for low, high in itertools.pairwise(edges)]
     first = int(np.flatnonzero(counts)[0]) if counts.any() else n_bins
     return Histogram(title, {name: int(n) for name, n in zip(named[first:], counts[first:])} if first < n_bins else {})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
@@ -19,16 +18,18 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
-from nearkin.errors import NearkinError, RefusedError, SourceError
+from nearkin.errors import CollectionError, NearkinError, ParameterError, RefusedError, SourceError
 from nearkin.store.failures import without_option
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.api.dispatch import JSONAnswer, api_endpoint
 from nearkin.web.api.operation import ROOT
 from nearkin.web.api.records import ApiProblem
+from nearkin.web.form_fields import unescaped
 from nearkin.web.gate import Gate, sandbox
-from nearkin.web.queries import DoneQuery, in_plain_words, parameters_in, parsed
+from nearkin.web.queries import DoneQuery, parameters_in, parsed
 from nearkin.web.read_again import ENCODINGS
 from nearkin.web.refusals import status_of
+from nearkin.web.request_faults import InvalidRequestError
 from nearkin.web.roles import ROLES, Role, check_role, role_of_form, role_of_screen
 from nearkin.web.screen import ChangeForm, FileField, Screen, ScreenFile
 from nearkin.web.screens import FORMS, SCREENS
@@ -41,13 +42,19 @@ from nearkin.workflows.collection.tables import write_table
 CSRF = "csrf"
 _STATIC = "/static/{name}"
 _MAX_FIELDS = 10_000
-_PLACE = re.compile(r"(query|form|path|body)(\.[^:\s]*)?:")
 _TABLES = {
     ".csv": "text/csv; charset=utf-8",
     ".parquet": "application/vnd.apache.parquet",
     ".jsonl": "application/jsonl; charset=utf-8",
 }
 _PARAMETERS = ".parameters"
+_SHOWN = {
+    "threshold": "The value",
+    "gamma": "The value",
+    "group": "The number",
+    "since": "The time",
+}
+"""Names on a page of parameters of the collection that a visitor can give."""
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -131,9 +138,14 @@ def _route(path: str, endpoint: _Endpoint, role: Role, *methods: str) -> Route:
     return Route(path, checked, methods=list(methods or ("GET",)))
 
 
+def _parameters(request: Request) -> list[tuple[str, str]]:
+    """Return the parameters of a page, also those that a form of another page sent."""
+    return unescaped(parameters_in(request.url.query))
+
+
 def _page_of(service: ReviewService, screen: Screen) -> _Endpoint:
     async def page(request: Request) -> Response:
-        query, visitor = parameters_in(request.url.query), visitor_of(request)
+        query, visitor = _parameters(request), visitor_of(request)
         asked, done = parsed(screen.query, query), parsed(DoneQuery, query)
         place = str(request.url.include_query_params().replace(scheme="", netloc=""))
 
@@ -147,7 +159,7 @@ def _page_of(service: ReviewService, screen: Screen) -> _Endpoint:
 
 def _json_of(service: ReviewService, screen: Screen) -> _Endpoint:
     async def data(request: Request) -> Response:
-        asked = parsed(screen.query, parameters_in(request.url.query))
+        asked = parsed(screen.query, _parameters(request))
         return await service.workers.run(lambda: JSONAnswer(screen.answer(service, asked).data))
 
     return data
@@ -155,7 +167,7 @@ def _json_of(service: ReviewService, screen: Screen) -> _Endpoint:
 
 def _table_of(service: ReviewService, screen: Screen, suffix: str) -> _Endpoint:
     async def table(request: Request) -> Response:
-        asked, make = parsed(screen.query, parameters_in(request.url.query)), screen.table
+        asked, make = parsed(screen.query, _parameters(request)), screen.table
 
         def written() -> bytes:
             told = json.dumps(service.parameters(screen.path, asked), ensure_ascii=False)
@@ -173,7 +185,7 @@ def _table_of(service: ReviewService, screen: Screen, suffix: str) -> _Endpoint:
 
 def _parameters_of(service: ReviewService, screen: Screen) -> _Endpoint:
     async def told(request: Request) -> Response:
-        asked = parsed(screen.query, parameters_in(request.url.query))
+        asked = parsed(screen.query, _parameters(request))
         content = json.dumps(service.parameters(screen.path, asked), ensure_ascii=False, indent=1).encode() + b"\n"
         return _attached(screen, f"{_PARAMETERS}.json", "application/json", content)
 
@@ -182,7 +194,7 @@ def _parameters_of(service: ReviewService, screen: Screen) -> _Endpoint:
 
 def _file_of(service: ReviewService, screen: Screen, file: ScreenFile) -> _Endpoint:
     async def made(request: Request) -> Response:
-        asked = parsed(file.query or screen.query, parameters_in(request.url.query))
+        asked = parsed(file.query or screen.query, _parameters(request))
         visitor = visitor_of(request)
         content = await service.workers.run(lambda: file.make(service, visitor, asked))
         if file.is_sandboxed_page:
@@ -205,7 +217,7 @@ def _change_of(service: ReviewService, form: ChangeForm) -> _Endpoint:
         async with request.form(
             max_fields=_MAX_FIELDS, max_files=0 if form.file is None else form.file.max_files
         ) as sent:
-            fields = [(name, value) for name, value in sent.multi_items() if isinstance(value, str)]
+            fields = unescaped((name, value) for name, value in sent.multi_items() if isinstance(value, str))
             if not is_token_of(visitor, dict(fields).get(CSRF)):
                 raise HTTPException(403, "The form is not from this session. Reload the page and try again.")
             if form.is_change:
@@ -249,14 +261,15 @@ async def _failed(service: ReviewService, request: Request, error: Exception) ->
     elif isinstance(error, HTTPException):
         headers |= error.headers or {}
     if request.url.path.endswith(".json") or request.url.path.startswith("/api/"):
-        where = message.partition(":")[0] if _PLACE.match(message) else None
-        told = ApiProblem(error=type(error).__name__, message=service.with_commands(message), where=where)
+        where = error.where if isinstance(error, InvalidRequestError) else None
+        kind = ParameterError if isinstance(error, ParameterError) else type(error)
+        told = ApiProblem(error=kind.__name__, message=service.with_commands(message), where=where)
         return JSONAnswer(told, status, headers)
     is_part = "hx-request" in request.headers
     tolerance = {name: request.query_params[name] for name in ("measure", "value") if name in request.query_params}
     values = {
         "status": status,
-        "message": in_plain_words(message),
+        "message": _on_page(error, message),
         "tolerance": tolerance,
         "is_unreadable": isinstance(error, SourceError),
         "is_checked_in": request.url.path == "/check-in/file",
@@ -267,11 +280,19 @@ async def _failed(service: ReviewService, request: Request, error: Exception) ->
     return HTMLResponse(service.page(answer, visitor_of(request), here=here), status, headers)
 
 
+def _on_page(error: Exception, message: str) -> str:
+    """Return the message of an error without names of types and of parameters in Python."""
+    if isinstance(error, InvalidRequestError):
+        return error.on_page
+    return error.with_options(_SHOWN.get) if isinstance(error, ParameterError) else message
+
+
 def _told(error: Exception) -> tuple[int, str]:
     """Return the status and the message of an error; the message of an unexpected error reveals nothing."""
     if isinstance(error, HTTPException):
         allowed = (error.headers or {}).get("Allow")
         return error.status_code, str(error.detail) if allowed is None else f"The method must be one of: {allowed}."
     if isinstance(error, NearkinError):
-        return status_of(error), without_option(str(error))
+        is_about_options = isinstance(error, CollectionError) and error.names_parameters  # of nearkin serve
+        return status_of(error), without_option(error.spelt(in_python=False) if is_about_options else str(error))
     return 500, "The service failed to answer. The terminal in which nearkin serve runs says why."

@@ -14,13 +14,13 @@ from typing import IO, Literal
 import msgspec
 
 from nearkin.collection.groups.current import group
-from nearkin.collection.opened import JOBS_BESIDE_INDEX, OpenedCollection
+from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import NearkinError
 from nearkin.nouns import counted
 from nearkin.runs.files import published
 from nearkin.runs.progress import Unit
-from nearkin.web.queries import Measure
+from nearkin.web.queries import SliderMeasure
 from nearkin.workflows.resources import Resources
 
 _KEPT, _STOPPING_S = 50, 5.0
@@ -48,7 +48,7 @@ class Job(msgspec.Struct, kw_only=True):
 
     number: int
     kind: JobKind = "groups"
-    measure: Measure | None = None
+    measure: SliderMeasure | None = None
     value: float | None = None
     by: str
     state: JobState = "waiting"
@@ -95,7 +95,7 @@ class JobRunner:
         self._path, self._lock = _own_file(opened)
         self._jobs = self._recorded()
 
-    def update_groups(self, measure: Measure, tolerance: Tolerance, *, by: str) -> Job:
+    def update_groups(self, measure: SliderMeasure, tolerance: Tolerance, *, by: str) -> Job:
         """Start an update of the groups, unless the same update is waiting already; return the job."""
 
         def update(progress: JobProgress) -> str:
@@ -110,7 +110,7 @@ class JobRunner:
         work: Callable[[JobProgress], str],
         *,
         by: str,
-        measure: Measure | None = None,
+        measure: SliderMeasure | None = None,
         value: float | None = None,
     ) -> Job:
         """Start a job and return it; if an equal job is waiting already, return that.
@@ -160,7 +160,7 @@ class JobRunner:
             found = self._find(number)
             return None if found is None else msgspec.structs.replace(found)
 
-    def latest(self, kind: JobKind, measure: Measure, value: float) -> Job | None:
+    def latest(self, kind: JobKind, measure: SliderMeasure, value: float) -> Job | None:
         """Return the latest job of a kind about the groups at a tolerance."""
         asked = kind, measure, value
         return next((one for one in self.listed() if (one.kind, one.measure, one.value) == asked), None)
@@ -285,14 +285,12 @@ def _own_file(opened: OpenedCollection) -> tuple[Path | None, IO[str] | None]:
     """Return the file of jobs, locked for this process; None if the service is read-only or another process has it."""
     if opened.store.access.is_read_only:
         return None, None
-    folder = opened.index.folder
-    own = "jobs.json" if opened.place.directory is not None else f"{folder.name}{JOBS_BESIDE_INDEX}"
-    path = folder.with_name(own)
+    path, of_lock = map(opened.file_beside_index, ("jobs.json", "jobs.lock"))
     try:
         import fcntl
 
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = open(path.with_suffix(".lock"), "a")  # noqa: SIM115  (held until the runner is closed)
+        lock = open(of_lock, "a")  # noqa: SIM115  (held until the runner is closed)
     except (ImportError, OSError):
         return None, None
     try:

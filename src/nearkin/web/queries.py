@@ -4,29 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Literal, TypeVar, get_origin
 from urllib.parse import parse_qsl
 
 import msgspec
 
 from nearkin.collection.tolerance import CONTAINMENT, EDIT, GAMMA, THRESHOLD, Tolerance
-from nearkin.errors import ParameterError, is_int, quoted
+from nearkin.errors import is_int, quoted
 from nearkin.nouns import one_of
+from nearkin.web.request_faults import InvalidRequestError, RequestFault, fault_in, types_of, values_of
 
 Asked = TypeVar("Asked", bound=msgspec.Struct)
-Measure = Literal["words", "letters", "containment", "edit"]
+SliderMeasure = Literal["words", "letters", "containment", "edit"]
 """Measures with a slider."""
 GroupMeasure = Literal["words", "letters"]
 """Measures by which documents can be grouped."""
 Place = Literal["query", "form"]
-_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
 _DIGITS = re.compile(r"[+-]?[0-9]+")
-_EXPECTED = re.compile(r"query\.([^:]*): Expected (.*)\. Got (.*) instead\.", re.DOTALL)
-_LACKING = re.compile(r"query: Object missing required field `([^`]*)`\.")
-_KINDS = {"float": "a number", "int": "a whole number", "bool": "1 or omitted"}
+_KINDS = {float: "a number", int: "a whole number", bool: "1 or omitted", str: "text"}
 """Types of parameters in words."""
-MEASURES: tuple[Measure, ...] = ("words", "containment", "edit", "letters")
-DEFAULTS: dict[Measure, float] = {"words": THRESHOLD, "letters": GAMMA, "containment": CONTAINMENT, "edit": EDIT}
+SLIDER_MEASURES: tuple[SliderMeasure, ...] = ("words", "containment", "edit", "letters")
+DEFAULTS: dict[SliderMeasure, float] = {"words": THRESHOLD, "letters": GAMMA, "containment": CONTAINMENT, "edit": EDIT}
 
 
 def parameters_in(query: str, max_fields: int | None = None) -> list[tuple[str, str]]:
@@ -34,7 +32,7 @@ def parameters_in(query: str, max_fields: int | None = None) -> list[tuple[str, 
 
     Raises
     ------
-    ParameterError
+    InvalidRequestError
         It is not UTF-8, or has more than ``max_fields`` parameters.
 
     Examples
@@ -45,9 +43,13 @@ def parameters_in(query: str, max_fields: int | None = None) -> list[tuple[str, 
     try:
         return parse_qsl(query, keep_blank_values=True, max_num_fields=max_fields, errors="strict")
     except UnicodeDecodeError:
-        raise ParameterError("query: the parameters must be UTF-8, with % escapes.") from None
+        raise InvalidRequestError(
+            "query",
+            "the parameters must be UTF-8, with % escapes.",
+            on_page="The parameters must be UTF-8, with % escapes.",
+        ) from None
     except ValueError:
-        raise ParameterError(f"query: a request must have at most {max_fields:,} parameters.") from None
+        raise InvalidRequestError("query", f"a request must have at most {max_fields:,} parameters.") from None
 
 
 def parsed(
@@ -59,7 +61,7 @@ def parsed(
 
     Raises
     ------
-    ParameterError
+    InvalidRequestError
         A value is missing or breaks its rule.
     """
     lists = {name for name, is_list in fields_of(kind).items() if is_list}
@@ -75,77 +77,35 @@ def parsed(
     try:
         found = msgspec.convert(given_values, kind, strict=False)
     except msgspec.ValidationError as error:
-        what, inside = fault_in(error, given_values, kind)
-        where = "path" if re.split(r"[.\[]", inside.removeprefix("."))[0] in in_path else place
-        raise ParameterError(f"{where}{inside}: {what}.") from error
+        fault = fault_in(error, given_values, kind)
+        where = "path" if fault.field in in_path else place
+        raise _error_of(fault, f"{where}{fault.inside}", kind) from error
     for name, value in values.items():  # msgspec takes 1e3 for an integer
         if is_int(getattr(found, name, None)) and not _DIGITS.fullmatch(value):
             where = "path" if name in in_path else place
-            raise ParameterError(f"{where}.{name}: Expected `int`. Got {quoted(value)} instead.")
+            raise _error_of(RequestFault(f".{name}", "Expected `int`", quoted(value)), f"{where}.{name}", kind)
     return found
 
 
-def in_plain_words(message: str) -> str:
-    """Return the message about a parameter of the address of a page without the names of types.
-
-    Examples
-    --------
-    >>> in_plain_words("query.value: Expected `float | null`. Got 'abc' instead.")
-    "The parameter value must be a number. It is 'abc'."
-    >>> in_plain_words("query.measure: Expected 'words' or 'letters'. Got 'x' instead.")
-    "The parameter measure must be 'words' or 'letters'. It is 'x'."
-    >>> in_plain_words("query: Object missing required field `id`.")
-    'The parameter id is missing.'
-    """
-    if (found := _EXPECTED.fullmatch(message)) is not None:
-        name, expected, given = found.groups()
-        kind = _KINDS.get(expected.strip("`").removesuffix(" | null"), expected)
-        return f"The parameter {name} must be {kind}. It is {given}."
-    if (found := _LACKING.fullmatch(message)) is not None:
-        return f"The parameter {found[1]} is missing."
-    return message
+def _error_of(fault: RequestFault, where: str, kind: type[msgspec.Struct]) -> InvalidRequestError:
+    """Return the error of a fault, in words for programs and in words for pages."""
+    field = fault.field or fault.missing
+    is_form = where.startswith("form")
+    shown = f"The field '{field.replace('_', ' ')}' of the form" if is_form else f"The parameter {field}"
+    if fault.missing:
+        on_page = f"{shown} is missing."
+    else:
+        came = "" if fault.came is None else f" It is {fault.came}."
+        on_page = f"{shown} must be {_rule_on_page(kind, field)}.{came}"
+    return InvalidRequestError(where, f"{fault.for_programs}.", on_page=on_page)
 
 
-def fault_in(error: msgspec.DecodeError, given: object, kind: type[msgspec.Struct]) -> tuple[str, str]:
-    """Return what is wrong with a part of what was given, the allowed values or type and its value, and where it is.
-
-    Examples
-    --------
-    >>> class Example(msgspec.Struct):
-    ...     limit: int
-    >>> try:
-    ...     msgspec.convert({"limit": "many"}, Example, strict=False)
-    ... except msgspec.ValidationError as error:
-    ...     fault_in(error, {"limit": "many"}, Example)
-    ("Expected `int`. Got 'many' instead", '.limit')
-    """
-    what, _, inside = str(error).partition(" - at `$")
-    inside = inside.removesuffix("`")
-    value: Any = given
-    try:
-        for name, place in _STEP.findall(inside):
-            value = value[int(place)] if place else value[name]
-    except (KeyError, IndexError, TypeError, ValueError):
-        return what, inside
-    if what.startswith("Expected ") and isinstance(value, int | float | str) and not isinstance(value, bool):
-        what = f"{what.partition(', got ')[0]}. Got {quoted(value)} instead"
-    elif what.startswith("Invalid enum value") and (allowed := _values_of(kind, inside)):
-        what = f"Expected {one_of(map(repr, allowed))}. Got {quoted(value)} instead"
-    return what, inside
-
-
-def _values_of(kind: type[msgspec.Struct], inside: str) -> list[object]:
-    """Return the allowed values of the field at a place such as ``.measure`` or ``.ignore[0]``, if it names them."""
-    name = re.split(r"[.\[]", inside.removeprefix("."))[0]
-    types = [one.type for one in msgspec.structs.fields(kind) if one.encode_name == name]
-    found = list[object]()
-    while types:
-        one = types.pop()
-        if get_origin(one) is Literal:
-            found += get_args(one)
-        else:
-            types += get_args(one)
-    return found
+def _rule_on_page(kind: type[msgspec.Struct], field: str) -> str:
+    """Return the values that a field can have, as a page describes them."""
+    types = types_of(kind, field)
+    if allowed := values_of(types):
+        return one_of(map(repr, allowed))
+    return next((words for of_python, words in _KINDS.items() if of_python in types), "valid")
 
 
 def _check_known(given: Iterable[str], known: Collection[str], place: Place, in_path: Collection[str]) -> None:
@@ -154,7 +114,7 @@ def _check_known(given: Iterable[str], known: Collection[str], place: Place, in_
         if name not in known:
             names = ", ".join(one for one in known if one not in in_path)
             takes = f"takes {names}" if names else "takes no parameters"
-            raise ParameterError(f"{place}: {quoted(name)} is not a parameter of this address, which {takes}.")
+            raise InvalidRequestError(place, f"{quoted(name)} is not a parameter of this address, which {takes}.")
 
 
 def fields_of(kind: type[msgspec.Struct]) -> dict[str, bool]:
@@ -163,20 +123,24 @@ def fields_of(kind: type[msgspec.Struct]) -> dict[str, bool]:
 
 
 class DoneQuery(msgspec.Struct):
-    """Number of the activity that led to a page, and of the job that updates the groups after it."""
+    """Number of the activity that led to a page, and of the job that updates the groups after it.
+
+    ``unchanged``: a form led to the page, and changed nothing.
+    """
 
     done: int | None = None
     job: int | None = None
+    is_unchanged: bool = msgspec.field(default=False, name="unchanged")
 
 
 class ToleranceQuery(msgspec.Struct, kw_only=True):
     """Tolerance of a query: a measure and its limit."""
 
-    measure: Measure = "words"
+    measure: SliderMeasure = "words"
     value: float | None = None
 
     @property
-    def chosen_measure(self) -> Measure:
+    def chosen_measure(self) -> SliderMeasure:
         """The measure, also if it was not given."""
         return self.measure
 

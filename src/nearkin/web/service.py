@@ -28,7 +28,9 @@ from nearkin.stages.documents.members import origin_text
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.audits import CurrentAudits
 from nearkin.web.current_info import CurrentInfo
+from nearkin.web.form_fields import named_value
 from nearkin.web.jobs import JobRunner
+from nearkin.web.latest_remarks import LatestRemarks
 from nearkin.web.mail_threads import CurrentThreads
 from nearkin.web.metrics import RequestMetrics
 from nearkin.web.queries import DoneQuery, GroupingQuery, ToleranceQuery
@@ -81,11 +83,13 @@ class ReviewService:
         self.static, self.sent = StaticFilesOfPages(), SentTexts()
         self.jobs, self.metrics = JobRunner(collection.opened), RequestMetrics()
         self.sent_again, self.audits = FilesSentAgain(), CurrentAudits(collection.opened)
+        self.remarks = LatestRemarks()
         self.threads, self.info = CurrentThreads(collection.opened), CurrentInfo(collection.opened)
         self._paths = tuple(paths)
         self._templates = report_environment("nearkin.web")
         self._templates.globals |= {
             "address": address,
+            "named_value": named_value,
             "origin_text": origin_text,
             "static": self.static.address,
             "collection_name": self.name,
@@ -177,8 +181,8 @@ class ReviewService:
         place : str
             Path and parameters of the page, to which its forms return.
         done : DoneQuery
-            The activity that led to the page, which the page names and offers to undo; and the job of an update that
-            failed or takes long.
+            The activity that led to the page, which the page names and offers to undo, or that nothing was changed;
+            and the job of an update that failed or takes long.
         """
         activity = self._activity(done.done, visitor)
         return self._templates.get_template(answer.template).render(
@@ -188,6 +192,8 @@ class ReviewService:
             here=here,
             place=place,
             done=activity,
+            remarks=self.remarks.on(activity.number) if activity is not None else (),
+            is_unchanged=done.is_unchanged,
             moved=self._moved(activity, answer.values.get("asked")),
             job=None if done.job is None else self.jobs.find(done.job),
             **answer.values,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,7 +45,18 @@ def test_a_page_shows_no_markup_of_documents() -> None:
         assert "<img" not in page
         assert "&lt;img" in page
         assert "⟨U+202E⟩" in page
-    assert "pairs by jaccard" in result._repr_html_()
+    assert "pairs by Jaccard" in result._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("measure", "title", "bar"), [("jaccard", "Jaccard", "0.7–0.8"), ("containment", "containment", "0.9–1.0")]
+)
+def test_a_pair_is_in_the_bar_that_its_similarity_begins(measure: str, title: str, bar: str) -> None:
+    words = [f"w{i}" for i in range(10)]
+    result = nearkin.dedup([" ".join(words), " ".join(words[:7])], shingle="words:1", threshold=0.1, measure=measure)
+    page = result._repr_html_()
+    assert f"pairs by {title}" in page
+    assert re.search(rf"<td>{bar}</td>.*?<td>1</td>", page)
 
 
 @pytest.mark.parametrize("package", ["pandas", "polars"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nearkin.collection.check_in.candidates import MAX_SAMPLES, min_shared
+from nearkin.collection.check_in.candidates import MAX_SAMPLES, least_shared
 from nearkin.planning.part_recall import SampledSearch
 
 RATE, MIN_COMMON = 1 / 32, 8
@@ -18,7 +18,7 @@ def search_of(n_shingles: int, n_samples: int, containment: float = 0.9) -> Samp
         n_samples=n_samples,
         n_asked=len(range(0, n_samples, step)),
         rate=RATE,
-        least=min_shared(containment / step, min(1 << n_samples.bit_length(), 1024)),
+        least=least_shared(containment / step, min(1 << n_samples.bit_length(), 1024)),
         min_common=MIN_COMMON,
     )
 

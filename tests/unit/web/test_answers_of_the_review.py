@@ -79,13 +79,30 @@ def test_groups_are_made_by_words_or_letters_only(visit: Visit) -> None:
     for path in ("/", "/groups", "/group?number=1", "/conflicts", "/since", "/list"):
         address = f"{path}{'&' if '?' in path else '?'}measure=edit"
         assert visit.send("GET", address).status_code == 400, path
-    assert "form.measure" in visit.post("/groups/update", measure="edit").text
+    page = visit.post("/groups/update", measure="edit").text
+    assert "The field 'measure' of the form must be 'words' or 'letters'. It is 'edit'." in html.unescape(page)
 
 
 def test_a_message_says_whether_a_path_or_a_form_or_a_query_is_wrong(visit: Visit) -> None:
     assert call(visit, "GET", "/jobs/x")[1]["where"] == "path.number"
     assert call(visit, "GET", "/groups?limit=x")[1]["where"] == "query.limit"
-    assert "form.number" in visit.post("/undo", number="x").text
+    assert visit.send("GET", "/groups.json?value=x").json() == {
+        "error": "ParameterError",
+        "message": "query.value: Expected `float | null`. Got 'x' instead.",
+        "where": "query.value",
+    }
+    for answer, told in (
+        (visit.send("GET", "/groups?value=x"), "The parameter value must be a number. It is 'x'."),
+        (visit.send("GET", "/group"), "The parameter number is missing."),
+        (visit.send("GET", "/groups?value=80"), "The value must be above 0 and at most 1 (80 percent is 0.8)."),
+        (visit.post("/undo", number="x"), "The field 'number' of the form must be a whole number. It is 'x'."),
+        (visit.post("/group/split", a="lease"), "The field 'split' of the form is missing."),
+        (visit.post("/group/split", a="lease", split="lease"), "A document cannot be split off from itself."),
+        (visit.post("/tags", id="letter", tag="a", value=80), "The value must be above 0 and at most 1"),
+    ):
+        page = html.unescape(answer.text)
+        assert (answer.status_code, told in page) == (400, True), page
+        assert not re.search(r"form\.|query\.|Expected `|parameter of", page), page
 
 
 def test_an_id_may_have_line_breaks(visit: Visit) -> None:
@@ -94,6 +111,26 @@ def test_an_id_may_have_line_breaks(visit: Visit) -> None:
     assert call(visit, "PUT", path, content=b"Some words.")[0] == 201
     status, found = call(visit, "GET", path)
     assert (status, found["doc_id"], found["parent"], found["origin"]) == (200, name, None, None)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r"])
+def test_ids_with_line_breaks_arrive_from_the_forms_of_a_browser(visit: Visit, end: str) -> None:
+    collection, odd = visit.service.collection, f"100%25{end}lease"
+    collection.add([(odd, f"{LEASE} Once more.")])
+    collection.groups()
+    (group,) = visit.get("/groups.json").json()["groups"]
+
+    def sent_by(page: str, field: str) -> dict[str, str]:
+        """Return a field of a form as a browser sends it, with every line break as a CRLF."""
+        name, value = re.findall(rf' name="({field}[^"]*)" value="([^"]*)"', page)[0]
+        return {name: re.sub("\r\n|\r|\n", "\r\n", html.unescape(value))}
+
+    rows = visit.get("/group", number=group["number"]).text.split("<li")
+    visit.post("/tags", **sent_by(visit.get("/document", id=odd).text, "id"), tag="seen")
+    visit.post("/group/split", a="lease", **sent_by(next(one for one in rows if "100%25" in one), "split"))
+    assert [change.subject for one in collection.log() for change in one.changes] == [odd, odd]
+    compared = sent_by(visit.get("/compare", a="lease", b=odd).text, "b")
+    assert visit.get("/compare", a="lease", **compared).status_code == 200
 
 
 def test_a_document_from_a_file_has_its_origin(visit: Visit) -> None:
@@ -136,6 +173,16 @@ def test_a_stored_decision_is_told_as_stored_if_the_groups_cannot_be_updated(
     visit.post("/group/split", a="lease", split="lease, signed", back=place)
     answer = visit.post("/undo", number=4, back="/document?id=lease&measure=containment&value=0.8&number=x")
     assert answer.status_code == 303
+
+
+def test_a_page_says_why_a_decision_changes_no_group(visit: Visit) -> None:
+    visit.service.collection.groups()
+    pages = list[str]()
+    for other in ("lease, signed", "lease, signed", "letter"):
+        answer = visit.post("/group/split", a="lease", split=other, back="/groups?done=7&unchanged=1")
+        pages.append(words_of(visit.get(answer.headers["location"]).text))
+    unchanged, apart = "Nothing was changed: this is already stored.", "lease and letter are in no stored group"
+    assert [(unchanged in page, apart in page) for page in pages] == [(False, False), (True, False), (False, True)]
 
 
 def test_the_changes_of_a_comparison_are_a_word_document_by_the_visitor(visit: Visit) -> None:

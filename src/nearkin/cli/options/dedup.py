@@ -53,9 +53,7 @@ class DedupChoices(OptionGroup):
     def listed(cls) -> Iterator[tuple[str, Any, object]]:
         """Yield name, type and default of each option."""
         for name in cls.names:
-            takes = OPTIONS[name].takes
-            kind = takes if takes is bool else takes | None
-            yield name, Annotated[kind, dedup_option(name)], False if takes is bool else None
+            yield name, Annotated[OPTIONS[name].takes | None, dedup_option(name)], None
 
     def options(self, preset: str | None = None) -> DedupOptions:
         """Return the options of a job."""

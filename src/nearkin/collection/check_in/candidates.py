@@ -105,23 +105,21 @@ class CheckCandidates:
     part_recall: PartRecall | None = None
 
 
-def candidates_of(
-    searched: Searched, query: Query, options: CheckOptions, *, with_part_recall: bool = True
-) -> CheckCandidates:
+def candidates_of(searched: Searched, query: Query, options: CheckOptions) -> CheckCandidates:
     """Return the contents that may be similar to a text; a content with the same digest is always included."""
     if options.method == "minhash":
-        return _by_keys(searched, query, options, with_part_recall=with_part_recall)
+        return _by_keys(searched, query, options)
     return _by_index(searched, query, options)
 
 
-def _by_keys(searched: Searched, query: Query, options: CheckOptions, *, with_part_recall: bool) -> CheckCandidates:
+def _by_keys(searched: Searched, query: Query, options: CheckOptions) -> CheckCandidates:
     """Return the contents that share the key of the whole text, a band, or enough sampled shingles."""
     kinds = query.keys.kinds
     samples = np.flatnonzero(kinds == SAMPLE)
     step = max(1, -(-len(samples) // MAX_SAMPLES))
     chosen = np.concatenate([np.flatnonzero(kinds != SAMPLE), samples[::step]])
     # only every ``step``-th sampled shingle is looked up
-    least = min_shared(_min_containment(options) / step, _power_of_two(len(samples)))
+    least = least_shared(_min_containment(options) / step, _power_of_two(len(samples)))
     asked = AskedKeys(query.keys.values[chosen], kinds[chosen], len(samples), least, query.digest)
     kinds = asked.kinds
     shared = shared_with(searched, asked)
@@ -136,7 +134,7 @@ def _by_keys(searched: Searched, query: Query, options: CheckOptions, *, with_pa
     is_kept = (n_exact > 0) | ((n_bands > 0) & (n_bits <= reach)) | is_part
     order = np.lexsort((marks.contents, -n_samples, n_bits, n_exact == 0))
     found = _of_documents(searched.connection, query, marks.contents[order[is_kept[order]]], shared)
-    if options.containment is None or found.n_skewed or not with_part_recall:
+    if options.containment is None or found.n_skewed:
         return found
     search = SampledSearch(
         n_shingles=len(query.shingles),
@@ -167,7 +165,7 @@ def _power_of_two(n_samples: int) -> int:
 
 
 @lru_cache(maxsize=64)  # the containment of a question may be any number
-def min_shared(chance: float, n_counted: int) -> I64:
+def least_shared(chance: float, n_counted: int) -> I64:
     """Return the minimum number of shared sampled shingles for a contained text, indexed by their total number.
 
     A text that is contained to a share of ``containment`` shares each sampled shingle that is looked up with that
@@ -176,7 +174,7 @@ def min_shared(chance: float, n_counted: int) -> I64:
 
     Examples
     --------
-    >>> min_shared(0.9, 20)[[1, 3, 5, 20]].tolist()
+    >>> least_shared(0.9, 20)[[1, 3, 5, 20]].tolist()
     [1, 1, 3, 14]
     """
     chances, least = np.array([1.0]), np.ones(n_counted + 1, np.int64)
@@ -230,7 +228,7 @@ def _sizes_of_current(connection: Connection, numbers: Sequence[int]) -> dict[in
 def _by_index(searched: Searched, query: Query, options: CheckOptions) -> CheckCandidates:
     """Return the contents with the nearest similarity indexes, and those that share the key of the whole text."""
     is_exact = query.keys.kinds == EXACT
-    least = min_shared(_min_containment(options), 1)
+    least = least_shared(_min_containment(options), 1)
     asked = AskedKeys(query.keys.values[is_exact], query.keys.kinds[is_exact], 0, least, query.digest)
     shared = shared_with(searched, asked)
     numbers = shared.marks.contents.tolist()

@@ -119,9 +119,7 @@ def check_many(
             doc_id, text = documents[place]
             query = Query.of(collection.counting, text, with_index=options.method == "si")
             digests[place] = query.digest
-            checked = check(
-                connection, collection.store, collection.counting, query, options, state=state, with_part_recall=False
-            )
+            checked = check(connection, collection.store, collection.counting, query, options, state=state)
             return mark_resent(connection, checked, doc_id, query)
 
         answers = _answers(connection, documents, ask, stops=stops)
@@ -164,7 +162,7 @@ def _check_in_many(
             query = queries[place]
             if isinstance(query, ParameterError):
                 raise query
-            return inside.take(places[place], query, options, refused=refused, with_part_recall=False)
+            return inside.take(places[place], query, options, refused=refused)
 
         answers = _answers(connection, documents, take, stops=stops)
         inside.finish()

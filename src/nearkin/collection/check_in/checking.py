@@ -76,7 +76,6 @@ def check(
     options: CheckOptions,
     *,
     state: KeysState | None,
-    with_part_recall: bool = True,
 ) -> Checked:
     """Find the texts similar to a text, in one snapshot or transaction.
 
@@ -89,8 +88,6 @@ def check(
     options : CheckOptions
     state : KeysState or None
         Reach of the stored keys; None: it is looked up with them.
-    with_part_recall : bool
-        Whether the answer states the expected recall of parts, which takes longer than the rest for a long text.
 
     Raises
     ------
@@ -101,7 +98,7 @@ def check(
     """
     started = time.perf_counter()
     searched = Searched(connection, store, counting, state)
-    candidates = candidates_of(searched, query, options, with_part_recall=with_part_recall)
+    candidates = candidates_of(searched, query, options)
     fetched = Fetched()
     alike, unread = _compared(connection, counting, query, candidates, options, fetched)
     lost = [*unread, *candidates.lost]

@@ -257,8 +257,7 @@ class Checked(Tabular):
     expected_recall_of_parts : PartRecall or None
         Expected share of the texts exactly at the containment that are found: of those that contain the text, and of
         those that it contains. None if it is unknown: if parts are not searched for, if the text has fewer than eight
-        word 5-grams, if ``n_hot_keys`` is not 0, or if not all candidates were compared. `Collection.check_many` does
-        not compute it.
+        word 5-grams, if ``n_hot_keys`` is not 0, or if not all candidates were compared.
     """
 
     tables: ClassVar[tuple[str, ...]] = ("table",)
@@ -303,17 +302,22 @@ class Checked(Tabular):
     def _bars(self) -> Histogram:
         return histogram(self.table["jaccard"], "Jaccard similarity")
 
+    def recalls_to_dict(self) -> dict[str, object]:
+        """Return the expected recalls as JSON types."""
+        parts = self.expected_recall_of_parts
+        of_parts = {} if self.options.containment is None else {"expected_recall_of_parts": parts and parts.to_dict()}
+        return {"expected_recall": self.expected_recall, **of_parts}
+
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types; the expected recall of parts only if they are searched for."""
-        options, parts = self.options, self.expected_recall_of_parts
+        options = self.options
         return {
             "verdict": self.verdict,
             "method": options.method,
             "threshold": options.threshold,
             "containment": options.containment,
             **({"tolerance": options.tolerance} if options.method == "si" else {}),
-            "expected_recall": self.expected_recall,
-            **({"expected_recall_of_parts": parts and parts.to_dict()} if options.containment is not None else {}),
+            **self.recalls_to_dict(),
             "is_answered": self.is_answered,
             "similarity_index": self.similarity_index,
             "n_found": self.n_found,
@@ -383,7 +387,7 @@ class CheckAnswer:
             "is_stored": self.checked.stored_as is not None,
             "is_purged": self.checked.is_purged,
             "version": self.checked.version,
-            "expected_recall": self.checked.expected_recall,
+            **self.checked.recalls_to_dict(),
             "n_found": self.checked.n_found,
             "n_hot_keys": self.checked.n_hot_keys,
             "documents": [

@@ -59,7 +59,6 @@ class CheckInTransaction:
         options: CheckOptions,
         *,
         refused: Container[Verdict],
-        with_part_recall: bool = True,
     ) -> Checked:
         """Check the document at a position, and store it unless its verdict is refused.
 
@@ -78,9 +77,7 @@ class CheckInTransaction:
             raise kind(f"The document {quoted(one.doc_ids[0])} cannot be stored: {one.problems[0]}.")
         is_repaired = self._repaired(one)
         store, counting = self._collection.store, self._collection.counting
-        checked = check(
-            self._connection, store, counting, query, options, state=self._state, with_part_recall=with_part_recall
-        )
+        checked = check(self._connection, store, counting, query, options, state=self._state)
         checked = replace(checked, is_repaired=is_repaired)
         checked = mark_resent(self._connection, checked, one.doc_ids[0], query)
         if checked.verdict not in refused:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 
 from nearkin.collection.check_in.results import VERDICTS
+from nearkin.planning.part_recall import MeanPartRecall
 
 
 @dataclass(slots=True, kw_only=True)
@@ -19,6 +20,8 @@ class StreamSummary:
     expected_recall : float or None
         Expected share of the near-duplicates exactly at the threshold that are found, for documents without skewed
         keys; None if it is unknown.
+    parts : MeanPartRecall
+        Mean expected recall of parts, of the documents for which it is known.
     n_hot : int
         Number of documents with skewed keys, of which similar documents may have been missed.
     n_documents : int
@@ -42,6 +45,7 @@ class StreamSummary:
     threshold: float
     containment: float | None
     expected_recall: float | None = None
+    parts: MeanPartRecall = field(default_factory=MeanPartRecall)
     n_hot: int = 0
     n_documents: int = 0
     verdicts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(VERDICTS, 0))
@@ -53,5 +57,8 @@ class StreamSummary:
     elapsed_s: float = 0.0
 
     def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return asdict(self)
+        """Return the fields as JSON types; the mean recall of parts only if they are searched for."""
+        fields = asdict(self)
+        del fields["parts"]
+        of_parts = {} if self.containment is None else {"expected_recall_of_parts": self.parts.to_dict()}
+        return {**fields, **of_parts}

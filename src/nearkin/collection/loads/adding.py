@@ -23,7 +23,7 @@ from nearkin.collection.stored.documents import checked_wave, refuse_damaged_loa
 from nearkin.collection.stored.problem_rows import failed_places
 from nearkin.collection.stored.purged import PURGED
 from nearkin.engines.local import map_ordered
-from nearkin.errors import DocumentError, NearkinError, ParameterError
+from nearkin.errors import DocumentError, NamedParameter, NearkinError, ParameterError
 from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.store.migrations import add_indexes
@@ -284,8 +284,9 @@ def _stop_at_problems(examined: Examined) -> None:
     for doc_id, source, line, problem in zip(*columns):
         if problem is not None:
             raise DocumentError(
-                f"{place_text(doc_id, source, line)}: {problem}. The run stops at bad documents because of --on-error "
-                "stop; nothing was stored."
+                f"{place_text(doc_id, source, line)}: {problem}. The run stops at bad documents because of ",
+                NamedParameter("on_error", value="stop"),
+                "; nothing was stored.",
             )
 
 

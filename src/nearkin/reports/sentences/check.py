@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted, first_of
-from nearkin.reports.quantities import share_percent_text
-from nearkin.reports.sentences.part_recall import part_recall_sentences
+from nearkin.reports.quantities import recall_at_text
+from nearkin.reports.sentences.part_recall import mean_part_recall_sentences, part_recall_sentences
 from nearkin.reports.sentences.sentence import Sentence, contradiction_sentences, missing_sentences, not_shown
 
 if TYPE_CHECKING:
@@ -106,12 +106,12 @@ def stream_sentences(summary: StreamSummary, *, is_kept: bool) -> Iterator[Sente
     )
     near = f"Near-duplicates have a Jaccard similarity of at least {summary.threshold:g}"
     if summary.expected_recall is not None:
-        recall = share_percent_text(summary.expected_recall, 1)
-        near += f" (expected recall: {recall} at {summary.threshold:g}, higher above)"
+        near += f" (expected recall: {recall_at_text(summary.expected_recall, summary.threshold)})"
     if summary.containment is None:
         yield Sentence(f"{near}; parts of texts were not looked for (--containment off)", "quiet")
     else:
-        yield Sentence(f"{near}, parts a containment of at least {summary.containment:g}", "quiet")
+        yield Sentence(f"{near}; parts have a containment of at least {summary.containment:g}", "quiet")
+        yield from mean_part_recall_sentences(summary.parts, summary.containment)
     if n := summary.n_purged:
         erased = (
             f"The {agreeing(n, 'text', 'texts')} of {counted(n, 'document')} {agreeing(n, 'was', 'were')} erased by"
@@ -119,9 +119,9 @@ def stream_sentences(summary: StreamSummary, *, is_kept: bool) -> Iterator[Sente
         yield Sentence(f"{erased} nearkin purge; {agreeing(n, 'it', 'they')} cannot be stored again.", "warning")
     if summary.n_hot:
         yield Sentence(
-            f"{counted(summary.n_hot, 'document')} {agreeing(summary.n_hot, 'shares', 'share')} passages with very "
-            "many others, which were only partly searched: similar documents may have been missed (n_hot_keys in the "
-            "answers)",
+            f"{counted(summary.n_hot, 'document')} {agreeing(summary.n_hot, 'has', 'have')} passages that very many "
+            "stored texts have, too. Only some of those texts were compared, so similar documents may have been missed "
+            "(n_hot_keys in the answers)",
             "warning",
         )
     if summary.n_problems:
@@ -145,11 +145,8 @@ def recall_sentences(found: Checked) -> Iterator[Sentence]:
     """State the expected recall of near-duplicates and of parts, unless a copy or a near-duplicate was found."""
     if found.expected_recall is None or found.verdict not in ("new", "contained", "contains"):
         return
-    part, threshold = found.expected_recall, found.options.threshold
-    yield Sentence(
-        f"Expected recall of near-duplicates: {share_percent_text(part, 1)} at Jaccard {threshold:g}, higher above",
-        "quiet",
-    )
+    recall = recall_at_text(found.expected_recall, found.options.threshold, at="Jaccard ")
+    yield Sentence(f"Expected recall of near-duplicates: {recall}", "quiet")
     if found.expected_recall_of_parts is not None and found.options.containment is not None:
         yield from part_recall_sentences(found.expected_recall_of_parts, found.options.containment, "quiet")
 

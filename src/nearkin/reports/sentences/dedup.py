@@ -77,8 +77,13 @@ def _kept_and_dropped(told: DedupManifest) -> str:
     return f"{counted(told.count('documents'), 'document')}: {told.count('kept'):,} kept, {dropped}{neither}"
 
 
-def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[Sentence]:
-    """List remarks about the input: damaged files, documents without a text, ids that are not unique."""
+def input_sentences(
+    told: DedupManifest, *, has_kept: bool = False, empty_files: str = "as unreadable above and in documents.parquet"
+) -> Iterator[Sentence]:
+    """List remarks about the input: damaged files, documents without a text, ids that are not unique.
+
+    ``empty_files`` says as what empty files count.
+    """
     who = "The results and the kept corpus have" if has_kept else "The results have"
     yield from damage_sentences(told.damaged_files or (), who)
     if (exceptions := told.exception_counts) is not None:
@@ -86,10 +91,7 @@ def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[
         yield extraction_sentence(exceptions, n_of_others=others.get("empty", 0) + others.get("unreadable", 0))
         if n_files := _n_empty_files(told, exceptions):
             are = agreeing(n_files, "counts", "count")
-            yield Sentence(
-                f"{counted(n_files, 'empty file')} without text, such as a blank PDF, {are} as unreadable above and in "
-                "documents.parquet"
-            )
+            yield Sentence(f"{counted(n_files, 'empty file')} without text, such as a blank PDF, {are} {empty_files}")
         if n := exceptions.by_ocr:
             yield ocr_sentence(n)
     has_text_files = any(one.format not in _ALWAYS_UTF8 for one in (*told.inputs, *told.against))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
 from nearkin.reports.criterion import criterion_text
+from nearkin.reports.reasons import textless_in_words
 from nearkin.reports.sentences.cost import speed_text, total_s
 from nearkin.reports.sentences.dedup import input_sentences, missed_pairs_sentence
 from nearkin.reports.sentences.groups import change_sentences, search_sentences
@@ -25,7 +26,7 @@ def families_sentences(
 ) -> Iterator[Sentence]:
     """Count the documents in form groups, and those in none."""
     n_documents, groups = told.count("documents"), counted(found.families, "form group")
-    others = "".join(f", {n:,} {name}" for name, n in told.textless.items())
+    others = "".join(f", {n:,} {name}" for name, n in textless_in_words(told).items())
     yield Sentence(
         f", {found.alone:,} without a match at {criterion_text(told.parameters)}{others}",
         strong=f"{counted(n_documents, 'document')}: {found.documents:,} in {groups}",
@@ -35,7 +36,9 @@ def families_sentences(
             "Relations are to the principal only: two identical members can both be 'revised'",
             "quiet",
         )
-    yield from input_sentences(told)
+    yield from input_sentences(
+        told, empty_files="above as without readable text, and in documents.parquet as unreadable"
+    )
     if "recall_at_threshold" in told.plan_numbers:  # of files; of a collection, see `family_group_sentences`
         yield missed_pairs_sentence(told)
     yield Sentence(speed_text(total_s(told.stages), n_documents, has_compiled=has_compiled))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nearkin.collection.matching.letters_only import LETTERS_ONLY
 from nearkin.collection.tolerance import THRESHOLD, Tolerance
 from nearkin.nouns import agreeing, counted, first_of, wave_text
-from nearkin.reports.quantities import share_percent_text
+from nearkin.reports.quantities import recall_at_text
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 
 if TYPE_CHECKING:
@@ -96,9 +96,10 @@ def search_sentences(tolerance: Tolerance, n_not_compared: int) -> Iterator[Sent
         yield Sentence(f"Exact search: every pair of texts within gamma {tolerance.value:g} is found")
     elif recall is not None:
         beside = ", without those not compared" * (n_not_compared > 0)
+        at_threshold = recall_at_text(recall, tolerance.value, at="Jaccard ")
         yield Sentence(
-            f"Expected recall of the pairs: {share_percent_text(recall, 1)} at Jaccard {tolerance.value:g}, higher "
-            f"above{beside}. To measure the recall of this search: nearkin audit COLLECTION {tolerance.in_options()}"
+            f"Expected recall of the pairs: {at_threshold}{beside}. To measure the recall of this search: nearkin "
+            f"audit COLLECTION {tolerance.in_options()}"
         )
     if n_not_compared:
         yield not_compared_sentence(n_not_compared)

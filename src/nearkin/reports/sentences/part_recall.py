@@ -6,35 +6,36 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
+from nearkin.planning.part_recall import PART_WORDS
 from nearkin.reports.quantities import share_percent_text
 from nearkin.reports.sentences.sentence import Sentence, Tone
 
 if TYPE_CHECKING:
-    from nearkin.planning.part_recall import PartRecall
+    from nearkin.planning.part_recall import MeanPartRecall, PartRecall
 
 
 def part_recall_sentences(recall: PartRecall, containment: float, tone: Tone = "plain") -> Iterator[Sentence]:
     r"""State the expected recall of both directions, the second one at the length of its parts.
 
-    Both are 0 only if none of the word 5-grams is sampled: then parts were not searched for, which is a warning.
+    Both are 0 only if none of the word 5-grams is sampled: then parts were hardly searched for, which is a warning.
 
     Examples
     --------
     >>> from nearkin.planning.part_recall import PartRecall
     >>> first, second = part_recall_sentences(PartRecall(0.0, 0.0, 59), 0.9)
-    >>> first.text[:80], first.tone
-    ('Not searched: stored texts that contain this one or are part of it. The search u', 'warning')
+    >>> first.text[:83], first.tone
+    ('Parts are found by a sample of about 1 in 32 word 5-grams, which has none of this s', 'warning')
     >>> second.text[:77]
     'To search for them, with the text in FILE: nearkin dedup FILE --against COLLE'
     >>> print(*part_recall_sentences(PartRecall(0.9989, 0.9429, 100), 0.9), sep="\n")
     Texts that contain this one: an expected 99.8% are found at containment 0.9, more above it
-    Stored parts of this one: an expected 94.2% of those with 100 words are found, fewer of shorter or repetitive ones
+    Stored parts of this one with 100 words: an expected 94.2% are found, fewer of shorter or repetitive parts
     """
     if recall.containing == recall.contained == 0:
         yield Sentence(
-            "Not searched: stored texts that contain this one or are part of it. The search uses a sample of about 1 "
-            "in 32 word 5-grams, and the sample has no word 5-gram of this text, which can happen with short texts. "
-            "There may be such texts that are not listed",
+            "Parts are found by a sample of about 1 in 32 word 5-grams, which has none of this short text. So stored "
+            "texts that contain this one, or are part of it, are found only if they are similar as a whole. There may "
+            "be others, which are not listed",
             "warning",
         )
         yield Sentence(
@@ -51,7 +52,33 @@ def part_recall_sentences(recall: PartRecall, containment: float, tone: Tone = "
         tone,
     )
     yield Sentence(
-        f"Stored parts of this one: an expected {contained} of those with {words} are found, fewer of shorter or "
-        "repetitive ones",
+        f"Stored parts of this one with {words}: an expected {contained} are found, fewer of shorter or repetitive "
+        "parts",
         tone,
+    )
+
+
+def mean_part_recall_sentences(parts: MeanPartRecall, containment: float) -> Iterator[Sentence]:
+    """State the mean expected recall of both directions, for the documents of a stream.
+
+    Examples
+    --------
+    >>> from nearkin.planning.part_recall import MeanPartRecall
+    >>> (one,) = mean_part_recall_sentences(MeanPartRecall(2, 1, 1.8, 0.94), 0.9)
+    >>> one.text[:78]
+    'Parts: an expected 90.0% of the stored texts that contain a document are found'
+    >>> one.text[78:149]
+    ', and 94.0% of its stored parts with 100 words, fewer of shorter parts '
+    """
+    means = parts.to_dict()
+    if means["containing"] is None:
+        return
+    of_parts = ""
+    if means["contained"] is not None:
+        contained, words = share_percent_text(means["contained"], 1), counted(PART_WORDS, "word")
+        of_parts = f", and {contained} of its stored parts with {words}, fewer of shorter parts"
+    yield Sentence(
+        f"Parts: an expected {share_percent_text(means['containing'], 1)} of the stored texts that contain a document "
+        f"are found{of_parts} (means at containment {containment:g}; each answer has its own)",
+        "quiet",
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.collection.tolerance import THRESHOLD
 from nearkin.nouns import agreeing, counted
-from nearkin.reports.quantities import share_percent_text
+from nearkin.reports.quantities import recall_at_text
 from nearkin.reports.sentences.part_recall import part_recall_sentences
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 
@@ -38,8 +38,8 @@ def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
             said = "The text has no words to compare: only identical texts are listed."
         yield Sentence(said, "warning")
     elif found.tolerance.recall is not None and found.tolerance.recall < 1:
-        recall, threshold = found.tolerance.recall, found.tolerance.value
-        yield Sentence(f"Expected recall: {share_percent_text(recall, 1)} at Jaccard {threshold:g}, higher above")
+        recall = recall_at_text(found.tolerance.recall, found.tolerance.value, at="Jaccard ")
+        yield Sentence(f"Expected recall: {recall}")
     if found.expected_recall_of_parts is not None:
         yield from part_recall_sentences(found.expected_recall_of_parts, found.tolerance.value)
         yield Sentence("To measure the recall: nearkin audit COLLECTION --measure containment")

@@ -14,7 +14,7 @@ from __future__ import annotations
 import codecs
 from functools import lru_cache
 
-from nearkin.errors import ParameterError, quoted
+from nearkin.errors import NamedParameter, ParameterError, quoted
 
 # UTF-32 first, because its little-endian mark begins with that of UTF-16
 BYTE_ORDER_MARKS = (
@@ -47,8 +47,10 @@ def check_encoding(encoding: str) -> str:
             raise LookupError(name)
     except (LookupError, TypeError, ValueError) as error:
         raise ParameterError(
-            "The encoding (--encoding) must be the name of a character encoding such as utf-8, cp1252 or utf-16. "
-            f"Got {quoted(encoding)} instead."
+            "The encoding (",
+            NamedParameter("encoding", is_bare=True),
+            ") must be the name of a character encoding such as utf-8, cp1252 or utf-16. "
+            f"Got {quoted(encoding)} instead.",
         ) from error
     return name
 

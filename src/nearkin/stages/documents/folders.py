@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nearkin.errors import SourceError
+from nearkin.errors import MessagePiece, NamedParameter, SourceError
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, is_of_documents
 from nearkin.stages.documents.listed_files import ListedFiles, listed_files
@@ -147,11 +147,17 @@ def _company(paths: Sequence[str], tables: Sequence[str], *, is_forced: bool) ->
         is_of_data_set = os.path.dirname(path) in known and (name == _STATE or _CACHES.fullmatch(name))
         if _COMPANY.fullmatch(name) or is_of_data_set or (name.startswith("_") and path not in named_as_tables):
             company.add(path)
-        elif path not in named_as_tables and not is_forced and _FEW_BESIDE_TABLES.fullmatch(name):
+        elif path not in named_as_tables and not is_forced and _is_of_few(name):
             few.add(path)
     if len(few) <= max(_FEW, len({*tables} - company)):
         company |= few
     return company if {*tables} - company else set()
+
+
+def _is_of_few(name: str) -> bool:
+    """Whether a few files with such a name accompany tables; one that has a format of its own is a document."""
+    has_format = os.path.splitext(name.lower())[1] in FORMAT_OF_SUFFIX
+    return not has_format and _FEW_BESIDE_TABLES.fullmatch(name) is not None
 
 
 def is_shard(path: str) -> bool:
@@ -312,6 +318,10 @@ def _named(folder: str, paths: Sequence[str]) -> str:
     return first_of(names, _SHOWN, len(paths))
 
 
+_AS_DOCUMENTS = NamedParameter("file_format", "--format", value="document")
+_AS_TEXT = NamedParameter("file_format", "--format", value="file")
+
+
 def _mixture(folder: str, tables: Sequence[str], others: Sequence[str], load_files: Sequence[str]) -> SourceError:
     """Return the error for a folder of tables and other files, with a command for each part."""
     held = f"{counted(len(tables), 'table')} ({_named(folder, tables)})"
@@ -320,18 +330,23 @@ def _mixture(folder: str, tables: Sequence[str], others: Sequence[str], load_fil
         loads = f"{counted(len(load_files), 'load file')} ({_named(folder, load_files)})"
         return SourceError(
             f"{folder}: holds {loads}, {held} and {beside}. To read the records of the load "
-            f"{agreeing(len(load_files), 'file', 'files')}, and each other file, also the tables, as one document, add "
-            f"--format document. To read only the tables, pass {_patterns(folder, tables)}."
+            f"{agreeing(len(load_files), 'file', 'files')}, and each other file, also the tables, as one document, "
+            "add ",
+            _AS_DOCUMENTS,
+            f". To read only the tables, pass {_patterns(folder, tables)}.",
         )
     has_formats = all(_is_document(path) for path in others)
     how = "To read the other files" if has_formats else "To read the other files as one text each"
-    forced = "" if has_formats else " with --format file"
+    forced: list[MessagePiece] = [] if has_formats else [" with ", _AS_TEXT]
     patterns = _patterns(folder, others)
-    rest = "" if patterns.endswith("…") else f" {how}, pass {patterns}{forced}."
+    rest = [] if patterns.endswith("…") else [f" {how}, pass {patterns}", *forced, "."]
     return SourceError(
-        f"{folder}: holds {held} and {beside}. To read every file as one document, also the tables, add --format "
-        f"document, which extracts the text of PDF, mail and the like, or --format file for plain text. To read the "
-        f"tables, pass {_patterns(folder, tables)}.{rest}"
+        f"{folder}: holds {held} and {beside}. To read every file as one document, also the tables, add ",
+        _AS_DOCUMENTS,
+        ", which extracts the text of PDF, mail and the like, or ",
+        _AS_TEXT,
+        f" for plain text. To read the tables, pass {_patterns(folder, tables)}.",
+        *rest,
     )
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from nearkin import _compute as pc
-from nearkin.errors import ParameterError, quoted
+from nearkin.errors import NamedParameter, ParameterError, quoted
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.paths import check_are_texts, why
 from nearkin.records import Bool
@@ -28,6 +28,7 @@ _MAX_FILE_BYTES = 1 << 20
 _MAX_SHOWN = 1000  # characters of the name of a file in a message
 _MAX_PASSAGES = 1_000
 _N_NAMED = 3
+_IGNORE = NamedParameter("ignore", is_bare=True)
 _SPECIAL = re.compile(r"([\\.+*?()|\[\]{}^$])")
 _DIGITS, _LETTER = r"\p{Nd}+", r"\pL"
 _EDGE = r"[^\pL\pN_]"
@@ -102,7 +103,7 @@ class Ignored:
             return cls((), numbers)
         if isinstance(given, str | Path):
             if not str(given):
-                raise ParameterError("The passages to ignore (--ignore): the name of the file is empty.")
+                raise ParameterError("The passages to ignore (", _IGNORE, "): the name of the file is empty.")
             return cls(cls.parse(_content(Path(given))).passages, numbers)
         if isinstance(given, Sequence) and all(isinstance(one, str | Path) for one in given):
             check_are_texts(given, "To read passages from a file, pass its name alone, outside a list.")
@@ -137,8 +138,9 @@ class Ignored:
                 passages.append(_passage(mark))
         if block is not None:
             raise ParameterError(
-                f"The passages to ignore (--ignore): the block that begins with {_BLOCK} in line {begun} has no end. "
-                f"End it with a line {_END}."
+                "The passages to ignore (",
+                _IGNORE,
+                f"): the block that begins with {_BLOCK} in line {begun} has no end. End it with a line {_END}.",
             )
         return cls(tuple(passages))
 
@@ -255,40 +257,46 @@ def _check(passage: str, number: int) -> None:
         is_empty = pc.match_substring_regex(pa.array([""], pa.large_string()), f"(?mi:{value})")[0].as_py()
     except pa.ArrowInvalid as error:
         raise ParameterError(
-            f"The passages to ignore (--ignore): pattern {number}, {value!r}, is not a pattern of RE2 "
-            f"({str(error).removeprefix('Invalid regular expression: ')}). RE2 has no backreferences or look-around."
+            "The passages to ignore (",
+            _IGNORE,
+            f"): pattern {number}, {value!r}, is not a pattern of RE2 "
+            f"({str(error).removeprefix('Invalid regular expression: ')}). RE2 has no backreferences or look-around.",
         ) from error
     if is_empty:
         raise ParameterError(
-            f"The passages to ignore (--ignore): pattern {number}, {value!r}, matches the empty text. Make it match at "
-            "least one character."
+            "The passages to ignore (",
+            _IGNORE,
+            f"): pattern {number}, {value!r}, matches the empty text. Make it match at least one character.",
         )
 
 
 def _content(path: Path) -> str:
     """Read a file of passages."""
     if "\0" in str(path):
-        raise ParameterError(f"The passages to ignore (--ignore): {quoted(str(path))} contains the character U+0000.")
+        raise ParameterError(
+            "The passages to ignore (", _IGNORE, f"): {quoted(str(path))} contains the character U+0000."
+        )
     try:
         os.fsencode(path)
     except UnicodeEncodeError as error:
         raise ParameterError(
-            f"The passages to ignore (--ignore): {quoted(str(path))} has an unpaired surrogate."
+            "The passages to ignore (", _IGNORE, f"): {quoted(str(path))} has an unpaired surrogate."
         ) from error
     shown = str(path) if len(str(path)) <= _MAX_SHOWN else quoted(str(path))
+    named = NamedParameter("ignore", value=shown)
     try:
         with path.open("rb") as file:
             data = file.read(_MAX_FILE_BYTES + 1)
     except OSError as error:
-        raise ParameterError(f"Cannot read the passages to ignore (--ignore {shown}): {why(error)}.") from error
+        raise ParameterError("Cannot read the passages to ignore (", named, f"): {why(error)}.") from error
     if len(data) > _MAX_FILE_BYTES:
-        raise ParameterError(f"The passages to ignore (--ignore {shown}) must be at most 1 MiB.")
+        raise ParameterError("The passages to ignore (", named, ") must be at most 1 MiB.")
     try:
         content = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ParameterError(
-            f"The passages to ignore (--ignore {shown}) must be UTF-8. Byte {error.start} is not."
+            "The passages to ignore (", named, f") must be UTF-8. Byte {error.start} is not."
         ) from error
     if not Ignored.parse(content).passages:
-        raise ParameterError(f"The file of passages to ignore (--ignore {shown}) has no passage.")
+        raise ParameterError("The file of passages to ignore (", named, ") has no passage.")
     return content

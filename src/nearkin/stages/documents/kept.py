@@ -13,7 +13,7 @@ from typing import IO, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin.errors import OutputError, SourceError, TruncatedInputError
+from nearkin.errors import NamedParameter, OutputError, SourceError, TruncatedInputError
 from nearkin.paths import why
 from nearkin.records import I64
 from nearkin.stages.documents.compression import SUFFIX_OF_COMPRESSION
@@ -201,7 +201,9 @@ def _copy_kept(source: Source, mask: Mask, raw: BinaryIO, file: IO[bytes], progr
         if n_lost:  # another column is damaged than those that were read
             raise TruncatedInputError(
                 f"{source.name}: {fault}, and {n_lost:,} of the documents that are kept cannot be copied. Get the file "
-                "again, or omit --write-kept."
+                "again, or omit ",
+                NamedParameter("write_kept"),
+                ".",
             ) from fault
         if not source.takes_damaged:
             raise truncated_input(source.name, fault, int(mask.sum())) from fault

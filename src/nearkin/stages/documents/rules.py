@@ -8,16 +8,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from nearkin.errors import DocumentError, NamedParameter, ParameterError, SourceError, is_among, is_int, is_number
+from nearkin.errors import (
+    DocumentError,
+    MessagePiece,
+    NamedParameter,
+    ParameterError,
+    SourceError,
+    is_among,
+    is_int,
+    is_number,
+)
 from nearkin.nouns import counted
-from nearkin.paths import path_of
+from nearkin.paths import path_of, spelt_option
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
 from nearkin.stages.documents.sizes import SIZE_RULE, parse_size
 
 OnError = Literal["skip-documents", "skip", "stop"]
 MAX_UNREADABLE = 0.5
 MAX_DOCUMENT_BYTES = 64 << 20
-STOPPED = "The run stops at bad documents because of --on-error stop."
+STOPPED = "The run stops at bad documents because of ", NamedParameter("on_error", value="stop"), "."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,16 +139,17 @@ class ReadingRules:
         """
         if not n_unreadable:
             return
-        prefix = f"{of}: " if of else ""
+        prefix: list[MessagePiece] = [spelt_option(of), ": "] if of else []
         if n_unreadable == n_documents:
             if n_documents == 1:
-                raise SourceError(f"{prefix}The only document is unreadable: {first}.")
-            raise SourceError(f"{prefix}All {counted(n_documents, 'document')} are unreadable. The first: {first}.")
+                raise SourceError(*prefix, f"The only document is unreadable: {first}.")
+            raise SourceError(*prefix, f"All {counted(n_documents, 'document')} are unreadable. The first: {first}.")
         share = n_unreadable / n_documents
         if share > self.max_unreadable + 1e-12:  # 29 of 100 must count as 29%, despite rounding errors
             are, which = ("is", "It is") if n_unreadable == 1 else ("are", "The first:")
             raise DocumentError(
-                f"{prefix}{n_unreadable:,} of {counted(n_documents, 'document')} {are} unreadable: {100 * share:.4g}%, "
+                *prefix,
+                f"{n_unreadable:,} of {counted(n_documents, 'document')} {are} unreadable: {100 * share:.4g}%, "
                 f"more than the {100 * self.max_unreadable:.4g}% of ",
                 NamedParameter("max_unreadable"),
                 f". {which} {first}.",

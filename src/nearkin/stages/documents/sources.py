@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from nearkin.errors import ParameterError, SourceError, TruncatedInputError, is_among
+from nearkin.errors import NamedParameter, ParameterError, SourceError, TruncatedInputError, is_among
 from nearkin.paths import printable, shown_path
 from nearkin.stages.documents.columns import ColumnSample, check_unique, inside_hint, likely_text, listed_columns
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
@@ -117,7 +117,11 @@ def resolve_sources(
     """
     if file_format is not None and not is_among(file_format, FORMATS):
         every = ", ".join(FORMATS)
-        raise ParameterError(f"The format (--format) must be one of {every}. Got {file_format!r} instead.")
+        raise ParameterError(
+            "The format (",
+            NamedParameter("file_format", "--format", is_bare=True),
+            f") must be one of {every}. Got {file_format!r} instead.",
+        )
     asked = _Asked(
         text=text,
         doc_id=doc_id,
@@ -335,7 +339,9 @@ def _check_format(one: FoundFile, file_format: str, head: Head) -> None:
         raise SourceError(f"{one.name}: {advice}.")
     if head.table is not None and file_format != head.table:
         raise SourceError(
-            f"{one.name}: this is {TABLES[head.table].a_file}, not {form.in_words}. Read it with --format {head.table}."
+            f"{one.name}: this is {TABLES[head.table].a_file}, not {form.in_words}. Read it with ",
+            NamedParameter("file_format", "--format", value=head.table),
+            ".",
         )
     if (problem := form.problem(head)) is not None:
         raise SourceError(f"{one.name}: {problem}")
@@ -381,7 +387,9 @@ def _resolve_pipe(one: FoundFile, file_format: str | None, compression: Compress
     if file_format is None or not FORMATS[file_format].is_pipeable:
         without = ", ".join(name for name, form in FORMATS.items() if not form.is_pipeable)
         raise SourceError(
-            f"{one.name} is a pipe, so its format cannot be detected. Name it with --format (not {without})."
+            f"{one.name} is a pipe, so its format cannot be detected. Name it with ",
+            NamedParameter("file_format", "--format"),
+            f" (not {without}).",
         )
     source = _source(one, file_format, compression, 0, asked, is_forced=file_format == "file")
     return replace(source, text=asked.text, id=asked.doc_id)

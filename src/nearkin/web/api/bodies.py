@@ -5,9 +5,10 @@ from __future__ import annotations
 import codecs
 import io
 
-from nearkin.errors import DocumentError, ParameterError
+from nearkin.errors import DocumentError
 from nearkin.stages.documents.members import printable_id
 from nearkin.web.api.operation import RequestBody
+from nearkin.web.request_faults import InvalidRequestError
 from nearkin.web.sent_files import SentFile
 from nearkin.workflows.reading.one_text import OneDocument
 
@@ -32,14 +33,14 @@ def document_of(sent: RequestBody, name: str | None, encoding: str = "utf-8") ->
     ------
     DocumentError
         The text is not in the encoding that the request names.
-    ParameterError
+    InvalidRequestError
         An encoding of files is given for text.
     SourceError
         The file cannot be read, or holds no text.
     """
     if sent.media_type == TEXT:
         if not _is_utf8(encoding):
-            raise ParameterError("query.encoding: this is for files. Name the charset of text in Content-Type.")
+            raise InvalidRequestError("query.encoding", "this is for files. Name the charset of text in Content-Type.")
         return OneDocument(doc_id="", text=_decoded(sent), source="")
     return SentFile(name or "", io.BytesIO(sent.content)).document(encoding, shown=printable_id(name or "") or _SHOWN)
 

@@ -12,13 +12,14 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from nearkin.collection.tolerance import RULES, Tolerance, is_limit
-from nearkin.errors import ParameterError, RefusedError, quoted
+from nearkin.errors import RefusedError, quoted
 from nearkin.stages.documents.members import printable_id
 from nearkin.web.api.json_faults import json_fault, repeated_field
 from nearkin.web.api.openapi import openapi
 from nearkin.web.api.operation import ROOT, Operation, OperationAnswer, RequestBody
 from nearkin.web.api.operations import OPERATIONS
 from nearkin.web.queries import ToleranceQuery, fields_of, parameters_in, parsed
+from nearkin.web.request_faults import InvalidRequestError
 from nearkin.web.roles import check_role, role_of_operation
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor
@@ -77,7 +78,7 @@ def _segments(request: Request) -> list[str]:
     try:
         return [unquote_to_bytes(part).decode() for part in parts]
     except UnicodeDecodeError:
-        raise ParameterError("path: the segments of a path must be UTF-8, with % escapes.") from None
+        raise InvalidRequestError("path", "the segments of a path must be UTF-8, with % escapes.") from None
 
 
 def _operation_for(method: str, segments: Sequence[str]) -> tuple[Operation, dict[str, str]]:
@@ -117,9 +118,10 @@ def _given_once(operation: Operation, pairs: Sequence[tuple[str, str]]) -> Seque
     lists, seen = fields_of(operation.query), set[str]()
     for name, _ in pairs:
         if name in operation.in_path:
-            raise ParameterError(f"query.{name}: this parameter is a segment of the path, not of the query string.")
+            rule = "this parameter is a segment of the path, not of the query string."
+            raise InvalidRequestError(f"query.{name}", rule)
         if name in seen and not lists.get(name, False):
-            raise ParameterError(f"query.{name}: this parameter must be given once. It came several times.")
+            raise InvalidRequestError(f"query.{name}", "this parameter must be given once. It came several times.")
         seen.add(name)
     return pairs
 
@@ -131,7 +133,7 @@ def _check_value(place: str, asked: object) -> None:
     method = Tolerance.of(asked.chosen_measure).method
     if not is_limit(method, asked.value):
         rule = f"for the measure {asked.chosen_measure} it must be {RULES[method]}"
-        raise ParameterError(f"{place}.value: {rule}. Got {asked.value:g} instead.")
+        raise InvalidRequestError(f"{place}.value", f"{rule}. Got {asked.value:g} instead.")
 
 
 async def _body(operation: Operation, request: Request) -> Any:
@@ -149,14 +151,15 @@ async def _body(operation: Operation, request: Request) -> Any:
         if header.get_content_maintype() == "multipart":
             raise RefusedError(415, f"The body must be the document or its file, not a form. Got {kind} instead.")
         if not content:
-            raise ParameterError("body: a document must have at least one byte. Send its text, or its file as it is.")
+            rule = "a document must have at least one byte. Send its text, or its file as it is."
+            raise InvalidRequestError("body", rule)
         return RequestBody(content, kind, header.get_content_charset() or "utf-8")
     if kind != "application/json":
         raise RefusedError(415, f"The Content-Type of the body must be application/json. Got {kind} instead.")
     try:
         return _decoded(operation.body, content)
     except RecursionError:
-        raise ParameterError("body: the JSON is nested too deeply.") from None
+        raise InvalidRequestError("body", "the JSON is nested too deeply.") from None
 
 
 def _decoded(kind: type[msgspec.Struct], content: bytes) -> Any:
@@ -164,7 +167,7 @@ def _decoded(kind: type[msgspec.Struct], content: bytes) -> Any:
     try:
         found = msgspec.json.decode(content, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise ParameterError(json_fault(error, kind, content)) from error
+        raise json_fault(error, kind, content) from error
     if (repeated := repeated_field(content)) is not None:
-        raise ParameterError(f"body: the field {quoted(repeated)} must be given once. It came several times.")
+        raise InvalidRequestError("body", f"the field {quoted(repeated)} must be given once. It came several times.")
     return found

@@ -8,14 +8,15 @@ import re
 import msgspec
 
 from nearkin.errors import quoted
-from nearkin.web.queries import fault_in, fields_of
+from nearkin.web.queries import fields_of
+from nearkin.web.request_faults import InvalidRequestError, RequestFault, fault_in
 
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`\Z", re.DOTALL)
 _MISSING = re.compile(r"Object missing required field `(.*)`\Z", re.DOTALL)
 
 
-def json_fault(error: Exception, kind: type[msgspec.Struct], body: bytes | str) -> str:
-    """Describe why a body is not of its kind.
+def json_fault(error: Exception, kind: type[msgspec.Struct], body: bytes | str) -> InvalidRequestError:
+    """Return an error that describes why a body is not of its kind.
 
     Examples
     --------
@@ -25,20 +26,23 @@ def json_fault(error: Exception, kind: type[msgspec.Struct], body: bytes | str) 
     ...     try:
     ...         msgspec.json.decode(body, type=Example)
     ...     except msgspec.DecodeError as error:
-    ...         return json_fault(error, Example, body)
+    ...         return str(json_fault(error, Example, body))
     >>> fault('{"top": 3}'), fault('{}')
     ("body: there is no field 'top'. The fields are: limit.", "body: the field 'limit' is missing.")
     >>> fault('{"limit": "3"}')
     "body.limit: Expected `int`. Got '3' instead."
     """
-    what, where = (str(error), "") if not isinstance(error, msgspec.ValidationError) else _fault_in(error, kind, body)
-    if found := _UNKNOWN.match(what):
-        known = "" if where else f" The fields are: {', '.join(fields_of(kind))}."
-        return f"body{where}: there is no field {quoted(found[1])}.{known}"
-    if found := _MISSING.match(what):
-        meaning = "" if where else _description(kind, found[1])
-        return f"body{where}: the field {quoted(found[1])} is missing.{meaning}"
-    return f"body{where}: {what}."
+    fault = RequestFault("", str(error))
+    if isinstance(error, msgspec.ValidationError):
+        fault = _fault_in(error, kind, body)
+    where = f"body{fault.inside}"
+    if found := _UNKNOWN.match(fault.rule):
+        known = "" if fault.inside else f" The fields are: {', '.join(fields_of(kind))}."
+        return InvalidRequestError(where, f"there is no field {quoted(found[1])}.{known}")
+    if found := _MISSING.match(fault.rule):
+        meaning = "" if fault.inside else _description(kind, found[1])
+        return InvalidRequestError(where, f"the field {quoted(found[1])} is missing.{meaning}")
+    return InvalidRequestError(where, f"{fault.for_programs}.")
 
 
 def _description(kind: type[msgspec.Struct], name: str) -> str:
@@ -48,7 +52,7 @@ def _description(kind: type[msgspec.Struct], name: str) -> str:
     return "".join(f" {one}" for one in described)
 
 
-def _fault_in(error: msgspec.ValidationError, kind: type[msgspec.Struct], body: bytes | str) -> tuple[str, str]:
+def _fault_in(error: msgspec.ValidationError, kind: type[msgspec.Struct], body: bytes | str) -> RequestFault:
     try:
         return fault_in(error, msgspec.json.decode(body), kind)
     except (msgspec.DecodeError, UnicodeDecodeError):  # the body ends too early: its first fault was found before

@@ -13,7 +13,7 @@ from nearkin.collection.decisions.tags import tag
 from nearkin.collection.groups.listed import stored_groups
 from nearkin.collection.groups.members import group_members
 from nearkin.collection.stored.group_state import GroupState, n_not_compared
-from nearkin.errors import ParameterError, UnknownDocumentError
+from nearkin.errors import UnknownDocumentError
 from nearkin.web.api.operation import Limit, NoParameters, Offset, Operation, OperationAnswer
 from nearkin.web.api.records import (
     ApiActivity,
@@ -27,7 +27,8 @@ from nearkin.web.api.records import (
     ApiWaves,
 )
 from nearkin.web.jobs import Job
-from nearkin.web.queries import GroupingQuery, Measure, ToleranceQuery
+from nearkin.web.queries import GroupingQuery, SliderMeasure, ToleranceQuery
+from nearkin.web.request_faults import InvalidRequestError
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor
 
@@ -130,7 +131,7 @@ class TagBody(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
     """
 
     measure: Annotated[
-        Measure | msgspec.UnsetType, Meta(description="Measure of the groups; words unless it is given.")
+        SliderMeasure | msgspec.UnsetType, Meta(description="Measure of the groups; words unless it is given.")
     ] = msgspec.UNSET  # type: ignore[assignment]  # whether it was given matters
     field: Annotated[str, Meta(min_length=1)]
     value_of_tag: Annotated[str | None, Meta(description=_TAG_VALUE)] = msgspec.field(name="tag_value")
@@ -140,7 +141,7 @@ class TagBody(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
     max_changes: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None
 
     @property
-    def chosen_measure(self) -> Measure:
+    def chosen_measure(self) -> SliderMeasure:
         """The measure, also if it was not given."""
         return self.measure or "words"
 
@@ -148,12 +149,13 @@ class TagBody(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
 def post_tags(service: ReviewService, visitor: Visitor, _: NoParameters, body: TagBody) -> ApiTagged:
     """Set or remove a tag, or say what this would change."""
     if body.value is not None and body.group is None:
-        raise ParameterError(
-            "body.value: this field is the limit of the measure of a group, and needs the field 'group'. The value of "
-            "the tag is 'tag_value'."
+        raise InvalidRequestError(
+            "body.value",
+            "this field is the limit of the measure of a group, and needs the field 'group'. The value of "
+            "the tag is 'tag_value'.",
         )
     if body.measure is not msgspec.UNSET and body.group is None:
-        raise ParameterError("body.measure: this field is the measure of a group, and needs the field 'group'.")
+        raise InvalidRequestError("body.measure", "this field is the measure of a group, and needs the field 'group'.")
     if not body.dry_run:
         service.check_may_change()
     found = tag(

@@ -22,6 +22,8 @@ from nearkin.web.service import ReviewService, address
 from nearkin.web.sign_in import Visitor
 
 _MAX_SHOWN, _MAX_PARAMETERS = 200, 1_000
+_OF_A_CHANGE = ("done", "job", "unchanged")
+"""Parameters of `DoneQuery`."""
 
 
 class TagForm(ToleranceQuery, kw_only=True):
@@ -101,6 +103,8 @@ class PrincipalForm(GroupingQuery, kw_only=True):
 
 def split(service: ReviewService, visitor: Visitor, body: SplitForm) -> GoTo:
     """Split a member off."""
+    if body.split == body.a:
+        raise ParameterError("A document cannot be split off from itself.")
     found = service.collection.decide(split_off=(body.split, body.a), by=visitor.name)
     return _decided(service, body, body.back, found, visitor.name)
 
@@ -108,6 +112,8 @@ def split(service: ReviewService, visitor: Visitor, body: SplitForm) -> GoTo:
 def unite(service: ReviewService, visitor: Visitor, body: UniteForm) -> GoTo:
     """Unite two groups."""
     other = group_members(service.collection.opened, body.other, body.tolerance, limit=1).principal.document.doc_id
+    if other == body.a:
+        raise ParameterError("A group cannot be united with itself.")
     found = service.collection.decide(same_group=(body.a, other), by=visitor.name)
     return _decided(service, body, body.back, found, visitor.name)
 
@@ -120,6 +126,7 @@ def make_principal(service: ReviewService, visitor: Visitor, body: PrincipalForm
 
 def _decided(service: ReviewService, asked: GroupingQuery, place: str, found: ActivityResult, by: str) -> GoTo:
     """Update the groups, so that the next page shows the effect of a decision, or the reason why it cannot."""
+    service.remarks.keep(found)
     return _landing(service, place, found, begin_update(service, asked, by=by))
 
 
@@ -175,6 +182,8 @@ def _asked_by(place: str) -> _PlaceQuery:
 def back_to(place: str, found: ActivityResult, job: int | None = None) -> GoTo:
     """Return the address of the page from which a form came, with the number of the activity, and of a job if given.
 
+    Without a number, it says that nothing was changed.
+
     Only the path and the parameters of an own page count; anything else leads home.
 
     Examples
@@ -191,9 +200,9 @@ def back_to(place: str, found: ActivityResult, job: int | None = None) -> GoTo:
         parts = urlsplit("/")
     is_own = not parts.scheme and not parts.netloc and parts.path.startswith("/") and "\\" not in parts.path
     path = parts.path if is_own and not parts.path.startswith("//") else "/"
-    query: dict[str, object] = {name: value for name, value in _several(parts.query) if name not in ("done", "job")}
-    numbers = {"done": found.number, "job": job}
-    return GoTo(path, query | {name: number for name, number in numbers.items() if number is not None})
+    query: dict[str, object] = {name: value for name, value in _several(parts.query) if name not in _OF_A_CHANGE}
+    own = dict(zip(_OF_A_CHANGE, (found.number, job, True if found.number is None else None), strict=True))
+    return GoTo(path, query | {name: value for name, value in own.items() if value is not None})
 
 
 def _several(query: str) -> list[tuple[str, str | Sequence[str]]]:

@@ -20,7 +20,7 @@ from nearkin.reports.sentences.sentence import Sentence
 from nearkin.reports.sentences.similar import similar_sentences
 from nearkin.stages.documents.origin import Origin
 from nearkin.web.answers import ScreenAnswer
-from nearkin.web.queries import MEASURES, Measure, ToleranceQuery
+from nearkin.web.queries import SLIDER_MEASURES, SliderMeasure, ToleranceQuery
 from nearkin.web.screen import Screen
 from nearkin.web.screens.groups import quick_tags
 from nearkin.web.service import ReviewService
@@ -44,7 +44,7 @@ class Slider:
     is_distance: bool = False
 
 
-SLIDERS: dict[Measure, Slider] = {
+SLIDERS: dict[SliderMeasure, Slider] = {
     "words": Slider("Jaccard similarity of word 5-grams", 0.3, 1.0, 0.01),
     "containment": Slider("containment of word 5-grams", 0.3, 1.0, 0.01),
     "edit": Slider("edit similarity", 0.3, 1.0, 0.01),
@@ -114,7 +114,7 @@ def alike(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
 
 def _alike(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
     listed = similar(service, asked)
-    measures = [(name, SLIDERS[name].label) for name in MEASURES]
+    measures = [(name, SLIDERS[name].label) for name in SLIDER_MEASURES]
     values = {**listed.values, "slider": SLIDERS[asked.measure], "measures": measures}
     return ScreenAnswer("alike.html.j2", values, listed.data)
 
@@ -146,14 +146,14 @@ def _sentences(found: SimilarDocuments, name: str) -> list[Sentence]:
     return list(similar_sentences(found, name))[1:]
 
 
-def measure_text(one: SimilarDocument, measure: Measure) -> str:
+def measure_text(one: SimilarDocument, measure: SliderMeasure) -> str:
     """Write the requested similarity."""
     if measure == "letters":
         return distance_text(one.relative_distance)
     return share_text(measured(one, measure))
 
 
-def measured(one: SimilarDocument, measure: Measure) -> float | None:
+def measured(one: SimilarDocument, measure: SliderMeasure) -> float | None:
     """Return the similarity, or the distance, by a measure."""
     if measure == "letters":
         return one.relative_distance

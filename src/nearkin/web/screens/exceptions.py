@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from nearkin.collection.listing.exceptions import REASONS, StoredExceptions, WhichExceptions
 from nearkin.collection.stored.document_rows import current_ids
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, quoted
 from nearkin.nouns import counted
 from nearkin.reports.sentences.exceptions import exception_counts
 from nearkin.web.answers import GoTo, ScreenAnswer
@@ -80,9 +80,7 @@ class ReadForm(msgspec.Struct, kw_only=True):
 def read(service: ReviewService, visitor: Visitor, body: ReadForm, files: Sequence[SentFile]) -> GoTo:
     """Read files again by a job; the page of the job shows their texts."""
     if body.encoding not in ENCODINGS:
-        raise ParameterError(
-            f"form.encoding: the encoding must be one of {', '.join(ENCODINGS)}. Got {body.encoding!r}."
-        )
+        raise ParameterError(f"The encoding must be one of {', '.join(ENCODINGS)}. It is {quoted(body.encoding)}.")
     if body.job is not None:
         sent = replace(service.sent_again.get(body.job), encoding=body.encoding, read=None)
     elif files:

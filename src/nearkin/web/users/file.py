@@ -118,7 +118,7 @@ def change_users(path: Path, change: Callable[[Users], Users]) -> Users:
 
 
 def _changing(path: Path) -> contextlib.AbstractContextManager[None]:
-    return locked(path.with_name(f".{path.name}.lock"), other="another --users-file")
+    return locked(path.with_name(f".{path.name}.lock"), other=["another --users-file"])
 
 
 def _is_renamed(old: Path, new: Path) -> bool:

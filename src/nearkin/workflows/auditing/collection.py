@@ -128,12 +128,12 @@ def _counting(method: Method, *, n_true: int, n_twice: int) -> str:
     >>> _counting("minhash", n_true=222, n_twice=111)
     'each of the 111 true pairs counts twice: it can be found from either text'
     >>> _counting("minhash", n_true=222, n_twice=110)
-    "if both texts of a pair are in the sample, 'true' and 'found' count it twice: each can find the other"
+    'a pair counts once for each of its texts that is in the sample'
     """
     if method in _SYMMETRIC and n_true == 2 * n_twice > 0:
         each = "the only true pair" if n_twice == 1 else f"each of the {counted(n_twice, 'true pair')}"
         return f"{each} counts twice: it can be found from either text"
-    return "if both texts of a pair are in the sample, 'true' and 'found' count it twice: each can find the other"
+    return "a pair counts once for each of its texts that is in the sample"
 
 
 def _measured(tolerance: Tolerance) -> str:

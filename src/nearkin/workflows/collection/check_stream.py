@@ -198,7 +198,9 @@ def check_stream(
                 place = f"line {bad.line}: {bad.answer.problem}"
                 if rules.on_error == "stop":
                     done = "answered" if store is None else "stored as answered"
-                    raise DocumentError(f"{place.removesuffix('.')}. {STOPPED} The documents before it are {done}.")
+                    raise DocumentError(
+                        f"{place.removesuffix('.')}. ", *STOPPED, f" The documents before it are {done}."
+                    )
                 first_problem = first_problem or place
     summary.elapsed_s = round(time.perf_counter() - started, 3)
     if n_unreadable == summary.n_documents:
@@ -314,6 +316,8 @@ def _count(summary: StreamSummary, answers: Sequence[LineAnswer]) -> None:
             summary.n_problems += not one.answer.is_purged
             continue
         summary.verdicts[checked.verdict] += 1
+        if checked.expected_recall_of_parts is not None:
+            summary.parts.take(checked.expected_recall_of_parts)
         summary.n_hot += checked.n_hot_keys > 0 and checked.verdict != "exact"
         summary.n_kept += one.is_kept
         summary.n_already_stored += one.answer.is_resent

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from nearkin.engines.choice import LOCAL, Engine
-from nearkin.errors import ParameterError
+from nearkin.errors import MessagePiece, NamedParameter, ParameterError
 from nearkin.manifests.dedup import ColumnCounts, DedupManifest, FamilyCounts, KeptFile, ValueCounts
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
@@ -138,8 +138,8 @@ class Ending(Protocol):
         """Name of the command, for the manifest."""
 
     @property
-    def twice(self) -> str | None:
-        """Name of the file that needs a second reading of the input, for messages; None if none does."""
+    def twice(self) -> MessagePiece | None:
+        """Parameter or command that needs a second reading of the input, for messages; None if none does."""
 
     def check(self, sourced: Sourced) -> None:
         """Refuse input for which the requested files cannot be written."""
@@ -310,11 +310,10 @@ class DedupEnding:
     command: str = "dedup"
 
     @property
-    def twice(self) -> str | None:
+    def twice(self) -> NamedParameter | None:
         """The cleaned corpus, which is written from the input, the values of a column, and overlays."""
-        if self.delivery.kept:
-            return "--write-kept"
-        return "--by" if self.delivery.by is not None else "--overlay" if self.delivery.overlay is not None else None
+        given = {"write_kept": self.delivery.kept, "by": self.delivery.by, "overlay": self.delivery.overlay}
+        return next((NamedParameter(name) for name, value in given.items() if value not in (None, False)), None)
 
     def check(self, sourced: Sourced) -> None:
         """Refuse results of a run for the cleaned corpus, and sources without a column that is needed."""

@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from nearkin._version import __version__
-from nearkin.errors import OutputExistsError, ParameterError
+from nearkin.errors import MessagePiece, NamedParameter, OutputExistsError, ParameterError
 from nearkin.nouns import counted
 from nearkin.paths import shown_path
 from nearkin.reports.inputs import counted_inputs
@@ -75,7 +75,7 @@ class Sourced:
         *,
         against: Sequence[str | StoredSource] = (),
         against_columns: OtherColumns = AS_THE_INPUT,
-        twice: str | None = None,
+        twice: MessagePiece | None = None,
     ) -> Sourced:
         """Find the input and check that it can be read; ``twice`` names what reads it a second time, if anything.
 
@@ -100,7 +100,8 @@ class Sourced:
             raise ParameterError("Standard input ('-') can be read only once. Got it twice.")
         if twice and (pipes := [s.path for s in found if s.path != STDIN and is_pipe(s)]):
             raise ParameterError(
-                f"{twice} reads its input twice, and {pipes[0]} is a pipe. Save it to a file, or use '-'."
+                twice,
+                f" reads its input twice, and {pipes[0]} is a pipe. Save it to a file, or use '-'.",
             )
         return cls(
             asked=asked,
@@ -150,8 +151,11 @@ def _resolve(
     on_disk = [s.path for s in found if s.path != STDIN and "://" not in s.path and s.format != IN_MEMORY]
     inside = {path for path in on_disk if Path(path).resolve().is_relative_to(place)}
     if named := sorted(inside.intersection(one for one in asked.inputs if isinstance(one, str))):
-        where = "is also --out" if Path(named[0]).resolve() == place else f"lies in {out}, which is --out"
-        raise OutputExistsError(f"The input {named[0]} {where}: the run would replace it. Choose another --out.")
+        where = "is also " if Path(named[0]).resolve() == place else f"lies in {out}, which is "
+        own = NamedParameter("out")
+        raise OutputExistsError(
+            f"The input {named[0]} {where}", own, ": the run would replace it. Choose another ", own, "."
+        )
     if inside:
         progress.say(f"omitted {counted(len(inside), 'file')} in {out}: results of an earlier run")
     return tuple(source for source in found if source.path not in inside), resolved.not_read

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from nearkin.errors import ParameterError
+from nearkin.errors import NamedParameter, ParameterError
 from nearkin.manifests.dedup import KeptFile
 from nearkin.records import Bool
 from nearkin.runs.files import published, writing
@@ -35,8 +35,9 @@ def check_can_be_written(sources: Sequence[Source]) -> None:
     for source in sources:
         if isinstance(source, StoredSource) and source.format == "results":
             raise ParameterError(
-                f"--write-kept writes files in the format of the input, and {source.name} holds results of a run. "
-                f"{_with_files(source)}"
+                NamedParameter("write_kept"),
+                f" writes files in the format of the input, and {source.name} holds results of a run. "
+                f"{_with_files(source)}",
             )
 
 

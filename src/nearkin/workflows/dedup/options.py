@@ -60,6 +60,10 @@ class DedupGiven(SearchGiven, total=False):
     min_shared: int | None
 
 
+FOR_ANOTHER_SET = tuple(name for name in DedupGiven.__annotations__ if name not in SearchGiven.__annotations__)
+"""Options that need another set of documents."""
+
+
 @checking_methods
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DedupOptions:
@@ -261,7 +265,7 @@ class DedupOptions:
         ------
         ParameterError
         """
-        for name in ("drop", "min_shared"):
+        for name in FOR_ANOTHER_SET:
             if getattr(self, name) is not None and not is_against:
                 raise ParameterError(f"'{name}' needs 'against'.", named=(name, "against"))
 

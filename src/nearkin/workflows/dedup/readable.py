@@ -27,7 +27,7 @@ def check_problems(places: Places, rules: ReadingRules) -> None:
             n_before = int(np.count_nonzero(places.source[:row] == places.source[row]))
             raise truncated_input(places.source_names[int(places.source[row])], fault_of(problem), n_before)
         if rules.on_error == "stop":
-            raise DocumentError(f"{places.where(row)}: {problem}. {STOPPED}")
+            raise DocumentError(f"{places.where(row)}: {problem}. ", *STOPPED)
 
 
 def check_readable(corpus: Corpus, places: Places, rules: ReadingRules) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from nearkin.errors import ParameterError, SourceError
+from nearkin.errors import NamedParameter, ParameterError, SourceError
 from nearkin.manifests.pairs import SIDES
 from nearkin.nouns import agreeing, counted
 from nearkin.records import TextWords
@@ -132,8 +132,11 @@ def opened(
     for source in sides[1].sources:
         if (Path(source.path).resolve(), source.text) in ours:
             raise ParameterError(
-                f"{source.path} is on both sides, with the same text{_of_column(source)}. --left-text and --right-text "
-                "name a column for each side; for pairs inside one corpus use nearkin dedup."
+                f"{source.path} is on both sides, with the same text{_of_column(source)}. ",
+                NamedParameter("left_text"),
+                " and ",
+                NamedParameter("right_text"),
+                " name a column for each side; for pairs inside one corpus use nearkin dedup.",
             )
     return sides[0], sides[1]
 

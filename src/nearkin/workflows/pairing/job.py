@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nearkin.engines.choice import LOCAL, Engine
-from nearkin.errors import ParameterError
+from nearkin.errors import NamedParameter, ParameterError
 from nearkin.manifests.pairs import SIDES, PairsManifest
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
@@ -186,16 +186,24 @@ def _searched(
     )
 
 
+_KNOWN, _INTERWIKI, _RIGHT_LANGUAGE = map(NamedParameter, ("known", "interwiki", "right_language"))
+
+
 def _check(given: PairInput, beside: Beside) -> None:
     """Refuse arguments that are known to be wrong before anything is read."""
     if beside.known and beside.interwiki:
-        raise ParameterError("Known pairs come from --known or from --interwiki: omit one of them.")
+        raise ParameterError("Known pairs come from ", _KNOWN, " or from ", _INTERWIKI, ": omit one of them.")
     if beside.known not in (None, SAME_IDS) and not Path(str(beside.known)).exists():
         raise ParameterError.of("known", "pairs", f"{SAME_IDS}, or an existing file of pairs of ids", beside.known)
     if given.table is None and (given.left_language or (given.right_language and not beside.interwiki)):
         raise ParameterError(
-            "Languages need a translation table or --interwiki: give one of them, or omit "
-            "--left-language and --right-language."
+            "Languages need a translation table or ",
+            _INTERWIKI,
+            ": give one of them, or omit ",
+            NamedParameter("left_language"),
+            " and ",
+            _RIGHT_LANGUAGE,
+            ".",
         )
 
 
@@ -232,7 +240,9 @@ def _known(beside: Beside, given: PairInput, prepared: Prepared, meter: Meter) -
         return None
     language = given.right_language or (prepared.table.origin.target if prepared.table else None)
     if language is None:
-        raise ParameterError("--interwiki: the language of the right side is not known. Set it with --right-language.")
+        raise ParameterError(
+            _INTERWIKI, ": the language of the right side is not known. Set it with ", _RIGHT_LANGUAGE, "."
+        )
     langlinks = None if beside.interwiki == INLINE else Path(beside.interwiki)
     with meter.stage("links", 0, "bytes") as progress:
         takes_damaged = given.left.rules.takes_damaged

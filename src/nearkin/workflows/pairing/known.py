@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin.errors import ParameterError, SourceError
+from nearkin.errors import NamedParameter, ParameterError, SourceError
 from nearkin.formats import parquet
 from nearkin.formats.delimited import as_it_was
 from nearkin.kernels.buffers import strings
@@ -70,9 +70,16 @@ def known_by_id(left: Collected, right: Collected) -> Known:
     if not len(rows):
         first, second = (shortened(one[0].as_py()) for one in ids)
         raise ParameterError(
-            f"--known {SAME_IDS}: --left {left.name} and --right {right.name} have no id in common "
-            f"({first}, {second}, …). Name the columns with --left-id and --right-id, or give a "
-            "file of pairs of ids."
+            NamedParameter("known", value=SAME_IDS),
+            ": ",
+            NamedParameter("left", value=left.name),
+            " and ",
+            NamedParameter("right", value=right.name),
+            f" have no id in common ({first}, {second}, …). Name the columns with ",
+            NamedParameter("left_id"),
+            " and ",
+            NamedParameter("right_id"),
+            ", or give a file of pairs of ids.",
         )
     return Known("equal ids", keys_of(rows, place.drop_null().to_numpy().astype(np.int64)), len(rows))
 
@@ -90,9 +97,11 @@ def known_by_file(path: Path, left: Collected, right: Collected) -> Known:
     try:
         columns = _two_columns(path)
     except (OSError, pa.ArrowException) as error:
-        raise SourceError(f"--known {path}: cannot be read: {error}.") from error
+        raise SourceError(NamedParameter("known", value=str(path)), f": cannot be read: {error}.") from error
     if columns is None:
-        raise SourceError(f"--known {path}: must have two columns: left ids and right ids. Got fewer.")
+        raise SourceError(
+            NamedParameter("known", value=str(path)), ": must have two columns: left ids and right ids. Got fewer."
+        )
     sides = zip((left, right), columns, strict=True)
     may_have_header = path.suffix != ".parquet" and len(columns[0])
     if may_have_header and any(_ids(side).index(column[0]).as_py() < 0 for side, column in sides):
@@ -133,7 +142,12 @@ def known_by_links(
     """
     dumps = [Path(one.source.path) for one in left.inputs if one.source.format == "wikipedia"]
     if not dumps:
-        raise ParameterError(f"--interwiki: --left {left.name} is not a Wikipedia dump and has no such links.")
+        raise ParameterError(
+            NamedParameter("interwiki"),
+            ": ",
+            NamedParameter("left", value=left.name),
+            " is not a Wikipedia dump and has no such links.",
+        )
     tables = [
         interwiki_links(dump, language, langlinks=langlinks, takes_damaged=takes_damaged, progress=progress.advance)
         for dump in dumps

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.compute as pc
 
-from nearkin.errors import ParameterError
+from nearkin.errors import NamedParameter, ParameterError
 from nearkin.manifests.pairs import TranslatedCosines
 from nearkin.nouns import agreeing, counted
 from nearkin.records import F64, I64
@@ -72,8 +72,10 @@ class TranslatedDocuments:
         n_missing = int((row_of < 0).sum())
         if n_missing == len(row_of):
             raise ParameterError(
-                f"--left-translated {own.name}: none of its ids is in --left {prepared.left.name} "
-                f"({shortened(ids[1][0].as_py())}, {shortened(ids[0][0].as_py())}, …)."
+                NamedParameter("left_translated", value=own.name),
+                ": none of its ids is in ",
+                NamedParameter("left", value=prepared.left.name),
+                f" ({shortened(ids[1][0].as_py())}, {shortened(ids[0][0].as_py())}, …).",
             )
         if n_missing:
             meter.progress.say(

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin.errors import MissingExtraError, SourceError
+from nearkin.errors import MissingExtraError, NamedParameter, SourceError
 from nearkin.kernels.buffers import strings
 from nearkin.manifests.pairs import Side
 from nearkin.stages.features.words import STEMMED_LANGUAGES, WordSplitter
@@ -161,5 +161,5 @@ def _stemming(table: TranslationTable) -> Stemming | None:
     try:
         splitter = WordSplitter(language)
     except MissingExtraError as error:
-        raise MissingExtraError(f"{error}; or omit stems: --no-stems") from error
+        raise MissingExtraError(f"{error}; or omit stems: ", NamedParameter("stems", "--no-stems")) from error
     return lambda words: strings(splitter.stems(words.to_pylist()))

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
-from nearkin.errors import ParameterError
+from nearkin.errors import NamedParameter, ParameterError
 from nearkin.manifests.pairs import SideFacts
 from nearkin.nouns import counted
 from nearkin.records import F64, I64, U64, BitSignatures, Bool, WeightedVectors
@@ -164,7 +164,11 @@ def _check_any(
                 f"{collected.called}: none of its {counted(len(collected), 'document')} has "
                 f"{options.min_terms} terms that occur at least {options.min_occurrences} times in the corpus"
                 + (" and can be translated" if projection is not None else "")
-                + ": there is nothing to compare. Lower --min-terms or --min-occurrences."
+                + ": there is nothing to compare. Lower ",
+                NamedParameter("min_terms"),
+                " or ",
+                NamedParameter("min_occurrences"),
+                ".",
             )
 
 

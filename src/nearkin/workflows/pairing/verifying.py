@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearkin.engines.local import map_ordered
-from nearkin.errors import ParameterError
+from nearkin.errors import NamedParameter, ParameterError
 from nearkin.kernels.cosines import products
 from nearkin.records import F64, I64, U64, Bool
 from nearkin.stages.search.stretches import keys_of, rows_of
@@ -158,8 +158,11 @@ def check_not_too_many(n_pairs: int, threshold: float) -> None:
     """
     if n_pairs > MAX_PAIRS:
         raise ParameterError(
-            f"More than {MAX_PAIRS:,} pairs have a cosine of {threshold} or more. Raise --threshold, or "
-            "keep the best of each document with --top."
+            f"More than {MAX_PAIRS:,} pairs have a cosine of {threshold} or more. Raise ",
+            NamedParameter("threshold"),
+            ", or keep the best of each document with ",
+            NamedParameter("top"),
+            ".",
         )
 
 

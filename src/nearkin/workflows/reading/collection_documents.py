@@ -27,7 +27,7 @@ from nearkin.collection.stored.origins import (
     whole_rows,
     with_origins,
 )
-from nearkin.errors import CollectionError, SourceError
+from nearkin.errors import CollectionError, NamedParameter, SourceError
 from nearkin.nouns import agreeing, counted
 from nearkin.records import DOCUMENTS_SCHEMA, I64, ORIGIN_TYPE
 from nearkin.runs.progress import Progress
@@ -127,8 +127,9 @@ class CollectionDocuments:
         """
         if keep_column is not None:
             raise SourceError(
-                f"{name}: a collection has no column '{keep_column}' to keep by, only ids and texts. Use --keep "
-                "longest, shortest or first."
+                f"{name}: a collection has no column '{keep_column}' to keep by, only ids and texts. Use ",
+                NamedParameter("keep"),
+                " longest, shortest or first.",
             )
         return StoredInput(self, name)
 

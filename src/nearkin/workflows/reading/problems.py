@@ -42,7 +42,7 @@ def stop_at_problem(documents: pa.RecordBatch, source_of: Callable[[int], str]) 
     DocumentError
     """
     if where := first_problem(documents, source_of):
-        raise DocumentError(f"{where}. {STOPPED}")
+        raise DocumentError(f"{where}. ", *STOPPED)
 
 
 def check_readable(documents: Sequence[pa.Table], rules: ReadingRules, *, of: str = "") -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import ParameterError
+from nearkin.errors import NamedParameter, ParameterError
 from nearkin.paths import is_one_of, printable
 from nearkin.records import I64, FeatureCounts
 from nearkin.runs.progress import Progress
@@ -203,9 +203,13 @@ def check_not_an_input(out: Path, sources: Iterable[Source], encoding: str) -> N
     for one in sources:
         shown, form = printable(one.path), FORMATS.get(one.format)
         if is_one_of(out, [one.path]):
-            raise ParameterError(f"--out {out} is one of the inputs ({shown}). Choose another file.")
+            raise ParameterError(_out(out), f" is one of the inputs ({shown}). Choose another file.")
         if isinstance(form, LoadFile) and one.path != STDIN and form.names_text(one, encoding, out.stat()):
-            raise ParameterError(f"--out {out} is one of the texts that {shown} names. Choose another file.")
+            raise ParameterError(_out(out), f" is one of the texts that {shown} names. Choose another file.")
+
+
+def _out(place: Path) -> NamedParameter:
+    return NamedParameter("out", value=str(place))
 
 
 def counts_fingerprint(features: Shingling, normalise: Normalisation) -> str:

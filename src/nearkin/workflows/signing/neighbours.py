@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import ParameterError, is_among, is_int
+from nearkin.errors import NamedParameter, ParameterError, is_among, is_int
 from nearkin.nouns import counted
 from nearkin.planning.neighbour_recall import usual_distance
 from nearkin.records import BitSignatures
@@ -146,8 +146,10 @@ def _check_n_pairs(pairs: HammingPairs, distance: int, name: str) -> None:
     if pairs.n_document_pairs > MAX_PAIRS:
         raise ParameterError(
             f"{name}: {counted(pairs.n_document_pairs, 'pair')} within distance {distance}, {_n_equal(pairs):,} of "
-            f"them with equal signatures; the limit is {MAX_PAIRS:,}. Add --equal first, which pairs "
-            "each document only with the first of its signature, or use a shorter distance or longer signatures."
+            f"them with equal signatures; the limit is {MAX_PAIRS:,}. Add ",
+            NamedParameter("equal", value="first"),
+            ", which pairs each document only with the first of its signature, or use a shorter distance or longer "
+            "signatures.",
         )
 
 

@@ -34,7 +34,7 @@ class Captions(WholeFile):
         for cue in re.split(r"\n\s*\n", content.replace("\r\n", "\n").strip()):
             number, time, *lines = cue.split("\n")
             if not number.isdigit() or "-->" not in time:
-                raise ValueError(f"cue {len(spoken) + 1} has no number and time")
+                raise DocumentError(f"cue {len(spoken) + 1} has no number and time.")
             spoken.append(" ".join(lines))
         return "\n".join(spoken)
 
@@ -97,6 +97,17 @@ def test_a_problem_of_a_format_is_one_of_its_document(captions: Path, monkeypatc
     monkeypatch.setattr(Captions, "text_of", refuse)
     source = resolve_sources([str(captions / "a.srt"), str(captions / "b.srt")]).sources[0]
     assert [batch["problem"].to_pylist() for batch in read_batches(source)] == [["no subtitles"]]
+
+
+def test_a_few_files_of_a_format_beside_tables_are_documents(captions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = captions / "beside a table"
+    folder.mkdir()
+    (folder / "a.csv").write_text("id,text\n1,Good morning\n", "utf-8")
+    (folder / "b.ini").write_text(SPOKEN, "utf-8")
+    assert [Path(one.path).name for one in resolve_sources([str(folder)]).sources] == ["a.csv"]
+    monkeypatch.setitem(formats.FORMAT_OF_SUFFIX, ".ini", "captions")
+    with pytest.raises(SourceError, match=r"b\.ini"):
+        resolve_sources([str(folder)])
 
 
 def test_files_without_a_suffix_and_members_of_archives(captions: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,7 +108,7 @@ def test_a_text_file_in_utf16_without_a_mark(read: Read, encoding: str) -> None:
 
 
 def test_an_encoding_must_be_one(read: Read) -> None:
-    with pytest.raises(ParameterError, match=r"The encoding \(--encoding\) must be the name of a character"):
+    with pytest.raises(ParameterError, match=r"The encoding \(encoding\) must be the name of a character"):
         read(b"", "file", encoding="utf-9")
     with pytest.raises(ParameterError):
         read(b"", "file", encoding="hex")

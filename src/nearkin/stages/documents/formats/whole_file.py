@@ -69,8 +69,9 @@ class WholeFile(Format):
 
         Raises
         ------
-        ValueError, DocumentError
-            The file has no document; the message is the document's problem.
+        DocumentError
+            The file has no document; the message, without its full stop, is the document's problem. Any other error
+            than this and ValueError ends the run: make it from the errors of a library, such as ``configparser.Error``.
         """
         return content
 

@@ -113,7 +113,9 @@ def _control_column(source: Source, names: Sequence[str]) -> str:
             NamedParameter("id"),
             f" names '{column}'. Omit ",
             NamedParameter("id"),
-            ", or omit --overlay.",
+            ", or omit ",
+            NamedParameter("overlay"),
+            ".",
         )
     return column
 
