@@ -124,3 +124,14 @@ def test_a_collection_of_records_has_exceptions_without_extraction(place, tmp_pa
         assert "exceptions.csv lists 1 document without text: 1 unreadable" in " ".join(shown.split())
         assert listed(tmp_path / command / "exceptions.csv") == {"r-2": "unreadable"}
         assert "1 document gave no text." in (tmp_path / command / "report.html").read_text()
+
+
+def test_an_empty_document_whose_id_failed_later_is_listed_as_it_is_counted(tmp_path) -> None:
+    for number, text in enumerate(("", None)):
+        records = {"id": "r-1", "text": "It was"}, {"id": "a", "text": text}
+        (tmp_path / f"{number}.jsonl").write_text("\n".join(map(json.dumps, records)))
+        assert nearkin_here("add", tmp_path / "matter", tmp_path / f"{number}.jsonl", "-q").code == 0
+    for command in ("dedup", "families"):
+        shown = nearkin_here(command, tmp_path / "matter", "--out", tmp_path / command).out
+        assert "exceptions.csv lists 1 document without text: 1 empty" in " ".join(shown.split()), command
+        assert listed(tmp_path / command / "exceptions.csv") == {"a": "empty"}

@@ -88,7 +88,7 @@ def test_a_conflict_is_resolved_after_a_preview_and_undone(visit: Visit) -> None
     (row,) = visit.get("/conflicts.json").json()["groups"]
     assert (row["majority_label"], row["odd_ids"]) == ("yes", ["lease, signed"])
     page = words_of(visit.get("/conflicts").text)
-    assert "These groups are not stored yet. nearkin groups " in page
+    assert "To store them with these numbers: nearkin groups " in page
     assert "2 × yes 1 × no" in page
     assert "Signed by Ada Kern" in page
     assert visit.get("/conflicts.csv").text.count("lease, signed") == 1

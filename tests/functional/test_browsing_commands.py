@@ -102,7 +102,7 @@ def test_list_prints_a_line_for_each_document(matter: str) -> None:
         == "3 documents; 2 not shown; raise --limit, or use --out for all"
     )
     assert run("list", matter, "--id", "x*").out == "0 documents\n"
-    assert "lease version 1 (replaced)" in run("list", matter, "--all-versions").out
+    assert "lease (version 1, replaced)" in run("list", matter, "--all-versions").out
 
 
 def test_list_prints_the_members_of_a_group(matter: str) -> None:
@@ -179,7 +179,7 @@ def test_a_list_is_written_whole_whatever_is_shown(matter: str, tmp_path: Path, 
 def test_history_shows_the_passage_that_changed(matter: str) -> None:
     out = run("history", matter, "lease").out.splitlines()
     assert [line.split("  ")[0] for line in out[:2]] == ["version 1", "version 2"]
-    assert "−1 +1 word  april" in out[1]
+    assert "−1 +1 word  wave april" in out[1]
     assert "[-900-] {+950+}" in out[2]
     assert out[-1] == "2 versions of lease"
     run("remove", matter, "lease")

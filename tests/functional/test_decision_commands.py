@@ -251,14 +251,14 @@ def test_conflicts_of_tags(matter) -> None:
     said = " ".join(run("conflicts", matter, "--tag", "responsive", "--threshold", "0.4").out.split())
     assert "Labels from the tag 'responsive'" in said
     command = f"nearkin groups {matter} --threshold 0.4"
-    assert f"These groups are not stored yet. {command} would store them with these numbers." in said
+    assert f"These groups are not stored yet. To store them with these numbers: {command}" in said
     run("groups", matter, "--threshold", "0.4", "-q")
     asked = "conflicts", matter, "--tag", "responsive", "--threshold", "0.4"
     told = json.loads(run(*asked, "--json").out)
     assert (told["are_groups_stored"], told["are_groups_outdated"]) == (True, False)
     run("decide", matter, "--split-off", "d001", "d000", "-q")
     said = " ".join(run(*asked).out.split())
-    assert f"The stored groups are out of date. {command} would store these groups with these numbers." in said
+    assert f"so the groups were computed again. To store the new groups with these numbers: {command}" in said
     assert "not stored yet" not in said
     run("undo", matter, "3", "-q")
     run("tag", matter, "privileged", "d000", "-q")

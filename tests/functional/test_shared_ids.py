@@ -176,9 +176,9 @@ def test_the_answer_says_why_and_what_to_do(tmp_path, monkeypatch):
     two_folders(tmp_path / "data")
     monkeypatch.chdir(tmp_path)
     said = (
-        "1 document was not stored, because its id was already used in this load (first: b/mail/1.txt of the folder "
-        "data). To store every file under its own id, add the folder above all of them to a new collection: nearkin "
-        "add NEW data\n"
+        "1 document was not stored, because its id was already used in this load (not stored: b/mail/1.txt of the "
+        "folder data). To store every file under its own id, add the folder above all of them to a new collection: "
+        "nearkin add NEW data\n"
     )
     inputs = "data/a", "data/b"
     assert nearkin_here("add", "matter", *inputs).out.endswith(said)
@@ -258,8 +258,8 @@ def test_a_wave_says_what_an_earlier_load_listed(tmp_path, place):
         (folder / "changed.pdf").write_bytes(BROKEN["1.pdf"] + folder.name.encode())
     (second / "new.txt").write_bytes(BROKEN["2.txt"])
     for folder, counts in (
-        (first, "2 not stored:"),
-        (second, "3 not stored (1 of them for the same reason as in an earlier load):"),
+        (first, "2 not stored. For"),
+        (second, "3 not stored (1 of them for the same reason as in an earlier load). For"),
     ):
         ended = nearkin_here("add", place.address, folder, "--wave", folder.name, "--cache", place.cache)
         assert counts in ended.out
@@ -283,7 +283,7 @@ def test_documents_that_were_read_are_not_counted_as_without_text(tmp_path, plac
     (folders[1] / "blank.txt").write_text(" ")
     (folders[0] / "blank.txt").write_text(FAST)
     ended = nearkin_here("add", place.address, *folders, "--wave", "w", "--cache", place.cache)
-    assert "16 found: 13 with text, 3 not stored: " in ended.out  # no empty document
+    assert "16 found: 13 with text, 3 not stored. " in ended.out  # no empty document
     ended = nearkin_here("exceptions", place.address)
     assert ended.out.endswith("3 exceptions (1 without text, 2 not stored because of their id or size)\n")
     assert "no text  partial  not stored  reason      wave" in ended.out

@@ -20,6 +20,8 @@ from certificates import write_certificate
 from commands import quick_command
 from functional.conftest import nearkin_here
 from nearkin.collection.collection import Collection
+from nearkin.errors import CollectionError
+from nearkin.web.client import checked_by
 from nearkin.web.settings import ServiceSettings
 from review_client import DOCUMENTS, LEASE
 from team_client import field
@@ -89,6 +91,8 @@ def test_a_user_signs_in_over_tls_and_decides_in_the_own_name(served: Served) ->
 def test_the_port_speaks_only_tls_to_those_who_trust_its_certificate(served: Served) -> None:
     with pytest.raises(httpx.HTTPError):
         httpx.get(served.url.replace("https", "http"))
+    with pytest.raises(CollectionError, match="with --tls-cert, its address begins with https://"):
+        checked_by(served.url.replace("https", "http"), "token", b"a text", {})
     with pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
         httpx.get(served.url)
 

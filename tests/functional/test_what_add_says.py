@@ -78,8 +78,8 @@ def test_an_erased_text_is_not_among_those_that_exceptions_lists(matter: Path, f
     run("purge", matter, "3.txt", "--yes")
     (folder / "old.txt").write_bytes(A_WORD * 9)
     said = run("add", matter, folder)
-    assert "9 found: 7 with text, 1 not stored, 1 erased by nearkin purge: nearkin exceptions" in said
-    assert " lists those that are not stored" in said
+    assert "9 found: 7 with text, 1 not stored, 1 erased by nearkin purge. " in said
+    assert "To list those that are not stored: nearkin exceptions" in said
     assert [one["doc_id"] for one in json.loads(run("exceptions", matter, "--json"))["exceptions"]] == ["old.txt"]
     (folder / "other.txt").write_bytes(A_WORD * 8)
     assert ", 2 not stored (1 of them for the same reason as in an earlier load)" in run("add", matter, folder)

@@ -205,8 +205,8 @@ def _show_list(console: Console, found: ListedDocuments, is_written: bool) -> No
     names = "characters", "copies", *_if(has, "group"), "added", *_if(has, "date", "kind"), "id", "wave", "from"
     rows = table(*names, numbers=2 + has["group"])
     for one in listed:
-        ended = "" if one["is_current"] else " (replaced)" if one["removed_at"] is None else " (removed)"
-        version = f" [dim]version {one['version']}{ended}[/]" if one["version"] > 1 or ended else ""
+        ended = "" if one["is_current"] else ", replaced" if one["removed_at"] is None else ", removed"
+        version = f" [dim](version {one['version']}{ended})[/]" if one["version"] > 1 or ended else ""
         principal = " [green](principal)[/]" if one["is_principal"] else ""
         rows.add_row(
             f"{one['n_characters']:,}",
@@ -251,7 +251,7 @@ def history(
 
 def _show_history(console: Console, found: DocumentHistory) -> None:
     from nearkin.cli.printing import say, say_passage, shown
-    from nearkin.nouns import counted
+    from nearkin.nouns import counted, wave_text
     from nearkin.reports.sentences.browsing import change_text, history_sentences, minute
 
     for one in found.versions:
@@ -261,7 +261,7 @@ def _show_history(console: Console, found: DocumentHistory) -> None:
         console.print(
             f"[bold]version {document.version}[/]  {minute(one.added_at)}  "
             f"{counted(document.n_characters, 'character')}{'  ' * bool(change)}{change}{removed}  "
-            f"[dim]{shown(document.wave)}[/]",
+            f"[dim]{shown(wave_text(document.wave))}[/]",
             highlight=False,
             soft_wrap=True,
         )

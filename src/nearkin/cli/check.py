@@ -118,10 +118,10 @@ KeptFile = Annotated[
     _stream(
         "--kept",
         metavar="FILE",
-        help="With --jsonl: write to this file the lines that are no copies: their verdict is new or contains, or the "
-        "document is already stored under its id with the same text. With --store, a line that repeats the id and "
-        "text of an earlier line is left out, unless the id had another text in between. A dash (-) prints these lines "
-        "instead of the answers.",
+        help="With --jsonl: write the kept lines to this file. A line is kept if its verdict is new or contains, or if "
+        "its document was stored before, with the same id and the same text. With --store, a line with the same id "
+        "and text as an earlier line is not kept, unless a line between the two has the same id and another text. A "
+        "dash (-) prints the kept lines instead of the answers.",
     ),
 ]
 OverwriteFiles = Annotated[

@@ -230,8 +230,9 @@ def _collection_in(values: Mapping[str, object]) -> object:
         return given
     named = values.get("documents")
     of_documents = named[:1] if isinstance(named, list) else []  # COLLECTION A B
-    found = [one for one in (*_read(values), *of_documents) if _is_collection(str(one))]
-    return found[0] if len(found) == 1 else None
+    of_place = [place for name in _PLACES if isinstance(place := values.get(name), str)]  # also a URL
+    found = {str(one): one for one in (*_read(values), *of_documents, *of_place) if _is_collection(str(one))}
+    return next(iter(found.values())) if len(found) == 1 else None
 
 
 def _is_collection(place: str) -> bool:

@@ -35,7 +35,7 @@ from nearkin.cli.options.collection import (
 )
 from nearkin.cli.options.definitions import Encoding, OutFileIfAny, Overwrite, OverwriteFile, Quiet
 from nearkin.errors import ParameterError, UnknownDocumentError, quoted
-from nearkin.nouns import counted
+from nearkin.nouns import counted, wave_text
 from nearkin.paths import check_input
 
 if TYPE_CHECKING:
@@ -368,7 +368,7 @@ def _show_versions(console: Console, found: Versions) -> None:
             relation = f"[yellow]({LETTERS_ONLY})[/]"
         console.print(
             f"[bold]{shown(document)}[/]  {dated}edit {edit}  Jaccard {jaccard}  {relation}  "
-            f"[dim]{shown(document.wave)}[/]",
+            f"[dim]{shown(wave_text(document.wave))}[/]",
             highlight=False,
             soft_wrap=True,
         )

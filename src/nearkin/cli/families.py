@@ -103,18 +103,15 @@ def families(
             )  # fmt: skip
             to_dict = manifest.as_stored
     warn_of_report(manifest.report_problem, is_silent=quiet or as_json)
-    is_default = threshold is None and shingle is None
-    tell(to_dict, lambda console: _show(console, manifest, groups, out, is_default), as_json=as_json, quiet=quiet)
+    tell(to_dict, lambda console: _show(console, manifest, groups, out), as_json=as_json, quiet=quiet)
 
 
-def _show(
-    console: Console, manifest: DedupManifest, groups: CollectionGroups | None, out: Path, is_default: bool
-) -> None:
+def _show(console: Console, manifest: DedupManifest, groups: CollectionGroups | None, out: Path) -> None:
     """Print the members by relation, the documents without a form group, and where to look."""
     from nearkin.cli.printing import say, say_results, table
     from nearkin.kernels.choosing import has_compiled
     from nearkin.manifests.dedup import FamilyCounts
-    from nearkin.reports.sentences.families import OtherDefault, families_sentences, family_group_sentences
+    from nearkin.reports.sentences.families import families_sentences, family_group_sentences
 
     found = manifest.families or FamilyCounts()
     rows = table("members", "share", "relation to the principal", numbers=2)
@@ -122,19 +119,7 @@ def _show(
         share = f"{n / max(1, found.documents - found.families):.1%}"
         rows.add_row(f"{n:,}", share, _EXPLAINED.get(relation, relation))
     console.print(rows)
-    inputs = "a collection" if groups is None else "files"
-    other = OtherDefault(inputs, _default_of(inputs)) if is_default else None
-    say(console, families_sentences(manifest, found, other=other, has_compiled=has_compiled()))
+    say(console, families_sentences(manifest, found, has_compiled=has_compiled()))
     if groups is not None:
         say(console, family_group_sentences(groups))
     say_results(console, out, "families.csv")
-
-
-def _default_of(inputs: str) -> Mapping[str, object]:
-    """Return the criterion of files, or of a collection, if no option chooses another."""
-    from nearkin.collection.tolerance import Tolerance
-    from nearkin.workflows.dedup.options import DedupOptions
-    from nearkin.workflows.families.files import PRESET
-    from nearkin.workflows.families.of_collection import group_parameters
-
-    return DedupOptions.of(preset=PRESET).in_words() if inputs == "files" else group_parameters(Tolerance.of())

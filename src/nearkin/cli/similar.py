@@ -151,7 +151,7 @@ def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool
     from nearkin.reports.sentences.similar import STAGES_COUNT_TEXTS, similar_sentences
 
     if explain:
-        stages = table("left", "stage", numbers=1)
+        stages = table("texts left", "stage of the search", numbers=1)
         for stage, n_left in found.stages:
             stages.add_row(f"{n_left:,}", stage)
         console.print(stages)

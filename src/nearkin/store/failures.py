@@ -52,7 +52,7 @@ _PERMISSIONS = {
 }
 """Advice where nothing was to be written yet, by a part of PostgreSQL's message."""
 _PERMISSIONS_TO_WRITE = {
-    "for schema": "Only the owner can create what is missing: let the owner run this command once",
+    "for schema": "This command must create tables or functions here: let the owner of the schema run it",
     "must be owner": "Only the owner of the collection can do this",
     "": "To write, ask the owner of the schema for more privileges; see docs/guides/keeping.md",
 }
@@ -79,6 +79,17 @@ def reason_of(error: NearkinError) -> str:
     if fields.get("C") == PERMISSION_DENIED:
         return str(fields["M"])
     return str(error).removesuffix(_WAIT).rstrip(".")
+
+
+def unrepaired(place: Place, error: CollectionError) -> CollectionError:
+    """Return the error for damage that the user of the database may not repair; another error as it is."""
+    message = error.spelt(in_python=False)
+    if code_of(error) != PERMISSION_DENIED or without_option(message) == message:  # it was not to be written
+        return error
+    return CollectionError(
+        f"{place}: damage was found that this user may not repair ({reason_of(error)}). Let the owner of the schema "
+        "run nearkin fsck. To list the damage: nearkin fsck COLLECTION --read-only"
+    )
 
 
 def code_of(error: BaseException) -> str:

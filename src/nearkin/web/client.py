@@ -53,6 +53,10 @@ def checked_by(server: str, token: str, content: bytes, query: Mapping[str, obje
             "whether it is before you try again."
         ) from error
     except ssl.SSLError as error:  # its number is not one of the system's
+        if error.reason == "WRONG_VERSION_NUMBER":
+            raise CollectionError(
+                f"The service at {server} does not encrypt its connections: its address begins with http://."
+            ) from error
         reason = getattr(error, "verify_message", "") or str(error.reason or error)
         raise CollectionError(
             f"The connection to {server} is not secure: {reason}. If the certificate is your own, name its file in the "
@@ -60,7 +64,9 @@ def checked_by(server: str, token: str, content: bytes, query: Mapping[str, obje
         ) from error
     except (OSError, http.client.HTTPException) as error:
         reason = why(error) if isinstance(error, OSError) else str(error)
-        raise CollectionError(f"The service at {server} does not answer: {reason}. Start it: nearkin serve") from error
+        raise CollectionError(
+            f"The service at {server} does not answer: {reason}. {_advice(server, error)}: nearkin serve"
+        ) from error
     finally:
         connection.close()
     try:
@@ -72,6 +78,14 @@ def checked_by(server: str, token: str, content: bytes, query: Mapping[str, obje
         if isinstance(error, NearkinError):
             raise
         raise CollectionError(f"{server} is not a Nearkin service: it answered with status {status}.") from error
+
+
+def _advice(server: str, error: Exception) -> str:
+    """Return what to do about a service that does not answer; one with a certificate ends unencrypted connections."""
+    is_ended = isinstance(error, http.client.HTTPException | ConnectionResetError | BrokenPipeError)
+    if not (is_ended and urlsplit(server).scheme == "http"):
+        return "Start it"
+    return "If it was started with --tls-cert, its address begins with https://. Otherwise start it"
 
 
 def _connection(server: str) -> http.client.HTTPConnection:

@@ -99,7 +99,8 @@ def test_proposed_commands_name_the_only_collection_among_the_places_to_read(tmp
     matter, other = str(tmp_path / "matter"), str(tmp_path)
     Collection.open(matter, create=True).close()
     for values in ({"inputs": [matter]}, {"inputs": [other], "against": [matter]}, {"place": matter},
-                   {"documents": [matter, "a", "b"]}, {"collection": matter}):  # fmt: skip
+                   {"documents": [matter, "a", "b"]}, {"collection": matter}, {"place": matter}):  # fmt: skip
         assert _collection_in(values) == matter, values
+    assert _collection_in({"place": "postgresql://db/matters"}) == "postgresql://db/matters"
     assert _collection_in({"inputs": [matter], "against": ["postgresql://db/matters"]}) is None
     assert _collection_in({"inputs": [other], "documents": ["a.txt", "b.txt"]}) is None

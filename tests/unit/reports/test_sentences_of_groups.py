@@ -11,6 +11,8 @@ from nearkin.store.facts import unsay
 LEASE = "The tenant shall pay the rent of {} crowns on the first day of each month to the landlord of the house."
 OTHER = "Quite another text, about the sea and the ships that sail on it in every weather of the year."
 
+NOTE = "A short note about the harvest of the year, which was a good one for the pears and the plums."
+
 
 def told(collection: nearkin.Collection) -> list[str]:
     """Sentences about each changed group."""
@@ -21,6 +23,7 @@ def told(collection: nearkin.Collection) -> list[str]:
 def test_changes_of_groups_name_the_documents(tmp_path: Path) -> None:
     with nearkin.Collection.open(tmp_path / "matter", create=True) as collection:
         collection.add([*((f"d{i}", LEASE.format(900 + i)) for i in range(4)), ("x", OTHER), ("y", OTHER + " More.")])
+        collection.add([("p", NOTE), ("q", NOTE)])
         told(collection)
         collection.add([("d1", LEASE.format(950))])
         assert told(collection) == ["group 1: new version of d1"]
@@ -33,7 +36,10 @@ def test_changes_of_groups_name_the_documents(tmp_path: Path) -> None:
         collection.undo(number)
         collection.remove(["e"])
         (said,) = told(collection)
-        assert said == "group 1: x is no longer in any group; e is no longer in it"
+        assert said == "group 1: x is no longer in any group; removed: e"
+        collection.remove(["q"])
+        (said,) = told(collection)
+        assert said == "group 3: dissolved; no two of its documents are in one group any more; removed: q"
         with collection.opened.store.writing() as connection:
             connection.exec_driver_sql("DROP TABLE group_history")  # as earlier versions of Nearkin left it
             unsay(connection, "history of groups at minhash, threshold 0.4")

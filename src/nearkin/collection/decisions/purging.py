@@ -163,7 +163,7 @@ def finish(collection: OpenedCollection) -> bool:
     except CollectionBusyError as error:
         raise CollectionBusyError(
             f"The texts are erased, but the files of {collection.place} may still hold bytes of them, because another "
-            "process reads or writes. Close it, and run: nearkin fsck COLLECTION"
+            "process reads or writes. Close it, and run nearkin fsck COLLECTION to finish."
         ) from error
     except CollectionError as error:
         raise CollectionError(

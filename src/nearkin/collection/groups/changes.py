@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from itertools import chain
 
 import numpy as np
 from sqlalchemy import Connection, select
 
 from nearkin.collection.groups.grouping import NO_GROUP, Membership, moved_together
 from nearkin.collection.groups.replaced import replaced_members
+from nearkin.collection.stored.document_rows import current_ids
 from nearkin.collection.stored.group_history import past_groups
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.records import I64, Bool
@@ -27,6 +29,8 @@ class GroupChange:
     is_new : bool
     new_documents : tuple of str
         Documents that were not in this group at the last call, because they or their texts were not stored.
+    removed_documents : tuple of str
+        Those of `gone_documents` that were removed from the collection.
     known_documents : tuple of str
         Those of `new_documents` that were stored with another text at the last call.
     joined_documents : tuple of str
@@ -68,6 +72,7 @@ class GroupChange:
     principal_again: str | None = None
     principal_chosen: str | None = None
     known_documents: tuple[str, ...] = ()
+    removed_documents: tuple[str, ...] = ()
 
     @property
     def is_choice_alone(self) -> bool:
@@ -119,6 +124,7 @@ def group_changes(
     lost = {content: group_of[content] for content in before.contents[now_of_old == NO_GROUP].tolist()}
     left, n_lost = _departed(connection, lost, replaced)
     gone_members = _gone_members(connection, state, rows, dict(zip(before.contents.tolist(), now_of_old.tolist())))
+    stayed = current_ids(connection, chain.from_iterable(gone_members.values()))
     changed = newcomers.keys() | versions.keys() | merged.keys() | split.keys() | n_lost.keys() | (present - old)
     chosen = _chosen_since(connection, state, rows, principals)
     changed |= joined.keys() | gone_members.keys() | (gone.keys() & present) | chosen.keys()
@@ -139,6 +145,7 @@ def group_changes(
             principal_was=gone.get(number),
             principal_chosen=chosen.get(number),
             known_documents=tuple(known.get(number, ())),
+            removed_documents=tuple(one for one in gone_members.get(number, ()) if one not in stayed),
         )
         for number in sorted(changed)
         if number not in absorbed

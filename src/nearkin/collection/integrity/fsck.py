@@ -26,6 +26,7 @@ from nearkin.collection.stored_texts import (
 from nearkin.collection.word_search import stored_words
 from nearkin.errors import CollectionBusyError, CollectionError
 from nearkin.store import integrity
+from nearkin.store.failures import unrepaired
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +94,16 @@ def fsck(collection: OpenedCollection, *, threads: int = 1) -> IntegrityReport:
     ------
     CollectionBusyError
         Something must be repaired, and another process is writing.
+    CollectionError
+        Something must be repaired, and the user of the database may not write it.
     """
+    try:
+        return _checked_and_repaired(collection, threads)
+    except CollectionError as error:
+        raise unrepaired(collection.place, error) from error.__cause__
+
+
+def _checked_and_repaired(collection: OpenedCollection, threads: int) -> IntegrityReport:
     store = collection.store
     rebuilt = _checked_database(collection)  # first, because rows are looked up by its indexes
     from_log = mend_from_log(collection)

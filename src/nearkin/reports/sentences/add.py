@@ -62,7 +62,7 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
         )
     if added.n_no_text or added.n_partial or added.n_not_stored:
         # after a dry run, the list has none of them, or there is no collection
-        listed = "" if added.is_dry_run else f": nearkin exceptions COLLECTION{_listed_ones(added)}"
+        listed = "" if added.is_dry_run else f". {_listed_ones(added)}: nearkin exceptions COLLECTION"
         yield Sentence(f"{_with_and_without_text(added)}{listed}", "warning")
     if said := shared_ids_sentence(added):
         yield Sentence(said, "warning")
@@ -87,23 +87,23 @@ def shared_ids_sentence(added: Added) -> str:
     >>> said = shared_ids_sentence(Added(wave="march", **counts, n_shared_ids=2, first_shared_id="b/1.txt"))
     >>> why, _, what_to_do = said.partition(". ")
     >>> why
-    '2 documents were not stored, because their ids were already used in this load (first: b/1.txt)'
+    '2 documents were not stored, because their ids were already used in this load (not stored: b/1.txt and 1 more)'
     >>> what_to_do
     'To store them, give them other names or ids'
     """
     if not (n := added.n_shared_ids):
         return ""
     was = agreeing(n, "was not stored, because its id was", "were not stored, because their ids were")
-    first, folder = added.first_shared_id or "", added.folder_above
+    names, folder = first_of([added.first_shared_id or ""], 1, n), added.folder_above
     if folder is None:
         how = f"To store {agreeing(n, 'it, give it another name or id', 'them, give them other names or ids')}"
     else:
-        first += "" if folder == "." else f" of the folder {folder}"
+        names += "" if folder == "." else f" of the folder {folder}"
         how = (
             "To store every file under its own id, add the folder above all of them to a new collection: "
             f"nearkin add NEW {shlex.quote(folder)}"
         )
-    return f"{counted(n, 'document')} {was} already used in this load (first: {first}). {how}"
+    return f"{counted(n, 'document')} {was} already used in this load (not stored: {names}). {how}"
 
 
 def _names_of_places(added: Added, n: int) -> str:
@@ -149,23 +149,23 @@ def _n_empty(added: Added) -> int:
 
 
 def _listed_ones(added: Added) -> str:
-    """Say what the list of exceptions says, and which of the documents it has if some of the counted ones are none.
+    """Say what the list of exceptions has: the reasons, or some of the counted documents if others were erased.
 
     Examples
     --------
     >>> from nearkin.collection.loads.adding import Added
     >>> counts = {"n_new": 60, "n_new_versions": 0, "n_unchanged": 0, "n_contents": 60, "n_repeated": 0}
     >>> _listed_ones(Added(wave="march", **counts, n_problems=5, n_no_text=6, n_partial=3, n_erased=1))
-    ' lists those that are partial, empty or not stored'
+    'To list those that are partial, empty or not stored'
     >>> _listed_ones(Added(wave="march", **counts, n_problems=5, n_no_text=5))
-    ' says why'
+    'For the reasons'
     """
     if not added.n_erased:
-        return " says why"
+        return "For the reasons"
     n_unstored = added.n_problems - added.n_erased
     counts = (added.n_partial, "partial"), (_n_empty(added), "empty"), (n_unstored, "not stored")
     kinds = [kind for n, kind in counts if n]
-    return f" lists those that are {one_of(kinds)}"
+    return f"To list those that are {one_of(kinds)}"
 
 
 def _listed_before(added: Added) -> str:

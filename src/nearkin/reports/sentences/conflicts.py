@@ -50,9 +50,12 @@ def missing_sentences(found: Conflicts, *, n_without_label: int = 0) -> Iterator
     """Say whether the groups are stored, name the labels without a document, and count what was not compared."""
     if found.conflicts and not found.are_groups_stored:
         command = f"nearkin groups COLLECTION{found.tolerance.of_groups()}"
-        said = f"These groups are not stored yet. {command} would store them with these numbers."
+        said = f"These groups are not stored yet. To store them with these numbers: {command}"
         if found.are_groups_outdated:
-            said = f"The stored groups are out of date. {command} would store these groups with these numbers."
+            said = (
+                "The stored groups are out of date, so the groups were computed again. To store the new groups with "
+                f"these numbers: {command}"
+            )
         yield Sentence(said, "quiet")
     if found.unknown:
         yield Sentence(

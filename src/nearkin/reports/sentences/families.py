@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
@@ -19,38 +18,19 @@ if TYPE_CHECKING:
     from nearkin.manifests.dedup import DedupManifest, FamilyCounts
 
 
-@dataclass(frozen=True, slots=True)
-class OtherDefault:
-    """Criterion of the inputs that a run did not have, if no option chooses another.
-
-    Parameters
-    ----------
-    inputs : str
-        "a collection" or "files".
-    parameters : mapping
-        As those of a run.
-    """
-
-    inputs: str
-    parameters: Mapping[str, object]
-
-
 def families_sentences(
     told: DedupManifest,
     found: FamilyCounts,
     *,
-    other: OtherDefault | None = None,
     has_compiled: bool = False,
 ) -> Iterator[Sentence]:
-    """Count the documents in form groups, and those in none; if the criterion is a default, name the other one."""
+    """Count the documents in form groups, and those in none."""
     n_documents, groups = told.count("documents"), counted(found.families, "form group")
     others = "".join(f", {n:,} {name}" for name, n in textless_in_words(told).items())
     yield Sentence(
         f", {found.alone:,} without a match at {criterion_text(told.parameters)}{others}",
         strong=f"{counted(n_documents, 'document')}: {found.documents:,} in {groups}",
     )
-    if other is not None:
-        yield Sentence(f"For {other.inputs} the default is {criterion_text(other.parameters)}.", "quiet")
     if found.families:
         yield Sentence(
             "Relations are to the principal only: two identical members can both be 'revised'",

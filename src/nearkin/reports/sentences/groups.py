@@ -149,7 +149,8 @@ def change_sentences(
 
 def _in_words(change: GroupChange) -> str:
     if change.is_dissolved:
-        return "dissolved; no two of its documents are in one group any more"
+        dissolved = "dissolved; no two of its documents are in one group any more"
+        return dissolved + (f"; removed: {_first(change.removed_documents)}" if change.removed_documents else "")
     said = []
     if change.is_new:
         said.append("new")
@@ -168,9 +169,12 @@ def _in_words(change: GroupChange) -> str:
         said.append(f"{agreeing(len(change.new_versions), 'new version')} of {_first(change.new_versions)}")
     if left := [doc_id for doc_id in change.left_documents if doc_id != change.principal_was]:
         said.append(f"{_first(left)} {agreeing(len(left), 'is', 'are')} no longer in any group")
-    if gone := [doc_id for doc_id in change.gone_documents if doc_id != change.principal_was]:
-        said.append(f"{_first(gone)} {agreeing(len(gone), 'is', 'are')} no longer in it")
-    elif change.n_lost and not change.gone_documents:
+    gone = [doc_id for doc_id in change.gone_documents if doc_id != change.principal_was]
+    if elsewhere := [doc_id for doc_id in gone if doc_id not in change.removed_documents]:
+        said.append(f"{_first(elsewhere)} {agreeing(len(elsewhere), 'is', 'are')} no longer in it")
+    if removed := [doc_id for doc_id in gone if doc_id in change.removed_documents]:
+        said.append(f"removed: {_first(removed)}")
+    if change.n_lost and not change.gone_documents:
         said.append(f"{counted(change.n_lost, 'text')} no longer in it")
     if change.principal_was is not None:
         is_in_none = change.principal_was in change.left_documents

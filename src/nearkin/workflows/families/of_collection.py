@@ -15,7 +15,7 @@ from nearkin.collection.collection import Collection
 from nearkin.collection.counting import SHINGLES
 from nearkin.collection.groups.current import CollectionGroups, group
 from nearkin.collection.info import documents_by_extractor
-from nearkin.collection.listing.exceptions import ListedException, listed_exceptions
+from nearkin.collection.listing.exceptions import ListedException, StoredException, listed_exceptions
 from nearkin.collection.stored.document_rows import DocumentRow, document_rows
 from nearkin.collection.stored_relations import Pair, relations_of
 from nearkin.collection.tolerance import Tolerance
@@ -28,6 +28,7 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.differences.relating import COPY
 from nearkin.stages.documents.extraction.versions import is_ocr
 from nearkin.stages.documents.members import place_text
+from nearkin.stages.documents.origin import NO_TEXT
 from nearkin.store.schema import documents
 from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.dedup.origins import with_exceptions
@@ -235,7 +236,7 @@ def _exceptions(
 ) -> tuple[list[ExceptionRow], ExtractionCounts | None]:
     """Return all exceptions of a collection, and how many documents were extracted, with those that are exceptions."""
     by_extractor = documents_by_extractor(connection)
-    listed = [listed_exception(one.exception, 0) for one in found]
+    listed = [listed_exception(_of_document(one), 0) for one in found]
     if not by_extractor:
         return listed, with_exceptions(None, listed)
     n_beside = sum(one.exception.extractor is not None for one in found if not one.is_current)
@@ -243,6 +244,13 @@ def _exceptions(
     n_by_ocr = sum(n for extractor, n in by_extractor.items() if is_ocr(extractor))
     others = ExtractionCounts(documents=sum(by_extractor.values()) - n_of_documents, by_ocr=n_by_ocr or None)
     return listed, with_exceptions(others, listed)
+
+
+def _of_document(one: ListedException) -> StoredException:
+    """Return the exception of a current document without a text, also if a record with its id failed later."""
+    if not one.has_blank or one.is_current:
+        return one.exception
+    return replace(one.exception, exception="empty", sentence=NO_TEXT)
 
 
 def _manifest(
