@@ -14,6 +14,7 @@ import pytest
 
 from functional.conftest import Ended, nearkin_here, write_jsonl
 from nearkin.errors import SourceError
+from nearkin.workflows.collection.id_files import read_ids
 from nearkin.workflows.collection.labels import read_labels
 
 LEASE = (
@@ -108,6 +109,20 @@ def test_the_encodings_and_delimiters_of_such_files(matter: str, tmp_path: Path,
     options = ["--encoding", "cp1252"] if encoding == "cp1252" else []
     (conflict,) = told(matter, path, *options)["conflicts"]
     assert (conflict["id_a"], conflict["label_a"], conflict["label_b"]) == ("Bäume-1", "Höfe", "Ämter")
+
+
+@pytest.mark.parametrize(("quote", "separator"), [("þ", "\x14"), ("^", "|"), ("", "\x14")])
+def test_a_load_file_has_labels_and_ids(tmp_path: Path, quote: str, separator: str) -> None:
+    rows = [["CONTROL NUMBER", "CUSTODIAN", "NOTE"], ["A-1", "Keller, A", "one, two; three"], ["A-2", "Rowe", ""]]
+    text = "\r\n".join(separator.join(f"{quote}{value}{quote}" for value in row) for row in rows)
+    path = labels(tmp_path, text + "\r\n", name="loaded.dat")
+    assert read_labels(path, label="CUSTODIAN").pairs == (("A-1", "Keller, A"), ("A-2", "Rowe"))
+    found = read_labels(path, doc_id="CUSTODIAN", label="NOTE")
+    assert (found.pairs, found.n_without_label) == ((("Keller, A", "one, two; three"),), 1)
+    assert read_ids(path) == ["A-1", "A-2"]
+    labels(tmp_path, text + f"\r\n{quote}A-3{quote}\r\n", name="loaded.dat")
+    with pytest.raises(SourceError, match=r"loaded\.dat:4: "):
+        read_ids(path)
 
 
 def test_a_packed_file_is_unpacked(matter: str, tmp_path: Path) -> None:

@@ -12,7 +12,15 @@ from nearkin.formats import parquet
 from nearkin.formats.delimited import as_it_was
 from nearkin.nouns import counted
 from nearkin.stages.documents.columns import listed_columns
-from nearkin.workflows.reading.sheets import ID_NAMES, json_objects, named_column, read_rows, text_of, usual_columns
+from nearkin.workflows.reading.sheets import (
+    ID_NAMES,
+    json_objects,
+    load_file_dialect,
+    named_column,
+    read_rows,
+    text_of,
+    usual_columns,
+)
 
 _DELIMITED, _RECORDS = (".csv", ".tsv"), (".jsonl", ".ndjson")
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
@@ -24,7 +32,7 @@ def read_ids(path: Path, *, column: str | None = None, encoding: str = "utf-8") 
     Parameters
     ----------
     path : Path
-        A .csv, .tsv, .jsonl or .parquet file with a column of ids; any other file has one id per line.
+        A .csv, .tsv, .jsonl or .parquet file or a load file, with a column of ids; any other file has one id per line.
     column : str, optional
         Column of the ids; a file with another suffix is then delimited text. Default: the one with a usual name, or
         the only one, which then needs no header.
@@ -59,7 +67,11 @@ def read_ids(path: Path, *, column: str | None = None, encoding: str = "utf-8") 
     elif suffix in _DELIMITED or column is not None:
         found = _of_rows(path, column, encoding)
     else:
-        found = [line.removesuffix("\r") for line in text_of(path, encoding).split("\n")]
+        text = text_of(path, encoding)
+        if load_file_dialect(text) is not None:
+            found = _of_rows(path, column, encoding)
+        else:
+            found = [line.removesuffix("\r") for line in text.split("\n")]
     ids = list(dict.fromkeys(one for one in found if one.strip()))
     if not ids:
         raise SourceError(f"{path} has no ids. It must have one per line, or a column of them.")

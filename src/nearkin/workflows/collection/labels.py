@@ -53,7 +53,7 @@ def read_labels(
     encoding: str = "utf-8",
     is_document: Callable[[str], bool] | None = None,
 ) -> LabelsRead:
-    """Read the ids and labels of a file: CSV, TSV or other delimited text, JSON Lines or Parquet.
+    """Read the ids and labels of a file: CSV, TSV or other delimited text, a load file, JSON Lines or Parquet.
 
     Parameters
     ----------

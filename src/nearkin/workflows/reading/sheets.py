@@ -1,4 +1,4 @@
-"""Files with values of documents: rows of CSV and TSV with their columns, and objects of JSON Lines."""
+"""Files with values of documents: rows of CSV, TSV and load files with their columns, and objects of JSON Lines."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from pathlib import Path
 from nearkin.errors import SourceError
 from nearkin.stages.documents.columns import listed_columns
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16, why_not_utf8
+from nearkin.stages.documents.load_files.dialect import Dialect, header_of
+from nearkin.stages.documents.load_files.records import RecordReader
 from nearkin.stages.documents.sniffing import head_of_file, unreadable
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 
@@ -25,18 +27,23 @@ _READ_BYTES = 1 << 20
 
 
 def read_rows(path: Path, encoding: str = "utf-8", *, delimiter: str | None = None) -> list[tuple[int, list[str]]]:
-    """Return the rows that are not blank, each with the number of its last line.
+    """Return the rows that are not blank, each with the number of its last line; in a load file, of its first one.
 
-    Without a delimiter, the most frequent one of the first line is used.
+    Without a delimiter, those of a load file are recognised by its first line; otherwise the most frequent one of the
+    first line is used.
 
     Raises
     ------
     SourceError
         The file cannot be read, or is not delimited text.
     """
+    text = text_of(path, encoding)
+    dialect = load_file_dialect(text) if delimiter is None else None
+    if dialect is not None:
+        return list(_load_file_rows(path, text, dialect))
     try:
         with _long_fields():
-            return _rows(text_of(path, encoding), delimiter)
+            return _rows(text, delimiter)
     except csv.Error as error:
         raise SourceError(f"{path} is not a CSV file: {error}.") from error
 
@@ -81,6 +88,27 @@ def text_of(path: Path, encoding: str) -> str:
     if (problem := why_not_utf8(data, encoding)) is not None:
         raise SourceError(f"{name}: {problem}.")
     return data.decode("utf-8")
+
+
+def load_file_dialect(text: str) -> Dialect | None:
+    r"""Return the delimiters of a load file that is not CSV; None for other text.
+
+    Examples
+    --------
+    >>> load_file_dialect("þDOCIDþ\x14þCUSTODIANþ\nþA-1þ\x14þKellerþ\n").separator, load_file_dialect("DOCID,CUSTODIAN")
+    ('\x14', None)
+    """
+    found = header_of(text.partition("\n")[0].removesuffix("\r"))
+    return None if found is None or found[1].is_csv else found[1]
+
+
+def _load_file_rows(path: Path, text: str, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+    stream = ByteStream(io.BytesIO(text.encode()), "none")
+    for record in RecordReader(stream, dialect).records():
+        if record.problem is not None:
+            raise SourceError(f"{path}:{record.line}: {record.problem}.")
+        values = (value.decode() for value in record.fields)
+        yield record.line, [one.replace(dialect.newline, "\n") if dialect.newline else one for one in values]
 
 
 def _rows(text: str, delimiter: str | None) -> list[tuple[int, list[str]]]:
