@@ -44,8 +44,8 @@ RULES: dict[str, str] = {
     ),
     "signature or date filled in": (
         f"At every difference, one of: (1) one document has up to {MAX_FILLED_IN} words where the other has a blank "
-        '(underscores, dots, brackets); (2) one document has signature words ("/s/", By, Name, Title), a name beside '
-        "them or a date, and the other has nothing there."
+        '(underscores, dots, brackets); (2) one document has a date, or signature words ("/s/", By, Name, Title) with '
+        "or without a name beside them, where the other has nothing."
     ),
     "other numbers or dates": "Every word that differs is a number or belongs to a date.",
     "same form, other parties": (
