@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nearkin.errors import NamedParameter, ParameterError, SourceError, TruncatedInputError, is_among
+from nearkin.nouns import first_of
 from nearkin.paths import printable, shown_path
 from nearkin.stages.documents.columns import ColumnSample, check_unique, inside_hint, likely_text, listed_columns
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
@@ -28,7 +29,7 @@ from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, stand
 from nearkin.stages.documents.source import STDIN, Source
 from nearkin.stages.documents.streams import Compression
 
-_MANY_ALIKE = 3
+_MANY_ALIKE, _N_NAMED = 3, 3
 __all__ = ["STDIN", "Source", "SourceSet", "resolve_sources"]
 
 
@@ -137,6 +138,8 @@ def resolve_sources(
     said_of = [(one.name, said) for one, (_, said) in zip(files, resolved, strict=True)]
     sources = tuple(source for source, _ in resolved)
     said = tuple(dict.fromkeys((*sentences_of(guesses), *_gathered(said_of))))
+    if doc_id is None:
+        said += tuple(_said_of_ids(sources))
     return SourceSet(sources, said, not_read_among(guesses))
 
 
@@ -197,7 +200,10 @@ def _by_path(one: FoundFile) -> tuple[str, str]:
 
 
 def _gathered(said_of: Sequence[tuple[str, tuple[str, ...]]]) -> Iterator[str]:
-    """Yield the notes about files, by name; a note that is the same for many files is given once."""
+    """Yield the notes about files, by name; a note that is the same for many files is given once.
+
+    Only a note that is the same for all files needs no name.
+    """
     names: dict[str, list[str]] = {}
     for name, sentences in said_of:
         for sentence in sentences:
@@ -205,11 +211,29 @@ def _gathered(said_of: Sequence[tuple[str, tuple[str, ...]]]) -> Iterator[str]:
     for name, sentences in said_of:
         for sentence in sentences:
             rest = sentence.removeprefix(f"{name}: ")
-            n_more = len(names[rest]) - 1
-            if rest == sentence or n_more < _MANY_ALIKE:
+            among, is_first = names[rest], name == names[rest][0]
+            if rest == sentence:
+                if is_first:
+                    yield sentence if len(among) == len(said_of) else f"{first_of(among, _N_NAMED)}: {sentence}"
+            elif len(among) - 1 < _MANY_ALIKE:
                 yield sentence
-            elif name == names[rest][0]:
-                yield f"{name} and {n_more:,} more: {rest}"
+            elif is_first:
+                yield f"{name} and {len(among) - 1:,} more: {rest}"
+
+
+def _said_of_ids(sources: Iterable[Source]) -> Iterator[str]:
+    """Yield a sentence if the guessed columns of ids are not the same in all files with columns."""
+    names: dict[str | None, list[str]] = {}
+    for source in sources:
+        if source.text is not None and FORMATS[source.format].has_columns:
+            names.setdefault(source.id, []).append(source.name)
+    if len(names) > 1:
+        found = [f"'{doc_id}' in {first_of(among, _N_NAMED)}" for doc_id, among in names.items() if doc_id is not None]
+        found += [f"none in {first_of(names[None], _N_NAMED)}"] if None in names else []
+        yield (
+            f"The id column is not the same in all files: {'; '.join(found)}. To use one column for all files, name it "
+            "with --id."
+        )
 
 
 def _resolve(one: FoundFile, forced: str | None, asked: _Asked) -> tuple[Source, tuple[str, ...]]:

@@ -450,3 +450,21 @@ def test_a_sentence_about_many_files_of_a_pattern_comes_once(folder: Path, n_tex
         )
         expected += [f"{name}: read as {words} (recognised by its content)" for name in names]
     assert sorted(found.guesses) == sorted(expected)
+
+
+def test_guesses_that_are_not_those_of_all_files_name_theirs_and_ids_of_several_columns_are_said(folder: Path) -> None:
+    write("a.jsonl", b'{"url": "u", "content": "Dear Ada"}\n')
+    for name in "bcdef":
+        write(f"{name}.csv", b"uid;content\n1;Dear Bob\n")
+    found = resolve_sources(["*.jsonl", "*.csv"])
+    of_csv = "b.csv, c.csv, d.csv and 2 more"
+    assert found.guesses == (
+        "a.jsonl: text column: 'content' (guessed from the columns url, content)",
+        "a.jsonl: id column: 'url' (guessed from the columns url, content)",
+        f"{of_csv}: delimiter: ';' (recognised by the header)",
+        f"{of_csv}: text column: 'content' (guessed from the columns uid, content)",
+        f"{of_csv}: id column: none found among the columns uid, content; documents are named file:line",
+        f"The id column is not the same in all files: 'url' in a.jsonl; none in {of_csv}. To use one column for all "
+        "files, name it with --id.",
+    )
+    assert not any("b.csv" in guess for guess in resolve_sources(["b.csv", "c.csv"]).guesses)  # the same for all
