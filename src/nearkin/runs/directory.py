@@ -7,7 +7,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from nearkin.nouns import first_of
 from nearkin.paths import check_output, check_outside_collections
 from nearkin.runs.files import read_work_json, write_checked_json, write_json, write_work_json, writing
 from nearkin.runs.finished import IDENTITY, MANIFEST, TABLES, WORK, digest_of, json_in, manifest_if_any
-from nearkin.runs.identity import differences
+from nearkin.runs.identity import differences, without_times
 
 LOCK = ".lock"
 _OVERLAY = re.compile(r"overlay(-\d+)?\.(csv|dat)")
@@ -107,7 +107,14 @@ class RunDirectory:
         return isinstance(identity, dict) and identity.get("command") == command
 
     @contextlib.contextmanager
-    def claimed(self, identity: Mapping[str, object], *, resume: bool, overwrite: bool) -> Iterator[bool]:
+    def claimed(
+        self,
+        identity: Mapping[str, object],
+        *,
+        resume: bool,
+        overwrite: bool,
+        compares_bytes: Callable[[], bool] = lambda: False,
+    ) -> Iterator[bool]:
         """Claim the directory for one new or resumed run, and keep other processes out until the block ends.
 
         Parameters
@@ -118,6 +125,9 @@ class RunDirectory:
             Resume the unfinished run in the directory, if there is one.
         overwrite : bool
             Replace what an earlier run left: an unfinished run at once, a finished one at `begin_results`.
+        compares_bytes : callable
+            Whether a resumed run compares the bytes or the documents of the input with those of the interrupted run, so
+            that other times of modification need not be refused.
 
         Yields
         ------
@@ -139,7 +149,7 @@ class RunDirectory:
         with writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         with locked(self.path / LOCK):
-            is_resumed = self._prepare(identity, resume=resume, overwrite=overwrite)
+            is_resumed = self._prepare(identity, compares_bytes, resume=resume, overwrite=overwrite)
             try:
                 yield is_resumed
             except BaseException as error:
@@ -148,13 +158,15 @@ class RunDirectory:
                     error.add_note(RESUME_HINT)
                 raise
 
-    def _prepare(self, identity: Mapping[str, object], *, resume: bool, overwrite: bool) -> bool:
+    def _prepare(
+        self, identity: Mapping[str, object], compares_bytes: Callable[[], bool], *, resume: bool, overwrite: bool
+    ) -> bool:
         # through JSON, to compare what was stored
         wanted = json.loads(json.dumps(identity))
         if self.work.exists() and resume and (self._is_to_replace or not self.manifest.exists()):
             self._remove_leftovers()
             if (self.work / IDENTITY).exists():
-                self._check_identity(wanted)
+                self._check_identity(wanted, compares_bytes)
             else:  # the earlier run ended before it began
                 self._check_nothing_is_done()
                 write_json(self.work / IDENTITY, wanted)
@@ -232,11 +244,18 @@ class RunDirectory:
         parts = [f".{name}.*.part" for name in _OWN]
         return not path.is_dir() and path.name not in _OWN and not any(map(path.match, parts))
 
-    def _check_identity(self, wanted: Mapping[str, object]) -> None:
+    def _check_identity(self, wanted: Mapping[str, object], compares_bytes: Callable[[], bool]) -> None:
         stored = json_in(self.work / IDENTITY)
         if not isinstance(stored, dict):
             raise damaged(self.work / IDENTITY)
         if different := differences(stored, wanted):
+            if without_times(stored) == without_times(wanted):
+                if not any(self._is_work(path) for path in self.work.rglob("*")):
+                    self.input_digests.unlink(missing_ok=True)
+                    write_json(self.work / IDENTITY, wanted)
+                    return
+                if compares_bytes():
+                    return
             raise self.cannot_be_resumed(different)
 
     def cannot_be_resumed(self, different: str) -> ResumeError:

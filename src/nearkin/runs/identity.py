@@ -34,6 +34,8 @@ _UNITS = {"GiB": 1 << 30, "MiB": 1 << 20, "KiB": 1 << 10}
 _SIDE_FILE = re.compile(r"(\d+ bytes), (.*?), (?:(\d{1,20})|[0-9a-f]{64})(, .*)?", re.DOTALL)
 """State of a file as `nearkin pairs` stores it: its size, the column of its text, and its time or its digest."""
 
+_TIME = re.compile(r", changed [^,]*")
+
 _TEXT_FILES = re.compile(r"(\d[\d,]* text files? of \d[\d,]* bytes?) in state [0-9a-f]+")
 """State of the text files that a load file names; the hexadecimal digits are that of their names, sizes and times."""
 
@@ -62,6 +64,37 @@ def differences(was: Mapping[str, object], now: Mapping[str, object], spell: Cal
     told = list(dict.fromkeys(_all(was, now, spell)))
     more = [counted(len(told) - _N_SHOWN, "more difference")] if len(told) > _N_SHOWN else []
     return "; ".join(told[:_N_SHOWN] + more)
+
+
+def without_times(identity: Mapping[str, object]) -> dict[str, object]:
+    """Return the identity of a run without the times at which the files of its input changed.
+
+    Examples
+    --------
+    >>> without_times({"inputs": {"n_files": 1, "files": {"a": "9 bytes, changed 2026-01-01 12:00:00"}, "state": "6f"}})
+    {'inputs': {'n_files': 1, 'files': {'a': '9 bytes'}}}
+    >>> without_times({"left": {"a": "12 bytes, body, 1800000000000000000"}})
+    {'left': {'a': '12 bytes, body'}}
+    """
+    return {
+        name: _inputs_without_times(value) if name in _FILES and isinstance(value, dict) else value
+        for name, value in identity.items()
+    }
+
+
+def _inputs_without_times(inputs: Mapping[str, object]) -> dict[str, object]:
+    if "n_files" not in inputs:
+        return {path: _side_without_time(str(state)) for path, state in inputs.items()}
+    files = {path: _TIME.sub("", str(state)) for path, state in _mapping(inputs.get("files")).items()}
+    return {"n_files": inputs["n_files"], "files": files}
+
+
+def _side_without_time(state: str) -> str:
+    found = _SIDE_FILE.fullmatch(state)
+    if found is None or found.group(3) is None:
+        return state
+    size, column, _, texts = found.groups()
+    return f"{size}, {column}{texts or ''}"
 
 
 def _all(was: Mapping[str, object], now: Mapping[str, object], spell: Callable[[str], str]) -> Iterator[str]:

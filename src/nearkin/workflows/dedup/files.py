@@ -18,7 +18,7 @@ from nearkin.stages.documents.load_files.vendors import vendor_of
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.by_column import check_by, values_of
 from nearkin.workflows.dedup.engines import DedupEngine, DedupFound, dedup_engine
-from nearkin.workflows.dedup.input_digests import DescribedInputs
+from nearkin.workflows.dedup.input_digests import DescribedInputs, compares_bytes
 from nearkin.workflows.dedup.inputs import Sourced
 from nearkin.workflows.dedup.kept_corpus import check_can_be_written, write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions
@@ -193,7 +193,12 @@ def dedup_files(
         worker = dedup_engine(engine, resources, meter)
         worker.check(sourced.sources + sourced.others)
         identity = {**sourced.identity(ending.command, options), "engine": engine.name}
-        with directory.claimed(identity, resume=delivery.resume, overwrite=delivery.overwrite) as is_resumed:
+        with directory.claimed(
+            identity,
+            resume=delivery.resume,
+            overwrite=delivery.overwrite,
+            compares_bytes=lambda: compares_bytes(sourced, directory),
+        ) as is_resumed:
             if delivery.resume:
                 progress.say(resumed_in_words(directory, _all_inputs(sourced), is_resumed=is_resumed))
             described = DescribedInputs.of(sourced, directory, resources=resources, meter=meter)

@@ -19,6 +19,7 @@ from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.resources import Resources
 
 _SIDES = {"inputs": "the input", "against": "against"}
+_READ_AS = "read_as"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class DescribedInputs:
                 for different in _differences(before[side], now[side], where):
                     raise directory.cannot_be_resumed(different)
         else:
-            write_work_json(directory.input_digests, now)
+            write_work_json(directory.input_digests, {**now, _READ_AS: sourced.read_as()})
         watched = {
             source.path: (moment, one.sha256)
             for source, one, moment in zip(everything, [*inputs, *others], changed_ns, strict=True)
@@ -79,6 +80,21 @@ class DescribedInputs:
         for path, (moment, sha256) in self.watched.items():
             if _changed_ns(path) != moment and file_sha256(path) != sha256:
                 raise changed_while_read(path)
+
+
+def compares_bytes(sourced: Sourced, directory: RunDirectory) -> bool:
+    """Whether the digests of an interrupted run suffice to compare all files, read as they are read now.
+
+    Raises
+    ------
+    RunError
+        The stored digests are damaged.
+    """
+    if not directory.input_digests.exists():
+        return False
+    before = read_work_json(directory.input_digests, tuple(_SIDES))
+    has_all = all(sha256 is not None for side in _SIDES for sha256, _ in before[side].values())
+    return has_all and before.get(_READ_AS) == sourced.read_as()
 
 
 def _is_watched(source: Source) -> bool:
@@ -103,6 +119,6 @@ def _differences(
     for path, (sha256, texts) in now.items():
         was, texts_were = before.get(path, (None, None))
         if None not in (was, sha256) and was != sha256:
-            yield f"{path} in {where} has changed: its bytes differ, although its size and modification time do not"
+            yield f"{path} in {where} has changed: its size is the same, but its bytes differ"
         elif texts_were != texts:
             yield f"{path} in {where} has changed: the text files that it names have other texts"

@@ -130,6 +130,18 @@ class Sourced:
             "against": _listed(self.others, before),
         }
 
+    def read_as(self) -> str:
+        """Return a digest of the files and of how they are read: what decides the result beside their bytes."""
+        before = iter(self.before)
+        told = [
+            (source.path, source.format, source.documents.state())
+            if isinstance(source, StoredSource)
+            else (source.path, source.format, source.text, source.id, source.delimiter, source.size_bytes, texts)
+            for source in self.sources + self.others
+            for texts in ((next(before).text_files if has_many_documents(source) else None),)
+        ]
+        return hashlib.sha256(repr(told).encode(errors="backslashreplace")).hexdigest()
+
     def check_unchanged(self) -> None:
         """Refuse changed files: documents are found again by line, which would give other documents.
 

@@ -63,7 +63,7 @@ class KeptSearch:
         if str(stored["documents"]) != self._digest_of(verifier):
             raise ResumeError(
                 "The interrupted search cannot be resumed: the documents have changed since it began, although the "
-                "size and modification time of their files have not. Start again with --overwrite instead of --resume. "
+                "sizes of their files have not. Start again with --overwrite instead of --resume. "
                 f"See {self._path}."
             )
         verifier.go_on(Verified(stored["keys"], stored["cosines"], int(stored["n_candidates"])))
