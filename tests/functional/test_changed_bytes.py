@@ -88,7 +88,9 @@ def test_those_of_the_other_set_too(source: Path, tmp_path: Path) -> None:
     os.utime(other, ns=(before.st_atime_ns, before.st_mtime_ns))
     ended = dedup(source, "--against", str(other), "--resume")
     assert ended.code == 5
-    assert "other.jsonl in against has changed: its size is the same, but its bytes differ" in " ".join(ended.err.split())
+    assert "other.jsonl in against has changed: its size is the same, but its bytes differ" in " ".join(
+        ended.err.split()
+    )
 
 
 def test_a_file_that_was_only_touched_is_no_other(source: Path) -> None:

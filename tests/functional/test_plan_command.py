@@ -277,8 +277,9 @@ def test_a_sample_of_short_texts_is_not_searched_by_bands(tmp_path):
     assert re.search(r"cost: about [^;]* comparisons of unrelated pairs \(below the threshold\)\.", said)
     assert "rarest shingles" not in said
     assert "will be compared" not in said
-    basis = r"as if every text were searched by bands\. The prediction is from 137 sampled"
-    assert re.search(rf"\(.* per document\), {basis}", said)
+    assert "like the sample: 440 documents. For the plan, 137 texts of it were compared with one another; they" in said
+    basis = r"How many the search by rare shingles compares is not predicted\. This prediction is from 137 sampled"
+    assert re.search(rf"If all texts were searched by bands, .* \(.* per document\)\. {basis}", said)
 
 
 def test_a_sample_from_standard_input_has_a_format(tmp_path):

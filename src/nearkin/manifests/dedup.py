@@ -135,8 +135,8 @@ class DedupManifest(Stored):
     """Content of ``manifest.json``; values that do not apply, or that an earlier version lacks, are None or empty."""
 
     left_out: ClassVar[frozenset[str]] = frozenset((
-        "against_counts", "damaged_files", "without_id", "encoding", "reading", "engine", "kept", "families",
-        "found_at_threshold", "report_problem", "memory", "extraction", "not_read", "by",
+        "against_counts", "damaged_files", "without_id", "unreadable_without_id", "encoding", "reading", "engine",
+        "kept", "families", "found_at_threshold", "report_problem", "memory", "extraction", "not_read", "by",
     ))  # fmt: skip
 
     names: ClassVar[Mapping[str, str]] = {"version": "nearkin"}
@@ -163,6 +163,9 @@ class DedupManifest(Stored):
     not_read: tuple[NotReadFiles, ...] | None = None
     has_integer_ids: bool = False
     without_id: int | None = None
+    """Number of documents whose id is missing or not known."""
+    unreadable_without_id: int | None = None
+    """Number of unreadable documents among them, whose id is not known; None if there are none."""
     encoding: str | None = None
     reading: HowRead | None = None
     engine: Mapping[str, object] | None = None

@@ -70,16 +70,17 @@ def build(
         problems=_problems(result),
         damaged_files=damaged_files([result.places.unreadable()]),
         has_integer_ids=pa.types.is_integer(result.places.own_ids.type),
-        without_id=_n_without_id(result),
+        without_id=result.places.own_ids.null_count,
+        unreadable_without_id=_n_unreadable_without_id(result) or None,
         extraction=result.places.extraction(),
     )
 
 
-def _n_without_id(result: Result) -> int:
-    """Count documents without an id; the id of an unreadable document is not known."""
+def _n_unreadable_without_id(result: Result) -> int:
+    """Count unreadable documents whose id is not known."""
     has_none = result.places.own_ids.is_null().to_numpy(zero_copy_only=False)
     is_unreadable = result.judged.outcome.reason == REASONS.index("unreadable")
-    return int((has_none & ~is_unreadable).sum())
+    return int((has_none & is_unreadable).sum())
 
 
 def _problems(result: Result) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from nearkin.nouns import counted
+from nearkin.nouns import agreeing, counted
 from nearkin.planning.search import BandPlan
 from nearkin.reports.quantities import share_percent_text
 from nearkin.reports.sentences.rough_quantities import many_text, rough_share_text
@@ -22,7 +22,11 @@ _A_SECOND, _TOO_MANY_CORE_DAYS = 1_000_000, 1_000
 def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Sentence]:
     """Describe the sample, the plan (given in words), and its certainty."""
     n_compared, each = len(told.sample.sizes), told.plan.expected_candidates / told.n_documents
-    sample = f"{counted(told.n_sampled, 'document')}, {counted(round(told.sample.mean_size), 'shingle')} on average"
+    mean_size = f"{counted(round(told.sample.mean_size), 'shingle')} on average"
+    sample = f"{counted(told.n_sampled, 'document')}, {mean_size}"
+    if n_compared < told.n_sampled:
+        texts = f"{counted(n_compared, 'text')} of it {agreeing(n_compared, 'was', 'were')} compared with one another"
+        sample = f"{counted(told.n_sampled, 'document')}. For the plan, {texts}; they have {mean_size}"
     other = " (for another number: --documents)" if told.n_documents == told.n_sampled else ""
     yield Sentence(
         f"{other}, assumed to be like the sample: {sample}",
@@ -46,10 +50,15 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
             )
     if told.is_sampling or told.share_by_bands:
         n_unrelated, by = told.plan.expected_candidates, "sampled shingles" if told.is_sampling else "bands"
+        number = f"Predicted number of unrelated pairs: {many_text(n_unrelated)} ({each:,.1f} per document)."
+        if told.n_other_keys:
+            compared = f"{many_text(n_unrelated)} unrelated pairs would be compared ({each:,.1f} per document)"
+            number = f"If all texts were searched by {by}, {compared}."
+            if not told.is_sampling:
+                number += " How many the search by rare shingles compares is not predicted."
         yield Sentence(
-            f"Predicted number of unrelated pairs: {many_text(n_unrelated)} ({each:,.1f} per document), as if every "
-            f"text were searched by {by}. The prediction is from {counted(n_compared, 'sampled text')}, compared with "
-            "one another. The number grows with the square of the number of documents.",
+            f"{number} This prediction is from {counted(n_compared, 'sampled text')}, compared with one another. The "
+            "number grows with the square of the number of documents.",
             "quiet",
         )
         if (core_days := n_unrelated / _A_SECOND / 86_400) >= _TOO_MANY_CORE_DAYS:
