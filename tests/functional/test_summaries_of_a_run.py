@@ -148,6 +148,16 @@ def test_other_thresholds_are_what_regroup_gives(records, tmp_path):
     assert len(seen) > 3
 
 
+def test_counts_by_a_column_are_in_the_manifest_without_a_report_too(records, tmp_path):
+    path = written(records, tmp_path, "jsonl")
+    told = [
+        json.loads(nearkin_here("dedup", path, "--by", "year", "--json", "--out", tmp_path / "out", *options).out)["by"]
+        for options in ((), ("--no-report", "--overwrite"))
+    ]
+    assert told[0] == told[1]
+    assert not (tmp_path / "out/report.html").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -155,7 +165,6 @@ def test_other_thresholds_are_what_regroup_gives(records, tmp_path):
             ["in.jsonl", "--by", "absent"],
             "there is no column 'absent' (--by) in the first ",
         ),
-        (["in.jsonl", "--by", "year", "--no-report"], "counts in report.html, and"),
         (["folder", "--by", "year"], "needs inputs with columns."),
     ],
 )

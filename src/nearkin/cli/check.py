@@ -100,7 +100,14 @@ CheckLimit = Annotated[
     typer.Option("--limit", min=1, max=10_000, help="Maximum number of documents to list.", rich_help_panel="Output"),
 ]
 Store = Annotated[bool, _storing("--store", help="Store the document, whatever the answer.")]
-OnlyNew = Annotated[bool, _storing("--only-new", help="With --store: store the document only if it has no match.")]
+OnlyNew = Annotated[
+    bool,
+    _storing(
+        "--only-new",
+        help="With --store: store the document only if it has no match. With --jsonl, a document that contains a "
+        "stored one is stored, too.",
+    ),
+]
 StoreId = Annotated[
     str | None,
     _storing(

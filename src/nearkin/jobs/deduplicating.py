@@ -192,7 +192,8 @@ def dedup(
     write_kept, report, overwrite : bool
         With ``out``: write the cleaned corpus; write ``report.html``; replace the results of an earlier run.
     by : str, optional
-        With ``report``, for files: column of the input; the report counts documents for each of its values.
+        With ``out``, for files only: column of the input. ``manifest.json`` and the report count documents for each of
+        its values.
     overlay : {"relativity", "everlaw", "reveal", "purview", "plain"}, optional
         With ``out``: write an overlay for this review tool.
     progress : callable or Progress, optional
@@ -230,7 +231,7 @@ def dedup(
     columns = OtherColumns(against_text, against_id)
     columns.check_fits(is_against=against is not None)
     if by is not None:
-        _check_by(documents, out, report=report)
+        _check_by(documents, out)
     check_needs_out(out, write_kept=write_kept, report=report, overwrite=overwrite)
     if overlay is not None and out is None:
         raise ParameterError("'overlay' is a file of the results: name their directory with 'out'.", named=("overlay",))
@@ -269,13 +270,15 @@ def dedup(
         return _result(directory, manifest.as_stored(), in_memory, None if out is None else directory)
 
 
-def _check_by(documents: Documents, out: Where | None, *, report: bool) -> None:
-    """Refuse ``by`` for documents in memory, and without all that it needs."""
+def _check_by(documents: Documents, out: Where | None) -> None:
+    """Refuse ``by`` for documents in memory, and without a directory for the counts."""
     if paths_of(documents) is None:
         raise ParameterError(BY_IN_MEMORY, named=("by",))
-    missing = [*["report=True"] * (not report), *["'out', the directory of the results"] * (out is None)]
-    if missing:
-        raise ParameterError(f"'by' counts in report.html: set {' and '.join(missing)}.", named=("by", "out"))
+    if out is None:
+        raise ParameterError(
+            "'by' counts in manifest.json and report.html: set 'out', the directory of the results.",
+            named=("by", "out"),
+        )
 
 
 def _chosen(options: DedupOptions | None, preset: Preset | None = None, **given: object) -> DedupOptions:

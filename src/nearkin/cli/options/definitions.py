@@ -156,8 +156,8 @@ By = Annotated[
     _output(
         "--by",
         metavar="COLUMN",
-        help="In the report, count dropped documents by the values of this column; a list counts as one value. The "
-        "input is then read twice.",
+        help="In the report and the manifest, count dropped documents by the values of this column; a list counts as "
+        "one value. The input is then read twice.",
     ),
 ]
 ReportAndFigures = Annotated[bool, _output("--report/--no-report", help="Write report.html and the figures.")]

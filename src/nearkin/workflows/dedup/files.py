@@ -73,8 +73,6 @@ class Delivery:
             )
         if self.overlay is not None:
             vendor_of(self.overlay)
-        if self.by is not None and not self.report:
-            raise ParameterError("'by' counts in report.html, and 'report' is off.", named=("by", "report"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
