@@ -214,7 +214,7 @@ def test_sides_and_tables_that_do_not_fit(corpus, tmp_path):
     languages = ["--left-language", "bb", "--right-language", "aa"]
     assert " ".join(["The table serves both directions: add", *languages]) in refused(*swapped)
     said = refused(*sides(corpus), *languages, "--out", out)
-    assert "the sides look swapped" in said
+    assert "--left should be bb and --right aa, but the sides look swapped" in said
     assert "add --left-language aa --right-language bb" in said
     assert "translates from aa to bb" in refused(*sides(corpus), "--left-language", "cc", "--out", out, code=2)
     assert "If the languages differ" in nearkin("pairs", *sides(corpus, table=False), "--out", tmp_path / "none")[1]

@@ -15,7 +15,7 @@ import pyarrow as pa
 from nearkin.errors import OutputExistsError, ParameterError, RunError
 from nearkin.formats import parquet
 from nearkin.paths import check_output, check_outside_collections, path_of
-from nearkin.runs.directory import RESUME_HINT
+from nearkin.runs.directory import RESTART_HINT, RESUME_HINT
 from nearkin.runs.finished import read_results
 
 Where = str | os.PathLike[str]
@@ -45,8 +45,8 @@ def directory_for(out: Where | None, owner: str) -> Iterator[Path]:
         try:
             yield Path(folder) / owner
         except BaseException as error:  # its work is removed with it: nothing can be resumed
-            if RESUME_HINT in (notes := getattr(error, "__notes__", [])):
-                notes.remove(RESUME_HINT)
+            for hint in {RESUME_HINT, RESTART_HINT}.intersection(notes := getattr(error, "__notes__", [])):
+                notes.remove(hint)
             raise
 
 

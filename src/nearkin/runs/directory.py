@@ -40,6 +40,8 @@ _OUT, _REPLACE = NamedParameter("out"), NamedParameter("overwrite", is_flag=True
 _ANOTHER: tuple[MessagePiece, ...] = "another ", _OUT
 RESUME_HINT = "Finished work is kept; run the same command with --resume to continue."
 """Note at the end of a run that was interrupted, or ran out of memory or disk, after finishing part of its work."""
+RESTART_HINT = "No step was finished yet; run the same command with --resume to start from the beginning."
+"""Note at the end of such a run if nothing that it left can be used."""
 _OF_THE_MACHINE = (KeyboardInterrupt, MemoryError, OutputError)
 """Errors after which the same command may succeed."""
 
@@ -68,6 +70,10 @@ class RunDirectory:
         OutputError
         """
         check_output(self.path)
+        file = next((one for one in (self.path, *self.path.parents) if os.path.exists(one)), None)
+        if file is not None and not file.is_dir():
+            it_is = "it is a file" if file == self.path else f"{file} is a file"
+            raise OutputError(f"Cannot write {self.path}: {it_is}, and --out must be a directory.")
 
     @property
     def work(self) -> Path:
@@ -114,6 +120,7 @@ class RunDirectory:
         resume: bool,
         overwrite: bool,
         compares_bytes: Callable[[], bool] = lambda: False,
+        has_kept: Callable[[], bool] = lambda: True,
     ) -> Iterator[bool]:
         """Claim the directory for one new or resumed run, and keep other processes out until the block ends.
 
@@ -128,6 +135,8 @@ class RunDirectory:
         compares_bytes : callable
             Whether a resumed run compares the bytes or the documents of the input with those of the interrupted run, so
             that other times of modification need not be refused.
+        has_kept : callable
+            Whether the work of an interrupted run has anything that a resumed run uses.
 
         Yields
         ------
@@ -155,7 +164,7 @@ class RunDirectory:
             except BaseException as error:
                 self._forget_if_nothing_is_done()
                 if isinstance(error, _OF_THE_MACHINE) and self.is_resumable and self.is_unfinished:
-                    error.add_note(RESUME_HINT)
+                    error.add_note(RESUME_HINT if _is_true(has_kept) else RESTART_HINT)
                 raise
 
     def _prepare(
@@ -413,6 +422,14 @@ def locked(path: Path, *, other: Sequence[MessagePiece] = _ANOTHER) -> Iterator[
         file.close()
         with contextlib.suppress(OSError):
             path.parent.rmdir()  # empty: created by a run that was refused before it began
+
+
+def _is_true(has_kept: Callable[[], bool]) -> bool:
+    """Return the answer; True if it is not known, because the work cannot be read."""
+    try:
+        return has_kept()
+    except (RunError, OSError):  # the original error is the one to report
+        return True
 
 
 def _is_same(descriptor: int, path: Path) -> bool:

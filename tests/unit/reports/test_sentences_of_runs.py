@@ -32,6 +32,8 @@ def test_damaged_files_are_named_and_beyond_five_counted() -> None:
 
 
 def test_damage_without_a_place() -> None:
+    [nothing] = damage_sentences([DamagedFile(path="a.parquet", line=1, problem="it is truncated")], "The results have")
+    assert str(nothing) == "Incomplete: a.parquet, line 1: it is truncated. None of its documents was read."
     assert "a.tmx: no element" in str(*damage_sentences([DamagedFile(path="a.tmx", problem="no element")], "It has"))
     found = DamagedFile(path="a.tmx", problem="no element")
     assert found.as_stored() == {"path": "a.tmx", "problem": "no element"}

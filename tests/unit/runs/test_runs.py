@@ -15,7 +15,7 @@ import pytest
 
 from nearkin.errors import OutputError, OutputExistsError, ResumeError, RunError
 from nearkin.runs.checkpoint import kept_arrays, load_arrays, save_arrays
-from nearkin.runs.directory import RunDirectory
+from nearkin.runs.directory import RESTART_HINT, RESUME_HINT, RunDirectory
 from nearkin.runs.files import published, write_json, writing
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
@@ -370,3 +370,25 @@ def test_the_peak_is_that_of_the_stage_where_the_system_can_tell():
         assert much - little > 40_000_000
     else:
         assert much >= 60_000_000 <= little
+
+
+@pytest.mark.parametrize(("has_kept", "said"), [(True, RESUME_HINT), (False, RESTART_HINT)])
+def test_an_interrupted_run_says_whether_anything_is_kept(tmp_path, has_kept, said):
+    directory = RunDirectory(tmp_path / "out")
+
+    def cut() -> None:
+        with directory.claimed(ME, resume=False, overwrite=False, has_kept=lambda: has_kept):
+            (directory.work / "part").touch()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        cut()
+    assert caught.value.__notes__ == [said]
+
+
+@pytest.mark.parametrize(("place", "what"), [("file", "it"), ("file/out", "file")])
+def test_a_file_is_no_directory_for_results(tmp_path, monkeypatch, place, what):
+    monkeypatch.chdir(tmp_path)
+    Path("file").touch()
+    with pytest.raises(OutputError, match=f"Cannot write {place}: {what} is a file, and --out must be a directory"):
+        RunDirectory(Path(place))

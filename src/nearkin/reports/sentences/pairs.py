@@ -43,8 +43,12 @@ def _why_none(told: PairsManifest) -> str:
             column = record.inputs[0]["source"]["text"]
             asked = f": is {column!r} the right column?" if column else ""
             return f"Most documents on the {side} have too few words to be compared{asked}"
-    usual = " Translations often have a cosine of 0.3 to 0.6." if told.table else ""
-    return f"No pair reaches the threshold.{usual} Try a lower --threshold."
+    if not told.table:
+        return (
+            "No pair reaches the threshold. If the two sides are in different languages, add a translation table from "
+            "nearkin align with --table; if not, try a lower --threshold."
+        )
+    return "No pair reaches the threshold. Translations often have a cosine of 0.3 to 0.6. Try a lower --threshold."
 
 
 def _on_search(told: PairsManifest, out: str) -> Iterator[Sentence]:

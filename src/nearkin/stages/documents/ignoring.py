@@ -27,7 +27,7 @@ _COMMENT, _BLOCK, _END = "#", "<<<", ">>>"
 _MAX_FILE_BYTES = 1 << 20
 _MAX_SHOWN = 1000  # characters of the name of a file in a message
 _MAX_PASSAGES = 1_000
-_N_NAMED = 3
+_N_NAMED, _MAX_PASSAGE = 3, 80
 _IGNORE = NamedParameter("ignore", is_bare=True)
 _SPECIAL = re.compile(r"([\\.+*?()|\[\]{}^$])")
 _DIGITS, _LETTER = r"\p{Nd}+", r"\pL"
@@ -187,7 +187,7 @@ class Ignored:
         """Say which passages did not occur in any text; to be called when all texts were read."""
         missing = [one for one in dict.fromkeys(self.passages) if one not in self.found]
         if missing:
-            shown = first_of([quoted(one.removeprefix(LITERAL)) for one in missing], _N_NAMED)
+            shown = first_of([_shortened(one.removeprefix(LITERAL)) for one in missing], _N_NAMED)
             n_missing = f"{counted(len(missing), 'passage')} of --ignore {agreeing(len(missing), 'is', 'are')}"
             say(f"{n_missing} in no text: {shown}")
 
@@ -211,6 +211,17 @@ class Ignored:
 
 NOTHING = Ignored()
 """Value if everything counts."""
+
+
+def _shortened(passage: str) -> str:
+    """Quote a passage; of a long one, only its beginning.
+
+    Examples
+    --------
+    >>> _shortened("All rights reserved."), _shortened("x" * 500)[-6:]
+    ("'All rights reserved.'", "xxxx'…")
+    """
+    return repr(passage) if len(passage) <= _MAX_PASSAGE else f"{passage[:_MAX_PASSAGE]!r}…"
 
 
 def _without(texts: pa.LargeStringArray, literal: str) -> pa.LargeStringArray:

@@ -24,7 +24,7 @@ from nearkin.workflows.dedup.kept_corpus import check_can_be_written, write_kept
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.other_columns import AS_THE_INPUT, OtherColumns
 from nearkin.workflows.dedup.overlays import check_controls, write_overlays
-from nearkin.workflows.dedup.resuming import resumed_in_words
+from nearkin.workflows.dedup.resuming import has_kept, resumed_in_words
 from nearkin.workflows.dedup.tables import write_exceptions_of
 from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
 from nearkin.workflows.reading.describing import not_read_files
@@ -196,6 +196,7 @@ def dedup_files(
             resume=delivery.resume,
             overwrite=delivery.overwrite,
             compares_bytes=lambda: compares_bytes(sourced, directory),
+            has_kept=lambda: has_kept(directory, _all_inputs(sourced)),
         ) as is_resumed:
             if delivery.resume:
                 progress.say(resumed_in_words(directory, _all_inputs(sourced), is_resumed=is_resumed))

@@ -55,6 +55,13 @@ def resumed_in_words(directory: RunDirectory, inputs: Sequence[Input], *, is_res
     )
 
 
+def has_kept(directory: RunDirectory, inputs: Sequence[Input]) -> bool:
+    """Whether an interrupted run read a file completely, or finished a stage on a cluster."""
+    from nearkin.engines.spark.stages import stages_kept
+
+    return bool(stages_kept(directory.work)) or files_read(Spool(directory.work / SPOOL), inputs)[0] > 0
+
+
 def files_read(spool: Spool, inputs: Sequence[Input]) -> tuple[int, str | None]:
     """Return the number of files read completely, and what happens to the first other one.
 

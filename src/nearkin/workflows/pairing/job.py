@@ -116,6 +116,7 @@ def pair_files(
             resume=resume,
             overwrite=overwrite,
             compares_bytes=lambda: engine.name == "local",  # a saved search has a digest of the documents
+            has_kept=lambda: is_any_kept(directory),
         ) as is_resumed,
         engine_of(engine, given, directory, resources, meter) as worker,
     ):

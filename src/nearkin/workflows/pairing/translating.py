@@ -54,8 +54,8 @@ def check_fits(table: TranslationTable, left: Collected, right: Collected, *, ca
         )
     if all(is_turned):
         raise SourceError(
-            f"The table translates from {origin.source} to {origin.target}, and the sides look swapped: {told[0]}; "
-            f"{told[1]}. {_how_to_turn(table, left, right, can_turn=can_turn)}"
+            f"{left.asked_by} should be {origin.source} and {right.asked_by} {origin.target}, but the sides look "
+            f"swapped: {told[0]}; {told[1]}. {_how_to_turn(table, left, right, can_turn=can_turn)}"
         )
     for i, (collected, own_name, own, other_name, _) in enumerate(sides):
         if is_turned[i]:
