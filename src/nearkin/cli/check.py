@@ -392,7 +392,7 @@ def _show(console: Console, found: Checked, name: str, *, is_storing: bool, is_r
     from nearkin.decimals import share_text
     from nearkin.reports.sentences.check import check_sentences, copy_in_words, truncated_sentences, verdict_sentence
 
-    say(console, [verdict_sentence(found, name)])
+    say(console, [verdict_sentence(found, "standard input" if name == "-" else name)])
     if found.documents:
         rows = table("Jaccard", "yours in it", "it in yours", "edit", "relation", "id", "wave", numbers=4)
         for one in found.documents:

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from nearkin.workflows.signing.neighbours import NeighboursFound
 
 HELP = """
-Find all pairs of documents whose signatures differ in few bits. No pair is missed. The search method follows from \
+Find all pairs of documents whose signatures differ in at most --distance bits. Similar documents whose signatures \
+differ in more bits are not found: the expected recall is printed. The search method follows from \
 the number of signatures and is printed. With --verify only pairs whose texts are similar are written.
 
 [bold]Examples[/]

@@ -87,7 +87,7 @@ class AuditResult(Tabular):
         found = f"{self.n_found:,} of {counted(self.n_true, 'true pair')} found"
         if self.recall is None or self.low is None or self.high is None:
             return f"AuditResult({found})"
-        interval = "exact" if self.is_exact else f"{share_text(self.low, 4)} to {share_text(self.high, 4)}"
+        interval = "exact" if self.is_exact else f"95% interval {share_text(self.low, 4)} to {share_text(self.high, 4)}"
         return f"AuditResult(recall {share_text(self.recall, 4)}, {interval}; {found})"
 
 

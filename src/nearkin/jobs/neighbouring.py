@@ -78,7 +78,9 @@ def neighbours(
     overwrite: bool = False,
     progress: Listener | None = None,
 ) -> NeighboursResult:
-    """Find all pairs of documents whose signatures differ in few bits; no pair is missed.
+    """Find all pairs of documents whose signatures differ in at most ``distance`` bits.
+
+    Similar documents whose signatures differ in more bits are not found.
 
     Parameters
     ----------

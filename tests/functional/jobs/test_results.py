@@ -115,6 +115,6 @@ def test_a_recall_is_never_rounded_up_to_1() -> None:
         recall=0.99999, low=0.99996, high=0.999999, is_exact=False, n_sampled=9, n_true=100_000, n_found=99_999,
         predicted_recall=None, missed=pa.table({"similarity": [0.8]}), definition="", manifest={},
     )  # fmt: skip
-    said = "AuditResult(recall 0.9999, 0.9999 to 0.9999; 99,999 of 100,000 true pairs found)"
+    said = "AuditResult(recall 0.9999, 95% interval 0.9999 to 0.9999; 99,999 of 100,000 true pairs found)"
     assert repr(audited) == said
     assert repr(replace(audited, recall=1.0, is_exact=True)).startswith("AuditResult(recall 1.0000, exact; ")

@@ -119,7 +119,7 @@ class Verification:
         features, steps = (str(file.about.parameters[name]) for name in ("features", "normalise"))
         other = ""
         if (str(self.shingle), str(self.normalise)) != (features, steps):
-            other = f"; the signatures have other features, for which add --shingle {features}"
+            other = f". The signatures were made from other features. To verify by the same: --shingle {features}"
             other += "" if ";" in steps else f" --normalise {steps}"
         progress.say(f"verify: {self.in_words()}{other}")
 
