@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 _MAX_VALUES = 1_000
 """Maximum number of values of a column in the manifest; the page has all."""
+_MUCH_LONGER = 4
 __all__ = ["Delivery", "Ending", "RunResult", "Written", "dedup_files"]
 
 
@@ -205,6 +206,7 @@ def dedup_files(
             searched = _find(sourced, saved, directory, options, worker)
             result = _with_exceptions_beside(searched.result, sourced)
             sourced.check_unchanged()
+            _say_much_shorter(result, options, progress)
             directory.begin_results()
             job.write(result, out, meter)
             with _opened(saved, asked) as stdin:
@@ -229,6 +231,21 @@ def dedup_files(
             record = replace(record, memory=worker.memory(result))
             directory.finish(record.as_stored(), kept=delivery.kept)
     return record
+
+
+def _say_much_shorter(result: job.Result, options: DedupOptions, progress: Progress) -> None:
+    """Report if documents of the other set are so short that Jaccard similarity does not find them in longer ones."""
+    corpus = result.corpus
+    if not corpus.is_against or options.measure.is_directed:
+        return
+    lengths, others = corpus.n_characters[: corpus.n_inputs], corpus.n_characters[corpus.n_inputs :]
+    lengths, others = lengths[lengths > 0], others[others > 0]
+    if len(lengths) and len(others) and others.mean() < lengths.mean() / _MUCH_LONGER:
+        progress.say(
+            f"The documents of the other set have {others.mean():,.0f} characters on average, those of INPUT "
+            f"{lengths.mean():,.0f}. Jaccard similarity does not find such short texts inside longer ones. To find "
+            "them inside documents of INPUT: --drop containing"
+        )
 
 
 def _with_exceptions_beside(result: job.Result, sourced: Sourced) -> job.Result:
