@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 from pathlib import Path
@@ -282,6 +283,40 @@ def test_an_overlay_in_another_format_than_the_load_file_has_its_key(tmp_path: P
     assert [overlaid(tmp_path / name)[0::2] for name in ("g.dat", "g-2.dat")] == [
         ("BEGDOC", ["A-1", "A-2"]), ("DOCID", ["e"]),
     ]  # fmt: skip
+
+
+def test_overlays_need_the_load_files_that_documents_came_from(tmp_path: Path) -> None:
+    text = TEXTS["A-001"]
+    load_file(tmp_path, "one.dat", "BEGDOC", DAT, {"A-1": text})
+    packed = load_file(tmp_path, "two.dat", "BEGDOC", DAT, {"B-1": text})
+    (tmp_path / "two.dat.gz").write_bytes(gzip.compress(packed.read_bytes()))
+    packed.unlink()
+    (tmp_path / "plain.csv").write_text("id,text\nc,It was\n")
+    sources = "one.dat", "two.dat.gz", "plain.csv"
+    nearkin_here("add", "matter", *sources, cwd=tmp_path).assert_done()
+    command = "groups", "matter", "--overlay", "plain", "--out", "g.dat", "--overwrite"
+    nearkin_here(*command, cwd=tmp_path).assert_done()
+    assert overlaid(tmp_path / "g.dat")[0::2] == ("BEGDOC", ["A-1", "B-1"])
+    (tmp_path / "other").mkdir()
+    refused = nearkin_here(command[0], tmp_path / "matter", *command[2:], cwd=tmp_path / "other")
+    assert refused.code != 0
+    assert "2 load files are missing: one.dat, two.dat.gz." in " ".join(refused.err.split())
+    assert "the paths are relative" in " ".join(refused.err.split())
+    assert not any((tmp_path / "other").iterdir())
+    (tmp_path / "plain.csv").unlink()
+    told = " ".join(nearkin_here(*command, cwd=tmp_path).err.split())
+    assert "1 row, for documents without a known load file, such as those of plain.csv; key DOCID" in told
+    assert "Warning: plain.csv is missing. If it was a load file, " in told
+
+
+def test_a_csv_with_families_was_a_load_file(tmp_path: Path) -> None:
+    records = [["BEGDOC", "EXTRACTEDTEXT", "PARENTDOCID"], ["A-1", "It was", ""], ["A-2", "It is", "A-1"]]
+    (tmp_path / "load.csv").write_bytes(written(CSV, records))
+    nearkin_here("add", tmp_path / "matter", tmp_path / "load.csv").assert_done()
+    (tmp_path / "load.csv").unlink()
+    told = nearkin_here("groups", tmp_path / "matter", "--overlay", "plain", "--out", tmp_path / "g.csv")
+    assert told.code != 0
+    assert "load.csv is missing. The overlay needs its control numbers" in " ".join(told.err.split())
 
 
 def test_documents_of_other_files_get_a_csv(tmp_path: Path) -> None:

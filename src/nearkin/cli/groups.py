@@ -49,9 +49,10 @@ are new, have grown, were merged or split, have another principal, or lost membe
 document with a change.
 
 --overlay TOOL writes --out as an overlay for a review tool instead, a .dat or .csv file with a row for each current \
-document and for each that could not be read. The overlay is keyed on the control number, and has the encoding and the \
-delimiters of the load file that the documents came from, if that file still exists. If load files differ in these or \
-in their key, each kind gets a file of its own: groups.dat, groups-2.dat, …
+document and for each that could not be read. The overlay is keyed on the control number. The load files that the \
+documents came from are read again for it, so they must still exist. If one has the suffix of --out, the overlay has \
+its encoding and delimiters; otherwise it is a DAT or CSV in UTF-8. If load files differ in these or in their key, \
+each kind gets a file of its own: groups.dat, groups-2.dat, …
 
 [bold]Examples[/]
 

@@ -146,6 +146,19 @@ def origins_of(connection: Connection, rows: Sequence[int]) -> dict[int, OriginV
     return found
 
 
+def ids_in_families(connection: Connection) -> frozenset[str]:
+    """Return the documents that were not extracted and have a parent, as only records of load files do.
+
+    Raises
+    ------
+    CollectionError
+        A row was changed.
+    """
+    query = with_origins().where(origins.c.parent.is_not(None) & origins.c.extractor.is_(None))
+    place = COLUMNS.index("doc_id")
+    return frozenset(one[place] for one in whole_rows(connection.execute(query)))
+
+
 def origin_of(connection: Connection, row: int) -> tuple[str | None, Origin | None]:
     """Return the parent of one stored version, and its origin; None if it was not extracted from a file."""
     refuse_missing_rows(connection, origins)

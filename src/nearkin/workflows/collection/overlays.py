@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -19,18 +18,17 @@ from nearkin.collection.collection import Collection
 from nearkin.collection.listing.exceptions import ExceptionFilter, stored_exceptions, textless_contents
 from nearkin.collection.listing.problems import problems_of
 from nearkin.collection.stored.document_rows import contents_of_current
-from nearkin.errors import OutputExistsError, ParameterError, SourceError
+from nearkin.collection.stored.origins import ids_in_families
+from nearkin.errors import OutputExistsError, ParameterError
 from nearkin.formats.delimited import safe
 from nearkin.nouns import counted, first_of
 from nearkin.runs.files import published, writing
 from nearkin.stages.documents.head import head_of_stream
-from nearkin.stages.documents.listed_files import is_load_file
-from nearkin.stages.documents.load_files.controls import Controls, controls_of
 from nearkin.stages.documents.load_files.dialect import Dialect, names_in
 from nearkin.stages.documents.load_files.vendors import VENDORS, OverlayRow, Vendor, outside_sentence
 from nearkin.stages.documents.load_files.writing import LoadFileWriter
-from nearkin.stages.documents.source import Source
 from nearkin.stages.documents.streams import ByteStream, StreamFault
+from nearkin.workflows.collection.load_files import FIRST_RECORD, load_files_again, missing_tables_sentence
 
 KEY = "DOCID"
 _SHOWN = 3
@@ -71,6 +69,8 @@ class WrittenOverlay:
         That groups are named after documents that are in no load file.
     without_control : tuple of str
         Load files with documents of which no control number is known, if it has these.
+    missing_tables : tuple of str
+        Missing CSV files that may have been load files, if it has documents of these.
     """
 
     path: Path
@@ -80,6 +80,7 @@ class WrittenOverlay:
     n_documents: int
     warning: str | None = None
     without_control: tuple[str, ...] = ()
+    missing_tables: tuple[str, ...] = ()
 
     def sentences(self) -> Iterator[str]:
         """Return the sentences about its documents, and warnings."""
@@ -88,6 +89,8 @@ class WrittenOverlay:
             of_files = f"of {first_of(self.load_files, _SHOWN)}"
         elif self.without_control:
             of_files = f"without a control number, such as those of {first_of(self.without_control, _SHOWN)}"
+        elif self.missing_tables:
+            of_files = f"without a known load file, such as those of {first_of(self.missing_tables, _SHOWN)}"
         rows = f"{counted(self.n_documents, 'row')}, for documents {of_files}"
         yield f"overlay {self.path}: {rows}; key {self.key}, {self.dialect.in_words()}"
         if self.warning is not None:
@@ -110,6 +113,7 @@ class _Keyed:
     load_files: list[str] = field(default_factory=list)
     doc_ids: list[str] = field(default_factory=list)
     without_control: set[str] = field(default_factory=set)
+    missing_tables: set[str] = field(default_factory=set)
 
 
 def write_group_overlays(
@@ -123,8 +127,8 @@ def write_group_overlays(
 ) -> list[WrittenOverlay]:
     """Write an overlay for each dialect and key of the load files that the documents came from, and say which.
 
-    A load file counts if it still exists and has the id of the document as a control number. If no such file has the
-    format that the name ``out`` asks for, there is one overlay for each key, in Nearkin's own dialect.
+    A load file must still exist, and counts if it has the id of the document as a control number. If no such file has
+    the format that the name ``out`` asks for, there is one overlay for each key, in Nearkin's own dialect.
 
     Parameters
     ----------
@@ -143,6 +147,8 @@ def write_group_overlays(
     ------
     OutputError
         An id cannot be written in the dialect.
+    SourceError
+        A load file no longer exists, or cannot be opened. Nothing is written.
     OutputExistsError
         One of the other files exists, or one that an earlier call wrote and this one would not. Nothing is written.
     """
@@ -150,12 +156,13 @@ def write_group_overlays(
         texts = contents_of_current(connection)
         textless = textless_contents(connection, collection.opened.counting.normalise)
         unread = _unread(connection, texts)
+        families = ids_in_families(connection)
     listed = collection.documents().table
     if left_out:
         listed = listed.filter(
             pc.invert(pc.is_in(listed["doc_id"], value_set=pa.array(left_out, listed["doc_id"].type)))
         )
-    parts = _parts(listed, unread, out.suffix.lower())
+    parts = _parts(listed, unread, families, out.suffix.lower())
     paths = [_numbered(out, number, one) for number, one in enumerate(parts, 1)]
     former = [path for path in _former(out) if path not in paths]
     if not overwrite and (there := [path for path in (*paths[1:], *former) if path.exists()]):
@@ -174,6 +181,7 @@ def write_group_overlays(
             n_documents=len(one.doc_ids),
             warning=_warning(one, rows, outside),
             without_control=tuple(sorted(one.without_control)),
+            missing_tables=tuple(sorted(one.missing_tables)),
         )
         for path, one in zip(paths, parts, strict=True)
     ]
@@ -190,17 +198,19 @@ def _write(out: Path, part: _Keyed, vendor: Vendor, rows: Mapping[str, OverlayRo
 
 
 def _warning(part: _Keyed, rows: Mapping[str, OverlayRow], outside: set[str]) -> str | None:
+    if part.missing_tables:
+        return missing_tables_sentence(part.missing_tables)
     groups = (rows[doc_id].group for doc_id in part.doc_ids if doc_id in rows)
     found = Counter(group for group in groups if group in outside)
     return outside_sentence(first_of(part.load_files, _SHOWN), found) if part.load_files and found else None
 
 
-def _unread(connection: Connection, current: Container[str]) -> dict[str, str]:
-    """Return the documents that could not be read, as `nearkin exceptions` lists them, with their sources."""
+def _unread(connection: Connection, current: Container[str]) -> dict[str, tuple[str, int]]:
+    """Return the documents that could not be read, as `nearkin exceptions` lists them, with their source and line."""
     listed = stored_exceptions(connection, ExceptionFilter(which="no text")).exceptions
     without = {one.doc_id for one in listed if one.exception != "not stored"}
-    sources = {one.doc_id: one.source for one in problems_of(connection)}
-    return {doc_id: sources[doc_id] for doc_id in sources if doc_id in without and doc_id not in current}
+    places = {one.doc_id: (one.source, one.line) for one in problems_of(connection)}
+    return {doc_id: place for doc_id, place in places.items() if doc_id in without and doc_id not in current}
 
 
 def _numbered(out: Path, number: int, part: _Keyed) -> Path:
@@ -242,31 +252,41 @@ def _is_overlay(path: Path) -> bool:
     return tuple(names[1:]) in {vendor.fields for vendor in VENDORS.values()}
 
 
-def _parts(listed: pa.Table, unread: Mapping[str, str], suffix: str) -> list[_Keyed]:
+def _parts(
+    listed: pa.Table, unread: Mapping[str, tuple[str, int]], families: Container[str], suffix: str
+) -> list[_Keyed]:
     """Divide the documents among overlays: that of the first load file with the suffix first, other files' last."""
-    paths = dict.fromkeys([*listed["source"].unique().to_pylist(), *unread.values()])
-    controls = {path: found for path in paths if (found := _controls(path)) is not None}
-    uncontrolled = {path for path in paths if path not in controls and _is_load_file_there(path)}
-    is_own = not any(path.lower().endswith(suffix) for path in controls)
+    columns = (listed[name].to_pylist() for name in ("source", "line", "doc_id"))
+    stored = [*zip(*columns, strict=True), *((*place, doc_id) for doc_id, place in unread.items())]
+    records = dict.fromkeys(path for path, line, _ in stored if line >= FIRST_RECORD)
+    again = load_files_again(records, {path for path, _, doc_id in stored if doc_id in families})
+    controls = {path: one.controls for path, one in again.found.items()}
+    is_own = not any(_is_in_format(path, suffix) for path in controls)
     if is_own:
-        for one, _ in controls.values():
+        for one in controls.values():
             one.dialect = _DIALECTS[suffix]
     parts = dict[tuple[Dialect, str] | None, _Keyed]()
-    for path in sorted(controls, key=lambda path: (not path.lower().endswith(suffix), path)):
-        one, _ = controls[path]
+    for path in sorted(controls, key=lambda path: (not _is_in_format(path, suffix), path)):
+        one = controls[path]
         parts.setdefault((one.dialect, one.column), _Keyed(one.dialect, one.column, is_own)).load_files.append(path)
     others = _Keyed(_DIALECTS[suffix], KEY, is_own=True)
-    stored = zip(listed["source"].to_pylist(), listed["doc_id"].to_pylist(), strict=True)
-    for path, doc_id in (*stored, *((path, doc_id) for doc_id, path in unread.items())):
-        if path in controls and doc_id in controls[path][1]:
-            one = controls[path][0]
+    for path, _, doc_id in stored:
+        if path in controls and doc_id in again.found[path].ids:
+            one = controls[path]
             parts[one.dialect, one.column].doc_ids.append(doc_id)
         elif path not in controls or doc_id not in unread:  # of a damaged record the control number may be unknown
             others.doc_ids.append(doc_id)
-            if path in controls or path in uncontrolled:
+            if path in controls or path in again.uncontrolled:
                 others.without_control.add(path)
+            elif path in again.missing_tables:
+                others.missing_tables.add(path)
     filled = [part for part in parts.values() if part.doc_ids]
     return [*filled, others] if others.doc_ids or not filled else filled
+
+
+def _is_in_format(path: str, suffix: str) -> bool:
+    """Whether a load file, perhaps compressed, has a suffix."""
+    return suffix in Path(path.lower()).suffixes[-2:]
 
 
 def _rows(members: pa.Table, texts: Mapping[str, int], textless: Mapping[int, str]) -> dict[str, OverlayRow]:
@@ -298,22 +318,3 @@ def _rows(members: pa.Table, texts: Mapping[str, int], textless: Mapping[int, st
             rows[doc_id] = OverlayRow(copy_number=copy_numbers[text], reason="exact copy" if text in seen else "unique")
         seen.add(text)
     return rows
-
-
-def _controls(path: str | None) -> tuple[Controls, frozenset[str]] | None:
-    """Return the dialect of a load file and its control numbers; None if the file no longer exists."""
-    if path is None or not _is_load_file_there(path):
-        return None
-    try:
-        with open(path, "rb", buffering=0) as raw:
-            found = controls_of(cast(BinaryIO, raw), Source(path=path, name=path, format="load-file"), "utf-8")
-            return found, frozenset(one for one in found if one is not None)
-    except (OSError, SourceError):
-        return None
-
-
-def _is_load_file_there(path: str | None) -> bool:
-    """Whether a source is a load file that still exists."""
-    if path is None or not path.lower().endswith(tuple(_DIALECTS)) or not os.path.isfile(path):
-        return False
-    return is_load_file(path)
