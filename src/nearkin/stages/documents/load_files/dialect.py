@@ -18,7 +18,8 @@ MAX_COLUMNS = 4_096
 _LONGEST_NAME = 200
 SINGLE_BYTE = "cp1252"
 _SHOWN = {"utf-8": "UTF-8", "utf-16-le": "UTF-16 LE", "utf-16-be": "UTF-16 BE", SINGLE_BYTE: "CP1252"}
-_SHOWN_AS_CODE = "\x14\x1c\x1e\x1f\t"
+_SHOWN_AS_CODE = "\x14\x1c\x1e\x1f"
+_NAMED = {",": "comma", ";": "semicolon", "\t": "tab", _CSV_QUALIFIER: "double quote"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,10 @@ class Dialect:
     --------
     >>> dialect_of("þDOCIDþ\x14þTEXTPATHþ\r\nþA-1þ\x14þTEXT\\A-1.txtþ\r\n".encode("cp1252")).in_words()
     'Concordance DAT in CP1252, separator 0x14, qualifier þ, newline ®'
+    >>> dialect_of(b"^DOCID^|^TEXT^\n").in_words()
+    'Concordance DAT in UTF-8, separator |, qualifier ^, no newline character'
+    >>> dialect_of(b"DOCID,TEXT\n").in_words()
+    'CSV load file in UTF-8, separator comma, qualifier double quote'
     """
 
     separator: str = SEPARATOR
@@ -66,8 +71,9 @@ class Dialect:
         mark = " with byte order mark" if self.has_mark else ""
         encoding = f"{_SHOWN.get(self.encoding, self.encoding)}{mark}"
         separator = f"0x{ord(self.separator):02x}" if self.separator in _SHOWN_AS_CODE else self.separator
-        qualifier = f"qualifier {self.qualifier}" if self.qualifier else "no qualifier"
-        newline = f", newline {self.newline}" if self.newline else ""
+        separator = _NAMED.get(self.separator, separator)
+        qualifier = f"qualifier {_NAMED.get(self.qualifier, self.qualifier)}" if self.qualifier else "no qualifier"
+        newline = f", newline {self.newline}" if self.newline else "" if self.is_csv else ", no newline character"
         kind = "CSV load file" if self.is_csv else "Concordance DAT"
         return f"{kind} in {encoding}, separator {separator}, {qualifier}{newline}"
 
