@@ -245,6 +245,11 @@ def test_groups_must_be_there_and_news_are_counted(decided: Collection) -> None:
     assert decided.documents(has_near_duplicates=True, gamma=0.2).n_not_grouped == 0
     decided.add([("later", RENT.format(975))])
     assert decided.documents(has_near_duplicates=True, gamma=0.2).n_not_grouped == 1
+    assert decided.documents(has_near_duplicates=True, gamma=0.2).n_decisions == 0
+    member = decided.documents(has_near_duplicates=True, gamma=0.2).table["doc_id"][0].as_py()
+    decided.decide(never_group=(member, "later"))
+    assert decided.documents(has_near_duplicates=True, gamma=0.2).n_decisions == 1
+    assert [one.n_decisions for one in decided.details(member).groups] == [1]
     with pytest.raises(ParameterError, match=r"nearkin groups COLLECTION"):
         decided.documents(has_near_duplicates=True)
     with pytest.raises(UnknownDocumentError, match="no group 77"):

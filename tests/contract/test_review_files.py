@@ -52,6 +52,21 @@ def test_members_are_exported_as_they_are_stored(visit: Visit) -> None:
     assert (groups.get("late"), groups["late copy"]) == (None, "lease, signed")
 
 
+def test_pages_and_overlays_of_groups_count_later_documents_and_decisions(visit: Visit) -> None:
+    visit.service.collection.groups()
+    visit.service.collection.add([("late", f"{LEASE} Late.")])
+    visit.service.collection.decide(never_group=("lease", "letter"))
+    said = "1 document added or changed, and 1 decision made or undone, since the groups were updated."
+    for path in ("/", "/groups", "/group?number=1", "/representatives", "/list?group=1"):
+        assert said in words_of(visit.get(path).text), path
+    assert "; 1 decision made or undone since." in words_of(visit.get("/defensibility").text)
+    assert visit.get("/groups.json").json()["n_decisions"] == 1
+    found = archive(visit)
+    assert json.loads(found.read("parameters.json"))["n_decisions_since"] == 1
+    visit.service.collection.groups()
+    assert "since the groups were updated" not in words_of(visit.get("/group?number=1").text)
+
+
 def test_the_export_of_some_sizes_has_the_groups_of_the_page(visit: Visit) -> None:
     letters = "The tea was good, {}, and the evening was long, and none of us will forget the songs of the harbour."
     visit.service.collection.add([(f"tea {i}", letters.format(i)) for i in range(3)])

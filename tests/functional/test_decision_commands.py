@@ -112,7 +112,10 @@ def test_what_is_refused_changes_nothing(matter, arguments, code, message) -> No
 
 def test_a_decision_names_the_documents_in_the_order_given(matter) -> None:
     assert "never group d001 with d000" in run("decide", matter, "--never-group", "d001", "d000").out
-    assert "same group: d003 and d002" in run("decide", matter, "--same-group", "d003", "d002").out
+    told = run("decide", matter, "--same-group", "d003", "d002").out
+    assert "same group: d003 and d002" in told
+    assert "The groups do not change until you update them: nearkin groups" in told
+    assert "do not change until" not in run("decide", matter, "--note", "d003", "Read.").out
     log = run("log", matter).out
     assert "never group d001 with d000" in log
     assert "same group: d003 and d002" in log

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.decisions.activity import whole_log
 from nearkin.collection.decisions.contradictions import DocumentPair, PairDecisions
+from nearkin.collection.decisions.later import fact_of_decisions, seen_activity
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP
 from nearkin.collection.matching.constraints import Similarity, constrained
 from nearkin.collection.matching.linked_parts import Linked, linked_parts
@@ -105,19 +106,9 @@ class GroupDecisions:
 
 def say_grouped(connection: Connection, tolerance: str, last: int) -> None:
     """Store up to which activity the groups follow the decisions, in the transaction that stores the groups."""
-    name = _fact(tolerance)
+    name = fact_of_decisions(tolerance)
     if last and read_facts(connection, "The collection", [name]).get(name) != str(last):
         say(connection, {name: str(last)})
-
-
-def seen_activity(connection: Connection, tolerance: str) -> int:
-    """Return the last activity that the stored groups follow; 0 if there was none."""
-    name = _fact(tolerance)
-    return int(read_facts(connection, "The collection", [name]).get(name, "0"))
-
-
-def _fact(tolerance: str) -> str:
-    return f"decisions of groups at {tolerance}"
 
 
 def _contents(pairs: Iterable[DocumentPair], content_of: Mapping[str, int]) -> set[ContentPair]:

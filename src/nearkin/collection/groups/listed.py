@@ -10,6 +10,7 @@ from sqlalchemy import Connection, func, select
 
 from nearkin.collection.decisions.activity import values_of
 from nearkin.collection.decisions.document_state import StoredState
+from nearkin.collection.decisions.later import n_later_decisions
 from nearkin.collection.decisions.records import GROUP_NOTE
 from nearkin.collection.decisions.shown_principals import shown_principals
 from nearkin.collection.stored.document_rows import rows_where
@@ -56,6 +57,8 @@ class StoredGroups:
         Numbers of documents, and the number of groups that have so many, in ascending order.
     n_not_grouped : int
         Number of current documents that were added or changed since the groups were updated.
+    n_decisions : int
+        Number of decisions on groups that were made or undone since then.
     is_stored : bool
         Whether the groups at this tolerance were ever computed.
     """
@@ -65,6 +68,7 @@ class StoredGroups:
     sizes: tuple[tuple[int, int], ...]
     n_not_grouped: int
     is_stored: bool
+    n_decisions: int = 0
 
     @property
     def n_groups(self) -> int:
@@ -84,6 +88,7 @@ class StoredGroups:
             "n_groups": self.n_groups,
             "n_documents": self.n_documents,
             "n_not_grouped": self.n_not_grouped,
+            "n_decisions": self.n_decisions,
             "sizes": [{"n_documents": size, "n_groups": n} for size, n in self.sizes],
             "groups": [asdict(one) for one in self.groups],
         }
@@ -118,6 +123,7 @@ def stored_groups(
         sizes=tuple(sorted(Counter(n for _, n, _ in rows).items())),
         n_not_grouped=_n_not_grouped(connection, state),
         is_stored=state.number is not None,
+        n_decisions=n_decisions_of(connection, state),
     )
 
 
@@ -133,12 +139,15 @@ class GroupFigures:
         Numbers of groups with at least two current documents, and of these documents.
     n_not_grouped : int
         Number of current documents added or changed since the groups were updated.
+    n_decisions : int
+        Number of decisions on groups that were made or undone since then.
     """
 
     tolerance: str
     n_groups: int
     n_documents: int
     n_not_grouped: int
+    n_decisions: int
 
 
 def group_figures(connection: Connection) -> list[GroupFigures]:
@@ -159,6 +168,7 @@ def group_figures(connection: Connection) -> list[GroupFigures]:
                 n_groups=len(sizes),
                 n_documents=sum(sizes),
                 n_not_grouped=_n_not_grouped(connection, state),
+                n_decisions=n_decisions_of(connection, state),
             )
         )
     return figures
@@ -174,6 +184,41 @@ def ids_not_grouped(connection: Connection, tolerance: Tolerance) -> list[str]:
     """
     state = GroupState.known(connection, str(tolerance))
     return [one.doc_id for one in rows_where(connection, documents.c.row >= state.seen_row) if one.is_current]
+
+
+@dataclass(frozen=True, slots=True)
+class LaterChanges:
+    """Changes since the groups at a tolerance were updated.
+
+    Parameters
+    ----------
+    n_documents : int
+        Number of current documents that were added or changed.
+    n_decisions : int
+        Number of decisions on groups that were made or undone.
+    """
+
+    n_documents: int
+    n_decisions: int
+
+
+def later_changes(connection: Connection, tolerance: Tolerance) -> LaterChanges:
+    """Count what the stored groups at a tolerance do not follow yet; nothing if none are stored.
+
+    Raises
+    ------
+    CollectionError
+        The groups or a decision were changed in the store.
+    """
+    state = GroupState.known(connection, str(tolerance))
+    if state.number is None:
+        return LaterChanges(0, 0)
+    return LaterChanges(_n_not_grouped(connection, state), n_decisions_of(connection, state))
+
+
+def n_decisions_of(connection: Connection, state: GroupState) -> int:
+    """Return the number of decisions that stored groups do not follow yet; 0 if none are stored."""
+    return 0 if state.number is None else n_later_decisions(connection, state.tolerance)
 
 
 def _n_not_grouped(connection: Connection, state: GroupState) -> int:

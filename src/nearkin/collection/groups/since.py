@@ -11,8 +11,7 @@ import numpy as np
 import pyarrow as pa
 from sqlalchemy import Connection, func, select
 
-from nearkin.collection.decisions.for_groups import seen_activity
-from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP
+from nearkin.collection.decisions.later import n_later_decisions
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.document_rows import current_ids, document_rows
@@ -23,7 +22,6 @@ from nearkin.collection.tolerance import Tolerance, described
 from nearkin.errors import CollectionError, ParameterError, quoted
 from nearkin.nouns import counted, first_of, wave_text
 from nearkin.store.bulk import named
-from nearkin.store.checksums import checksum, covered, key_place
 from nearkin.store.damage import damaged
 from nearkin.store.integrity import refuse_changed, refuse_missing_rows
 from nearkin.store.schema import activity, changes, documents, facts, loads, waves
@@ -208,7 +206,7 @@ def groups_since(collection: OpenedCollection, wave: str, tolerance: Tolerance) 
             n_new_versions=_n_new_versions(connection, now.seen_row),
             n_gone=len(gone),
             n_removed=len(gone - current_ids(connection, gone)),
-            n_decisions=_n_decisions(connection, tolerance),
+            n_decisions=n_later_decisions(connection, str(tolerance)),
             documents=_table(before, after, kinds, known),
         )
 
@@ -421,27 +419,6 @@ def _n_new_versions(connection: Connection, seen_row: int) -> int:
     is_new = (documents.c.row >= seen_row) & documents.c.is_current
     query = select(func.count()).select_from(documents).where(is_new, select(former.c.row).where(is_former).exists())
     return int(connection.execute(query).scalar_one())
-
-
-def _n_decisions(connection: Connection, tolerance: Tolerance) -> int:
-    """Return the number of decisions that a grouping does not follow yet.
-
-    Changes of tags and notes are not read: there may be millions. The activity says what its changes are of; that of an
-    undo does not.
-    """
-    names, key, found = covered(changes), key_place(changes), set[int]()
-    columns = [*(changes.c[name] for name in names), changes.c.checksum]
-    of_groups = activity.c.kind.in_((NEVER_GROUP, SAME_GROUP)) | activity.c.undoes.is_not(None)
-    numbers = select(activity.c.number).where(
-        (activity.c.number > seen_activity(connection, str(tolerance))) & of_groups
-    )
-    for *values, stored in connection.execute(select(*columns).where(changes.c.activity.in_(numbers))):
-        row = dict(zip(names, values))
-        if checksum(values, values[key]) != stored:
-            raise damaged(f"the row of change {row['number']} of activity {row['activity']} was changed")
-        if row["kind"] in (NEVER_GROUP, SAME_GROUP):
-            found.add(row["activity"])
-    return len(found)
 
 
 def _table(

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from sqlalchemy import Connection, func, select
 
 from nearkin.collection.decisions.activity import current_tags, values_of
+from nearkin.collection.decisions.later import n_later_decisions
 from nearkin.collection.decisions.records import GROUP_NOTE, NOTE
 from nearkin.collection.decisions.shown_principals import shown_principals
 from nearkin.collection.results import StoredDocument
@@ -25,7 +26,7 @@ MAX_COPIES = 1_000
 """Maximum number of copies that are listed; the total is always known."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupOfDocument:
     """A stored group that has a document as a member.
 
@@ -39,6 +40,8 @@ class GroupOfDocument:
     n_documents : int
         Number of current documents in the group.
     note : str or None
+    n_decisions : int
+        Number of decisions on groups that were made or undone since the groups were updated.
     """
 
     tolerance: str
@@ -46,6 +49,7 @@ class GroupOfDocument:
     principal: str
     n_documents: int
     note: str | None
+    n_decisions: int = 0
 
     @property
     def measure(self) -> str:
@@ -176,9 +180,10 @@ def _group_of(connection: Connection, content: int, tolerance: str) -> GroupOfDo
     is_member = documents.c.content.in_(in_group) & documents.c.is_current
     note = GROUP_NOTE, tolerance, str(number)
     return GroupOfDocument(
-        described(tolerance),
-        number,
-        shown_principals(connection, state, [number])[number].doc_id,
-        connection.execute(select(func.count()).select_from(documents).where(is_member)).scalar_one(),
-        values_of(connection, [note]).get(note),
+        tolerance=described(tolerance),
+        number=number,
+        principal=shown_principals(connection, state, [number])[number].doc_id,
+        n_documents=connection.execute(select(func.count()).select_from(documents).where(is_member)).scalar_one(),
+        note=values_of(connection, [note]).get(note),
+        n_decisions=n_later_decisions(connection, tolerance),
     )

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Select, and_, case, exists, func, select
 
 from nearkin.collection.dates import DATE_TAG, refuse_wrong_dates
 from nearkin.collection.decisions.activity import verified
+from nearkin.collection.decisions.later import n_later_decisions
 from nearkin.collection.decisions.shown_principals import shown_principals
 from nearkin.collection.decisions.tags import checked_field
 from nearkin.collection.listing.conditions import DocumentFilter
@@ -66,6 +67,8 @@ class ListedDocuments(Tabular):
         Number of documents that meet the conditions, including those not returned.
     n_not_grouped : int
         Number of current documents added or changed since groups were updated, if a condition is about groups.
+    n_decisions : int
+        Number of decisions on groups that were made or undone since then.
     """
 
     tables: ClassVar[tuple[str, ...]] = ("table",)
@@ -73,6 +76,7 @@ class ListedDocuments(Tabular):
     table: pa.Table
     n_found: int
     n_not_grouped: int = 0
+    n_decisions: int = 0
 
     @property
     def is_truncated(self) -> bool:
@@ -88,6 +92,7 @@ class ListedDocuments(Tabular):
             "n_found": self.n_found,
             "is_truncated": self.is_truncated,
             "n_not_grouped": self.n_not_grouped,
+            "n_decisions": self.n_decisions,
             "documents": self.table.to_pylist(),
         }
 
@@ -98,7 +103,7 @@ def listed(
     """List documents; see `Collection.documents`."""
     table = pa.Table.from_batches(listed_batches(connection, wanted, sort, limit, date_tag), LISTED)
     n_found = n_listed(connection, wanted) if limit is not None else len(table)
-    return ListedDocuments(table, n_found, n_not_grouped(connection, wanted))
+    return ListedDocuments(table, n_found, n_not_grouped(connection, wanted), n_decisions(connection, wanted))
 
 
 def asked_columns(wanted: DocumentFilter) -> list[str]:
@@ -123,6 +128,12 @@ def n_not_grouped(connection: Connection, wanted: DocumentFilter) -> int:
         return 0
     is_new = documents.c.is_current & (documents.c.row >= asked.seen_row)
     return int(connection.execute(select(func.count()).where(is_new)).scalar_one())
+
+
+def n_decisions(connection: Connection, wanted: DocumentFilter) -> int:
+    """Count the decisions that were made or undone since the groups of a condition were updated."""
+    asked = wanted.groups_asked(connection)
+    return 0 if asked is None else n_later_decisions(connection, asked.tolerance)
 
 
 def listed_batches(

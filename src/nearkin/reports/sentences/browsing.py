@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted, first_of, wave_text
 from nearkin.reports.quantities import word_changes_text
+from nearkin.reports.sentences.groups import later_words
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 from nearkin.stages.documents.members import origin_text
 
@@ -82,6 +83,8 @@ def details_sentences(found: DocumentDetails, family: DocumentFamily) -> Iterato
         note = "" if group.note is None else f"; note: {group.note}"
         size = counted(group.n_documents, "document")
         yield Sentence(f"group {group.number} ({group.tolerance}): {size}, {place}{note}")
+        if said := later_words(0, group.n_decisions):
+            yield Sentence(f"{said}: run nearkin groups again", "warning")
 
 
 def _origin_sentences(origin: Origin) -> Iterator[Sentence]:
@@ -109,12 +112,8 @@ def listed_sentences(found: ListedDocuments, *, is_written: bool) -> Iterator[Se
     missing = found.n_found - len(found.table)
     rest = f"; {not_shown(missing, has_out=not is_written)}" if missing else ""
     yield Sentence(rest, strong=counted(found.n_found, "document"))
-    if found.n_not_grouped:
-        yield Sentence(
-            f"{counted(found.n_not_grouped, 'document')} added or changed since the groups were updated: run nearkin "
-            "groups again",
-            "warning",
-        )
+    if said := later_words(found.n_not_grouped, found.n_decisions):
+        yield Sentence(f"{said}: run nearkin groups again", "warning")
 
 
 def change_text(entry: HistoryEntry) -> str:

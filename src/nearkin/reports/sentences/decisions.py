@@ -53,6 +53,8 @@ def result_sentences(found: ActivityResult, n_shown: int, *, is_asked_dry: bool)
     if found.n_unchanged:
         n = found.n_unchanged
         yield Sentence(f"{counted(n, 'document')} had it already" if found.kind == "tag" else _without(n))
+    if any(one.kind in (NEVER_GROUP, SAME_GROUP) for one in found.changes):
+        yield Sentence("The groups do not change until you update them: nearkin groups COLLECTION")
     yield Sentence(f"To undo it: nearkin undo COLLECTION {found.number}", "quiet")
 
 

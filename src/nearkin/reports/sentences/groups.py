@@ -125,6 +125,27 @@ def without_units(tolerance: Tolerance) -> str:
     return "with too few letters" if tolerance.method == "range" else "without words to compare"
 
 
+def later_words(n_documents: int, n_decisions: int) -> str:
+    """Count what stored groups do not follow yet; empty if there is nothing.
+
+    Examples
+    --------
+    >>> later_words(92, 0)
+    '92 documents added or changed since the groups were updated'
+    >>> later_words(1, 2)
+    '1 document added or changed, and 2 decisions made or undone, since the groups were updated'
+    """
+    told = [f"{counted(n_documents, 'document')} added or changed"] * (n_documents > 0)
+    told += [f"{counted(n_decisions, 'decision')} made or undone"] * (n_decisions > 0)
+    return ", and ".join(told) + "," * (len(told) > 1) + " since the groups were updated" if told else ""
+
+
+def later_sentences(n_documents: int, n_decisions: int) -> Iterator[Sentence]:
+    """Warn that stored groups do not follow some documents or decisions yet, if there are any."""
+    if said := later_words(n_documents, n_decisions):
+        yield Sentence(f"{said}.", "warning")
+
+
 def change_sentences(
     found: CollectionGroups, n_shown: int = _MAX_CHANGES, *, has_choice: bool = False
 ) -> Iterator[Sentence]:

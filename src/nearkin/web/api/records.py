@@ -43,6 +43,7 @@ class ApiGroupOfDocument(msgspec.Struct, kw_only=True):
     principal: str
     n_documents: int
     note: str | None
+    n_decisions: int
 
 
 class ApiMailHeaders(msgspec.Struct, kw_only=True):
@@ -222,6 +223,8 @@ class ApiGroups(msgspec.Struct, kw_only=True):
     """A page of the stored groups at a tolerance, the largest first.
 
     ``expected_recall``: of the pairs that link groups, a minimum; ``n_not_compared`` more pairs were not compared.
+    ``n_not_grouped`` documents were added or changed, and ``n_decisions`` decisions on groups were made or undone,
+    since the groups were updated.
     """
 
     measure: str
@@ -232,6 +235,7 @@ class ApiGroups(msgspec.Struct, kw_only=True):
     n_groups: int
     n_documents: int
     n_not_grouped: int
+    n_decisions: int
     groups: list[ApiGroup]
 
 

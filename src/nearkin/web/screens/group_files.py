@@ -70,6 +70,7 @@ def _parameters(service: ReviewService, asked: OverlayQuery, written: list[Writt
         "n_groups": stored.n_groups,
         "n_documents_in_groups": stored.n_documents,
         "n_documents_added_since": stored.n_not_grouped,
+        "n_decisions_since": stored.n_decisions,
         "n_documents_left_out": n_left_out,
         "overlays": [one.to_dict() | {"path": one.path.name} for one in written],
     }

@@ -8,13 +8,13 @@ from collections import Counter
 import msgspec
 from markupsafe import Markup
 
-from nearkin.collection.groups.listed import neighbours_of, stored_groups, stored_tolerances
+from nearkin.collection.groups.listed import later_changes, neighbours_of, stored_groups, stored_tolerances
 from nearkin.collection.groups.members import group_members
 from nearkin.collection.stored.group_state import GroupState, n_not_compared
 from nearkin.errors import NearkinError
 from nearkin.reports.comparison.page import comparison_fragment
 from nearkin.reports.sentences.compare import similarity_facts
-from nearkin.reports.sentences.groups import search_sentences
+from nearkin.reports.sentences.groups import later_sentences, search_sentences
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.jobs import Job
 from nearkin.web.queries import GroupingQuery, OverlayQuery, SizesQuery
@@ -59,6 +59,8 @@ def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
         )  # fmt: skip
         tolerances = stored_tolerances(connection)
         n_pairs = n_not_compared(connection, GroupState.known(connection, str(asked.tolerance)))
+    said = list(later_sentences(found.n_not_grouped, found.n_decisions))
+    said += search_sentences(asked.tolerance, n_pairs) if found.is_stored else []
     values = {
         "asked": asked,
         "value": asked.tolerance.value,
@@ -66,7 +68,7 @@ def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
         "page": page,
         "n_pages": -(-found.n_groups // _A_PAGE),
         "tools": TOOLS,
-        "sentences": list(search_sentences(asked.tolerance, n_pairs)) if found.is_stored else [],
+        "sentences": said,
         "is_filtered": asked.min_documents > 2 or asked.max_documents is not None,
         "tolerances": [tolerance_parts(one) for one in tolerances],
     }
@@ -93,6 +95,7 @@ def one_group(service: ReviewService, asked: GroupQuery) -> ScreenAnswer:
     found = group_members(opened, asked.number, asked.tolerance)
     with opened.store.reading() as connection:
         before, after = neighbours_of(connection, asked.tolerance, asked.number)
+        late = later_changes(connection, asked.tolerance)
     others = [one.document.doc_id for one in found.members if not one.is_principal]
     picked = asked.member if asked.member in others else next(iter(others), None)
     beside = None if picked is None else _compared(service, found.principal.document.doc_id, picked)
@@ -102,6 +105,7 @@ def one_group(service: ReviewService, asked: GroupQuery) -> ScreenAnswer:
         "group": found,
         "before": before,
         "after": after,
+        "late": list(later_sentences(late.n_documents, late.n_decisions)),
         "picked": picked,
         "tag_counts": Counter(written_tag(*tag) for one in found.members for tag in one.tags.items()),
         "quick_tags": quick_tags(service),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from nearkin.collection.conflicts.stored_conflicts import conflicting_groups
 from nearkin.collection.groups.listed import StoredGroups, stored_groups, stored_tolerances
+from nearkin.reports.sentences.groups import later_sentences
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import Screen
@@ -30,6 +31,7 @@ def home(service: ReviewService, asked: GroupingQuery) -> ScreenAnswer:
     values = {
         "info": counts,
         "groups": groups,
+        "late": list(later_sentences(groups.n_not_grouped, groups.n_decisions)) if groups.is_stored else [],
         "tags": sorted(tags, key=lambda one: -one.n_documents)[:_MAX_TAGS],
         "n_more_tags": max(0, len(tags) - _MAX_TAGS),
         "sizes": size_rows(groups),

@@ -8,6 +8,7 @@ import pyarrow as pa
 from nearkin.collection.decisions.tags import tags_of
 from nearkin.collection.listing.conditions import DocumentFilter, Which
 from nearkin.collection.listing.lists import ListedDocuments, Sort, asked_columns, listed
+from nearkin.reports.sentences.groups import later_sentences
 from nearkin.reports.sentences.search import search_sentences
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.queries import GroupingQuery
@@ -89,6 +90,7 @@ def list_documents(service: ReviewService, asked: ListQuery) -> ScreenAnswer:
         "found": found,
         "rows": rows,
         "tags": tags,
+        "late": list(later_sentences(found.n_not_grouped, found.n_decisions)),
         "more": min(_MAX_SHOWN, limit * 4) if found.is_truncated and limit < _MAX_SHOWN else None,
         "shown_query": msgspec.to_builtins(asked),
     }

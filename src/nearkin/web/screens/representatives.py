@@ -14,6 +14,7 @@ from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
+from nearkin.reports.sentences.groups import later_sentences
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.jobs import JobProgress
 from nearkin.web.queries import GroupingQuery
@@ -44,6 +45,7 @@ def list_representatives(service: ReviewService, asked: RepresentativesQuery) ->
     values = {
         "groups": groups,
         "found": found,
+        "late": list(later_sentences(groups.n_not_grouped, groups.n_decisions)),
         "n_alone": n_alone,
         "n_additions": _MAX_ADDITIONS,
         "page": page,

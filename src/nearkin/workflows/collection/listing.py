@@ -16,6 +16,7 @@ from nearkin.collection.listing.lists import (
     asked_columns,
     listed,
     listed_batches,
+    n_decisions,
     n_not_grouped,
 )
 from nearkin.workflows.collection.tables import write_batches
@@ -42,4 +43,5 @@ def list_documents(
                 yield batch.select(columns)
 
         write_batches(pa.schema([LISTED.field(name) for name in columns]), counted(), out)
-        return ListedDocuments(pa.Table.from_batches(first, LISTED), n_found, n_not_grouped(connection, wanted))
+        late = n_not_grouped(connection, wanted), n_decisions(connection, wanted)
+        return ListedDocuments(pa.Table.from_batches(first, LISTED), n_found, *late)
