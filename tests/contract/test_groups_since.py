@@ -181,15 +181,17 @@ def test_a_late_load_of_an_earlier_wave_does_not_move_its_end(place):
             assert known_waves(connection, found.tolerance) == ["march", "april"]
 
 
-def test_the_end_of_a_wave_that_was_not_grouped_before_the_next_is_its_last_load(place):
+def test_a_late_load_of_a_wave_does_not_stand_for_its_end(place):
     with place.open() as collection:
         collection.add({"a1": sentence("a")}.items(), wave="march")
         collection.add({"a2": sentence("a", "1")}.items(), wave="april")
         collection.add({"b1": sentence("b")}.items(), wave="march")
         collection.groups(threshold=THRESHOLD)
+        with pytest.raises(ParameterError, match=r"at the end of wave 'march' are not known.*end of: 'april'"):
+            collection.groups_since("march", threshold=THRESHOLD)  # these groups have the documents of april
         collection.add({"b2": sentence("b", "2")}.items(), wave="may")
         collection.groups(threshold=THRESHOLD)
-        found = collection.groups_since("march", threshold=THRESHOLD)
+        found = collection.groups_since("april", threshold=THRESHOLD)
         assert ([row[2] for row in told(found)], found.n_later_loads) == (["b1", "b2"], 0)
 
 
@@ -330,3 +332,6 @@ def test_the_end_of_a_wave_that_grows_moves_until_the_next_wave_begins(place):
             collection.groups_since("check-ins", threshold=THRESHOLD)
         collection.add([("c3", sentence("c", "3"))], wave="check-ins")  # in a later wave: the end stays
         assert collection.groups_since("may", threshold=THRESHOLD).n_not_grouped == 1
+        collection.groups(threshold=THRESHOLD)
+        with pytest.raises(ParameterError, match=said):  # the state now has the documents of may
+            collection.groups_since("check-ins", threshold=THRESHOLD)

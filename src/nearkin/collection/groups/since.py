@@ -226,7 +226,7 @@ class _LoadsOfWave:
     def grouped(self, grouped: set[int]) -> int | None:
         """Return the load after which the groups at the end of the wave were computed; None if they were not."""
         between = [one for one in grouped if self.end <= one and (self.next_wave is None or one < self.next_wave)]
-        return min(between) if between else self.loads[-1] if self.loads[-1] in grouped else None
+        return min(between, default=None)
 
 
 def known_waves(connection: Connection, tolerance: Tolerance) -> list[str]:
