@@ -214,6 +214,21 @@ def test_a_purge_needs_yes(matter) -> None:
     assert "its text was purged" in run("info", matter, "--problems").out
 
 
+def test_files_of_ids_in_another_encoding_are_read(matter, tmp_path) -> None:
+    file = tmp_path / "ids.csv"
+    file.write_bytes("name,custodian\nd000,Zoë\n".encode("cp1252"))
+    given = "--from", file, "--id", "name"
+    assert "repeat the command and add --encoding cp1252" in " ".join(
+        run("untag", matter, "who", *given, code=3).err.split()
+    )
+    given += "--encoding", "cp1252"
+    run("tag", matter, "who", *given, "--value", "custodian")
+    assert "who=Zoë" in run("show", matter, "d000").out
+    run("tag", matter, "hot", *given)
+    assert "remove the tag who, 1 document" in run("untag", matter, "who", *given).out
+    assert "Erased 1 text of d000" in run("purge", matter, *given, "--yes").out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -226,6 +241,8 @@ def test_a_purge_needs_yes(matter) -> None:
         (["conflicts", "--tag", "x", "--id", "number"], "require a file of labels"),
         (["conflicts", "--tag", "x", "--encoding", "latin-1"], "require a file of labels"),
         (["check", "-", "--jsonl", "--encoding", "latin-1"], "--jsonl requires UTF-8"),
+        (["untag", "x", "d000", "--encoding", "latin-1"], "--encoding is the encoding of --from FILE: add --from."),
+        (["remove", "d000", "--encoding", "latin-1"], "--encoding is the encoding of --from FILE: add --from."),
         (["check", "-", "--tolerance", "0.2"], "--tolerance requires --method si."),
     ],
 )

@@ -164,6 +164,8 @@ def remove(
         raise ParameterError("Name the documents to remove by exactly one of DOC_ID..., --wave WAVE and --from FILE.")
     if file is None and id is not None:
         raise ParameterError("--id names a column of --from FILE: add --from.")
+    if file is None and encoding != "utf-8":
+        raise ParameterError("--encoding is the encoding of --from FILE: add --from.")
     wanted = (ids or []) if file is None else read_ids(file, column=id, encoding=encoding)
     with Collection.open(collection, wait=wait) as opened:
         removed = opened.remove(wanted, wave=wave, by=by, dry_run=dry_run, max_documents=None if yes else _WITHOUT_YES)

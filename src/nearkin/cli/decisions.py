@@ -19,6 +19,7 @@ from nearkin.cli.options.decisions import (
     GroupNote,
     GroupThreshold,
     IdsColumn,
+    IdsEncoding,
     IdsFile,
     InDamage,
     NeverGroup,
@@ -122,6 +123,7 @@ def tag(
     from_file: IdsFile = None,
     value: ValueColumn = None,
     id: IdsColumn = None,
+    encoding: IdsEncoding = "utf-8",
     group: OfGroup = None,
     threshold: GroupThreshold = None,
     gamma: GroupGamma = None,
@@ -139,7 +141,7 @@ def tag(
 
     if value is not None:
         field = _field_of_values(tag, ids, from_file, group)
-        values = _values(Path(from_file or ""), value, id, is_quiet=quiet or as_json)
+        values = _values(Path(from_file or ""), value, id, encoding, is_quiet=quiet or as_json)
         with Collection.open(collection, wait=wait) as opened:
             _change(
                 lambda most: opened.tag_values(values, field, by=by, dry_run=dry_run, max_changes=most),
@@ -147,7 +149,7 @@ def tag(
             )  # fmt: skip
         return
     field, set_to = parsed(tag)
-    wanted = _ids(ids, from_file, id)
+    wanted = _ids(ids, from_file, encoding, column=id)
     with Collection.open(collection, wait=wait) as opened, _hinting_at_order(opened, "tag", tag, ids):
         _change(
             lambda most: opened.tag(
@@ -163,6 +165,8 @@ def untag(
     field: Field,
     ids: DocIds = None,
     from_file: IdsFile = None,
+    id: IdsColumn = None,
+    encoding: IdsEncoding = "utf-8",
     group: OfGroup = None,
     threshold: GroupThreshold = None,
     gamma: GroupGamma = None,
@@ -177,7 +181,7 @@ def untag(
     """Remove a tag."""
     from nearkin.collection.collection import Collection
 
-    wanted = _ids(ids, from_file)
+    wanted = _ids(ids, from_file, encoding, column=id)
     with Collection.open(collection, wait=wait) as opened, _hinting_at_order(opened, "untag", field, ids):
         _change(
             lambda most: opened.untag(
@@ -242,6 +246,7 @@ def purge(
     ids: PurgedIds = None,
     from_file: IdsFile = None,
     id: IdsColumn = None,
+    encoding: IdsEncoding = "utf-8",
     copies: Copies = False,
     damaged: InDamage = False,
     cache: Cache = None,
@@ -258,7 +263,7 @@ def purge(
     from nearkin.errors import ParameterError
     from nearkin.reports.sentences.decisions import purged_sentences
 
-    wanted = _ids(ids, from_file, id)
+    wanted = _ids(ids, from_file, encoding, column=id)
     if not wanted:
         raise ParameterError("Name the documents to erase: DOC_ID... or --from FILE.")
     with Collection.open(collection, cache=cache, wait=wait) as opened:
@@ -311,14 +316,16 @@ def _hinting_at_order(opened: Collection, command: str, tag: str, ids: Sequence[
         raise
 
 
-def _ids(ids: Sequence[str] | None, file: Path | None, column: str | None = None) -> list[str]:
+def _ids(ids: Sequence[str] | None, file: Path | None, encoding: str, *, column: str | None = None) -> list[str]:
     """Return the ids that were typed and those of a file."""
     from nearkin.errors import ParameterError
     from nearkin.workflows.collection.id_files import read_ids
 
     if column is not None and file is None:
         raise ParameterError("--id names a column of --from FILE: add --from.")
-    return [*(ids or ()), *(read_ids(file, column=column) if file is not None else ())]
+    if encoding != "utf-8" and file is None:
+        raise ParameterError("--encoding is the encoding of --from FILE: add --from.")
+    return [*(ids or ()), *(read_ids(file, column=column, encoding=encoding) if file is not None else ())]
 
 
 def _field_of_values(tag: str, ids: Sequence[str] | None, file: Path | None, group: int | None) -> str:
@@ -332,13 +339,13 @@ def _field_of_values(tag: str, ids: Sequence[str] | None, file: Path | None, gro
     return tag
 
 
-def _values(file: Path, column: str, id_column: str | None, *, is_quiet: bool) -> dict[str, str]:
+def _values(file: Path, column: str, id_column: str | None, encoding: str, *, is_quiet: bool) -> dict[str, str]:
     """Return the values of a table by id."""
     import typer
 
     from nearkin.workflows.collection.labels import read_labels, values_by_id
 
-    read = read_labels(file, doc_id=id_column, label=column)
+    read = read_labels(file, doc_id=id_column, label=column, encoding=encoding)
     if read.n_without_label and not is_quiet:
         typer.echo(f"{counted(read.n_without_label, 'row')} of {file} without a value skipped", err=True)
     return values_by_id(file, read)

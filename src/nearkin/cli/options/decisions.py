@@ -30,6 +30,14 @@ IdsFile = Annotated[
 IdsColumn = Annotated[
     str | None, _documents("--id", metavar="COLUMN", help="Column of --from with the ids. [dim]default: guessed[/]")
 ]
+IdsEncoding = Annotated[
+    str,
+    typer.Option(
+        "--encoding",
+        rich_help_panel="Documents",
+        help="Fallback encoding for text, CSV and TSV of --from that is not valid UTF-8.",
+    ),
+]
 ValueColumn = Annotated[
     str | None,
     _documents(
