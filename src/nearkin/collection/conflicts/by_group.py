@@ -28,7 +28,7 @@ from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexErro
 from nearkin.collection.result_tables import CONFLICT, table_of
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.contents import Content, contents_of
-from nearkin.collection.stored.document_rows import refuse_changed_documents
+from nearkin.collection.stored.document_rows import refuse_changed_documents, rows_where
 from nearkin.collection.stored.documents import stored_documents, with_documents
 from nearkin.collection.stored.group_state import GroupState, n_not_compared
 from nearkin.collection.tolerance import Tolerance, check_limit
@@ -45,6 +45,7 @@ from nearkin.store.schema import documents
 from nearkin.tabular.page import Histogram
 from nearkin.tabular.tabular import Tabular, histogram
 
+_MAX_NAMED = 100
 Labels = Mapping[str, str] | Iterable[tuple[str, str]]
 
 
@@ -132,6 +133,10 @@ class Conflicts(Tabular):
         Number of documents of the collection with a label.
     unknown : tuple of str
         Labelled ids that are not in the collection.
+    n_unlabelled : int
+        Number of documents without a label in groups with a labelled document, or with the text of one.
+    unlabelled : tuple of str
+        The first 100 of them, in the order in which they were added.
     n_uncounted : int
         Number of labelled documents with too few letters or words, which are compared only with their copies.
     n_not_compared : int
@@ -154,6 +159,8 @@ class Conflicts(Tabular):
     n_not_compared: int
     are_groups_stored: bool
     are_groups_outdated: bool = False
+    n_unlabelled: int = 0
+    unlabelled: tuple[str, ...] = ()
 
     def rows(self) -> list[dict[str, object]]:
         """Return the conflicts as JSON types; ``is_letters_only``: found by letters, and the wording does not match."""
@@ -179,7 +186,9 @@ class Conflicts(Tabular):
             "n_groups": self.n_groups,
             "n_labelled": self.n_labelled,
             "n_unknown": len(self.unknown),
-            "unknown": list(self.unknown[:100]),
+            "unknown": list(self.unknown[:_MAX_NAMED]),
+            "n_unlabelled": self.n_unlabelled,
+            "unlabelled": list(self.unlabelled),
             "n_uncounted": self.n_uncounted,
             "n_not_compared": self.n_not_compared,
             "are_groups_stored": self.are_groups_stored,
@@ -212,6 +221,7 @@ def conflicts(
         found = search.found_in(groups)
         content_of = {one.document.doc_id: one.document.content for one in entries}
         is_comparable = matching.is_comparable[np.array([*content_of.values()], np.int64)]
+        unlabelled = _unlabelled(connection, content_of, regrouped.membership)
         is_stored = regrouped.is_stored(state)
         return Conflicts(
             tolerance=tolerance,
@@ -224,6 +234,8 @@ def conflicts(
             n_not_compared=n_not_compared(connection, state) + regrouped.n_not_compared,
             are_groups_stored=is_stored,
             are_groups_outdated=state.number is not None and not is_stored,
+            n_unlabelled=len(unlabelled),
+            unlabelled=tuple(unlabelled[:_MAX_NAMED]),
         )
 
     return collection.answered(ask)
@@ -275,6 +287,18 @@ def _group_of(entries: Sequence[Entry], membership: Membership) -> list[int]:
     groups = membership.group_of(contents)
     found: list[int] = np.where(groups == NO_GROUP, NO_GROUP - 1 - contents, groups).tolist()
     return found
+
+
+def _unlabelled(connection: Connection, content_of: Mapping[str, int], membership: Membership) -> list[str]:
+    """Return the documents without a label that are in a group with a labelled one, or have the text of one."""
+    labelled = np.unique(np.array([*content_of.values()], np.int64))
+    groups = np.setdiff1d(membership.group_of(labelled), [NO_GROUP])
+    together = np.union1d(labelled, membership.contents[np.isin(membership.groups, groups)])
+    rows = list[tuple[int, str]]()
+    for some in named(together.tolist()):
+        found = rows_where(connection, documents.c.content.in_(some) & documents.c.is_current)
+        rows += ((one.row, one.doc_id) for one in found if one.doc_id not in content_of)
+    return [doc_id for _, doc_id in sorted(rows)]
 
 
 def _told(connection: Connection, one: Contradiction) -> Conflict:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from nearkin.nouns import counted
+from nearkin.nouns import agreeing, counted, first_of
 from nearkin.reports.sentences.groups import not_compared_sentence, without_units
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 
 if TYPE_CHECKING:
     from nearkin.collection.conflicts.by_group import Conflict, Conflicts
 
+_MAX_NAMED = 5
 BY_DECISION = "in one group by decision"
 """Remark on a conflict of documents that do not match."""
 
@@ -43,11 +44,18 @@ def conflicts_sentences(
             f"Only the first {len(found.conflicts):,} are listed and written; raise --max-conflicts for more.",
             "warning",
         )
-    yield from missing_sentences(found, n_without_label=n_without_label)
+    yield from missing_sentences(found, tag=None if id_column else label_column, n_without_label=n_without_label)
 
 
-def missing_sentences(found: Conflicts, *, n_without_label: int = 0) -> Iterator[Sentence]:
+def missing_sentences(found: Conflicts, *, tag: str | None = None, n_without_label: int = 0) -> Iterator[Sentence]:
     """Say whether the groups are stored, name the labels without a document, and count what was not compared."""
+    if tag is not None and found.n_unlabelled:
+        n = found.n_unlabelled
+        yield Sentence(
+            f"{counted(n, 'document')} in groups with the tag {tag!r} {agreeing(n, 'does', 'do')} not have it, and "
+            f"{agreeing(n, 'is', 'are')} not compared: {first_of(found.unlabelled, _MAX_NAMED, n)}",
+            "warning",
+        )
     if found.conflicts and not found.are_groups_stored:
         command = f"nearkin groups COLLECTION{found.tolerance.of_groups()}"
         said = f"These groups are not stored yet. To store them with these numbers: {command}"

@@ -82,7 +82,7 @@ def conflicts(service: ReviewService, asked: ConflictsQuery) -> ScreenAnswer:
         "fields": fields if field in fields else [field, *fields],
         "found": found,
         "rows": rows,
-        "sentences": list(missing_sentences(found)),
+        "sentences": list(missing_sentences(found, tag=field)),
         "is_bare": is_bare(read),
         "n_tagged": sum(label != f"not {field}" for _, label in read.pairs) if is_bare(read) else found.n_labelled,
         "tag_of": lambda label: tag_of(field, label, is_bare=is_bare(read)),
