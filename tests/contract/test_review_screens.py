@@ -85,7 +85,7 @@ def test_a_conflict_is_resolved_after_a_preview_and_undone(visit: Visit) -> None
     assert visit.send("GET", "/conflicts.csv").status_code == 400
     visit.service.collection.tag(["lease", "lease/copy"], "responsive", "yes")
     said = "in groups with the tag 'responsive' does not have it, and is not compared: lease, signed"
-    assert said in words_of(visit.get("/conflicts").text)
+    assert said in html.unescape(words_of(visit.get("/conflicts").text))
     visit.service.collection.tag(["lease, signed"], "responsive", "no")
     (row,) = visit.get("/conflicts.json").json()["groups"]
     assert (row["majority_label"], row["odd_ids"]) == ("yes", ["lease, signed"])
