@@ -62,6 +62,14 @@ def test_an_overlay_of_a_collection_says_of_them_what_one_of_a_run_says(load: Pa
     assert not list(Path().glob("g-*"))
 
 
+def test_a_document_without_a_text_is_in_the_group_of_a_decision(load: Path) -> None:
+    nearkin_here("add", "matter", load, "-q", "--max-unreadable", "0.5").assert_done()
+    nearkin_here("decide", "matter", "--same-group", "A-1", "A-5").assert_done()
+    nearkin_here("groups", "matter", "--overlay", "relativity", "--out", "g.csv", "-q").assert_done()
+    found = rows(Path("g.csv"))
+    assert (found["A-5"], found["A-3"]) == (["A-1", "No", "0"], ["Empty", "No", "0"])
+
+
 def test_groups_named_after_a_document_of_no_load_file_are_named(load: Path) -> None:
     text = TEXTS["A-1"]
     Path("copy.txt").write_text(f"{text} It is longer.")

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -312,8 +312,8 @@ def _rows(members: pa.Table, texts: Mapping[str, int], textless: Mapping[int, st
         )
     seen = set[int]()
     for doc_id, text in texts.items():
-        if text in textless:  # no copy of another one
-            rows[doc_id] = OverlayRow(reason=textless[text])
+        if text in textless:  # no copy of another one, and in a group only by decision
+            rows[doc_id] = replace(rows.get(doc_id, OverlayRow()), reason=textless[text])
         elif doc_id not in rows and text in copy_numbers:
             rows[doc_id] = OverlayRow(copy_number=copy_numbers[text], reason="exact copy" if text in seen else "unique")
         seen.add(text)
