@@ -8,6 +8,7 @@ import html
 import io
 import json
 import re
+import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -78,6 +79,30 @@ def test_links_to_groups_name_their_tolerance(visit: Visit) -> None:
     assert {link.partition("measure=")[2] for link in links} == {"letters&value=0.5", "words&value=0.9"}
     for link in links:
         assert "lease/copy" in words_of(visit.get(link).text)
+
+
+def test_counts_of_one_and_ids_that_are_searched_for(visit: Visit) -> None:
+    visit.service.collection.groups()
+    assert "1 group of near-duplicates" in words_of(visit.get("/").text)
+    page = words_of(visit.get("/search", q="letter").text)
+    assert "1 document with the id letter" in page
+    assert "0 documents" not in page
+    moved = f"{LEASE} The cellar is let, too, and so is the yard behind the house."
+    back = " ".join([*moved.split()[24:], *moved.split()[:24], "on 5 May"])
+    visit.service.collection.add([("moved", moved), ("back", back)])
+    page = words_of(visit.get("/compare", a="moved", b="back").text)
+    assert "1 passage moved" in page
+    assert "moves 1" in page
+
+
+def test_an_archive_names_what_can_be_sent_instead(visit: Visit) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("old/lease.txt", LEASE)
+    files = {"file": ("archive 2019.zip", packed.getvalue(), "application/zip")}
+    refused = visit.send("POST", "/check-in/file", data={"csrf": visit.csrf}, files=files, headers=OWN)
+    said = "archive 2019.zip is an archive, not one document. Send one of its documents alone: archive 2019.zip!old"
+    assert said in words_of(refused.text)
 
 
 def test_a_conflict_is_resolved_after_a_preview_and_undone(visit: Visit) -> None:

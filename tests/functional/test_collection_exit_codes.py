@@ -115,7 +115,7 @@ def test_damage_is_exit_code_7(matter, tmp_path) -> None:
         ended = run(matter, command, *arguments)
         assert ended.code == 7, command
         if command != "fsck":
-            assert "'d0': the stored text is damaged (" in " ".join(ended.err.split())
+            assert "'d0': the stored text is damaged (it cannot be unpacked)" in " ".join(ended.err.split())
             assert "of content" not in ended.err
     checked = run(matter, "check", tmp_path / "d0.txt", "--json")
     assert (checked.code, json.loads(checked.out)["documents"][0]["is_damaged"]) == (10, True)

@@ -18,6 +18,11 @@ from nearkin.workflows.reading.one_text import OneDocument, read_one_document
 
 _MAX_KEPT, _MAX_CHARACTERS = 16, 64 << 20
 _MAX_NAME = 200
+_ADVICE = (
+    ("repeat the command and add --encoding", "send it with the encoding"),
+    ("Name one inside it:", "Send one of its documents alone:"),
+)
+"""Advice for the command line, and what a browser or a script can do instead."""
 _SUFFIX = re.compile(r"(\.[a-z0-9]{1,8}){1,2}\Z")
 
 
@@ -75,8 +80,9 @@ class SentFile:
                 return replace(document, inside=tuple(inside))
             except SourceError as error:
                 told = str(error).replace(str(path), shown or self.shown_name)
-                advice = "repeat the command and add --encoding"
-                raise SourceError(told.replace(advice, "send it with the encoding")) from None
+                for advice, here in _ADVICE:
+                    told = told.replace(advice, here)
+                raise SourceError(told) from None
 
     @property
     def shown_name(self) -> str:

@@ -272,8 +272,8 @@ def _text(stored: object, digest: object) -> tuple[str | None, str]:
         data = _unpacked(stored)
         if hashlib.sha256(data).digest() == digest:
             return data.decode("utf-8"), ""
-    except (zstandard.ZstdError, TypeError, ValueError, MemoryError) as error:
-        return None, str(error)
+    except (zstandard.ZstdError, TypeError, ValueError, MemoryError):
+        return None, "it cannot be unpacked"
     return None, "its SHA-256 does not match"
 
 

@@ -102,7 +102,10 @@ def _compared(name_a: str, name_b: str, compared: Comparison, facts: list[tuple[
         if compared.n_moves:
             said += f"; {counted(compared.n_moves, 'passage')} moved ({counted(compared.n_words_moved, 'word')})"
         if compared.n_spelling_differences:
-            said += f"; {compared.n_spelling_differences:,} in capitals, punctuation or Unicode form only"
+            n = compared.n_spelling_differences
+            said += (
+                f"; {n:,} of the differences {agreeing(n, 'is', 'are')} only in capitals, punctuation or Unicode form"
+            )
     yield Sentence("", strong=said)
     # a moved passage is two differences, one in each text; the passages are counted above
     n_of_kind = {kind: n for kind, n in compared.n_of_kind.items() if kind != "moves"}

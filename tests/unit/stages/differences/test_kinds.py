@@ -160,9 +160,10 @@ def test_a_number_that_changes_is_no_difference_in_spelling(a: str, b: str, n_sp
     told = found.to_json()
     assert (told["n_spelling_differences"], told["has_same_words"]) == (n_spelling, is_same)
     said = [sentence.strong for sentence in text_comparison_sentences("a", "b", compare(a, b))]
-    assert any(f"; {n_spelling} in capitals, punctuation or Unicode form only" in one for one in said) == (
-        n_spelling > 0
+    of_them = (
+        f"; {n_spelling} of the differences {'is' if n_spelling == 1 else 'are'} only in capitals, punctuation or "
     )
+    assert any(f"{of_them}Unicode form" in one for one in said) == (n_spelling > 0)
     page = comparison_html(found, name_a="a", name_b="b")
     assert f"<li><b>{n_spelling}</b>of them in capitals, punctuation or Unicode form only</li>" in page
     assert len(set(re.findall(r'<(?:del|ins) data-n="(\d+)"[^>]* class="spelling"', page))) == n_spelling
