@@ -74,16 +74,19 @@ def test_documents_without_text_are_counted_beside_those_that_are_skipped(folder
     ended = nearkin_here("add", tmp_path / "matter", folder)
     ended = nearkin_here("threads", tmp_path / "matter", "--out", tmp_path / "out")
     said = " ".join(ended.out.split())
-    assert "Skipped 1 document that is neither a mail nor inside one; of all 5 documents, 1 gave no text" in said
-    assert "the other exception" not in said
+    assert "Skipped 1 document that is neither a mail nor inside one Of all 5 documents, 1 could not be read" in said
+    assert "the other one" not in said
     (folder / "blank.txt").write_bytes(b" ")
     (folder / "old.txt").write_bytes(b"M\xfcller")
     nearkin_here("add", tmp_path / "matter", folder)
     ended = nearkin_here("threads", tmp_path / "matter", "--out", tmp_path / "more")
     said = " ".join(ended.out.split())
     assert "exceptions.csv lists 3 documents without text" in said
-    counted = "of all 6 documents, 1 gave no text (the other 2 exceptions without text are empty documents, or were not"
-    assert counted in said
+    counted = "Of all 6 documents, 1 could not be read; the other 2 without text in exceptions.csv are empty, or were not"
+    assert f"{counted} stored" in said
+    said = " ".join(nearkin_here("threads", folder, "--out", tmp_path / "of files").out.split())
+    assert "could not be read; the other one without text in exceptions.csv is empty" in said
+    assert "stored" not in said
 
 
 def test_summary_manifest_and_page(folder: Path, tmp_path: Path) -> None:

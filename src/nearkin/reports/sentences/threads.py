@@ -58,9 +58,11 @@ def _other_exceptions(told: ThreadsManifest) -> str:
     without_text = 0 if told.extraction is None else told.extraction.unread + told.extraction.others
     if (n := without_text - told.counts.unreadable) <= 0:
         return ""
-    if n == 1:
-        return " (the other exception without text is an empty document, or was not stored)"
-    return f" (the other {n:,} exceptions without text are empty documents, or were not stored)"
+    what = "is empty" if n == 1 else "are empty"
+    if any(one.end_row is not None for one in told.inputs):  # only a collection refuses to store documents
+        what += ", or was not stored" if n == 1 else ", or were not stored"
+    others = "the other one" if n == 1 else f"the other {n:,}"
+    return f"; {others} without text in exceptions.csv {what}"
 
 
 def threads_sentences(told: ThreadsManifest, *, has_compiled: bool = False) -> Iterator[Sentence]:
@@ -88,7 +90,8 @@ def threads_sentences(told: ThreadsManifest, *, has_compiled: bool = False) -> I
         yield extraction_sentence(told.extraction)
     if found.others:
         are = agreeing(found.others, "is neither a mail nor inside one", "are neither mails nor inside one")
-        of = f"of all {counted(found.documents, 'document')}"
-        without = f"; {of}, {found.unreadable:,} gave no text{_other_exceptions(told)}" if found.unreadable else ""
-        yield Sentence(f"Skipped {counted(found.others, 'document')} that {are}{without}", "warning")
+        yield Sentence(f"Skipped {counted(found.others, 'document')} that {are}", "warning")
+    if found.others and found.unreadable:
+        unread = f"Of all {counted(found.documents, 'document')}, {found.unreadable:,} could not be read"
+        yield Sentence(f"{unread}{_other_exceptions(told)}", "warning")
     yield Sentence(speed_text(total_s(told.stages), found.documents, has_compiled=has_compiled))
