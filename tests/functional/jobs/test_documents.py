@@ -98,13 +98,14 @@ def test_a_report_that_counts_by_a_column(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "in.jsonl", [{**one, "site": "harbour"} for one in RECORDS])
     nearkin.dedup(path, out=tmp_path / "out", report=True, by="site")
     assert "harbour" in (tmp_path / "out/report.html").read_text(encoding="utf-8")
-    with pytest.raises(ParameterError, match="set report=True"):
-        nearkin.dedup(path, out=tmp_path / "no", by="site")
+    without = nearkin.dedup(path, out=tmp_path / "without", by="site")
+    assert without.manifest["by"] == DedupResult.open(tmp_path / "out").manifest["by"]
+    assert not (tmp_path / "without/report.html").exists()
     with pytest.raises(ParameterError, match="does not work for documents in memory"):
         nearkin.dedup(RECORDS, out=tmp_path / "no", report=True, by="id")
     with pytest.raises(ParameterError, match="does not work for documents in memory"):  # before the report is asked for
         nearkin.dedup(RECORDS, by="id")
-    with pytest.raises(ParameterError, match="set report=True and 'out', the directory of the results"):
+    with pytest.raises(ParameterError, match="set 'out', the directory of the results"):
         nearkin.dedup(path, by="site")
     assert not (tmp_path / "no").exists()
 
