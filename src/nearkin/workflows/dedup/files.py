@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 from nearkin.engines.choice import LOCAL, Engine
 from nearkin.errors import MessagePiece, NamedParameter, ParameterError
 from nearkin.manifests.dedup import ColumnCounts, DedupManifest, FamilyCounts, KeptFile, ValueCounts
+from nearkin.nouns import counted
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
@@ -242,9 +243,9 @@ def _say_much_shorter(result: job.Result, options: DedupOptions, progress: Progr
     lengths, others = lengths[lengths > 0], others[others > 0]
     if len(lengths) and len(others) and others.mean() < lengths.mean() / _MUCH_LONGER:
         progress.say(
-            f"The documents of the other set have {others.mean():,.0f} characters on average, those of INPUT "
-            f"{lengths.mean():,.0f}. Jaccard similarity does not find such short texts inside longer ones. To find "
-            "them inside documents of INPUT: --drop containing"
+            f"The documents of the other set have {counted(round(others.mean()), 'character')} on average, those of "
+            f"INPUT {round(lengths.mean()):,}. Jaccard similarity does not find such short texts inside longer ones. "
+            "To find them inside documents of INPUT: --drop containing"
         )
 
 
