@@ -125,6 +125,13 @@ def test_a_load_file_has_labels_and_ids(tmp_path: Path, quote: str, separator: s
         read_ids(path)
 
 
+@pytest.mark.parametrize("sign", "*^#-'.|~")
+def test_ids_that_begin_and_end_with_the_same_sign_are_no_load_file(tmp_path: Path, sign: str) -> None:
+    ids = [f"{sign}a{sign}", f"{sign}b{sign}"]
+    for name in ("ids.txt", "ids.dat"):
+        assert read_ids(labels(tmp_path, "\n".join(ids), name=name)) == ids
+
+
 def test_a_packed_file_is_unpacked(matter: str, tmp_path: Path) -> None:
     path = tmp_path / "labels.csv.gz"
     path.write_bytes(gzip.compress(ROWS.format(",").encode()))

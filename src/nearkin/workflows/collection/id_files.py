@@ -68,7 +68,7 @@ def read_ids(path: Path, *, column: str | None = None, encoding: str = "utf-8") 
         found = _of_rows(path, column, encoding)
     else:
         text = text_of(path, encoding)
-        if load_file_dialect(text) is not None:
+        if load_file_dialect(path, text) is not None:
             found = _of_rows(path, column, encoding)
         else:
             found = [line.removesuffix("\r") for line in text.split("\n")]

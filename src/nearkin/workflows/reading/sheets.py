@@ -12,6 +12,8 @@ from pathlib import Path
 from nearkin.errors import SourceError
 from nearkin.stages.documents.columns import listed_columns
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16, why_not_utf8
+from nearkin.stages.documents.finding import by_suffix
+from nearkin.stages.documents.formats.load_file import NAME
 from nearkin.stages.documents.load_files.dialect import Dialect, header_of
 from nearkin.stages.documents.load_files.records import RecordReader
 from nearkin.stages.documents.sniffing import head_of_file, unreadable
@@ -38,7 +40,7 @@ def read_rows(path: Path, encoding: str = "utf-8", *, delimiter: str | None = No
         The file cannot be read, or is not delimited text.
     """
     text = text_of(path, encoding)
-    dialect = load_file_dialect(text) if delimiter is None else None
+    dialect = load_file_dialect(path, text) if delimiter is None else None
     if dialect is not None:
         return list(_load_file_rows(path, text, dialect))
     try:
@@ -90,16 +92,24 @@ def text_of(path: Path, encoding: str) -> str:
     return data.decode("utf-8")
 
 
-def load_file_dialect(text: str) -> Dialect | None:
+def load_file_dialect(path: Path, text: str) -> Dialect | None:
     r"""Return the delimiters of a load file that is not CSV; None for other text.
+
+    In a file that is not called .dat, only the delimiters of Concordance prove it: an id may begin and end with the
+    same sign, too.
 
     Examples
     --------
-    >>> load_file_dialect("þDOCIDþ\x14þCUSTODIANþ\nþA-1þ\x14þKellerþ\n").separator, load_file_dialect("DOCID,CUSTODIAN")
-    ('\x14', None)
+    >>> load_file_dialect(Path("a.txt"), "þDOCIDþ\x14þCUSTODIANþ\nþA-1þ\x14þKellerþ\n").separator
+    '\x14'
+    >>> load_file_dialect(Path("a.dat"), "^DOCID^|^CUSTODIAN^").separator, load_file_dialect(Path("a.txt"), "*id*")
+    ('|', None)
     """
     found = header_of(text.partition("\n")[0].removesuffix("\r"))
-    return None if found is None or found[1].is_csv else found[1]
+    if found is None or found[1].is_csv:
+        return None
+    names, dialect = found
+    return dialect if dialect.newline or (len(names) > 1 and by_suffix(path.name)[0] == NAME) else None
 
 
 def _load_file_rows(path: Path, text: str, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
