@@ -52,7 +52,7 @@ def test_a_first_load_that_fails_leaves_nothing(place, tmp_path):
         place.open(create=False)
     assert not (tmp_path / place.address).exists()
     assert add(good, None) == NOTHING
-    with pytest.raises(ParameterError, match="they are fixed"):
+    with pytest.raises(ParameterError, match="which cannot be changed"):
         add(good, without_digits)
     with Collection.open(place.address, cache=place.cache) as collection:
         assert collection.fsck().is_whole

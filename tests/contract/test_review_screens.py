@@ -95,6 +95,13 @@ def test_counts_of_one_and_ids_that_are_searched_for(visit: Visit) -> None:
     assert "moves 1" in page
 
 
+def test_a_document_without_words_is_not_searched_with_a_looser_tolerance(visit: Visit) -> None:
+    visit.service.collection.add([("blank", " ")])
+    page = words_of(visit.get("/document/similar", id="blank", measure="words", value=0.5).text)
+    assert "The text has no words to compare: only identical texts are listed." in page
+    assert "Move the slider" not in page
+
+
 def test_an_archive_names_what_can_be_sent_instead(visit: Visit) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:

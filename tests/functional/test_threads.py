@@ -82,8 +82,8 @@ def test_documents_without_text_are_counted_beside_those_that_are_skipped(folder
     ended = nearkin_here("threads", tmp_path / "matter", "--out", tmp_path / "more")
     said = " ".join(ended.out.split())
     assert "exceptions.csv lists 3 documents without text" in said
-    counted = "Of all 6 documents, 1 could not be read; the other 2 without text"
-    assert f"{counted} in exceptions.csv are empty, or were not stored" in said
+    counted = "Of all 6 documents, 1 could not be read; the other 2 without text in exceptions.csv"
+    assert f"{counted} are empty, or were not stored" in said
     said = " ".join(nearkin_here("threads", folder, "--out", tmp_path / "of files").out.split())
     assert "could not be read; the other one without text in exceptions.csv is empty" in said
     assert "stored" not in said

@@ -98,9 +98,9 @@ class OpenedCollection:
                 )
             if ignored is not None and ignored != opened.counting.ignored:
                 raise ParameterError(
-                    f"{place} was created with other passages and numbers that do not count (",
-                    NamedParameter("ignored", "--ignore, --ignore-numbers", is_bare=True),
-                    "); they are fixed. Omit the options, or add the documents to a new collection.",
+                    f"{place} was created with other settings of ",
+                    NamedParameter("ignored", "--ignore and --ignore-numbers", is_bare=True),
+                    ", which cannot be changed later. Omit the options, or add the documents to a new collection.",
                 )
             opened.check_index(similarity_index)
         except BaseException as error:

@@ -30,7 +30,7 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
     parts = counted(told.n_segments, "part")
     yield Sentence(f"{told.place}: alphabet {told.alphabet}, schema {told.schema}, search index in {parts}")
     indexed = _indexed(told.n_indexed, told.n_texts)
-    yield Sentence(f"For --measure si only: {indexed}; index {told.similarity_index}")
+    yield Sentence(f"Similarity index {told.similarity_index}, for --measure si only: {indexed}")
     if told.ignored is not None:
         ignored = Ignored.restored(told.ignored)
         passages = [counted(len(ignored.passages), "passage")] if ignored.passages else []
@@ -58,15 +58,17 @@ def _indexed(n_indexed: int, n_texts: int) -> str:
     Examples
     --------
     >>> _indexed(160, 201)
-    '41 of 201 texts have no index (too few words, or all hashes dropped)'
+    '41 of 201 texts have none, because they have too few words or none of their hashes is kept'
     >>> _indexed(158, 158)
-    'all 158 texts have an index'
+    'all 158 texts have one'
     """
     n_others = n_texts - n_indexed
     if n_others <= 0:
-        return f"all {counted(n_indexed, 'text')} have an index"
-    have = agreeing(n_others, "has", "have")
-    return f"{n_others:,} of {counted(n_texts, 'text')} {have} no index (too few words, or all hashes dropped)"
+        return f"all {counted(n_indexed, 'text')} have one"
+    why = "it has too few words or none of its hashes is kept"
+    if n_others > 1:
+        why = "they have too few words or none of their hashes is kept"
+    return f"{n_others:,} of {counted(n_texts, 'text')} {agreeing(n_others, 'has', 'have')} none, because {why}"
 
 
 def fsck_sentences(found: IntegrityReport) -> Iterator[Sentence]:

@@ -63,7 +63,7 @@ class _Archive(Container):
             if size > by_ratio:
                 raise bomb(by_ratio, packed_bytes)
             if size > most:
-                sentence = f"too big to be extracted: more than {counted(most, 'byte')}, the limit{raised_by('size')}"
+                sentence = f"too big to be extracted: more than the limit of {counted(most, 'byte')}{raised_by('size')}"
                 raise ExtractionError("too big", sentence)
             pieces.append(piece)
         return b"".join(pieces)
@@ -99,7 +99,9 @@ class ZipArchive(_Archive):
                         yield member
                     if self._n_unpacked > most:  # its entries share their bytes
                         yield from _summarised(bombs[1:], n_of_system)
-                        sentence = f"it unpacks to more than {counted(most, 'byte')}, the limit; the rest was not read"
+                        sentence = (
+                            f"it unpacks to more than the limit of {counted(most, 'byte')}; the rest was not read"
+                        )
                         raise ExtractionError("bomb", f"{sentence}{raised_by('ratio')}")
                 yield from _summarised(bombs[1:], n_of_system)
                 first = first_entry(self._given.blob.head)

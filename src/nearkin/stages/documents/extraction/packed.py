@@ -60,5 +60,5 @@ def unpacked_blob(blob: Blob, limits: Mapping[str, int]) -> Blob:
 def _too_big_for_disk(error: OSError, limit: int) -> str:
     """Return the reason why unpacked bytes could not be written: the limit on the size of files, or a full disk."""
     if error.errno == errno.EFBIG:
-        return f"it unpacks to more than {counted(limit, 'byte')} on the disk, the limit{raised_by('disk')}"
+        return f"it unpacks to more than the limit of {counted(limit, 'byte')} on the disk{raised_by('disk')}"
     return f"it unpacks to more than fits into the temporary directory: {error.strerror}"

@@ -29,7 +29,8 @@ def too_big(n_bytes: int, limit: int) -> str:
 
 def bomb(limit: int, n_packed: int, by: str = "ratio") -> ExtractionError:
     """Return the error for data whose unpacked size is too large; ``by`` names the limit."""
-    sentence = f"it unpacks to more than {counted(limit, 'byte')} from {n_packed:,}, the limit{raised_by(by)}"
+    packed = "its single byte unpacks" if n_packed == 1 else f"its {n_packed:,} bytes unpack"
+    sentence = f"{packed} to more than the limit of {counted(limit, 'byte')}{raised_by(by)}"
     return ExtractionError("bomb", sentence)
 
 

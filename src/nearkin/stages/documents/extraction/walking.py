@@ -253,7 +253,7 @@ class FileWalk:
             what, by = counted(self._limits["total_bytes"], "byte"), "total"
         else:
             return None
-        sentence = f"more than {what} in one file, the limit; the rest was not read{raised_by(by)}"
+        sentence = f"more than the limit of {what} in one file; the rest was not read{raised_by(by)}"
         return Member(name=None, exception="bomb", sentence=sentence)
 
     def _failed(self, number: int, member: Member, position: int) -> Iterator[ExtractedNode]:

@@ -49,7 +49,7 @@ def test_a_zip_bomb_and_what_lies_beside_it(pool, tmp_path):
     assert [(one.origin.sha256 is None, one.origin.size_bytes) for one in found.values()] == [
         (False, 7), (True, None), (False, 6),
     ]  # fmt: skip
-    assert "unpacks to more than" in str(found["x.zip!zeros"].problem)
+    assert "unpack to more than the limit of" in str(found["x.zip!zeros"].problem)
 
 
 def test_a_document_of_word_that_unpacks_to_hundreds_of_megabytes(pool, tmp_path):
