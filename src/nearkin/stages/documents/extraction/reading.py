@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from nearkin.nouns import counted
+from nearkin.nouns import agreeing, counted
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.language_data import LanguageData
 from nearkin.stages.documents.extraction.limits import raised_by
@@ -29,7 +29,7 @@ def too_big(n_bytes: int, limit: int) -> str:
 
 def bomb(limit: int, n_packed: int, by: str = "ratio") -> ExtractionError:
     """Return the error for data whose unpacked size is too large; ``by`` names the limit."""
-    packed = "its single byte unpacks" if n_packed == 1 else f"its {n_packed:,} bytes unpack"
+    packed = f"{counted(n_packed, 'packed byte')} {agreeing(n_packed, 'unpacks', 'unpack')}"
     sentence = f"{packed} to more than the limit of {counted(limit, 'byte')}{raised_by(by)}"
     return ExtractionError("bomb", sentence)
 
