@@ -11,7 +11,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 import typer
@@ -85,7 +86,8 @@ def _interruptible() -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
     signal.signal(signal.SIGTERM, _as_interrupt)
     if before[signal.SIGHUP] is signal.SIG_DFL:
-        signal.signal(signal.SIGHUP, _as_termination)
+        terminals = [stream for stream in (1, 2) if os.isatty(stream)]  # afterwards they are none any more
+        signal.signal(signal.SIGHUP, partial(_as_termination, terminals))
     try:
         yield
     finally:
@@ -154,8 +156,7 @@ def fail(error: NearkinError, *, as_json: bool) -> int:
 
 
 def _say_interrupted(error: BaseException | None = None) -> None:
-    with contextlib.suppress(OSError):  # the terminal may be gone
-        typer.echo(copyable(" ".join(["\nInterrupted.", *_notes_of(error)])), err=True)
+    typer.echo(copyable(" ".join(["\nInterrupted.", *_notes_of(error)])), err=True)
 
 
 def _say_memory(error: MemoryError) -> None:
@@ -173,5 +174,7 @@ def _as_interrupt(number: int, frame: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _as_termination(number: int, frame: object) -> None:
+def _as_termination(terminals: Sequence[int], number: int, frame: object) -> None:
+    for stream in terminals:  # they are gone: writing a progress bar would be an error in place of the interruption
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
     signal.raise_signal(signal.SIGTERM)  # which a web service handles in its own way

@@ -73,7 +73,7 @@ class RunDirectory:
         file = next((one for one in (self.path, *self.path.parents) if os.path.exists(one)), None)
         if file is not None and not file.is_dir():
             it_is = "it is a file" if file == self.path else f"{file} is a file"
-            raise OutputError(f"Cannot write {self.path}: {it_is}, and --out must be a directory.")
+            raise OutputError(f"Cannot write {self.path}: {it_is}, and ", _OUT, " must be a directory.")
 
     @property
     def work(self) -> Path:

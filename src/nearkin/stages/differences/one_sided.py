@@ -106,7 +106,7 @@ def one_sided_texts(a: Wording, b: Wording, differences: Sequence[WordDifference
                 moved_a += words[0]
                 moved_b += words[1]
             else:
-                sides.append(words)
+                sides.append((_from_first_word(words[0]), _from_first_word(words[1])))
     of_a = [(own, _more_negations(a, own, b, other)) for own, other in sides]
     of_b = [(own, _more_negations(b, own, a, other)) for other, own in sides]
     return _side(a, of_a, moved_a), _side(b, of_b, moved_b)
@@ -179,6 +179,11 @@ def _start_near(passage: str, place: int, most: int) -> int:
     if place <= most // 2:
         return 0
     return passage.find(" ", place - most // 2 - 1, place) + 1 or place
+
+
+def _from_first_word(words: Sequence[Word]) -> Sequence[Word]:
+    """Return the words without the punctuation before the first: that of the moved passage beside them."""
+    return words[next((i for i, word in enumerate(words) if word.is_word), len(words)) :]
 
 
 def _side(
