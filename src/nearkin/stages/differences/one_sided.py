@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from nearkin.stages.differences.aligning import WordDifference
 from nearkin.stages.differences.changes import Change, Changes
 from nearkin.stages.differences.kinds import is_negation
-from nearkin.stages.differences.moves import find_moves
+from nearkin.stages.differences.moves import Moves, find_moves
 from nearkin.stages.differences.wording import Word, Wording
 from nearkin.stages.differences.words import count_words
 
@@ -18,6 +19,10 @@ MAX_CHARACTERS = 1_000_000
 
 
 _GAP = " … "
+_NEAR = 64  # characters around a passage in which a sentence is looked for
+_SENTENCE_ENDS = ".!?;:"
+_AT_SENTENCE = re.compile(r"(?:[.!?;:]|[\r\n])\s*$")
+_LINE_END = re.compile(r"[^\S\r\n]*[\r\n]")
 _OPENING = "([\"'“‘„«*_—–-"
 
 
@@ -99,10 +104,10 @@ def one_sided_texts(a: Wording, b: Wording, differences: Sequence[WordDifference
     sides: list[tuple[Sequence[Word], Sequence[Word]]] = [(one.a, one.b) for one in differences]
     moved_a, moved_b = list[Word](), list[Word]()
     if moves.counterpart:
-        sides = []
+        sides, harmless = [], _harmless_moves(a, b, moves)
         for i, one in enumerate(moves.changes):
             words = tuple(a.words(one.start_a, one.end_a)), tuple(b.words(one.start_b, one.end_b))
-            if i in moves.counterpart:
+            if i in harmless:
                 moved_a += words[0]
                 moved_b += words[1]
             else:
@@ -179,6 +184,36 @@ def _start_near(passage: str, place: int, most: int) -> int:
     if place <= most // 2:
         return 0
     return passage.find(" ", place - most // 2 - 1, place) + 1 or place
+
+
+def _harmless_moves(a: Wording, b: Wording, moves: Moves) -> set[int]:
+    """Return the changes that are only a move: a negation in one that is no whole sentence can be about others now."""
+    harmless = set[int]()
+    for i, other in moves.counterpart.items():
+        here, there = moves.changes[i], moves.changes[other]
+        if here.start_a == here.end_a:  # each move once, from where it was
+            continue
+        has_negation = bool(_negations(a, tuple(a.words(here.start_a, here.end_a))))
+        is_whole = _are_sentences(a.text, here.start_a, here.end_a) and _are_sentences(
+            b.text, there.start_b, there.end_b
+        )
+        if is_whole or not has_negation:
+            harmless |= {i, other}
+    return harmless
+
+
+def _are_sentences(text: str, start: int, end: int) -> bool:
+    r"""Whether a part of a text begins and ends with a sentence, or a line.
+
+    Examples
+    --------
+    >>> text = "It is due. He shall not pay.\nHeating is free"
+    >>> _are_sentences(text, 11, 28), _are_sentences(text, 11, 23), _are_sentences(text, 29, 44)
+    (True, False, True)
+    """
+    before, after = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
+    begins = start == 0 or _AT_SENTENCE.search(before) is not None
+    return begins and (text[end - 1] in _SENTENCE_ENDS or not after.strip() or _LINE_END.match(after) is not None)
 
 
 def _from_first_word(words: Sequence[Word]) -> Sequence[Word]:
