@@ -46,8 +46,6 @@ NOT_NOTICED: dict[tuple[str, str], tuple[str, ...]] = {
     ("documents", "doc_id"): ("list of a tag",),
     ("documents", "removed_at"): ("info",),
     ("documents", "row"): ("groups since",),  # it counts the documents that came later
-    # a change of an earlier activity: only a comparison of the whole log would show it
-    ("changes", "activity"): ("groups since",),
     # a tag of another field: only a comparison of all tags would show it
     ("tags", "field"): ("list of a tag",),
 }

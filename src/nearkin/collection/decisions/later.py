@@ -2,37 +2,67 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, select
+from collections.abc import Mapping
+from dataclasses import dataclass
 
+from sqlalchemy import ColumnElement, Connection, select
+
+from nearkin.collection.decisions.activity import whole_log
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP
-from nearkin.store.checksums import checksum, covered, key_place
+from nearkin.store.bulk import named
 from nearkin.store.damage import damaged
 from nearkin.store.facts import read_facts
-from nearkin.store.schema import activity, changes
+from nearkin.store.schema import activity
+
+_OF_GROUPS = (NEVER_GROUP, SAME_GROUP)
 
 
 def n_later_decisions(connection: Connection, tolerance: str) -> int:
-    """Return the number of decisions that the groups at a tolerance do not follow yet.
+    """Return the number of decisions that the groups at a tolerance do not follow yet; see `later_decisions`."""
+    return len(later_decisions(connection, tolerance))
 
-    Changes of tags and notes are not read: there may be millions. The activity says what its changes are of; that of an
-    undo does not.
+
+def later_decisions(connection: Connection, tolerance: str) -> list[int]:
+    """Return the activities that made or undid decisions which the groups at a tolerance do not follow yet.
+
+    Only activities are read: there may be millions of changes. An undo is about what the undone activity was about.
 
     Raises
     ------
     CollectionError
-        The row of a change was changed.
+        The row of an activity was changed, or one is missing.
     """
-    names, key, found = covered(changes), key_place(changes), set[int]()
-    columns = [*(changes.c[name] for name in names), changes.c.checksum]
-    of_groups = activity.c.kind.in_((NEVER_GROUP, SAME_GROUP)) | activity.c.undoes.is_not(None)
-    numbers = select(activity.c.number).where((activity.c.number > seen_activity(connection, tolerance)) & of_groups)
-    for *values, stored in connection.execute(select(*columns).where(changes.c.activity.in_(numbers))):
-        row = dict(zip(names, values))
-        if checksum(values, values[key]) != stored:
-            raise damaged(f"the row of change {row['number']} of activity {row['activity']} was changed")
-        if row["kind"] in (NEVER_GROUP, SAME_GROUP):
-            found.add(row["activity"])
-    return len(found)
+    of_groups = activity.c.kind.in_(_OF_GROUPS) | activity.c.undoes.is_not(None)
+    is_later = activity.c.number > seen_activity(connection, tolerance)
+    known = _kinds(connection, is_later & of_groups)
+    later = list(known)
+    while undone := {one.undoes for one in known.values() if one.undoes is not None} - known.keys():
+        for some in named(sorted(undone)):
+            found = _kinds(connection, activity.c.number.in_(some))
+            if missing := sorted(set(some) - found.keys()):
+                raise damaged(f"the row of activity {missing[0]} is missing")
+            known |= found
+    return [number for number in later if _kind_at_the_end(known, number) in _OF_GROUPS]
+
+
+@dataclass(frozen=True, slots=True)
+class _ActivityKind:
+    """Kind of an activity, and the number of the one that it undid, if it did."""
+
+    kind: str
+    undoes: int | None
+
+
+def _kinds(connection: Connection, condition: ColumnElement[bool]) -> dict[int, _ActivityKind]:
+    rows = whole_log(connection, activity, select(activity).where(condition))
+    return {number: _ActivityKind(kind, undoes) for number, _, _, kind, _, undoes in rows}
+
+
+def _kind_at_the_end(known: Mapping[int, _ActivityKind], number: int) -> str:
+    """Return the kind of an activity; of an undo, that of the activity that was first undone."""
+    while (undoes := known[number].undoes) is not None and undoes < number:
+        number = undoes
+    return known[number].kind
 
 
 def seen_activity(connection: Connection, tolerance: str) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from sqlalchemy import Connection, func, select
 
-from nearkin.collection.decisions.later import n_later_decisions
+from nearkin.collection.decisions.later import later_decisions
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.document_rows import current_ids, document_rows
@@ -22,6 +22,7 @@ from nearkin.collection.tolerance import Tolerance, described
 from nearkin.errors import CollectionError, ParameterError, quoted
 from nearkin.nouns import counted, first_of, wave_text
 from nearkin.store.bulk import named
+from nearkin.store.checksums import checksum, key_place
 from nearkin.store.damage import damaged
 from nearkin.store.integrity import refuse_changed, refuse_missing_rows
 from nearkin.store.schema import activity, changes, documents, facts, loads, waves
@@ -206,7 +207,7 @@ def groups_since(collection: OpenedCollection, wave: str, tolerance: Tolerance) 
             n_new_versions=_n_new_versions(connection, now.seen_row),
             n_gone=len(gone),
             n_removed=len(gone - current_ids(connection, gone)),
-            n_decisions=n_later_decisions(connection, str(tolerance)),
+            n_decisions=_n_decisions(connection, tolerance),
             documents=_table(before, after, kinds, known),
         )
 
@@ -419,6 +420,16 @@ def _n_new_versions(connection: Connection, seen_row: int) -> int:
     is_new = (documents.c.row >= seen_row) & documents.c.is_current
     query = select(func.count()).select_from(documents).where(is_new, select(former.c.row).where(is_former).exists())
     return int(connection.execute(query).scalar_one())
+
+
+def _n_decisions(connection: Connection, tolerance: Tolerance) -> int:
+    """Return the number of decisions that a grouping does not follow yet, whose changes are as they were stored."""
+    found, key = later_decisions(connection, str(tolerance)), key_place(changes)
+    for some in named(found):
+        for *values, stored in connection.execute(select(changes).where(changes.c.activity.in_(some))):
+            if checksum(values, values[key]) != stored:
+                raise damaged(f"the row of change {values[1]} of activity {values[0]} was changed")
+    return len(found)
 
 
 def _table(
