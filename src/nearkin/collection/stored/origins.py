@@ -152,8 +152,9 @@ def ids_in_families(connection: Connection) -> frozenset[str]:
     Raises
     ------
     CollectionError
-        A row was changed.
+        A row was changed, or one is missing.
     """
+    refuse_missing_rows(connection, origins)
     query = with_origins().where(origins.c.parent.is_not(None) & origins.c.extractor.is_(None))
     place = COLUMNS.index("doc_id")
     return frozenset(one[place] for one in whole_rows(connection.execute(query)))
