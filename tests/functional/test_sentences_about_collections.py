@@ -55,7 +55,8 @@ def test_labels_are_quoted(matter: Path, tmp_path: Path) -> None:
 
 def test_the_index_of_one_measure_is_called_so(matter: Path) -> None:
     shown = said("info", matter)
-    assert "; index 43B:" in shown
+    assert "Similarity index 43B:" in shown
+    assert ", for --measure si only: all 4 texts have one" in shown
     assert "search index in " in shown
 
 
