@@ -56,7 +56,7 @@ def test_labels_are_quoted(matter: Path, tmp_path: Path) -> None:
 def test_the_index_of_one_measure_is_called_so(matter: Path) -> None:
     shown = said("info", matter)
     assert "Similarity index 43B:" in shown
-    assert ", for --measure si only: all 4 texts have one" in shown
+    assert ", for --measure si only: 4 of 4 texts have none, because they have too few words" in shown
     assert "search index in " in shown
 
 
