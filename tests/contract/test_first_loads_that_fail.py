@@ -34,6 +34,15 @@ def test_a_first_load_that_fails_leaves_a_collection_that_another_process_has_op
         assert collection.fsck().is_whole
 
 
+def test_a_collection_that_a_second_process_fills_is_undamaged(place):
+    """As after ``nearkin sql install`` in a new schema: it is open beside the one that makes it, and afterwards."""
+    with place.open(), place.open() as second:
+        second.add([("a", "one text")])
+    with place.open(create=False) as collection:
+        checked = collection.fsck()
+        assert (checked.is_whole, checked.mended_rows) == (True, ())
+
+
 def test_a_first_load_that_fails_leaves_nothing(place, tmp_path):
     bad, good = tmp_path / "bad.jsonl", tmp_path / "good.jsonl"
     bad.write_text('{"id": "a", "text": null}\n')
@@ -112,7 +121,7 @@ def test_a_collection_that_another_process_removes_meanwhile_is_created_again(pl
 
 
 def test_a_collection_that_is_always_removed_meanwhile_is_refused_with_the_reason(place, monkeypatch):
-    name = "engine_of" if place.server is None else "read_facts"
+    name = "engine_of" if place.server is None else "whole_facts"
     real = getattr(store, name)
 
     def late(*arguments):

@@ -18,12 +18,15 @@ from nearkin.errors import CollectionError, OutputError, ReplacedCollectionError
 from nearkin.paths import why
 from nearkin.store import schema
 from nearkin.store.connections import lock, transaction
+from nearkin.store.facts import read_facts
 from nearkin.store.failures import busy, code_of
 from nearkin.store.place import Place
 
-_IS_UNUSED = "0"
-"""Generation of a collection that no other store has opened to add documents; see `note_use`."""
 _LOCK_MS = 1_000
+_SHARED, _ALONE = (
+    text(f"SELECT pg_{one}(hashtext('nearkin in use'), hashtext(:name))")
+    for one in ("advisory_lock_shared", "try_advisory_xact_lock")
+)
 _GONE_IN_POSTGRESQL = {"3F000", "42P01", "42501"}
 """Schema or table missing; permission denied, which the server says of a schema that was dropped, too."""
 
@@ -59,17 +62,23 @@ def is_empty(connection: Connection) -> bool:
     return _are_empty(connection, schema.waves, schema.contents, schema.documents)
 
 
-def note_use(engine: Engine) -> None:
-    """Note in an empty collection that a second process has opened it, so that the first does not remove it.
+class Use:
+    """Use of an empty collection in PostgreSQL by a process that did not make it: it is not removed meanwhile.
 
-    SQLite needs no note: `undo` finds out whether its file is open.
+    A connection of its own holds a lock that others may hold, too, and that `undo` must have alone. The server ends it
+    with the connection. SQLite needs no lock: `undo` finds out whether its file is open.
     """
-    used = text("UPDATE facts SET value = '1' WHERE name = 'generation' AND value = :unused")
-    with (
-        contextlib.suppress(DBAPIError),  # not permitted, or `undo` was faster
-        transaction(engine, is_writing=True) as connection,  # without the lock, which a first load holds
-    ):
-        connection.execute(used, {"unused": _IS_UNUSED})
+
+    def __init__(self, engine: Engine, place: Place) -> None:
+        self._connection = engine.connect()
+        self._connection.detach()
+        with self._connection.begin():
+            self._connection.execute(_SHARED, {"name": place.schema})
+
+    def end(self) -> None:
+        """Close the connection."""
+        with contextlib.suppress(DBAPIError):
+            self._connection.close()
 
 
 def undo(engine: Engine, place: Place, made: Made, collection: str) -> None:
@@ -161,7 +170,9 @@ def _drop(connection: Connection, place: Place, made: Made, collection: str) -> 
     connection.exec_driver_sql("LOCK TABLE facts IN ACCESS EXCLUSIVE MODE")
     if not is_empty(connection):
         return
-    if not _is_unused(connection, collection):
+    if not connection.execute(_ALONE, {"name": place.schema}).scalar_one():
+        raise busy(place)
+    if read_facts(connection, place, ("collection",)).get("collection") != collection:
         raise busy(place)
     if not made.tables:  # whoever made them has granted permissions on them
         connection.execute(schema.facts.delete())
@@ -172,13 +183,6 @@ def _drop(connection: Connection, place: Place, made: Made, collection: str) -> 
     if made.schema and place.schema is not None:
         with contextlib.suppress(DBAPIError), connection.begin_nested():  # something else is in it now
             connection.execute(DropSchema(place.schema))
-
-
-def _is_unused(connection: Connection, collection: str) -> bool:
-    facts = schema.facts.c
-    asked = select(facts.name, facts.value).where(facts.name.in_(("collection", "generation")))
-    found = {one.name: one.value for one in connection.execute(asked)}
-    return found == {"collection": collection, "generation": _IS_UNUSED}
 
 
 def _is_deleted(file: Path, is_removable: Callable[[sqlite3.Connection], bool]) -> bool:

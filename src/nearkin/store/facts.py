@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -23,6 +24,9 @@ DERIVED = {
 # made once: every transaction reads a few facts, and a statement takes longer to make than to run
 _ALL = select(facts)
 _SOME = select(facts).where(facts.c.name.in_(bindparam("names", expanding=True)))
+_OWN_ID = re.compile("[0-9a-f]{32}")
+_IN_EACH = {"schema", "collection", "generation"}
+"""Facts of every collection."""
 _IN_WORDS = {"collection": "collection id", "schema": "schema version"}
 
 
@@ -59,6 +63,30 @@ def read_facts(connection: Connection, place: object, names: Sequence[str] | Non
     """
     rows = connection.execute(_ALL) if names is None else connection.execute(_SOME, {"names": list(names)})
     return believed(rows, place)
+
+
+def whole_facts(connection: Connection, place: object) -> dict[str, str]:
+    """Return the facts of a collection.
+
+    Raises
+    ------
+    CollectionError
+        One that every collection has is missing, or invalid.
+    """
+    found = read_facts(connection, place)
+    if missing := _IN_EACH - set(found):
+        raise unrepairable(f"it has no {', '.join(sorted(missing))}", place)
+    if not _OWN_ID.fullmatch(found["collection"]):  # it becomes the name of a folder
+        raise unrepairable(f"its id is {found['collection'][:50]!r}", place)
+    generation_in(found["generation"], place)
+    return found
+
+
+def generation_in(found: str | None, place: object) -> int:
+    """Return the generation that a fact has; see `Store.generation`."""
+    if found is None or not found.isdecimal():
+        raise unrepairable(f"its generation is {found!r}", place)
+    return int(found)
 
 
 def believed(rows: Iterable[Any], place: object) -> dict[str, str]:

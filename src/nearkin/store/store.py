@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,9 +22,8 @@ from nearkin.paths import why
 from nearkin.store import connections, creation, schema
 from nearkin.store.connections import engine_of, lock, lock_same, transaction
 from nearkin.store.creation import Made
-from nearkin.store.damage import unrepairable
 from nearkin.store.erasing import erase_freed
-from nearkin.store.facts import read_facts, say, unsay
+from nearkin.store.facts import generation_in, read_facts, say, unsay, whole_facts
 from nearkin.store.failures import PERMISSION_DENIED, code_of, missing_table, told
 from nearkin.store.migrations import migrate, version_of
 from nearkin.store.place import FILE, Place
@@ -71,10 +69,6 @@ class Access:
         return connections.BUSY_S if self.wait_s is None else self.wait_s
 
 
-_OWN_ID = re.compile("[0-9a-f]{32}")
-_FACTS = {"schema", "collection", "generation"}
-
-
 class Store:
     """The database of one collection. Any number of readers, one writer at a time, across threads and processes.
 
@@ -103,9 +97,10 @@ class Store:
         file: ReadOnlyFile | None,
         *,
         made: Made | None = None,
+        use: creation.Use | None = None,
     ) -> None:
         self.place, self._engine, self.facts = place, engine, dict(facts)
-        self.access, self._file, self._made = access, file, made or Made()
+        self.access, self._file, self._made, self._use = access, file, made or Made(), use
         self._has_stored = False
 
     @classmethod
@@ -162,9 +157,9 @@ class Store:
             engine = engine_of(place, access.patience_s, file)
         try:
             with told(place):
-                found, made = _opened(engine, place, facts, create=create, access=access)
+                found, made, use = _opened(engine, place, facts, create=create, access=access)
                 made = replace(made, file=begun.file, folders=begun.folders)
-                return cls(place, engine, found, access, file, made=made)
+                return cls(place, engine, found, access, file, made=made, use=use)
         except BaseException:
             engine.dispose()
             raise
@@ -203,7 +198,7 @@ class Store:
 
     def generation(self, connection: Connection) -> int:
         """Return a number that is raised by every repair; data derived from an earlier generation is stale."""
-        return _generation(self.fact(connection, "generation"), self.place)
+        return generation_in(self.fact(connection, "generation"), self.place)
 
     def fact(self, connection: Connection, name: str) -> str | None:
         """Return the current value of a fact, which may be newer than `facts`."""
@@ -264,6 +259,8 @@ class Store:
 
     def close(self) -> None:
         """Close the connections."""
+        if self._use is not None:
+            self._use.end()
         self._engine.dispose()
 
     def __enter__(self) -> Store:
@@ -275,8 +272,8 @@ class Store:
 
 def _opened(
     engine: Engine, place: Place, given: Mapping[str, str] | None, *, create: bool, access: Access
-) -> tuple[dict[str, str], Made]:
-    """Return the facts of a collection, and what was created just now; an older schema is migrated."""
+) -> tuple[dict[str, str], Made, creation.Use | None]:
+    """Return the facts of a collection, what was created just now, and a use to end; an older schema is migrated."""
     made = Made()
     with transaction(engine, is_writing=False) as connection:
         is_there = _has_tables(connection, place)
@@ -304,24 +301,26 @@ def _opened(
                 _say_new(connection, given or {})
             is_unfilled = create and place.schema is not None and creation.is_empty(connection)
             migrate(connection, version_of(connection, place))
-    if is_unfilled and not made.settings:
-        creation.note_use(engine)
+    use = creation.Use(engine, place) if is_unfilled and not made.settings else None
+    try:
+        facts = _facts_now(engine, place, may_be_removed=is_unfilled)
+    except BaseException:
+        if use is not None:
+            use.end()
+        raise
+    if facts is not None:
+        return facts, made, use
+    if use is not None:
+        use.end()
+    return _opened(engine, place, given, create=create, access=access)
+
+
+def _facts_now(engine: Engine, place: Place, *, may_be_removed: bool) -> dict[str, str] | None:
+    """Return the facts of a collection; None if a load that failed meanwhile removed it."""
     with transaction(engine, is_writing=False) as connection:
-        if is_unfilled and not _has_tables(connection, place):  # a load that failed meanwhile removed it
-            return _opened(engine, place, given, create=create, access=access)
-        facts = read_facts(connection, place)
-    if missing := _FACTS - set(facts):
-        raise unrepairable(f"it has no {', '.join(sorted(missing))}", place)
-    if not _OWN_ID.fullmatch(facts["collection"]):  # it becomes the name of a folder
-        raise unrepairable(f"its id is {facts['collection'][:50]!r}", place)
-    _generation(facts["generation"], place)
-    return facts, made
-
-
-def _generation(found: str | None, place: Place) -> int:
-    if found is None or not found.isdecimal():
-        raise unrepairable(f"its generation is {found!r}", place)
-    return int(found)
+        if may_be_removed and not _has_tables(connection, place):
+            return None
+        return whole_facts(connection, place)
 
 
 def _is_schema_made(connection: Connection, place: Place) -> bool:
