@@ -15,7 +15,7 @@ from nearkin.collection.check_in import checking, storing
 from nearkin.collection.check_in.results import CheckIn, CheckOptions
 from nearkin.collection.check_in.shared_keys import MAX_OF_A_KEY, MAX_OF_A_SAMPLE
 from nearkin.collection.stored.key_table import append
-from nearkin.collection.stored.keys import BANDS
+from nearkin.collection.stored.keys import BANDS, SAMPLE, keys_of
 from nearkin.errors import CollectionBusyError, CollectionError, ParameterError
 from nearkin.store import store as store_module
 
@@ -378,6 +378,24 @@ def test_short_parts_are_those_that_a_search_by_containment_finds(place):
             assert set(ids(collection.check(whole))) == similar
             n_found += len(similar)
     assert n_found > 20
+
+
+def test_many_texts_that_may_be_parts_crowd_no_part_out(place, monkeypatch):
+    """Variants of a form whose 5-grams are not sampled share only bands with another variant."""
+    form = next(text for text in (prose.text(100) for _ in range(1_000)) if not (keys_of([text]).kinds == SAMPLE).any())
+    parts = {f"part {i}": prose.text(45) for i in range(30)}
+    whole = {name: f"{prose.altered(form, 3)} {part}" for name, part in parts.items()}
+    with place.open() as collection:
+        collection.add((f"variant {i}", prose.altered(form, 3)) for i in range(40))
+        collection.add(parts.items())
+        all_compared = {name: collection.check(text) for name, text in whole.items()}
+        monkeypatch.setattr(checking, "MAX_COMPARED", 12)
+        some_compared = {name: collection.check(text) for name, text in whole.items()}
+    found = [name for name, checked in all_compared.items() if name in ids(checked)]
+    kept = [name for name in found if name in ids(some_compared[name])]
+    assert len(found) > 15
+    assert sum(one.n_compared < one.n_candidates for one in some_compared.values()) > 15
+    assert len(kept) > 0.8 * len(found)  # others share a band and no sampled 5-gram, like the variants
 
 
 def test_no_recall_of_parts_is_claimed_if_not_all_candidates_were_compared(collection, monkeypatch):

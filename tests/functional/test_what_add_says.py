@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from functional.conftest import nearkin_here
+from made_up_prose import Prose
 
 A_WORD = "caf\u00e9 ".encode("cp1252")
 
@@ -111,3 +112,18 @@ def test_the_advice_of_an_exception_leads_to_the_text(folder: Path, tmp_path: Pa
     assert "repeat the command and add --encoding cp1252" in run("exceptions", matter)
     run("add", matter, folder, "--encoding", "cp1252")
     assert json.loads(run("exceptions", matter, "--json"))["exceptions"] == []
+
+
+def test_a_file_that_another_one_of_its_name_replaces_is_named(tmp_path: Path) -> None:
+    prose, matter = Prose(5), tmp_path / "matter"
+    texts = {f"{i}.txt": prose.text(60) for i in range(3)}
+    for folder, changed in (("a", texts), ("b", {"0.txt": prose.text(60), "1.txt": prose.altered(texts["1.txt"], 2)})):
+        (tmp_path / folder).mkdir()
+        for name, text in changed.items():
+            (tmp_path / folder / name).write_text(text, encoding="utf-8")
+    nearkin_here("add", matter, tmp_path / "a")
+    said = " ".join(nearkin_here("add", matter, tmp_path / "b").out.split())
+    assert "2 changed" in said
+    assert "1 changed document has nothing in common with its older text: 0.txt. The id of a file is its path" in said
+    again = json.loads(nearkin_here("add", matter, tmp_path / "a", "--wave", "again", "--json").out)
+    assert (again["n_unlike"], again["first_unlike"]) == (1, ["0.txt"])

@@ -125,14 +125,14 @@ def _by_keys(searched: Searched, query: Query, options: CheckOptions) -> CheckCa
     shared = shared_with(searched, asked)
     marks, (n_exact, n_bands, n_samples) = shared.marks, shared.n_shared
     n_bits = np.full(len(marks), 8 * marks.signatures.shape[1] + 1)
-    reach = 0
+    reach, reach_of_parts = 0, 0
     if query.signature is not None:
         differs = np.bitwise_count(marks.signatures ^ query.signature).sum(axis=1)
         n_bits[marks.is_signed] = differs[marks.is_signed]
-        reach = distance_for(_least_jaccard(options), 8 * len(query.signature))
-    is_part = n_samples >= asked.min_of(marks)
-    is_kept = (n_exact > 0) | ((n_bands > 0) & (n_bits <= reach)) | is_part
-    order = np.lexsort((marks.contents, -n_samples, n_bits, n_exact == 0))
+        reach, reach_of_parts = (distance_for(one, 8 * len(query.signature)) for one in _least_jaccard(options))
+    is_promising = (n_exact > 0) | ((n_bands > 0) & (n_bits <= reach)) | (n_samples >= asked.min_of(marks))
+    is_kept = is_promising | ((n_bands > 0) & (n_bits <= reach_of_parts))
+    order = np.lexsort((marks.contents, -n_samples, n_bits, ~is_promising, n_exact == 0))
     found = _of_documents(searched.connection, query, marks.contents[order[is_kept[order]]], shared)
     if options.containment is None or found.n_skewed:
         return found
@@ -147,9 +147,10 @@ def _by_keys(searched: Searched, query: Query, options: CheckOptions) -> CheckCa
     return replace(found, part_recall=search.recall(options.containment))
 
 
-def _least_jaccard(options: CheckOptions) -> float:
-    """Return the Jaccard similarity that texts with a common band must reach; less where they may be parts."""
-    return options.threshold if options.containment is None else min(options.threshold, PARTS_JACCARD)
+def _least_jaccard(options: CheckOptions) -> tuple[float, float]:
+    """Return the Jaccard similarities that texts with a common band must reach: to be near, and to be parts."""
+    near = options.threshold
+    return near, near if options.containment is None else min(near, PARTS_JACCARD)
 
 
 def _min_containment(options: CheckOptions) -> float:

@@ -171,8 +171,8 @@ def _with_relation(one: GroupMember, found: MemberComparison) -> GroupMember:
     return replace(
         one,
         relation=found.judgement.relation,
-        n_words_added=max(0, measured.n_words_only_in_member - moved_here),
-        n_words_lacked=max(0, measured.n_words_only_in_principal - moved_there),
+        n_words_added=measured.n_words_only_in_member - moved_here,
+        n_words_lacked=measured.n_words_only_in_principal - moved_there,
         n_words_moved=moved_here,
         added=None if added is None else added.shortened(_A_SIDE),
         lacked=None if lacked is None else lacked.shortened(_A_SIDE),

@@ -120,7 +120,7 @@ def _passages(doc_id: str, n_words: int, comparison: MemberComparison, side: int
     found = comparison.one_sided[side]
     return OneSidedPassages(
         doc_id=doc_id,
-        n_words=max(0, n_words - found.n_words_moved),
+        n_words=n_words - found.n_words_moved,
         passages=found.passages,
         negations=found.negations,
         n_words_left_out=found.n_words_left_out,

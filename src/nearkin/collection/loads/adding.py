@@ -68,6 +68,11 @@ class Added:
         input. If lines moved, or the source is another one, these are other documents.
     first_changed_places : tuple of str
         Ids of the first five of them.
+    n_unlike : int
+        Number of the new versions that are named after their file, and have a text that has nothing in common with the
+        one before: they may be other files with the same name.
+    first_unlike : tuple of str
+        Ids of the first five of them.
     n_contents : int
         Texts that the collection did not have under any id.
     n_repeated : int
@@ -136,6 +141,8 @@ class Added:
     first_restored: tuple[str, ...] = ()
     n_changed_places: int = 0
     first_changed_places: tuple[str, ...] = ()
+    n_unlike: int = 0
+    first_unlike: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""

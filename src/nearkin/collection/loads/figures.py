@@ -27,6 +27,8 @@ class Figures:
     n_listed_before: int = 0
     n_changed_places: int = 0
     first_changed_places: tuple[str, ...] = ()
+    n_unlike: int = 0
+    first_unlike: tuple[str, ...] = ()
     n_shared_ids: int = 0
     first_shared_id: str | None = None
 
@@ -39,6 +41,11 @@ class Figures:
         """Count a document that changed, and is named after its place."""
         self.n_changed_places += 1
         self.first_changed_places = (*self.first_changed_places, doc_id)[:_N_NAMED]
+
+    def count_unlike(self, doc_id: str) -> None:
+        """Count a changed document whose text has nothing in common with the one before."""
+        self.n_unlike += 1
+        self.first_unlike = (*self.first_unlike, doc_id)[:_N_NAMED]
 
     def count_new(self, doc_id: str, *, is_restored: bool) -> None:
         """Count a document whose id was not stored, or had been removed; restored if it had the text before."""

@@ -154,6 +154,12 @@ class Examined:
     file_of: Callable[[int], PlainFile | None] = lambda _: None
     escaped_ids: Mapping[int, str] = field(default_factory=dict)
 
+    def is_named_after_file(self, place: int) -> bool:
+        """Whether the id of a document is made of the name of its file, and not of a line in it."""
+        if self.has_made_id is None or not self.has_made_id[place]:
+            return False
+        return self.has_name_of_place is None or not self.has_name_of_place[place]
+
     def problem_id(self, place: int) -> str:
         """Return the id under which a problem of a document is listed: with its path if its file shares its name."""
         doc_id, path = self.doc_ids[place], self.places.get(place)

@@ -24,6 +24,7 @@ from nearkin.collection.loads.load_numbers import new_name, next_content
 from nearkin.collection.loads.origins import LoadOrigins
 from nearkin.collection.loads.restoring import Restoring
 from nearkin.collection.loads.shared_ids import SharedIds, place_of, plain_file
+from nearkin.collection.loads.unlike import unlike
 from nearkin.collection.loads.writing import LoadRows, LoadWriter
 from nearkin.collection.stored import problem_rows, shingle_table
 from nearkin.collection.stored.newest import Newest, newest_of
@@ -72,6 +73,8 @@ class _LoadBatch:
         Whether the repeated id may be that of another document.
     gone : set of str
         Ids of members that files of a later wave no longer contained.
+    changed_files : list of (str, int, int)
+        Ids of changed documents that are named after their file, each with its contents before and now.
     """
 
     examined: Examined
@@ -81,6 +84,7 @@ class _LoadBatch:
     is_shared: Bool
     gone: set[str]
     rows: LoadRows = field(default_factory=LoadRows)
+    changed_files: list[tuple[str, int, int]] = field(default_factory=list)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -205,6 +209,8 @@ class Load:
             else:
                 self._list(i, batch)
         self.writer.write(batch.rows, self.origins, self.figures)
+        for doc_id in unlike(self.connection, batch.changed_files):
+            self.figures.count_unlike(doc_id)
 
     def _count_origin(self, i: int, examined: Examined) -> None:
         problem, origin = examined.problems[i], examined.origins.get(i)
@@ -274,6 +280,8 @@ class Load:
             self._wait(came)
         else:
             self._note_name_of_place(i, batch.examined)
+            if batch.examined.is_named_after_file(i) and not was.is_of_load:
+                batch.changed_files.append((doc_id, was.content, content))
             batch.newest[doc_id] = self._new_versions([*self.waiting.pop(doc_id, ()), came], was, batch.rows)
 
     def _is_same_text(self, doc_id: str, content: int | None, was: Newest) -> bool:

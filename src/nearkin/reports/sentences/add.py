@@ -46,6 +46,8 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
         )
     if n := added.n_changed_places:
         yield Sentence(_names_of_places(added, n), "warning")
+    if n := added.n_unlike:
+        yield Sentence(_unlike_sentence(added, n), "warning")
     yield from _removed_sentences(added)
     if n := added.n_repaired:
         yield Sentence(f"Repaired {counted(n, 'damaged entry', 'damaged entries')} of the store", "warning")
@@ -118,6 +120,16 @@ def _names_of_places(added: Added, n: int) -> str:
     return (
         f"{n:,} {is_of}: {names}. If lines moved, or this is another file of that name, other documents were "
         "replaced. Name the column of the ids with --id; for results of a run, in the run itself."
+    )
+
+
+def _unlike_sentence(added: Added, n: int) -> str:
+    """Say that changed documents may be other ones, since their texts have nothing in common."""
+    names = first_of(added.first_unlike, len(added.first_unlike), n)
+    have = agreeing(n, "has nothing in common with its older text", "have nothing in common with their older texts")
+    return (
+        f"{counted(n, 'changed document')} {have}: {names}. The id of a file is its path below the folder that you "
+        "add. If these are other documents, add the folder above both instead, so that each has an id of its own."
     )
 
 

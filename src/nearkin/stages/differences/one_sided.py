@@ -23,6 +23,7 @@ _NEAR = 64  # characters around a passage in which a sentence is looked for
 _SENTENCE_ENDS = ".!?;:"
 _AT_SENTENCE = re.compile(r"(?:[.!?;:]|[\r\n])\s*$")
 _LINE_END = re.compile(r"[^\S\r\n]*[\r\n]")
+_CLOSING = frozenset(".,;:!?)]}\"'”’»")
 _OPENING = "([\"'“‘„«*_—–-"
 
 
@@ -100,7 +101,7 @@ def one_sided_texts(a: Wording, b: Wording, differences: Sequence[WordDifference
         Change(start_a=start_a, end_a=end_a, start_b=start_b, end_b=end_b, n_words_a=0, n_words_b=0)
         for start_a, end_a, start_b, end_b in spans
     )
-    moves = find_moves(a, b, Changes(changes, True))
+    moves = find_moves(a, b, Changes(changes, True)) if len(changes) > 1 else Moves(changes, {})
     sides: list[tuple[Sequence[Word], Sequence[Word]]] = [(one.a, one.b) for one in differences]
     moved_a, moved_b = list[Word](), list[Word]()
     if moves.counterpart:
@@ -217,8 +218,8 @@ def _are_sentences(text: str, start: int, end: int) -> bool:
 
 
 def _from_first_word(words: Sequence[Word]) -> Sequence[Word]:
-    """Return the words without the punctuation before the first: that of the moved passage beside them."""
-    return words[next((i for i, word in enumerate(words) if word.is_word), len(words)) :]
+    """Return the words without the closing punctuation before the first: that of the moved passage beside them."""
+    return words[next((i for i, word in enumerate(words) if word.core not in _CLOSING), len(words)) :]
 
 
 def _side(
