@@ -46,15 +46,15 @@ def recall_at_text(recall: float, threshold: float, *, at: str = "") -> str:
     return f"{share_percent_text(recall, 1)} at {at}{threshold:g}{above}"
 
 
-def word_changes_text(n_removed: int, n_added: int, n_moved: int) -> str:
-    """Count the words that a change removed, added and moved.
+def word_changes_text(n_removed: int, n_added: int, n_moved: int, n_differences: int) -> str:
+    """Count the words that a change removed, added and moved, if it has other differences than moved passages.
 
     Examples
     --------
-    >>> word_changes_text(3, 1, 0), word_changes_text(3, 0, 59), word_changes_text(0, 0, 59)
+    >>> word_changes_text(3, 1, 0, 2), word_changes_text(3, 0, 59, 1), word_changes_text(0, 0, 59, 0)
     ('−3 +1 word', '−3 +0 words, 59 moved', '59 words moved')
     """
-    if n_moved and not n_removed and not n_added:
+    if n_moved and not n_differences:
         return f"{counted(n_moved, 'word')} moved"
     moved = f", {n_moved:,} moved" if n_moved else ""
     return f"−{n_removed:,} +{counted(n_added, 'word')}{moved}"

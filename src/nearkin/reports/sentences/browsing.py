@@ -127,7 +127,7 @@ def change_text(entry: HistoryEntry) -> str:
         return "the same text"
     if not change.n_differences and not change.n_words_moved:
         return "the same text except for white space"
-    return word_changes_text(change.n_words_removed, change.n_words_added, change.n_words_moved)
+    return word_changes_text(change.n_words_removed, change.n_words_added, change.n_words_moved, change.n_differences)
 
 
 def history_sentences(found: DocumentHistory) -> Iterator[Sentence]:

@@ -126,7 +126,7 @@ def change_text(one: Version) -> str:
     """Count the changed words of a version."""
     if one.similar.is_same_text:
         return "the same text"
-    changed = word_changes_text(one.n_words_removed, one.n_words_added, one.n_words_moved)
+    changed = word_changes_text(one.n_words_removed, one.n_words_added, one.n_words_moved, one.n_differences)
     return changed + " since then" * one.is_older
 
 

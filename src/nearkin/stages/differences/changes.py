@@ -42,6 +42,16 @@ class Change:
     n_words_a: int
     n_words_b: int
 
+    @property
+    def span_a(self) -> tuple[int, int]:
+        """Bounds in the first text."""
+        return self.start_a, self.end_a
+
+    @property
+    def span_b(self) -> tuple[int, int]:
+        """Bounds in the second text."""
+        return self.start_b, self.end_b
+
 
 @dataclass(frozen=True, slots=True)
 class Changes:

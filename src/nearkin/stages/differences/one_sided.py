@@ -102,19 +102,18 @@ def one_sided_texts(a: Wording, b: Wording, differences: Sequence[WordDifference
         for start_a, end_a, start_b, end_b in spans
     )
     moves = find_moves(a, b, Changes(changes, True)) if len(changes) > 1 else Moves(changes, {})
-    sides: list[tuple[Sequence[Word], Sequence[Word]]] = [(one.a, one.b) for one in differences]
+    parts = [(one.a, one.b) for one in differences]
     moved_a, moved_b = list[Word](), list[Word]()
     if moves.counterpart:
-        sides, harmless = [], _harmless_moves(a, b, moves)
-        for i, one in enumerate(moves.changes):
-            words = tuple(a.words(one.start_a, one.end_a)), tuple(b.words(one.start_b, one.end_b))
-            if i in harmless:
-                moved_a += words[0]
-                moved_b += words[1]
-            else:
-                sides.append((_from_first_word(words[0]), _from_first_word(words[1])))
-    of_a = [(own, _more_negations(a, own, b, other)) for own, other in sides]
-    of_b = [(own, _more_negations(b, own, a, other)) for other, own in sides]
+        words = [(tuple(a.words(*one.span_a)), tuple(b.words(*one.span_b))) for one in moves.changes]
+        harmless = _harmless_moves(a, b, moves)
+        others = [tuple(map(_from_first_word, both)) for i, both in enumerate(words) if i not in harmless]
+        if all(any(word.is_word for word in one) for both in others for one in both if one):  # a sign changed otherwise
+            parts = [(own, other) for own, other in others]
+            moved_a = [word for i in harmless for word in words[i][0]]
+            moved_b = [word for i in harmless for word in words[i][1]]
+    of_a = [(own, _more_negations(a, own, b, other)) for own, other in parts]
+    of_b = [(own, _more_negations(b, own, a, other)) for other, own in parts]
     return _side(a, of_a, moved_a), _side(b, of_b, moved_b)
 
 
@@ -217,7 +216,7 @@ def _are_sentences(text: str, start: int, end: int) -> bool:
     return begins and (text[end - 1] in _SENTENCE_ENDS or not after.strip() or _LINE_END.match(after) is not None)
 
 
-def _from_first_word(words: Sequence[Word]) -> Sequence[Word]:
+def _from_first_word(words: tuple[Word, ...]) -> tuple[Word, ...]:
     """Return the words without the closing punctuation before the first: that of the moved passage beside them."""
     return words[next((i for i, word in enumerate(words) if word.core not in _CLOSING), len(words)) :]
 

@@ -44,7 +44,8 @@ RULES: dict[str, str] = {
     ),
     "signature or date filled in": (
         f"At every difference, one of: (1) one document has up to {MAX_FILLED_IN} words where the other has a blank "
-        '(underscores, dots, brackets); (2) one document has a date, or signature words ("/s/", By, Name, Title) with '
+        "(underscores, dots, brackets), and none that changes a sentence (not, may, shall, only, unless); "
+        '(2) one document has a date, or signature words ("/s/", By, Name, Title) with '
         "or without a name beside them, where the other has nothing."
     ),
     "other numbers or dates": "Every word that differs is a number or belongs to a date.",
@@ -171,7 +172,7 @@ def _is_filled_in(full: Side, blank: Side) -> bool:
     """Whether one side fills in a blank of the other; without a blank, it must add a signature or a date."""
     if not blank.is_open or not full.n_words or full.n_words + full.n_joining > MAX_FILLED_IN:
         return False
-    return blank.n_blanks > 0 or (full.is_signing and full.n_other <= full.n_signing)
+    return (blank.n_blanks > 0 and not full.n_turning) or (full.is_signing and full.n_other <= full.n_signing)
 
 
 def _filled_in(sides: Sequence[tuple[Side, Side]]) -> str:

@@ -54,6 +54,17 @@ def test_a_negation_that_moves_to_another_subject_is_named() -> None:
         assert (one.negations, one.passages, one.n_words_moved) == ((), (), 10)
 
 
+def test_a_sign_that_changes_in_a_moved_passage_is_shown() -> None:
+    pays, gets = (
+        "The tenant pays a deposit to the landlord of",
+        "500 crowns before he gets the key on the first of May.",
+    )
+    other = " ".join(f"{word}{i}" for i in range(10) for word in ("heating", "water", "light"))
+    lacked, added = sides(f"{pays} ≥ {gets} {other}", f"{other} {pays} ≤ {gets}")
+    assert ("≥" in " ".join(lacked.passages), lacked.n_words_moved) == (True, 0)
+    assert ("≤" in " ".join(added.passages), added.n_words_moved) == (True, 0)
+
+
 def test_beyond_the_limit_words_are_counted_and_negations_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(one_sided, "MAX_CHARACTERS", 20)
     _, added = sides("the rent is due", "the rent of the cellar and of the yard is due but not today")

@@ -94,6 +94,12 @@ def test_labels_between_signatures_are_no_difference(labels: tuple[str, ...], en
         assert (found.relation, found.measured.n_differences) == ("signature or date filled in", len(labels))
 
 
+@pytest.mark.parametrize(("filling", "expected"), [("not", "revised"), ("at all times", "signature or date filled in")])
+def test_a_negation_fills_in_no_blank(filling: str, expected: str) -> None:
+    blank = BODY + "The clerk shall ______ work on a Sunday."
+    assert relation(blank, blank.replace("______", filling)) == expected
+
+
 def test_who_has_filled_in_is_told() -> None:
     assert judged(FORM, SIGNED).judgement.filled_in == "member"
     assert judged(SIGNED, FORM).judgement.filled_in == "principal"
