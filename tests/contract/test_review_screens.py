@@ -306,9 +306,12 @@ def test_the_empty_log_does_not_say_that_a_removal_can_be_undone(visit: Visit) -
 
 def test_a_preview_that_is_out_of_date_is_shown_again(visit: Visit) -> None:
     again = visit.post("/tags", id=["lease", "letter"], tag="seen", expected=1)
-    assert "More documents would be changed" in words_of(again.text)
+    assert "Other changes would be made now" in words_of(again.text)
+    agreed = re.search('name="agreed" value="([0-9a-f]+)"', again.text)[1]
+    other = visit.post("/tags", id=["lease", "lease, signed"], tag="seen", expected=2, agreed=agreed)
+    assert "Other changes would be made now" in words_of(other.text)
     assert visit.service.collection.tags().counts == ()
-    assert visit.post("/tags", id=["lease", "letter"], tag="seen", expected=2).status_code == 303
+    assert visit.post("/tags", id=["lease", "letter"], tag="seen", expected=2, agreed=agreed).status_code == 303
 
 
 def test_one_document_is_tagged_and_the_tag_removed_at_once(visit: Visit) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 TAG = "tag"
 NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE, GROUP_NOTE = "never-group", "same-group", "principal", "note", "group-note"
@@ -49,6 +51,19 @@ class SettingChange:
     def key(self) -> SettingKey:
         """Kind, subject and other: the key to which the value belongs."""
         return self.kind, self.subject, self.other
+
+
+def digest_of(changes: Sequence[SettingChange]) -> str:
+    """Return a digest of changes, the same for the same documents with the same values before and after.
+
+    Examples
+    --------
+    >>> change = SettingChange("tag", "lease", "seen", None, "")
+    >>> digest_of([change]) == digest_of([change]), digest_of([change]) == digest_of([])
+    (True, False)
+    """
+    told = sorted(json.dumps(asdict(one)) for one in changes)
+    return hashlib.sha256("\n".join(told).encode()).hexdigest()
 
 
 def kind_of(stored: str, changes: Sequence[SettingChange], *, undone: bool = False) -> str:
@@ -146,6 +161,11 @@ class ActivityResult:
     is_dry_run: bool = False
     data: Mapping[str, object] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """Digest of the changes; see `digest_of`."""
+        return digest_of(self.changes)
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 from sqlalchemy import Connection, select
 
 from nearkin.collection.decisions.activity import checked_by, current_tags, record, values_of, whole_log
-from nearkin.collection.decisions.records import TAG, ActivityResult, SettingChange
+from nearkin.collection.decisions.records import TAG, ActivityResult, SettingChange, digest_of
 from nearkin.collection.stored.document_rows import (
     current_ids,
     current_ids_among_known,
@@ -93,8 +93,12 @@ def tag(
     by: str | None,
     dry_run: bool,
     max_changes: int | None,
+    agreed: str | None = None,
 ) -> ActivityResult:
-    """Set a field of documents to a value, or remove it if the value is None; see `Collection.tag`."""
+    """Set a field of documents to a value, or remove it if the value is None; see `Collection.tag`.
+
+    ``agreed`` is the digest of the changes that a preview showed: others are only returned, as in a dry run.
+    """
     field, who = checked_field(field), checked_by(by)
     value = None if value is None else _checked_value(value)
     kind = "untag" if value is None else "tag"
@@ -113,7 +117,9 @@ def tag(
         else:
             _refuse_unknown(connection, wanted, field if value is None else None)
         values = dict.fromkeys(wanted, value)
-        return _set(connection, kind, field, values, data=data, by=who, dry_run=dry_run, max_changes=max_changes)
+        return _set(
+            connection, kind, field, values, data=data, by=who, dry_run=dry_run, max_changes=max_changes, agreed=agreed
+        )
 
 
 def tag_values(
@@ -142,6 +148,7 @@ def _set(
     by: str,
     dry_run: bool,
     max_changes: int | None,
+    agreed: str | None = None,
 ) -> ActivityResult:
     was = values_of(connection, [(TAG, doc_id, field) for doc_id in values])
     changes = tuple(
@@ -150,6 +157,7 @@ def _set(
         if (before := was.get((TAG, doc_id, field))) != value
     )
     is_dry_run = dry_run or (max_changes is not None and len(changes) > max_changes)
+    is_dry_run = is_dry_run or (agreed is not None and digest_of(changes) != agreed)
     number = record(connection, kind, changes, by=by, data=data) if changes and not is_dry_run else None
     return ActivityResult(
         number=number,

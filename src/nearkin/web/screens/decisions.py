@@ -29,8 +29,9 @@ _OF_A_CHANGE = ("done", "job", "unchanged")
 class TagForm(ToleranceQuery, kw_only=True):
     """A tag, and the documents that get it: some ids, or all members of a group.
 
-    ``expected`` is the number of changes that a preview showed; without it, the form asks for a preview, unless it is
-    about one document; with ``is_previewed`` also then. ``quick`` is the tag of the button that was pressed.
+    ``expected`` is the number of changes that a preview showed, and ``agreed`` their digest; without the number, the
+    form asks for a preview, unless it is about one document; with ``is_previewed`` also then. ``quick`` is the tag of
+    the button that was pressed.
     """
 
     tag: str = ""
@@ -40,6 +41,7 @@ class TagForm(ToleranceQuery, kw_only=True):
     is_removed: bool = False
     is_previewed: bool = False
     expected: int | None = None
+    agreed: str | None = None
     back: str = "/"
 
 
@@ -60,8 +62,9 @@ def set_tag(service: ReviewService, visitor: Visitor, body: TagForm) -> GoTo | S
         by=visitor.name,
         dry_run=needs_preview,
         max_changes=body.expected,
+        agreed=body.agreed,
     )
-    if found.is_dry_run:  # or more would be changed than the preview showed
+    if found.is_dry_run:  # or something else would be changed than the preview showed
         return _preview(found, body)
     return back_to(body.back, found)
 
