@@ -18,7 +18,7 @@ from nearkin.stages.documents.extraction.embedded import unwrapped
 from nearkin.stages.documents.extraction.kept_property import kept_property
 from nearkin.stages.documents.extraction.kinds import ZIPPED
 from nearkin.stages.documents.extraction.limits import raised_by
-from nearkin.stages.documents.extraction.office_parts import MAY_END_EARLY, incomplete_part
+from nearkin.stages.documents.extraction.office_parts import PartLacking, checked_parts
 from nearkin.stages.documents.extraction.ole import CUT_OFF, OleError, OleFile
 from nearkin.stages.documents.extraction.one_call import result_of
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member
@@ -103,27 +103,27 @@ class OfficeFile:
             read = read.lacking("corrupt", CUT_OFF)
         if self._given.kind in ZIPPED and self._given.blob.before_archive:
             read = read.lacking("corrupt", ANOTHER_BEFORE)
-        if (incomplete := self._incomplete(warnings)) is not None:
-            read = read.lacking("corrupt", incomplete)
+        if (lacking := self._lacking(text, is_suspect=bool(warnings))) is not None:
+            read = read.lacking(lacking.exception, lacking.sentence)
         if self._inside.lost or found.n_objects:
             n = max(len(self._inside.lost), found.n_objects)
             what = "an embedded object was" if n == 1 else f"{n} embedded objects were"
             read = read.lacking("embedded objects lost", f"{what} not read")
         if not text.strip() and self._inside.is_of_1995:
             raise ExtractionError("unsupported", "a workbook of Excel 95, in which no text was found")
-        if not (text.strip() or self._inside.members or self._inside.lost) and self._inside.n_images:
+        is_without_text = not (text.strip() or self._inside.members or self._inside.lost)
+        if is_without_text and self._inside.n_images and read.exception is None:
             read = DocumentRead(
                 text=None, extractor=self.name, exception="image only",
                 sentence="it holds images and no text; text in images is not recognised",
             )  # fmt: skip
         return read
 
-    def _incomplete(self, warnings: tuple[str, ...]) -> str | None:
-        """Return why text may be missing, if an XML file in the archive is incomplete; see `office_parts`."""
-        kind = self._given.kind
-        if kind not in ZIPPED or not (kind in MAY_END_EARLY or warnings) or not self._inside.is_whole:
+    def _lacking(self, text: str, *, is_suspect: bool) -> PartLacking | None:
+        """Return why text may be missing, according to the XML files in the archive; see `office_parts`."""
+        if self._given.kind not in ZIPPED or not self._inside.is_whole or self._inside.n_encrypted:
             return None
-        return incomplete_part(self._given.blob.archive, kind)
+        return checked_parts(self._given.blob.archive, self._given.kind, text, is_suspect=is_suspect).lacking
 
     def has_members(self) -> bool:
         """Whether documents are embedded."""

@@ -1,0 +1,109 @@
+"""Words in the XML of office files that are not in their text: the document has an exception, and is not empty."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+
+from extraction_files import extracted, written
+from generator import office_files as make
+from nearkin.stages.documents.extraction.office_parts import checked_parts
+from nearkin.stages.documents.extraction.office_words import TextToFind
+
+TOLD = "It was a dark and stormy night."
+LOST = "The rain fell in torrents."
+
+
+def parts_in(data: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {one: archive.read(one) for one in archive.namelist()}
+
+
+def with_parts(data: bytes, **parts: str) -> bytes:
+    """The same archive with other texts of parts, by their names."""
+    return make.zipped(parts_in(data) | parts)
+
+
+def checked(data: bytes, kind: str, text: str):
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return checked_parts(archive, kind, text).lacking
+
+
+WORD = '<w:document xmlns:w="w" xmlns:mc="mc"><w:body>{}</w:body></w:document>'
+RIGHTLY_OMITTED = {
+    "deleted": "<w:p><w:del><w:r><w:delText>Not there</w:delText></w:r></w:del></w:p>",
+    "field": "<w:r><w:instrText>REF other words</w:instrText></w:r>",
+    "moved": "<w:moveFrom><w:r><w:t>moved from here</w:t></w:r></w:moveFrom>",
+    "fallback": "<mc:Fallback><w:t>the same once more</w:t></mc:Fallback>",
+    "fallback of another prefix": '<x:Fallback xmlns:x="mc"><w:t>the same once more</w:t></x:Fallback>',
+    "comment": "<!-- <w:t>words of the author</w:t> -->",
+}
+
+
+@pytest.mark.parametrize("omitted", RIGHTLY_OMITTED.values(), ids=RIGHTLY_OMITTED)
+def test_what_is_rightly_not_read_is_not_missing(omitted):
+    body = f"<w:p><w:r><w:t>{TOLD}</w:t></w:r></w:p>{omitted}<w:p><w:r><w:t>{LOST}</w:t></w:r></w:p>"
+    data = with_parts(make.docx([]), **{"word/document.xml": WORD.format(body)})
+    assert checked(data, "docx", f"{TOLD}\n{LOST}") is None
+    assert checked(data, "docx", TOLD).sentence == "5 words of its word/document.xml not extracted: text may be missing"
+
+
+def test_words_may_have_another_order_and_other_spaces():
+    text = TextToFind("a note: second FIRST third-and-last, with\u00a0spaces and oﬃce")
+    assert text.n_missing(["First second", "third and last", "with spaces", "and office"]) == 0
+    assert TextToFind("one two 1threefour five").n_missing(["three", "four five", "threefourfive six seven one"]) == 4
+
+
+def test_few_missing_words_are_no_loss_unless_they_are_all():
+    text = TextToFind("one two three")
+    assert [text.n_missing([one]) for one in ("one two x y", "three x y z", "x", "7")] == [0, 3, 1, 0]
+
+
+def test_each_part_is_found_once():
+    data = make.pptx([TOLD, TOLD])
+    assert checked(data, "pptx", f"{TOLD} {TOLD}") is None
+    assert checked(data, "pptx", TOLD).sentence.startswith("7 words of its ppt/slides/slide2.xml not extracted")
+
+
+def test_shared_strings_that_no_cell_shows_are_not_missing():
+    strings = "".join(f"<si><t>{one}</t></si>" for one in (LOST, TOLD, LOST))
+    sheet = '<worksheet><sheetData><row><c t="s"><v>1</v></c></row></sheetData></worksheet>'
+    parts = {"xl/sharedStrings.xml": f"<sst>{strings}</sst>", "xl/worksheets/sheet1.xml": sheet}
+    data = with_parts(make.xlsx([]), **parts)
+    assert checked(data, "xlsx", TOLD) is None
+    assert checked(data, "xlsx", LOST).sentence.startswith("7 words of its xl/sharedStrings.xml not extracted")
+
+
+def test_numbers_in_open_documents_may_be_written_otherwise():
+    cell = '<table:table-cell office:value-type="{}"><text:p>{}</text:p></table:table-cell>'
+    cells = cell.format("date", "1 January 2024") + cell.format("string", TOLD)
+    spaces = 'xmlns:office="o" xmlns:text="t" xmlns:table="s"'
+    content = f"<office:document-content {spaces}><office:body>{cells}</office:body></office:document-content>"
+    data = make.zipped({"content.xml": content})
+    assert checked(data, "ods", f"2024-01-01 {TOLD}") is None
+    assert checked(data, "ods", "2024-01-01").sentence.startswith("7 words of its content.xml not extracted")
+
+
+LOSING = {
+    "alternative.docx": (
+        "unsupported",
+        "its word/chunk.mht, a document inside it, was not read: text may be missing",
+        lambda: with_parts(
+            make.docx([TOLD]),
+            **{
+                "word/_rels/document.xml.rels": '<Relationships><Relationship Target="chunk.mht" Type="x/aFChunk"/>'
+                "</Relationships>",
+                "word/chunk.mht": LOST,
+            },
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOSING)
+def test_lost_text_is_an_exception_and_not_empty(pool, tmp_path, name):
+    exception, sentence, made = LOSING[name]
+    (found,) = extracted(pool, written(tmp_path, {name: made()})).values()
+    assert (found.origin.exception, found.origin.sentence) == (exception, sentence)
