@@ -19,6 +19,7 @@ from nearkin.stages.documents.extraction.kept_property import kept_property
 from nearkin.stages.documents.extraction.kinds import ZIPPED
 from nearkin.stages.documents.extraction.limits import raised_by
 from nearkin.stages.documents.extraction.office_parts import PartLacking, checked_parts
+from nearkin.stages.documents.extraction.office_usual_form import usual_form
 from nearkin.stages.documents.extraction.ole import CUT_OFF, OleError, OleFile
 from nearkin.stages.documents.extraction.one_call import result_of
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member
@@ -89,7 +90,7 @@ class OfficeFile:
             raise ExtractionError("encrypted", "encrypted with a password")
         n_encrypted = self._inside.n_encrypted
         try:
-            found = extract(self._data, self._given)
+            found = self._read()
         except ExtractionError:
             if n_encrypted:
                 raise ExtractionError("encrypted", "encrypted in its ZIP archive") from None
@@ -103,8 +104,8 @@ class OfficeFile:
             read = read.lacking("corrupt", CUT_OFF)
         if self._given.kind in ZIPPED and self._given.blob.before_archive:
             read = read.lacking("corrupt", ANOTHER_BEFORE)
-        if (lacking := self._lacking(text, is_suspect=bool(warnings))) is not None:
-            read = read.lacking(lacking.exception, lacking.sentence)
+        if found.lacking is not None:
+            read = read.lacking(found.lacking.exception, found.lacking.sentence)
         if self._inside.lost or found.n_objects:
             n = max(len(self._inside.lost), found.n_objects)
             what = "an embedded object was" if n == 1 else f"{n} embedded objects were"
@@ -119,11 +120,47 @@ class OfficeFile:
             )  # fmt: skip
         return read
 
-    def _lacking(self, text: str, *, is_suspect: bool) -> PartLacking | None:
-        """Return why text may be missing, according to the XML files in the archive; see `office_parts`."""
-        if self._given.kind not in ZIPPED or not self._inside.is_whole or self._inside.n_encrypted:
+    def _read(self) -> ExtractedText:
+        """Return the text; a file of an unusual make is written again first (`office_usual_form`)."""
+        try:
+            found = self._extracted(self._data)
+        except ExtractionError as error:
+            again = self._read_again() if error.exception == "corrupt" else None
+            if again is None:
+                raise
+            return again
+        is_damaged = found.lacking is not None and found.lacking.exception == "corrupt"
+        if is_damaged or not (found.is_unusual or found.lacking):
+            return found
+        again = self._read_again()
+        if again is not None and (again.lacking is None or len(again.text) > len(found.text)):
+            return again
+        return found
+
+    def _read_again(self) -> ExtractedText | None:
+        """Return the text of the file in its usual form; None if it has none or is not read either."""
+        if not self._has_parts:
             return None
-        return checked_parts(self._given.blob.archive, self._given.kind, text, is_suspect=is_suspect).lacking
+        limits = self._given.limits
+        archive, kind = self._given.blob.archive, self._given.kind
+        form = usual_form(archive, kind, limits["output_bytes"], limits["compression_ratio"])
+        try:
+            return None if form is None else self._extracted(form)
+        except ExtractionError:
+            return None
+
+    def _extracted(self, data: bytes) -> ExtractedText:
+        """Return the text of a form of the file, and whether that of the XML files in the file is in it."""
+        found = extract(data, self._given)
+        if self._has_parts:
+            archive, kind = self._given.blob.archive, self._given.kind
+            checked = checked_parts(archive, kind, found.text, is_suspect=bool(found.warnings))
+            found.lacking, found.is_unusual = checked.lacking, checked.is_unusual
+        return found
+
+    @property
+    def _has_parts(self) -> bool:
+        return self._given.kind in ZIPPED and self._inside.is_whole and not self._inside.n_encrypted
 
     def has_members(self) -> bool:
         """Whether documents are embedded."""
@@ -256,6 +293,11 @@ class ExtractedText:
     n_pages : int or None
     n_objects : int
         Embedded objects, which are not in the text.
+
+    Attributes
+    ----------
+    lacking, is_unusual
+        See `office_parts.PartsChecked`.
     """
 
     def __init__(self, text: str, warnings: tuple[str, ...], n_pages: int | None, n_objects: int) -> None:
@@ -263,6 +305,8 @@ class ExtractedText:
         self.warnings = warnings
         self.n_pages = n_pages
         self.n_objects = n_objects
+        self.lacking: PartLacking | None = None
+        self.is_unusual = False
 
 
 def extract(data: bytes, given: Given) -> ExtractedText:

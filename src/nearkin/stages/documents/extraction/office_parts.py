@@ -26,6 +26,7 @@ from nearkin.stages.documents.extraction.office_words import (
     STYLES,
     TextListener,
     TextToFind,
+    is_in_other_encoding,
     quick_pieces,
     without_fallbacks,
 )
@@ -75,6 +76,8 @@ USUAL_SLIDE = re.compile(r"ppt/slides/slide\d+\.xml")
 _PAGE = re.compile(r".+\.x?html?", re.IGNORECASE)
 _END_OF_PAGE = re.compile(rb"</(?:\w+:)?html\s*>", re.IGNORECASE)
 _CHUNKS = (".mht", ".mhtml", ".htm", ".html", ".xhtml", ".rtf", ".docx", ".docm", ".dotx", ".txt")
+_STRICT = b"//purl.oclc.org/ooxml/"
+_HEAD_BYTES = 4096
 _SHARED_STRING = re.compile(rb"""\bt=["']s["'][^>]*>\s*<(?:\w+:)?v[^>]*>\s*(\d{1,9})""")
 _AT_END = frozenset(
     expat.errors.codes[one]
@@ -124,8 +127,8 @@ class PartsChecked(NamedTuple):
     lacking : PartLacking or None
         None if all XML is complete, and all its words are in the text.
     is_unusual : bool
-        Whether xberg may lose or repeat text of a valid file: it has CDATA sections or entities, or its slides have
-        other names.
+        Whether xberg may lose or repeat text of a valid file: it has CDATA sections, entities or another encoding than
+        UTF-8, or its slides have other names, or the namespaces of Strict Open XML.
     """
 
     lacking: PartLacking | None
@@ -239,7 +242,7 @@ def relationships_of(name: str) -> str:
 
 def targets(archive: zipfile.ZipFile, name: str) -> Iterable[tuple[str, str]]:
     """Yield the roles and the names of the parts that another part refers to."""
-    for one in _attributes(archive, relationships_of(name), "Relationship"):
+    for one in attributes(archive, relationships_of(name), "Relationship"):
         if one.get("TargetMode") != "External":
             yield one.get("Type", "").rpartition("/")[2], resolved(name, one.get("Target", ""))
 
@@ -265,7 +268,7 @@ def _roles_in_ooxml(archive: zipfile.ZipFile, kind: str) -> dict[str, str]:
 def _declared_roles(archive: zipfile.ZipFile) -> dict[str, str]:
     """Return the roles of parts by the content types."""
     found = {}
-    for one in _attributes(archive, CONTENT_TYPES, "Override"):
+    for one in attributes(archive, CONTENT_TYPES, "Override"):
         role = one.get("ContentType", "").rpartition(".")[2].removesuffix("+xml")
         if role in _ROLES:
             found[one.get("PartName", "").lstrip("/")] = role
@@ -274,16 +277,16 @@ def _declared_roles(archive: zipfile.ZipFile) -> dict[str, str]:
 
 def _roles_in_book(archive: zipfile.ZipFile, names: Iterable[str]) -> dict[str, str]:
     """Return the pages of a book that are read one behind the other."""
-    for root in _attributes(archive, "META-INF/container.xml", "rootfile"):
+    for root in attributes(archive, "META-INF/container.xml", "rootfile"):
         package = root.get("full-path", "")
-        items = {one.get("id"): one for one in _attributes(archive, package, "item")}
-        read = [items.get(one.get("idref"), {}) for one in _attributes(archive, package, "itemref")]
+        items = {one.get("id"): one for one in attributes(archive, package, "item")}
+        read = [items.get(one.get("idref"), {}) for one in attributes(archive, package, "itemref")]
         pages = [one for one in read if "html" in one.get("media-type", "")]
         return {resolved(package, one.get("href", "")): "page" for one in pages}
     return dict.fromkeys(filter(_PAGE.fullmatch, names), "page")
 
 
-def _attributes(archive: zipfile.ZipFile, name: str, local: str) -> list[Mapping[str, str]]:
+def attributes(archive: zipfile.ZipFile, name: str, local: str) -> list[Mapping[str, str]]:
     """Return the attributes of the elements of one name; none if the part cannot be read."""
     try:
         root = ElementTree.fromstring(archive.read(name))
@@ -393,6 +396,7 @@ class _ReadPart:
         except UNREADABLE:
             return "cannot be read"
         self._data = data
+        self.is_unusual |= is_in_other_encoding(data) or (self._part.role == "slide" and _STRICT in data[:_HEAD_BYTES])
         if is_quick:
             self._pieces = [one.encode() for one in texts]
         return None

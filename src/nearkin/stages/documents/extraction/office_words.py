@@ -21,7 +21,7 @@ _MIN_LETTERS = 8
 _MAX_PARAGRAPHS = 1000
 _WORD = re.compile(r"[^\W_]+")
 _SPACES = b" \t\n\r"
-_OTHER_ENCODING = re.compile(rb"""\s*<\?xml[^>]*\bencoding=["'](?!utf-?8["'])""", re.IGNORECASE)
+_OTHER_ENCODING = re.compile(rb"""\s*<\?xml[^>]*\bencoding=["'](?!utf-?8["']|us-ascii["'])""", re.IGNORECASE)
 _PIECE = re.compile(rb">([^<]+)</(?:[\w.-]+:)?t\s*>")
 _FALLBACK = re.compile(rb"<(/?)mc:Fallback>")
 _ENDS = frozenset((
@@ -65,12 +65,17 @@ def quick_pieces(part: bytes) -> list[bytes] | None:
     >>> quick_pieces(b"<w:p><w:r><w:t>A &amp; B</w:t></w:r><w:instrText>PAGE</w:instrText><w:t>, C</w:t></w:p>")
     [b'A & B', b', C']
     """
-    if b"\0" in part or not (part.isascii() or _OTHER_ENCODING.match(part) is None):
+    if b"\0" in part or (not part.isascii() and is_in_other_encoding(part)):
         return None
     pieces = _PIECE.findall(part)
     if b"&" in part:
         pieces = [html.unescape(one.decode()).encode() if b"&" in one else one for one in pieces]
     return pieces
+
+
+def is_in_other_encoding(part: bytes) -> bool:
+    """Whether an XML file is not in UTF-8."""
+    return part.startswith((b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")) or _OTHER_ENCODING.match(part) is not None
 
 
 def without_fallbacks(part: bytes) -> bytes:
@@ -129,8 +134,8 @@ class TextListener:
         if local in _ENDS:
             self._pieces.append("\n")
         if local == "table-cell":  # of a number or a date, xberg writes the value, not as it is shown
-            types = [value for name, value in attributes.items() if name.endswith(":value-type")]
-            self._is_left_out = types not in ([], ["string"])
+            types = {value for name, value in attributes.items() if name.endswith(":value-type")}
+            self._is_left_out = not types <= {"string"}
             self._listen()
         elif local == "si":
             self._is_left_out = self._only is not None and self._n_strings not in self._only

@@ -77,7 +77,7 @@ def test_shared_strings_that_no_cell_shows_are_not_missing():
 
 
 def test_numbers_in_open_documents_may_be_written_otherwise():
-    cell = '<table:table-cell office:value-type="{}"><text:p>{}</text:p></table:table-cell>'
+    cell = '<table:table-cell office:value-type="{0}" calcext:value-type="{0}"><text:p>{1}</text:p></table:table-cell>'
     cells = cell.format("date", "1 January 2024") + cell.format("string", TOLD)
     spaces = 'xmlns:office="o" xmlns:text="t" xmlns:table="s"'
     content = f"<office:document-content {spaces}><office:body>{cells}</office:body></office:document-content>"
