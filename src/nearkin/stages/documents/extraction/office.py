@@ -54,6 +54,9 @@ _ENCRYPTED = re.compile(r"encrypt|password", re.IGNORECASE)
 _DAMAGED = re.compile(r"invalid zip archive", re.IGNORECASE)
 """Words of a reader of ZIP archives, which come in an error of another kind, too."""
 _BOMB = re.compile(r"\bratio\b|bomb|security|limit exceeded|exceeds", re.IGNORECASE)
+_CELLS = re.compile(r"\bcell limit\b", re.IGNORECASE)
+_MIN_CELLS, _BYTES_A_CELL = 100_000, 128
+"""The least maximum number of cells, and the bytes of the limit of a text of which each allows one."""
 _TIME = re.compile(r"timed? ?out", re.IGNORECASE)
 
 
@@ -326,9 +329,9 @@ def extract(data: bytes, given: Given) -> ExtractedText:
     try:
         result = result_of(xberg.extract(asked, config))
     except Exception as error:
-        raise _in_words(str(error)) from error
+        raise _in_words(str(error), given.limits["output_bytes"]) from error
     if result.errors and not result.results:
-        raise _in_words(str(result.errors[0].message))
+        raise _in_words(str(result.errors[0].message), given.limits["output_bytes"])
     found = result.results[0]
     text = _text_of_word(found) if _is_page(kind) else _without_placeholders(found.content)
     warnings = tuple(dict.fromkeys(one.message for one in found.processing_warnings if one.source not in _NOISE))
@@ -402,22 +405,40 @@ def settings_of_xberg(wall_s: int, output_bytes: int, ratio: int, kind: str) -> 
             include_headers=True, include_footers=True, include_footnotes=True, strip_repeating_text=False
         ),
         security_limits=xberg.SecurityLimits(
-            max_compression_ratio=ratio, max_content_size=output_bytes, max_archive_size=2 * output_bytes
+            max_compression_ratio=ratio,
+            max_content_size=output_bytes,
+            max_archive_size=2 * output_bytes,
+            max_table_cells=_max_cells(output_bytes),
         ),
         concurrency=xberg.ConcurrencyConfig(max_threads=1),
     )
 
 
-def _in_words(message: str) -> ExtractionError:
+def _max_cells(output_bytes: int) -> int:
+    """Return the maximum number of cells in the tables of a document: 2,097,152 with the usual limits."""
+    return max(_MIN_CELLS, output_bytes // _BYTES_A_CELL)
+
+
+def _in_words(message: str, output_bytes: int) -> ExtractionError:
     """Return the exception for an error of xberg."""
     why = re.sub(r"^(?:Parsing|Validation|IO|Security) error: ", "", message.splitlines()[0] if message else "")[:300]
     if _ENCRYPTED.search(why):
         return ExtractionError("encrypted", "encrypted with a password")
     if _BOMB.search(why) and not _DAMAGED.search(why):
-        return ExtractionError("bomb", f"refused: {why}{raised_by('ratio' if 'ratio' in why else 'size')}")
+        return ExtractionError("bomb", f"refused: {_refusal(why, output_bytes)}")
     if _TIME.search(why):
         return ExtractionError("time-out", f"not finished in time: {why}{raised_by('time')}")
     return ExtractionError("corrupt", f"damaged, or not of the kind that it claims: {why}")
+
+
+def _refusal(why: str, output_bytes: int) -> str:
+    """Return which limit an error of xberg is about, and how to raise it; some limits of xberg are fixed."""
+    if _CELLS.search(why):
+        return f"its tables have more than {_max_cells(output_bytes):,} cells, the limit{raised_by('size')}"
+    if "ratio" in why:
+        return f"{why}{raised_by('ratio')}"
+    is_ours = not {str(output_bytes), str(2 * output_bytes)}.isdisjoint(re.findall(r"\d+", why))
+    return f"{why}{raised_by('size') if is_ours else '; this limit is fixed'}"
 
 
 @lru_cache(maxsize=1)
