@@ -85,25 +85,25 @@ def percent_text(part: float, whole: float) -> str:
 
 
 def estimate_text(value: float) -> str:
-    """Write an estimated count: without decimals from 10, with one decimal below, "fewer than" if small.
+    """Write an estimated count: without decimals from 10, with one decimal below, "less than" if small.
 
     Examples
     --------
     >>> estimate_text(1234.4), estimate_text(1.3), estimate_text(0.02), estimate_text(0)
-    ('1,234', '1.3', 'fewer than 0.1', '0')
+    ('1,234', '1.3', 'less than 0.1', '0')
     """
     if value >= 10:
         return f"{value:,.0f}"
-    return "fewer than 0.1" if 0 < value < 0.1 else f"{value:.1f}" if value else "0"
+    return "less than 0.1" if 0 < value < 0.1 else f"{value:.1f}" if value else "0"
 
 
 def missed_pairs_text(n_missed: float, recall: float | None) -> str:
-    """Write an estimated number of missed pairs; 0, as manifests round it, is "fewer than" if the recall is below 1.
+    """Write an estimated number of missed pairs; 0, as manifests round it, is "less than" if the recall is below 1.
 
     Examples
     --------
     >>> missed_pairs_text(0.0, 0.999998), missed_pairs_text(0.0, 1.0), missed_pairs_text(1.26, 0.99)
-    ('fewer than 0.1', '0', '1.3')
+    ('less than 0.1', '0', '1.3')
     """
     is_rounded = not n_missed and recall is not None and recall < 1
     return estimate_text(0.05 if is_rounded else n_missed)

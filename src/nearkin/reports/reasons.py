@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from nearkin.errors import is_int
 from nearkin.manifests.dedup import DedupManifest
-from nearkin.nouns import counted
+from nearkin.nouns import agreeing, counted
 
 REASONS_IN_WORDS = {
-    "unique": "no match with another kept document",
+    "unique": "matches no other kept document",
     "too short": "shorter than one shingle, no match",
     "exact copy": "same text once normalised",
     "near-duplicate": "verified similarity at or above the threshold",
@@ -34,6 +34,8 @@ def reason_in_words(told: DedupManifest, reason: str) -> str:
     """Explain a reason of a run; with another set, documents of the input are not compared with each other."""
     if told.is_against and reason == "unique":
         return "no match in the other set"
+    if reason == "unique" and (n_groups := told.count("groups")):
+        return f"{REASONS_IN_WORDS[reason]}; {n_groups:,} {agreeing(n_groups, 'represents', 'represent')} a group"
     if reason == "overlap" and is_int(n := told.parameters.get("min_shared")):
         return f"shares at least {counted(n, 'shingle')} with a document of the other set"
     if reason == "overlap" and told.threshold is not None:

@@ -103,4 +103,4 @@ def test_the_words_of_the_differences_are_counted(
 def test_missed_pairs_are_rounded_as_by_dedup() -> None:
     manifest = DedupManifest.of({**MANIFEST, "estimated_missed_pairs": 0.068})
     html = render_families_report(manifest, cards=[], rules={}, problems=[], n_problems=0)
-    assert "Estimated number of missed pairs: fewer than 0.1." in html
+    assert "Expected number of missed pairs: less than 0.1." in html

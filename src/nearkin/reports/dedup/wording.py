@@ -172,9 +172,11 @@ def _reported(facts: DedupManifest) -> str:
 def _estimated(n_missed: float, recall: float | None) -> str:
     if recall is None and not n_missed:
         return "No pair was verified, so the number of missed pairs was not estimated."
-    of_recall = "" if recall is None else f" (recall {share_percent_text(recall)})"
-    missed = missed_pairs_text(n_missed, recall)
-    return f"From the similarities of the verified pairs, a model estimates that {missed} pairs were missed{of_recall}."
+    of_recall = "" if recall is None else f" (estimated recall {share_percent_text(recall)})"
+    return (
+        "A model predicts from the similarities of the verified pairs how many were missed: the expected number is "
+        f"{missed_pairs_text(n_missed, recall)}{of_recall}. To measure the recall, run nearkin audit."
+    )
 
 
 def _missed(facts: DedupManifest) -> Iterator[str]:

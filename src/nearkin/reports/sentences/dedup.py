@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from nearkin.manifests.dedup import NOT_UTF8, REPEATED_ID, DedupManifest, ExtractionCounts, MemoryUse
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.criterion import criterion_text
-from nearkin.reports.quantities import missed_pairs_text, share_percent_text
+from nearkin.reports.quantities import missed_pairs_text, parameter_text, share_percent_text
 from nearkin.reports.reasons import REASONS_IN_WORDS, reason_in_words
 from nearkin.reports.sentences.cost import memory_text, speed_text, total_s
 from nearkin.reports.sentences.damage import damage_sentences
@@ -48,10 +48,6 @@ def dedup_sentences(told: DedupManifest, *, has_kept: bool, has_compiled: bool =
             "passages from the file.",
             "warning",
         )
-    n_bridges = told.count("bridges_refused")
-    pairs = counted(told.count("pairs"), "pair")
-    apart = "the two documents are not in one group, because every member must match its group's principal"
-    bridges = f"; in {n_bridges:,} of these {pairs} {apart}" if n_bridges else ""
     copies = counted(told.count("pairs_of_exact_copies"), "exact copy", "exact copies")
     found = f"{copies} and {counted(told.count('pairs'), 'verified pair')}"
     criterion = f"{'with' if 'min_shared' in told.parameters else 'at'} {criterion_text(told.parameters)}"
@@ -59,7 +55,13 @@ def dedup_sentences(told: DedupManifest, *, has_kept: bool, has_compiled: bool =
         yield Sentence(f"{found} across the two sets, {criterion}")
         yield Sentence("Documents of INPUT were not compared with each other")
     else:
-        yield Sentence(f"{counted(told.count('groups'), 'group')}, from {found} {criterion}{bridges}")
+        yield Sentence(f"{counted(told.count('groups'), 'group')}; {found} {criterion}")
+        if n_bridges := told.count("bridges_refused"):
+            of_pairs = f"{n_bridges:,} of {counted(told.count('pairs'), 'verified pair')}"
+            yield Sentence(
+                f"{of_pairs} {agreeing(n_bridges, 'is a bridge', 'are bridges')}: the two documents are not in the "
+                "same group, because every member must match its group's principal"
+            )
     if told.against_counts is not None:
         yield from _on_others(told, told.against_counts)
         yield from _on_pairs_that_drop_nothing(told, told.against_counts["match"])
@@ -194,19 +196,21 @@ def missed_pairs_sentence(told: DedupManifest) -> Sentence:
             "with very many others were not compared; each such text was compared with the first of them only.",
             "warning",
         )
-    of_search = " of the search" if told.command == "regroup" else ""
-    is_shared = "min_shared" in told.parameters
-    at = "with exactly one shared shingle" if is_shared else "exactly at the threshold"
-    recall = share_percent_text(told.plan_numbers["recall_at_threshold"])
+    at = "with exactly one shared shingle" if "min_shared" in told.parameters else "exactly at the threshold"
+    if told.command == "regroup" and told.searched_threshold is not None:
+        at = f"exactly at {parameter_text(told.searched_threshold)}, the threshold of the search"
+    at_threshold = share_percent_text(told.plan_numbers["recall_at_threshold"])
     estimated = told.estimated_recall  # as nearkin audit writes it
     missed = missed_pairs_text(told.estimated_missed_pairs or 0.0, estimated)  # as in the report
-    found = f"Estimated missed pairs: {missed}"
-    if estimated is None and not told.estimated_missed_pairs:
-        found = "No pair was verified, so the number of missed pairs was not estimated"
     if estimated is not None:
-        about = "" if missed.startswith("fewer") else "about "
-        found = f"Estimated recall: {share_percent_text(estimated)} of all pairs ({about}{missed} pairs missed)"
-    return Sentence(f"{found}; predicted recall of pairs {at}{of_search}: {recall}")
+        return Sentence(
+            f"Estimated recall: {share_percent_text(estimated)} of all pairs, {at_threshold} of pairs {at}. Expected "
+            f"number of missed pairs: {missed}. To measure the recall, run nearkin audit."
+        )
+    found = f"Expected number of missed pairs: {missed}"
+    if not told.estimated_missed_pairs:
+        found = "No pair was verified, so the number of missed pairs was not estimated"
+    return Sentence(f"{found}; predicted recall of pairs {at}: {at_threshold}")
 
 
 def _on_search(told: DedupManifest, *, has_compiled: bool) -> Iterator[Sentence]:
