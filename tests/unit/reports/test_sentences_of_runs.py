@@ -127,6 +127,11 @@ def test_whether_a_prediction_held(
             0.9894,
             "The recall is 0.01 points below the predicted 98.94%.",
         ),
+        (
+            replace(EXACT, recall=72 / 73, low=72 / 73, high=72 / 73),  # 98.630%, printed as 98.63%
+            0.998676,
+            "The recall is 1.23 points below the predicted 99.86%.",
+        ),
     ],
 )
 def test_by_how_much_a_recall_is_below_the_predicted_one(

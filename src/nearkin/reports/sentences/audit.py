@@ -41,7 +41,7 @@ def prediction_sentence(found: AuditEstimate, predicted: float | None, *, claims
         return Sentence("consistent: none of these pairs was missed")
     if found.is_exact:
         return Sentence("")
-    if predicted <= found.high and _points_text(predicted - found.recall):
+    if predicted <= found.high and _points_text(_printed(predicted) - _printed(found.recall)):
         return Sentence("above the measured recall, inside the interval")
     if found.low <= predicted <= found.high:
         return Sentence("inside the interval")
@@ -59,7 +59,7 @@ def below_text(found: AuditEstimate, predicted: float | None, expected_by: str =
     """
     if predicted is None or found.recall is None or found.high is None:
         return ""
-    points = _points_text(predicted - found.recall)
+    points = _points_text(_printed(predicted) - _printed(found.recall))
     if not points:
         return ""
     than = f"below the {expected_by} {share_percent_text(predicted)}"
@@ -68,6 +68,11 @@ def below_text(found: AuditEstimate, predicted: float | None, expected_by: str =
     if of_interval := _points_text(rounded_down(predicted - found.high, 4)):
         return f"The measured recall is {points} {than}, and its whole interval is at least {of_interval} below it."
     return ""
+
+
+def _printed(share: float) -> float:
+    """Return a share as `share_percent_text` prints it, so that differences are those of the printed figures."""
+    return float(share_percent_text(share).removesuffix("%")) / 100
 
 
 def _points_text(difference: float) -> str:
