@@ -116,7 +116,11 @@ def test_the_command(low, tmp_path):
     assert listing(run) >= before
     again = nearkin_here("regroup", run, "--threshold", "0.9", "-q")
     assert (again.code, "--overwrite" in again.err) == (5, True)
-    assert nearkin_here("regroup", run, "--threshold", "0.9", "-q", "--no-report", "--overwrite").code == 0
+    assert "No cleaned corpus was written." in (run / "threshold-0.9/report.html").read_text("utf-8")
+    said = nearkin_here("regroup", run, "--threshold", "0.9", "--no-report", "--overwrite").out
+    earlier, later = (sum(tables(one)["documents"]["keep"].to_pylist()) for one in (run, run / "threshold-0.9"))
+    assert f"{later - earlier} more documents are kept than in {run} (threshold 0.50)" in " ".join(said.split())
+    assert "run nearkin dedup with --threshold 0.9 --group principal --write-kept" in " ".join(said.split())
     assert "report.html" not in listing(run / "threshold-0.9")
 
 

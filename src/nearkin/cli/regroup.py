@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from nearkin.cli.options.definitions import (
     FinishedRun,
     HigherThreshold,
@@ -14,15 +16,19 @@ from nearkin.cli.options.definitions import (
     Report,
 )
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 HELP = """
 Group the stored pairs of a finished run again, at a higher threshold or by another rule. The corpus is not read \
 again.
 
-The kept documents are those that a run at this threshold would keep, given the same pairs. Similarities are less \
-complete: lowest_similarity covers stored pairs only (is_lowest_exact is false where a pair of the group is \
-missing), and similarity_to_principal is null where that pair is missing, as happens in components. The report has \
-no sample pairs. No cleaned corpus is written: for one, run nearkin dedup again with this --threshold and \
---write-kept. --overlay reads the control numbers of the load files again; these files must not have changed.
+The kept documents are those that a run at this threshold would keep if it found the same pairs. Pairs below the \
+threshold of the run are not stored. So in groups.parquet, lowest_similarity is the lowest stored similarity \
+(is_lowest_exact says whether all pairs of the group are stored); in documents.parquet, similarity_to_principal is \
+null if that pair is not stored, which happens with --group component. The report has no sample pairs. No cleaned \
+corpus is written: for one, run nearkin dedup again with this --threshold and --write-kept. --overlay reads the \
+control numbers of the load files again; these files must not have changed.
 
 [bold]Examples[/]
 
@@ -47,6 +53,8 @@ def regroup(
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell, warn_of_report
     from nearkin.cli.summary import print_summary
+    from nearkin.reports.sentences.regroup import regroup_sentences
+    from nearkin.workflows.dedup.outcome_changes import outcome_changes
     from nearkin.workflows.dedup.regrouping import regroup as cut
 
     with bars_shown(is_quiet=quiet or as_json) as bars:
@@ -61,4 +69,12 @@ def regroup(
             progress=bars,
         )
     warn_of_report(manifest.report_problem, is_silent=quiet or as_json)
-    tell(manifest.as_stored, lambda console: print_summary(console, manifest, where), as_json=as_json, quiet=quiet)
+
+    def print_answer(console: Console) -> None:
+        changes = outcome_changes(directory, where)
+        more = regroup_sentences(
+            manifest, str(directory), n_now_kept=changes.n_now_kept, n_now_dropped=changes.n_now_dropped
+        )
+        print_summary(console, manifest, where, more)
+
+    tell(manifest.as_stored, print_answer, as_json=as_json, quiet=quiet)

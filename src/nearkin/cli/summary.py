@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,11 @@ from nearkin.cli.printing import say, say_results, table
 
 if TYPE_CHECKING:
     from nearkin.manifests.dedup import DedupManifest
+    from nearkin.reports.sentences.sentence import Sentence
 
 
-def print_summary(console: Console, manifest: DedupManifest, out: Path) -> None:
-    """Print documents by reason, groups, missed pairs, and where to look."""
+def print_summary(console: Console, manifest: DedupManifest, out: Path, more: Iterable[Sentence] = ()) -> None:
+    """Print documents by reason, groups, missed pairs, ``more`` sentences, and where to look."""
     from nearkin.kernels.choosing import has_compiled
     from nearkin.reports.sentences.dedup import dedup_sentences, reason_rows
 
@@ -24,4 +26,5 @@ def print_summary(console: Console, manifest: DedupManifest, out: Path) -> None:
         rows.add_row(*row)
     console.print(rows)
     say(console, dedup_sentences(manifest, has_kept=(out / "kept").exists(), has_compiled=has_compiled()))
+    say(console, more)
     say_results(console, out, "documents.parquet")

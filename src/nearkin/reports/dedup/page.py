@@ -13,6 +13,7 @@ from nearkin.reports.comparison.shown_pieces import ShownPiece, shown_pieces
 from nearkin.reports.criterion import measure_name
 from nearkin.reports.dedup import wording
 from nearkin.reports.dedup.figures import RecallCurve, outcome_figure, similarity_figure, size_figure
+from nearkin.reports.kept_corpus import no_kept_corpus_text
 from nearkin.reports.pages import PageScript, report_environment
 from nearkin.reports.quantities import elapsed_text
 
@@ -274,6 +275,7 @@ def render_dedup_report(
     return environment.get_template("dedup.html.j2").render(
         facts=manifest,
         headline=wording.headline(manifest),
+        no_kept_corpus=no_kept_corpus_text(manifest) if manifest.command == "regroup" else "",
         warnings=[note for note in notes if note.is_warning],
         promises=[note for note in notes if not note.is_warning],
         reason_rows=tuple(wording.reason_rows(manifest)),

@@ -1,0 +1,19 @@
+"""The cleaned corpus, which ``nearkin regroup`` does not write."""
+
+from __future__ import annotations
+
+from nearkin.manifests.dedup import DedupManifest
+
+
+def no_kept_corpus_text(told: DedupManifest) -> str:
+    """Say that no cleaned corpus was written, and which command writes it.
+
+    Examples
+    --------
+    >>> no_kept_corpus_text(DedupManifest(parameters={"threshold": 0.9, "group": "component"}))
+    'No cleaned corpus was written. For one, run nearkin dedup with --threshold 0.9 --group component --write-kept.'
+    """
+    options = " ".join(
+        f"--{name} {told.parameters[name]}" for name in ("threshold", "group") if name in told.parameters
+    )
+    return f"No cleaned corpus was written. For one, run nearkin dedup with {options} --write-kept."
