@@ -137,7 +137,9 @@ def test_other_thresholds_are_what_regroup_gives(records, tmp_path):
     assert [len(rows[threshold]) for threshold in ("0.50", "0.60")] == [1, 1]  # not searched
     n_copies = json.loads((out / "manifest.json").read_text("utf-8"))["counts"]["pairs_of_exact_copies"]
     assert n_copies > 1
-    assert f"; {n_copies} of the pairs at each threshold are of exact copies." in (out / "report.html").read_text()
+    assert (
+        f" The pairs at each threshold include {n_copies} pairs of exact copies." in (out / "report.html").read_text()
+    )
     seen = set()
     for threshold in list(rows)[2:]:
         again = nearkin_here("regroup", out, "--threshold", threshold, "--json", "--no-report", "--overwrite")

@@ -11,9 +11,9 @@ def no_kept_corpus_text(told: DedupManifest) -> str:
     Examples
     --------
     >>> no_kept_corpus_text(DedupManifest(parameters={"threshold": 0.9, "group": "component"}))
-    'No cleaned corpus was written. For one, run nearkin dedup with --threshold 0.9 --group component --write-kept.'
+    'No cleaned corpus was written. For one, repeat nearkin dedup with --threshold 0.9 --group component --write-kept.'
     """
     options = " ".join(
         f"--{name} {told.parameters[name]}" for name in ("threshold", "group") if name in told.parameters
     )
-    return f"No cleaned corpus was written. For one, run nearkin dedup with {options} --write-kept."
+    return f"No cleaned corpus was written. For one, repeat nearkin dedup with {options} --write-kept."

@@ -30,7 +30,12 @@ Corpus = Annotated[
 FinishedRun = Annotated[Path, typer.Argument(metavar="DIR", help="Results of nearkin dedup.", show_default=False)]
 Text = Annotated[
     str | None,
-    _input(metavar="COLUMN", help="Column with the text. [dim]default: guessed and printed[/]", show_default=False),
+    _input(
+        metavar="COLUMN",
+        help="Column with the text; every file with columns must have it. If its name differs between files, omit "
+        "--text, so that the column of each file is guessed, or rename columns. [dim]default: guessed and printed[/]",
+        show_default=False,
+    ),
 ]
 Title = Annotated[
     str | None,

@@ -49,8 +49,10 @@ class DedupOption:
 
 
 def _of_shingle(facts: DedupManifest, value: str) -> str:
-    unit = value.partition(":")[0].removesuffix("s").replace("char", "character")
-    return f"{grams_text(value)}: every run of neighbouring {unit}s, as a set; position and frequency do not count"
+    units, _, length = value.partition(":")
+    unit = units.removesuffix("s").replace("char", "character")
+    run = f"every {unit}" if length == "1" else f"every run of {length} neighbouring {unit}s"
+    return f"{grams_text(value)}: {run} is a shingle; it counts once, however often it occurs, and wherever"
 
 
 def _of_measure(facts: DedupManifest, value: str) -> str:
@@ -166,8 +168,8 @@ OPTIONS = {
     ),
     "drop": DedupOption(
         help="With --against: drop by containment. contained: drop documents that are contained in a document of the "
-        "other set. containing: drop those that contain one. either: drop both. Without --drop and --measure, "
-        "documents are compared by Jaccard similarity; with --measure containment, the default is contained.",
+        "other set. containing: drop those that contain one. either: drop both. Default: with "
+        "--measure containment, contained; otherwise none, and documents are compared by --measure.",
         panel=_KEPT,
         meaning={
             "contained": "documents that are contained in a document of the other set are dropped",

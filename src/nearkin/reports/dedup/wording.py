@@ -104,12 +104,12 @@ def promises(facts: DedupManifest) -> Iterator[Note]:
             is_warning=True,
         )
     yield from _much_missed(facts)
-    groups = "" if facts.is_against else ", and groups are built from verified pairs and exact copies alone"
+    groups = "" if facts.is_against else "; groups are built from verified pairs and exact copies alone"
     yield Note(
         "Reported pairs are verified",
         f"{_reported(facts)} Exact copies have the same SHA-256 of their normalised text. Any other pair is reported"
         f" only after its {measure_of(facts)} similarity has been computed exactly, from all shingles of both"
-        f" documents. No estimate decides{groups}.",
+        f" documents. No document is dropped because of an estimated similarity{groups}.",
     )
     if facts.is_against:
         yield Note(
@@ -260,8 +260,11 @@ def parameter_rows(facts: DedupManifest, *, counts_white_space: bool = False) ->
             yield ParameterRow(name, _spelt(value), meaning)
     if {"bands", "rows"} <= facts.plan_numbers.keys():
         bands, rows = facts.plan_numbers["bands"], facts.plan_numbers["rows"]
-        text = f"{_chosen_from(facts)}: {counted(round(bands * rows), 'slot')} per sketch; two documents are compared"
-        yield ParameterRow("bands × rows", f"{bands:,.0f} × {rows:,.0f}", f"{text} if they agree in all rows of a band")
+        meaning = (
+            f"{_chosen_from(facts)}: the sketch of a document has {counted(round(bands * rows), 'value')}, in "
+            f"{counted(round(bands), 'band')}; two documents are compared if all values of one band are equal"
+        )
+        yield ParameterRow("bands × rows", f"{bands:,.0f} × {rows:,.0f}", meaning)
     if rate := facts.plan_numbers.get("rate"):
         meaning = f"the share of shingles that become keys of the search, {_chosen_from(facts)}"
         yield ParameterRow("sampling", f"{rate:.4g}", meaning)
@@ -308,8 +311,11 @@ def _spelt(value: object) -> str:
 
 
 def glossary(facts: DedupManifest) -> tuple[Note, ...]:
-    """Explain the words of the report; a run against another set has no groups."""
-    return tuple(note for note in GLOSSARY if not (facts.is_against and note.title in ("Principal", "Bridge refused")))
+    """Explain the words of the report; a run against another set has no groups, and not every search has bands."""
+    omitted = {"Principal", "Bridge refused"} if facts.is_against else set()
+    if "bands" not in facts.plan_numbers:
+        omitted.add("Sketch and band")
+    return tuple(note for note in GLOSSARY if note.title not in omitted)
 
 
 GLOSSARY = (
@@ -325,6 +331,12 @@ GLOSSARY = (
         "Containment",
         "The share of one document's shingles that the other holds. A mail quoted whole in a longer one is contained in"
         " it at 1, whatever its Jaccard similarity.",
+    ),
+    Note(
+        "Sketch and band",
+        "A sketch is a short list of values computed from the shingles of a document by MinHash: the more shingles two"
+        " documents share, the more values of their sketches are equal. A band is a run of neighbouring values of the"
+        " sketch; its length is the number of rows.",
     ),
     Note(
         "Principal",
