@@ -220,7 +220,7 @@ def test_a_known_document_with_a_new_version_is_not_called_new(place):
 def test_waves_whose_groups_are_not_known_are_refused(place):
     with place.open() as collection:
         collection.add([("a1", sentence("a"))], wave="march")
-        with pytest.raises(ParameterError, match=r"No groups .* were stored"):
+        with pytest.raises(ParameterError, match=r"There are no groups .* yet\. Compute them: .* --threshold 0\.3$"):
             collection.groups_since("march", threshold=THRESHOLD)
         collection.add([("a2", sentence("a", "1"))], wave="april")
         collection.groups(threshold=THRESHOLD)
@@ -231,8 +231,11 @@ def test_waves_whose_groups_are_not_known_are_refused(place):
             collection.groups_since("march", threshold=THRESHOLD)
         with pytest.raises(ParameterError, match=r"There is no wave 'may'. Waves: march, april"):
             collection.groups_since("may", threshold=THRESHOLD)
-        with pytest.raises(ParameterError, match="No groups"):
+        of_others = r"no groups .* stored at --threshold 0\.3: give this option.*nearkin groups .* --threshold 0\.9"
+        with pytest.raises(ParameterError, match=rf"{of_others}$"):
             collection.groups_since("april", threshold=0.9)
+        with pytest.raises(ParameterError, match=rf"{of_others} \(.*changes since wave 'march' will not be known\)$"):
+            collection.groups_since("march", threshold=0.9)
         with pytest.raises(ParameterError, match="since"):
             collection.groups_since(3, threshold=THRESHOLD)
     assert place.sql("SELECT count(*) FROM group_history") == "1"  # the second call changed nothing

@@ -36,10 +36,12 @@ ADD_HELP = """
 Add documents to a collection. A missing collection is created.
 
 A command stores all of its documents or none. Documents that are already stored are skipped, so you can run an \
-interrupted command again. A changed document becomes a new version, and so does a row that repeats an id with \
-another text. If a newer extractor extracts another text from the same file, that is not a change; --re-extract \
-stores the new text. If a mail or an archive no longer contains a document that it contained when it was added \
-before, that document is removed, as by nearkin remove; a document that merely could not be read stays.
+interrupted command again. A document whose text has changed becomes a new version. So does a later document with the \
+same id, even if its text is unrelated. If a newer extractor extracts another text from the same file, that is not a \
+change; --re-extract stores the new text. If a mail or an archive no longer contains a document that it contained when \
+it was added before, that document is removed, as by nearkin remove; a document that merely could not be read stays.
+
+To see later what a wave changed in the groups, run nearkin groups after each wave.
 
 [bold]Examples[/]
 

@@ -45,8 +45,8 @@ Groups keep their numbers and principals when documents are added. A better prin
 writes all members to a .csv, .tsv, .jsonl or .parquet file.
 
 --since WAVE lists what changed since the end of that wave, from the stored groups, and changes nothing: groups that \
-are new, have grown, were merged or split, have another principal, or lost members. --out then writes a row for each \
-document with a change.
+are new, have grown, were merged or split, have another principal, or lost members. It needs a run of nearkin groups \
+after that wave and before the next one. --out then writes a row for each document with a change.
 
 --overlay TOOL writes --out as an overlay for a review tool instead, a .dat or .csv file with a row for each current \
 document and for each that could not be read. The overlay is keyed on the control number. The load files that the \

@@ -237,8 +237,9 @@ Since = Annotated[
     _output(
         "--since",
         metavar="WAVE",
-        help="List what changed in the stored groups since this wave. Compares with the first run of nearkin groups "
-        "after this wave was added. Documents added to the wave after that run count as changes.",
+        help="List what changed in the stored groups since the end of this wave. Compares with the first run of "
+        "nearkin groups after this wave and before the next one; without such a run, it fails. Documents added to the "
+        "wave after that run count as changes.",
         show_default=False,
     ),
 ]

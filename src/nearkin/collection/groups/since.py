@@ -18,6 +18,7 @@ from nearkin.collection.stored.document_rows import current_ids, document_rows
 from nearkin.collection.stored.documents import stored_documents, with_documents
 from nearkin.collection.stored.group_history import PastGroups, grouped_loads, past_groups
 from nearkin.collection.stored.group_state import GroupState
+from nearkin.collection.stored.missing_groups import no_groups_text
 from nearkin.collection.tolerance import Tolerance, described
 from nearkin.errors import CollectionError, ParameterError, quoted
 from nearkin.nouns import counted, first_of, wave_text
@@ -269,9 +270,11 @@ def _both(connection: Connection, wave: str, tolerance: Tolerance) -> tuple[Past
         )
     name = str(tolerance)
     state, now = GroupState.read(connection, name), past_groups(connection, name)
-    if now is None or state.number is None:
+    if state.number is None:
+        raise ParameterError(no_groups_text(connection, name) + _not_since(wave, of_waves))
+    if now is None:
         raise ParameterError(
-            f"No groups {tolerance.in_words()} were stored with their history. Store them: nearkin groups COLLECTION"
+            f"The groups {tolerance.in_words()} have no history. To begin it: nearkin groups COLLECTION"
             f"{tolerance.of_groups()}"
         )
     _refuse_other_groups(connection, state, now, tolerance)
@@ -290,6 +293,13 @@ def _both(connection: Connection, wave: str, tolerance: Tolerance) -> tuple[Past
         principals=state.principals,
     )
     return then, latest, sum(one > load for one in of_waves[wave].loads)
+
+
+def _not_since(wave: str, of_waves: Mapping[str, _LoadsOfWave]) -> str:
+    """Say that groups computed now are too late for a wave; empty for the last wave."""
+    if of_waves[wave].next_wave is None:
+        return ""
+    return f" (they will contain later waves, so changes since wave {quoted(wave)} will not be known)"
 
 
 def _not_known(wave: str, of_waves: Mapping[str, _LoadsOfWave], grouped: set[int], tolerance: Tolerance) -> str:
