@@ -9,10 +9,12 @@ import numpy as np
 from sqlalchemy import Connection
 
 from nearkin.collection.decisions.activity import values_of
+from nearkin.collection.decisions.principals import chosen_principals
 from nearkin.collection.decisions.records import GROUP_NOTE
-from nearkin.collection.decisions.shown_principals import shown_principals
+from nearkin.collection.decisions.shown_principals import ShownPrincipal, shown_principals
 from nearkin.collection.decisions.tags import members_of, tags_of
 from nearkin.collection.groups.one_sided_passages import OneSidedPassages, passages_added, passages_lacked
+from nearkin.collection.groups.proposals import proposed_among
 from nearkin.collection.matching.letters_only import is_letters_only
 from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
@@ -100,6 +102,10 @@ class GroupMembers:
     n_documents : int
         Number of members, including those not returned.
     note : str or None
+    proposed_principal : str or None
+        As in `Group`.
+    n_indirect : int
+        Number of members that do not match the principal, including those not returned.
     """
 
     number: int
@@ -107,16 +113,13 @@ class GroupMembers:
     members: tuple[GroupMember, ...]
     n_documents: int
     note: str | None
+    proposed_principal: str | None
+    n_indirect: int
 
     @property
     def principal(self) -> GroupMember:
         """The member that represents the group."""
         return self.members[0]
-
-    @property
-    def n_indirect(self) -> int:
-        """Number of the returned members that do not match the principal."""
-        return sum(not one.is_match for one in self.members)
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -124,7 +127,9 @@ class GroupMembers:
             "number": self.number,
             **self.tolerance.to_dict(),
             "principal": self.principal.document.doc_id,
+            "proposed_principal": self.proposed_principal,
             "n_documents": self.n_documents,
+            "n_indirect": self.n_indirect,
             "note": self.note,
             "members": [one.to_dict() for one in self.members],
         }
@@ -195,6 +200,7 @@ def _compared(
     order = np.lexsort((np.array(rows), measured.relative_distance, -measured.jaccard, is_other))[:limit].tolist()
     tags = tags_of(connection, [found[i].doc_id for i in order])
     key = GROUP_NOTE, str(tolerance), str(number)
+    members = [ShownPrincipal(row, one.content, one.doc_id) for row, one in zip(rows, found, strict=True)]
     return GroupMembers(
         number=number,
         tolerance=tolerance,
@@ -214,6 +220,8 @@ def _compared(
         ),
         n_documents=len(found),
         note=values_of(connection, [key]).get(key),
+        proposed_principal=proposed_among(connection, members, principal, chosen_principals(connection)),
+        n_indirect=int((~is_match).sum()),
     )
 
 

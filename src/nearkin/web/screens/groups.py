@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
+from dataclasses import asdict
 
 import msgspec
 from markupsafe import Markup
 
 from nearkin.collection.groups.listed import later_changes, neighbours_of, stored_groups, stored_tolerances
 from nearkin.collection.groups.members import group_members
+from nearkin.collection.groups.proposals import group_proposals
 from nearkin.collection.stored.group_state import GroupState, n_not_compared
 from nearkin.errors import NearkinError
 from nearkin.reports.comparison.page import comparison_fragment
@@ -59,12 +61,14 @@ def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
         )  # fmt: skip
         tolerances = stored_tolerances(connection)
         n_pairs = n_not_compared(connection, GroupState.known(connection, str(asked.tolerance)))
-    said = list(later_sentences(found.n_not_grouped, found.n_decisions))
+    proposals = group_proposals(service.collection.opened, asked.tolerance, [one.number for one in found.groups])
+    said = list(later_sentences(found.n_not_grouped, found.n_decisions)) if found.is_stored else []
     said += search_sentences(asked.tolerance, n_pairs) if found.is_stored else []
     values = {
         "asked": asked,
         "value": asked.tolerance.value,
         "groups": found,
+        "proposals": proposals,
         "page": page,
         "n_pages": -(-found.n_groups // _A_PAGE),
         "tools": TOOLS,
@@ -72,7 +76,8 @@ def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
         "is_filtered": asked.min_documents > 2 or asked.max_documents is not None,
         "tolerances": [tolerance_parts(one) for one in tolerances],
     }
-    data = {**found.to_dict(), "n_not_compared": n_pairs, "expected_recall": asked.tolerance.recall}
+    listed = [asdict(one) | (asdict(proposals[one.number]) if one.number in proposals else {}) for one in found.groups]
+    data = {**found.to_dict(), "groups": listed, "n_not_compared": n_pairs, "expected_recall": asked.tolerance.recall}
     return ScreenAnswer("groups.html.j2", values, data)
 
 

@@ -45,7 +45,7 @@ def list_representatives(service: ReviewService, asked: RepresentativesQuery) ->
     values = {
         "groups": groups,
         "found": found,
-        "late": list(later_sentences(groups.n_not_grouped, groups.n_decisions)),
+        "late": list(later_sentences(groups.n_not_grouped, groups.n_decisions)) if groups.is_stored else [],
         "n_alone": n_alone,
         "n_additions": _MAX_ADDITIONS,
         "page": page,
