@@ -30,9 +30,9 @@ def visit(place: SomePlace) -> Iterator[Visit]:
 DEFAULT = "measure=words&value=0.5"
 
 
-def tiles(visit: Visit) -> dict[str, tuple[str, str]]:
+def tiles(visit: Visit, **asked: object) -> dict[str, tuple[str, str]]:
     """The figures on the first page with the addresses that they lead to, by their words."""
-    found = re.findall(r'<li><a href="([^"]*)"><b>([^<]*)</b>(.*?)</a></li>', visit.get("/").text)
+    found = re.findall(r'<li><a href="([^"]*)"><b>([^<]*)</b>(.*?)</a></li>', visit.get("/", **asked).text)
     return {re.sub("<[^>]*>", "", words): (html.unescape(where), figure) for where, figure, words in found}
 
 
@@ -77,11 +77,14 @@ def test_figures_of_groups_that_are_not_computed_are_not_zeros(visit: Visit, sto
     collection.tag(["lease/copy"], "responsive", "no")
     if stored is not None:
         collection.groups(threshold=stored)
-    shown = tiles(visit)
+        assert "not computed" not in words_of(visit.get("/").text)  # the stored groups instead of the default
+        assert tiles(visit)["group with different tags: responsive"][0].endswith("&measure=words&value=0.6")
+    shown = tiles(visit, value=0.5)
     assert shown["groups of near-duplicates: not computed at 0.5"] == (f"/groups?{DEFAULT}", "–")
-    assert shown["groups with different tags: groups not computed at 0.5"] == (f"/conflicts?{DEFAULT}", "–")
+    assert shown["conflicts: groups at 0.5 are not computed"] == (f"/conflicts?{DEFAULT}", "–")
     assert not [words for words, (_, figure) in shown.items() if figure in ("0", "0.0%") and "exceptions" not in words]
-    page = visit.get("/").text
+    page = visit.get("/", value=0.5).text
+    assert "Compute the groups" in re.sub("<a .*?</a>", "", page, flags=re.DOTALL)  # a button, no link to one
     assert ("Groups are stored for: words, 0.6" in words_of(page)) == (stored is not None)
     assert "<h1>Groups: not computed at 0.5</h1>" in visit.get("/groups").text
     assert "<h1>Representatives: groups not computed at 0.5</h1>" in visit.get("/representatives").text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nearkin.collection.conflicts.stored_conflicts import conflicting_groups
@@ -20,13 +21,17 @@ _SIZES = ((2, 2), (3, 3), (4, 5), (6, 10), (11, 20), (21, None))
 
 
 def home(service: ReviewService, asked: GroupingQuery) -> ScreenAnswer:
-    """Count documents, groups, copies and tags."""
+    """Count documents, groups, copies and tags.
+
+    Without a tolerance, the groups at the default are counted; if there are none, those at the first stored tolerance.
+    """
     opened = service.collection.opened
     found, tags = service.info.get(), service.collection.tags().counts
     counts = found.info
     with opened.store.reading() as connection:
-        groups = stored_groups(connection, asked.tolerance, limit=_MAX_SHOWN)
         tolerances = stored_tolerances(connection)
+        asked = _with_groups(asked, tolerances)
+        groups = stored_groups(connection, asked.tolerance, limit=_MAX_SHOWN)
         conflicts = conflicting_groups(connection, asked.tolerance)
     values = {
         "info": counts,
@@ -52,6 +57,13 @@ def home(service: ReviewService, asked: GroupingQuery) -> ScreenAnswer:
         "tags": [{"field": one.field, "value": one.value, "n_documents": one.n_documents} for one in tags],
     }
     return ScreenAnswer("home.html.j2", values, data)
+
+
+def _with_groups(asked: GroupingQuery, stored: Sequence[str]) -> GroupingQuery:
+    if asked != GroupingQuery() or not stored or str(asked.tolerance) in stored:
+        return asked
+    measure, value = tolerance_parts(stored[0])
+    return GroupingQuery(measure="letters" if measure == "letters" else "words", value=float(value))
 
 
 @dataclass(frozen=True, slots=True)
