@@ -104,7 +104,7 @@ def test_nothing_is_missed_that_is_claimed(filled, tolerance):
     if tolerance.method in ("range", "si"):  # they depend on the text that is asked
         assert "a pair counts once for each of its texts" in audited.counting
     else:
-        assert f"each of the {audited.estimate.n_true // 2} true pairs counts twice" in audited.counting
+        assert f"{audited.estimate.n_true // 2} pairs, each counted twice" in audited.counting
     assert audited.drawn == "distinct texts that can be queried"
 
 

@@ -221,7 +221,8 @@ def test_a_tie_of_labels_is_called_one(matter: str, tmp_path: Path) -> None:
     labels = tmp_path / "labels.csv"
     labels.write_text("id;label\nrenewed;a\nlease;b\n", "utf-8")
     said = (
-        "group 1: 2 labelled documents, 1 with 'b', 1 with 'a'; tie: the label of the earliest stored document counts\n"
+        "group 1: 2 labelled documents, 1 with 'b', 1 with 'a'; "
+        "tie: the group's label in this list is 'b', of the document stored first\n"
     )
     assert said in run("conflicts", matter, labels).out
 

@@ -97,8 +97,9 @@ def _show(console: Console, audited: Audited, missed: Path | None) -> None:
     of_all = f"all {audited.drawn}" if found.is_exact else f"of {found.n_population:,} {audited.drawn}"
     are = agreeing(found.n_with_pairs, "is", "are")
     rows.add_row("sampled", f"{found.n_sampled:,}", f"{of_all}; {found.n_with_pairs:,} of them {are} in a true pair")
-    rows.add_row("true pairs", f"{found.n_true:,}", shown(audited.pairs))
-    rows.add_row("found", f"{found.n_found:,}", audited.counting)
+    counting = f" ({audited.counting})" if audited.counting else ""
+    rows.add_row("true pairs", f"{found.n_true:,}", shown(audited.pairs) + counting)
+    rows.add_row("found", f"{found.n_found:,}", "")
     rows.add_row("recall", *measured_recall(found))
     held = prediction_sentence(found, predicted, claims_all=audited.claims_all)
     expected = "run's estimate" if audited.expected_by == "estimated" else audited.expected_by

@@ -39,7 +39,7 @@ Documents are in one group if their wording matches, directly or through others:
 5-grams is at least --threshold.
 
 The principal is the document that represents its group. A member that is linked to it only through others is \
-indirect; --direct lists the members that match the principal themselves.
+indirect; --direct lists the members without the indirect ones.
 
 Groups keep their numbers and principals when documents are added. A better principal is only suggested. --out \
 writes all members to a .csv, .tsv, .jsonl or .parquet file.
@@ -50,9 +50,9 @@ after that wave and before the next one. --out then writes a row for each docume
 
 --overlay TOOL writes --out as an overlay for a review tool instead, a .dat or .csv file with a row for each current \
 document and for each that could not be read. The overlay is keyed on the control number. The load files that the \
-documents came from are read again for it, so they must still exist. If one has the suffix of --out, the overlay has \
-its encoding and delimiters; otherwise it is a DAT or CSV in UTF-8. If load files differ in these or in their key, \
-each kind gets a file of its own: groups.dat, groups-2.dat, …
+documents came from are read again for it, so they must still exist. If a load file has the same suffix as --out, the \
+overlay gets its encoding and delimiters; otherwise the overlay is a DAT or CSV in UTF-8. Load files that differ in \
+encoding, delimiters or key column get an overlay for each kind: groups.dat, groups-2.dat, …
 
 [bold]Examples[/]
 

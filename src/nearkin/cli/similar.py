@@ -43,7 +43,8 @@ misses similar texts, finds unrelated ones and is not symmetric, so judge its re
 them.
 
 The columns are Jaccard; edit similarity; γ, the distance of the letter counts (0: the same counts); and bits, the \
-number of different signature bits, of 256. --out writes all documents found to a .csv, .tsv, .jsonl or .parquet file.
+number of different signature bits, of 256. Similarities are rounded down and distances up; --json and --out have more \
+digits. --out writes all documents found to a .csv, .tsv, .jsonl or .parquet file.
 
 [bold]Examples[/]
 

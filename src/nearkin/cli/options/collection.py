@@ -40,8 +40,8 @@ ChosenAlphabet = Annotated[
     str | None,
     _collection(
         "--alphabet",
-        help="Alphabet of the letter counts of a new collection, which --measure letters, --measure edit and gamma "
-        "use: universal (letters of every script) or latin (A to Z, a to z, 0 to 9). [dim]default: universal[/]",
+        help="Letters to count in a new collection, for --measure letters, --measure edit and gamma: universal "
+        "(letters of every script) or latin (A to Z, a to z, 0 to 9). [dim]default: universal[/]",
         show_default=False,
     ),
 ]
@@ -148,7 +148,7 @@ PairsMethod = Annotated[
 Gamma = Annotated[
     float | None,
     _alike(
-        help="Maximum distance of letter counts, relative to the length of the document's vector of letter counts. "
+        help="Maximum distance of letter counts, relative to the counts of the document; 0: the same counts. "
         "Finds every document within this distance; similar documents may be farther away. At least 0 and below 1. "
         "[dim]default: 0.025[/]"
     ),
@@ -247,7 +247,7 @@ Direct = Annotated[
     bool,
     _output(
         "--direct",
-        help="Instead of the groups, list the members that match their principal themselves.",
+        help="Instead of the groups, list their members, without the indirect ones.",
         show_default=False,
     ),
 ]

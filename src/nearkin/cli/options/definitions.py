@@ -50,7 +50,8 @@ Id = Annotated[
     _input(
         "--id",
         metavar="COLUMN",
-        help="Column with the id. [dim]default: guessed and printed, else file:line[/]",
+        help="Column with the id. Without one, the id of a row is file:line, and the id of a file that is one document "
+        "is its path below the given folder. [dim]default: guessed and printed[/]",
         show_default=False,
     ),
 ]

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from nearkin.collection.results import SimilarDocuments
 
 STAGES_COUNT_TEXTS = Sentence(
-    "The stages count distinct texts, including those of removed documents, and that of the query if it is stored. The "
-    "answer counts documents (copies too), without the query itself",
+    "These are counts of distinct texts, including texts of removed documents, and the query's own if it is stored. "
+    "The list below counts documents, copies included, without the query",
     "quiet",
 )
 

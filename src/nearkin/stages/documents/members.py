@@ -23,14 +23,17 @@ def place_text(doc_id: str | None, source: str, line: int) -> str:
 
 
 def origin_text(doc_id: str, source: str, line: int) -> str:
-    """Write the file of a document beside its id: without the line if the id names the document inside the file.
+    """Write the file of a document beside its id: without the line if the id names the file, or the document inside it.
 
     Examples
     --------
     >>> origin_text("x", "in.jsonl", 248), origin_text("d.zip!a.txt", "d.zip", 248), origin_text("x", "sent: x", 1)
     ('in.jsonl:248', 'd.zip', 'sent: x')
+    >>> origin_text("mail/1.eml", "mail/1.eml", 1)
+    'mail/1.eml'
     """
-    is_named = doc_id.startswith(f"{source}{BETWEEN}") or source.startswith("sent: ")  # a file that was sent alone
+    is_sent_alone = source.startswith("sent: ")
+    is_named = doc_id == source or doc_id.startswith(f"{source}{BETWEEN}") or is_sent_alone
     return source if is_named else f"{source}:{line}"
 
 

@@ -96,7 +96,9 @@ def conflicts_table(service: ReviewService, asked: ConflictsQuery) -> pa.Table:
     """Return a row for each document whose tag is not the majority's in its group."""
     field = asked.field or next(iter(tag_fields(service)), None)
     if field is None:
-        raise ParameterError("No document has a tag yet that could contradict another; dates cannot.")
+        raise ParameterError(
+            "No document has a tag yet, dates aside: dates never conflict, because every version has its own."
+        )
     return table_of_conflicts(_found(service, asked, labels_of_tag(service.collection, field), ALL), field)
 
 

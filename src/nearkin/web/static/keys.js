@@ -61,7 +61,7 @@
     ["p", "Previous difference", "#previous", null],
     ["s", "Swap A and B", "[data-key=s]", click("[data-key=s]")],
     ["b", "Side by side, or in one text", "[data-key=b]", click("[data-key=b]")],
-    ["g", "Go to a screen, then a key from the list", "[data-go]", () => (isGoing = true)],
+    ["g", "Go to a screen: press g, then its key (below)", "[data-go]", () => (isGoing = true)],
     ["/", "Search", "#q", () => document.getElementById("q").select()],
     ["?", "Show this list", "body", () => help()],
   ];

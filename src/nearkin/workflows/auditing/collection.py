@@ -126,13 +126,13 @@ def _counting(method: Method, *, n_true: int, n_twice: int) -> str:
     Examples
     --------
     >>> _counting("minhash", n_true=222, n_twice=111)
-    'each of the 111 true pairs counts twice: it can be found from either text'
+    '111 pairs, each counted twice: it can be found from either text'
     >>> _counting("minhash", n_true=222, n_twice=110)
     'a pair counts once for each of its texts that is in the sample'
     """
     if method in _SYMMETRIC and n_true == 2 * n_twice > 0:
-        each = "the only true pair" if n_twice == 1 else f"each of the {counted(n_twice, 'true pair')}"
-        return f"{each} counts twice: it can be found from either text"
+        each = "" if n_twice == 1 else "each "
+        return f"{counted(n_twice, 'pair')}, {each}counted twice: it can be found from either text"
     return "a pair counts once for each of its texts that is in the sample"
 
 
