@@ -280,7 +280,7 @@ def test_the_digest_of_the_defensibility_page_is_that_of_its_data(visit: Visit) 
 
 def test_the_defensibility_page_says_how_pairs_count_and_names_audits_at_other_thresholds(visit: Visit) -> None:
     visit.service.collection.groups(threshold=0.5)
-    assert "do not cover" not in words_of(visit.get("/defensibility").text)
+    assert "do not measure all" not in words_of(visit.get("/defensibility").text)
     visit.service.collection.groups(threshold=0.7)
     visit.service.audits.measure(Silent())
     page = html.unescape(visit.get("/defensibility").text)
@@ -290,12 +290,12 @@ def test_the_defensibility_page_says_how_pairs_count_and_names_audits_at_other_t
     ):
         assert page.count(counting) == 1
     command = with_name("nearkin audit COLLECTION --measure words --threshold 0.7", visit.service.name_in_commands)
-    assert re.findall("to measure the recall there: <code>(.*)</code>", page) == [command]
+    assert re.findall("To measure the recall of the others: <code>(.*)</code>", page) == [command]
     assert "***" not in command
     assert (":PASSWORD@" in command) == (visit.service.collection.place.directory is None)
     visit.service.collection.groups(threshold=0.8)
     page = words_of(visit.get("/defensibility").text)
-    assert (page.count("have other tolerances than some stored groupings"), page.count(" --threshold 0.8")) == (1, 1)
+    assert (page.count("do not measure all stored groups"), page.count(" --threshold 0.8")) == (1, 1)
 
 
 def test_the_empty_log_does_not_say_that_a_removal_can_be_undone(visit: Visit) -> None:

@@ -93,7 +93,7 @@ def test_a_file_or_a_text_may_be_asked_for(matter: str, tmp_path: Path) -> None:
 def test_explain_tells_how_many_were_left(matter: str) -> None:
     ended = run("similar", matter, "lease", "--explain", "--measure", "letters")
     assert "texts with enough letters" in ended.out
-    said = "that of the query if it is stored. The answer counts documents (copies too), without the query itself"
+    said = "and the query's own if it is stored. The list below counts documents, copies included, without the query"
     assert said in " ".join(ended.out.split())
     assert said not in run("similar", matter, "lease").out
     stages = [stage["n_left"] for stage in told("similar", matter, "lease")["stages"]]
