@@ -59,8 +59,8 @@ class TimeLineEntry:
         Relation to the member before, as ``nearkin families`` has it; empty for the first member, for two texts with
         like letters and unlike wording, and while another process writes.
     change : TextChange or None
-        Change from the member before, with its largest difference; None for the first, and behind `MAX_COMPARED`
-        characters.
+        Change from the member before, with its largest difference, one with a negation before all others; None for
+        the first, and behind `MAX_COMPARED` characters.
     n_of_kind : mapping of str to int
         Number of differences of each kind that there is; a difference may have several.
     """

@@ -269,6 +269,19 @@ def _more_negations(own: Wording, words: Sequence[Word], other: Wording, others:
     return [one for one in mine if one.form in more]
 
 
+def first_negations(a: str, b: str) -> tuple[int, int]:
+    """Return the place of the first negation of which each side of a difference has more; 0 if there is none.
+
+    Examples
+    --------
+    >>> first_negations("shall pay the rent and not", "shall never pay"), first_negations("not here", "not there")
+    ((23, 6), (0, 0))
+    """
+    sides = [(own, tuple(own.words(0, len(own.text)))) for own in (Wording(a), Wording(b))]
+    mine, theirs = _more_negations(*sides[0], *sides[1]), _more_negations(*sides[1], *sides[0])
+    return mine[0].start if mine else 0, theirs[0].start if theirs else 0
+
+
 def _negations(own: Wording, words: Sequence[Word]) -> list[_Negation]:
     """Return the negations among some words."""
     found = list[_Negation]()

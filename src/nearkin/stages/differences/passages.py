@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from nearkin.errors import check_int
 from nearkin.nouns import counted
 from nearkin.stages.differences.comparison import Comparison, Hunk, Kind, Line, Piece
+from nearkin.stages.differences.one_sided import first_negations
 from nearkin.stages.differences.words import count_words, end_of_word, start_of_last_words
 
 MIN_HIDDEN = 8
@@ -97,27 +98,43 @@ def first_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece
 def largest_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece, ...]:
     """Return the first difference with the most words, or else a moved passage, in the form of `first_difference`.
 
+    Differences with a negation come before all others, and the negation is among the words shown.
+
     Examples
     --------
     >>> from nearkin.stages.differences.comparing import compare_texts
     >>> found = compare_texts("Rent is due in May. No pets.", "Rent is due in June. No cats and no dogs.")
     >>> [piece.text for piece in largest_difference(found) if piece.kind == "only_b"]
     [' cats and no dogs']
+    >>> longer = "Pets are welcome in every room of the house and in the whole garden, but not in the bath."
+    >>> found = compare_texts("Rent is due.", f"Rent is due. {longer}")
+    >>> "".join(piece.text or "…" for piece in largest_difference(found))
+    'Rent is due.…in the whole garden, but not in the bath.'
     """
     if not comparison.differences:
         return ()
-    largest = max(comparison.differences, key=lambda one: (not one.is_move, one.n_words_a + one.n_words_b))
-    return passage_of(comparison.hunks, largest.number, max_words)
+    largest = max(
+        comparison.differences,
+        key=lambda one: ("negations" in one.kinds, not one.is_move, one.n_words_a + one.n_words_b),
+    )
+    return passage_of(comparison.hunks, largest.number, max_words, shows_negation="negations" in largest.kinds)
 
 
-def passage_of(hunks: Sequence[Hunk], number: int, max_words: int = 30) -> tuple[Piece, ...]:
-    """Return the difference with this number, in the form of `first_difference`."""
+def passage_of(
+    hunks: Sequence[Hunk], number: int, max_words: int = 30, *, shows_negation: bool = False
+) -> tuple[Piece, ...]:
+    """Return the difference with this number, in the form of `first_difference`.
+
+    With ``shows_negation``, a long side that has more negations than the other begins shortly before the first.
+    """
     pieces = _around(hunks, number)
     places = [i for i, piece in enumerate(pieces) if piece.difference == number]
+    of_it = [piece for piece in pieces if piece.difference == number]
+    texts = ["".join(piece.text for piece in of_it if piece.kind == kind) for kind in _SIDES]
+    negations = first_negations(*texts) if shows_negation else (0, 0)
     marked: list[Piece] = []
-    for kind in _SIDES:
-        text = "".join(piece.text for piece in pieces if piece.kind == kind and piece.difference == number)
-        marked += _shortened(kind, text, max_words // 3, number)
+    for kind, text, negation in zip(_SIDES, texts, negations, strict=True):
+        marked += _shortened(kind, text, max_words // 3, number, negation)
     shared, is_more_before = _shared(pieces[: places[0]][::-1])
     before = "".join(piece.text for piece in shared[::-1])
     shared, is_more_after = _shared(pieces[places[-1] + 1 :])
@@ -161,9 +178,14 @@ def _shared(pieces: Sequence[Piece]) -> tuple[Sequence[Piece], bool]:
     return pieces[:n], n < len(pieces)
 
 
-def _shortened(kind: Kind, text: str, most: int, number: int) -> Iterator[Piece]:
-    end = _end_of_first(text, most, count_words(text))
+def _shortened(kind: Kind, text: str, most: int, number: int, place: int) -> Iterator[Piece]:
+    """Yield some words of a side, around a place that is not among the first."""
+    start, end = 0, _end_of_first(text, most, count_words(text))
+    if place >= end > 0:
+        start = _start_of_last(text[:place], most // 2, count_words(text[:place]))
+        end = start + _end_of_first(text[start:], most, count_words(text[start:]))
+        yield _GAP
     if text:
-        yield Piece(kind, text[:end], number)
+        yield Piece(kind, text[start:end], number)
     if end < len(text):
         yield _GAP
