@@ -8,6 +8,8 @@ import runpy
 
 from docs.pages import ROOT, blocks, pages, prose
 from nearkin import errors
+from nearkin.collection.groups.current import MEMBERS_SCHEMA
+from nearkin.collection.result_tables import DOCUMENT, SIMILARITIES
 from nearkin.workflows.dedup.options import PRESETS, DedupOptions
 
 SOURCE = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
@@ -26,6 +28,17 @@ def test_help_promises_no_results_that_a_command_does_not_have() -> None:
     with_reasons = {name for name, part in of_command.items() if "gets the reason numbers only" in part}
     with_kept = {name for name, part in of_command.items() if "Kept documents are unchanged" in part}
     assert (with_reasons, with_kept) == ({"dedup", "families"}, {"dedup"})
+
+
+def test_guides_name_every_column_of_similar_and_groups() -> None:
+    for name, columns in (
+        ("collections", [column for column, _ in (*DOCUMENT, *SIMILARITIES)]),
+        ("groups", MEMBERS_SCHEMA.names),
+    ):
+        page = (ROOT / f"docs/guides/{name}.md").read_text(encoding="utf-8")
+        table = page[page.index("| column of `--out` |") :].partition("\n\n")[0]
+        named = re.findall(r"`(\w+)`", "\n".join(line.split("|")[1] for line in table.splitlines()[2:]))
+        assert sorted(named) == sorted(columns)
 
 
 def test_glossary_names_what_the_code_has() -> None:

@@ -41,8 +41,8 @@ Documents are in one group if their wording matches, directly or through others:
 The principal is the document that represents its group. A member that is linked to it only through others is \
 indirect; --direct lists the members without the indirect ones.
 
-Groups keep their numbers and principals when documents are added. A better principal is only suggested. --out \
-writes all members to a .csv, .tsv, .jsonl or .parquet file.
+Groups keep their numbers and principals when documents are added. A better principal is only suggested. --out writes \
+all members to a .csv, .tsv, .jsonl or .parquet file. Its columns are in the guide Groups.
 
 --since WAVE lists what changed since the end of that wave, from the stored groups, and changes nothing: groups that \
 are new, have grown, were merged or split, have another principal, or lost members. It needs a run of nearkin groups \

@@ -44,7 +44,8 @@ them.
 
 The columns are Jaccard; edit similarity; γ, the distance of the letter counts (0: the same counts); and bits, the \
 number of different signature bits, of 256. Similarities are rounded down and distances up; --json and --out have more \
-digits. --out writes all documents found to a .csv, .tsv, .jsonl or .parquet file.
+digits. --out writes all documents found to a .csv, .tsv, .jsonl or .parquet file. Its columns are in the guide \
+Collections.
 
 [bold]Examples[/]
 
