@@ -254,7 +254,7 @@ def test_a_history_shows_what_each_version_changed(visit: Visit) -> None:
 
 
 def test_groups_that_grew_since_a_wave_are_listed(visit: Visit) -> None:
-    assert "were not stored at the end of any wave" in words_of(visit.get("/since").text)
+    assert "at least 0.5 were not stored at the end of any wave" in words_of(visit.get("/since").text)
     assert visit.send("GET", "/since.csv").status_code == 400
     visit.post("/groups/update")
     visit.service.collection.add([("lease, third", f"{LEASE} Signed by Grace.")], wave="april")

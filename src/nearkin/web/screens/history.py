@@ -176,7 +176,7 @@ def since_table(service: ReviewService, asked: SinceQuery) -> pa.Table:
     """Return a row for each document with a change, with the decisions that were made for an earlier text of it."""
     _, wave = _waves(service, asked)
     if wave is None:
-        raise ParameterError("The groups were not stored at the end of any wave.")
+        raise ParameterError(f"The groups {asked.tolerance.in_words()} were not stored at the end of any wave.")
     table = _since(service, asked, wave).documents
     with service.collection.opened.store.reading() as connection:
         overtaken = overtaken_decisions(connection, table["doc_id"].to_pylist())
