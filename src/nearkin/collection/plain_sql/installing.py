@@ -220,7 +220,11 @@ def functions(schema: str) -> str:
 def _example(connection: Connection, place: Place) -> str:
     if place.schema is None:
         return "SELECT doc_id, similarity_index FROM indexed_documents LIMIT 5;"
-    first = connection.exec_driver_sql('SELECT doc_id FROM documents WHERE is_current ORDER BY "row" LIMIT 1').scalar()
+    with_words = (
+        "SELECT d.doc_id FROM documents d JOIN shingles s ON s.content = d.content "
+        'WHERE d.is_current AND octet_length(s.hashes) > 0 ORDER BY d."row" LIMIT 1'
+    )
+    first = connection.exec_driver_sql(with_words).scalar()
     return f"SELECT * FROM {place.schema}.similar_by_words({quoted(first or 'ID')}, 0.5);"
 
 
