@@ -386,4 +386,4 @@ def test_another_version_of_the_schema_is_not_believed(place, version) -> None:
         return
     with place.open(create=False) as collection:
         assert len(readable(collection)) == len(TEXTS) - 1
-        assert collection.fsck().mended_rows == ("the fact 'schema'",)
+        assert collection.fsck().mended_rows == ("the setting 'schema' of the collection",)

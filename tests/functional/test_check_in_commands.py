@@ -79,8 +79,8 @@ def test_the_exit_code_is_the_answer(repository, tmp_path, text, code, verdict):
     if is_expected:
         said = (
             r"Texts that contain this one: an expected [\d.]+% are found at containment 0\.9, more above it Stored "
-            rf"parts of this one with {parts['n_words']} words: an expected [\d.]+% are found, fewer of shorter or "
-            "repetitive parts"
+            rf"texts of {parts['n_words']} words that are part of this one: an expected [\d.]+% are found, fewer if "
+            "shorter or repetitive"
         )
         if parts["containing"] == parts["contained"] == 0:
             said = "Parts are found by a sample of about 1 in 32 word 5-grams, which has none of this short text."

@@ -43,9 +43,9 @@ message says whether anything was stored.
 
 With --jsonl the input is a stream of documents, one JSON object per line. Each line is answered by one line of JSON \
 as soon as the document is checked and, with --store, stored durably; the exit code is then 0 whatever the answers \
-are. With --store a missing collection is created. The stream may be endless. With --only-new a document is dropped \
-if it is an exact copy or a near-duplicate of a stored one, or, with --containment, part of one; a document that \
-contains a stored one is kept. A line that cannot be read is answered with its error.
+are. The stream may be endless. --jsonl --store creates a missing collection. --jsonl --store --only-new does not \
+store a document that is an exact copy or a near-duplicate of a stored one, or, with --containment, part of one; it \
+stores one that contains a stored document. A line that cannot be read is answered with its error.
 
 [bold]Examples[/]
 

@@ -53,7 +53,7 @@ _IDENTITY: dict[str, tuple[str, ...]] = {
     "origins": ("number",),
 }
 _NAMES = {
-    "facts": "the fact {name!r}",
+    "facts": "the setting {name!r} of the collection",
     "seals": "the seal of the {part}",
     "waves": "the row of wave {name!r}",
     "loads": "the row of load {load}",

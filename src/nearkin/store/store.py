@@ -39,8 +39,8 @@ _FROM_YOUR_SQLITE = (
     "tickets' | nearkin add NEW - --format csv"
 )
 _FROM_YOUR_TABLES = (
-    '(from rows of your own tables: psql -c "COPY (SELECT id, body FROM tickets) TO STDOUT (FORMAT csv, HEADER)" | '
-    "nearkin add COLLECTION - --format csv)"
+    '(from rows of your own tables: psql -c "COPY (SELECT id, body FROM tickets ORDER BY id) TO STDOUT (FORMAT csv, '
+    'HEADER)" | nearkin add COLLECTION - --format csv)'
 )
 
 

@@ -29,7 +29,7 @@ def part_recall_sentences(recall: PartRecall, containment: float, tone: Tone = "
     'To search for them, with the text in FILE: nearkin dedup FILE --against COLLE'
     >>> print(*part_recall_sentences(PartRecall(0.9989, 0.9429, 100), 0.9), sep="\n")
     Texts that contain this one: an expected 99.8% are found at containment 0.9, more above it
-    Stored parts of this one with 100 words: an expected 94.2% are found, fewer of shorter or repetitive parts
+    Stored texts of 100 words that are part of this one: an expected 94.2% are found, fewer if shorter or repetitive
     """
     if recall.containing == recall.contained == 0:
         yield Sentence(
@@ -52,8 +52,8 @@ def part_recall_sentences(recall: PartRecall, containment: float, tone: Tone = "
         tone,
     )
     yield Sentence(
-        f"Stored parts of this one with {words}: an expected {contained} are found, fewer of shorter or repetitive "
-        "parts",
+        f"Stored texts of {words} that are part of this one: an expected {contained} are found, fewer if shorter or "
+        "repetitive",
         tone,
     )
 

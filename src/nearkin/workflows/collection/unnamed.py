@@ -67,7 +67,8 @@ def _refuse_run(run: KeptDocuments, name: str) -> None:
         shown = "standard input" if pipe == STDIN else pipe
         raise SourceError(
             f"{name} has records without ids, which it read from {shown}. They are named {pipe}:1, {pipe}:2, … in "
-            "every such run, so other records would replace them. Repeat the run and name the column of ids with ",
+            "every such run, so the records of the next run would replace these. Repeat the run and name the "
+            "column of ids with ",
             NamedParameter("id"),
             ". If there is none, write the records to a file, with a new name for each delivery, and read the file.",
         )
@@ -152,7 +153,7 @@ def _without_ids(source: Source, columns: Sequence[str]) -> SourceError:
         shown = f"{shown[0].upper()}{shown[1:]}"
     return SourceError(
         f"{shown} has {records} without ids. They would be named {source.name}:1, "
-        f"{source.name}:2, … in every run, so other {records} would replace them. ",
+        f"{source.name}:2, … in every run, so the {records} of the next run would replace these. ",
         *advice,
     )
 
