@@ -132,10 +132,7 @@ class OfficeFile:
             if again is None:
                 raise
             return again
-        is_damaged = found.lacking is not None and found.lacking.exception == "corrupt"
-        if is_damaged or not (found.is_unusual or found.lacking):
-            return found
-        again = self._read_again()
+        again = self._read_again() if found.is_unusual else None
         if again is not None and (again.lacking is None or len(again.text) > len(found.text)):
             return again
         return found

@@ -76,6 +76,7 @@ USUAL_SLIDE = re.compile(r"ppt/slides/slide\d+\.xml")
 _PAGE = re.compile(r".+\.x?html?", re.IGNORECASE)
 _END_OF_PAGE = re.compile(rb"</(?:\w+:)?html\s*>", re.IGNORECASE)
 _CHUNKS = (".mht", ".mhtml", ".htm", ".html", ".xhtml", ".rtf", ".docx", ".docm", ".dotx", ".txt")
+_OF_WORD = frozenset(("document", "header", "footer", "footnotes", "endnotes"))
 _STRICT = b"//purl.oclc.org/ooxml/"
 _HEAD_BYTES = 4096
 _SHARED_STRING = re.compile(rb"""\bt=["']s["'][^>]*>\s*<(?:\w+:)?v[^>]*>\s*(\d{1,9})""")
@@ -127,8 +128,8 @@ class PartsChecked(NamedTuple):
     lacking : PartLacking or None
         None if all XML is complete, and all its words are in the text.
     is_unusual : bool
-        Whether xberg may lose or repeat text of a valid file: it has CDATA sections, entities or another encoding than
-        UTF-8, or its slides have other names, or the namespaces of Strict Open XML.
+        Whether xberg may lose or repeat text of a valid file: it has CDATA sections, entities, another encoding than
+        UTF-8, or other names of parts, prefixes or namespaces.
     """
 
     lacking: PartLacking | None
@@ -329,7 +330,7 @@ class _ReadPart:
         self._needs_parser = self._is_page
         self._pieces: list[bytes] | None = None
         self._data = b""
-        self.is_unusual = part.role == "slide" and USUAL_SLIDE.fullmatch(part.name) is None
+        self.is_unusual = False
         self.fault = self._fault(archive)
 
     def is_found(self, text: TextToFind) -> bool:
@@ -396,10 +397,19 @@ class _ReadPart:
         except UNREADABLE:
             return "cannot be read"
         self._data = data
-        self.is_unusual |= is_in_other_encoding(data) or (self._part.role == "slide" and _STRICT in data[:_HEAD_BYTES])
+        self.is_unusual |= is_in_other_encoding(data) or self._has_other_names(data[:_HEAD_BYTES])
         if is_quick:
             self._pieces = [one.encode() for one in texts]
         return None
+
+    def _has_other_names(self, head: bytes) -> bool:
+        """Whether the name of the part, or the names in it, are not those that xberg looks for."""
+        role = self._part.role
+        if role == "slide":
+            return _STRICT in head or USUAL_SLIDE.fullmatch(self._part.name) is None
+        if role == "sharedStrings":
+            return self._part.name.lower() != "xl/sharedstrings.xml"
+        return role in _OF_WORD and b"<w:" not in head
 
     def _note_unusual(self, *_told: object) -> None:
         self.is_unusual = self._needs_parser = True

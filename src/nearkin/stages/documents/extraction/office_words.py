@@ -18,7 +18,8 @@ bibliography is not shown. Of the files of Apache Tika, no part that is read lac
 _MISSING_SHARE = 0.002
 _MIN_LETTERS = 8
 """Letters of a paragraph from which on it is looked for without its spaces."""
-_MAX_PARAGRAPHS = 1000
+_MAX_LETTERS = 1 << 30
+"""Letters among which paragraphs are looked for, altogether: about a second."""
 _WORD = re.compile(r"[^\W_]+")
 _SPACES = b" \t\n\r"
 _OTHER_ENCODING = re.compile(rb"""\s*<\?xml[^>]*\bencoding=["'](?!utf-?8["']|us-ascii["'])""", re.IGNORECASE)
@@ -91,6 +92,19 @@ def without_fallbacks(part: bytes) -> bytes:
     return b"".join([*kept, part[at:]])
 
 
+class _LocalNames(dict[str, str]):
+    """Names of elements without their prefixes, by the names in a file; empty for those that do not matter."""
+
+    def __init__(self, known: frozenset[str]) -> None:
+        super().__init__()
+        self._known = known
+
+    def __missing__(self, name: str) -> str:
+        local = name.rpartition(":")[2]
+        self[name] = local if local in self._known else ""
+        return self[name]
+
+
 class TextListener:
     """Handlers of an XML parser, which gather the text of elements in paragraphs.
 
@@ -114,6 +128,7 @@ class TextListener:
     def __init__(self, parser: expat.XMLParserType, elements: TextElements, only: Container[int] | None = None) -> None:
         self._pieces: list[str] = []
         self._elements = elements
+        self._names = _LocalNames(_ENDS | elements.inside | elements.omitted | {"v"})
         self._n_inside = self._n_omitted = 0
         self._is_text_of_formula = self._is_left_out = False
         self._only = only
@@ -128,7 +143,9 @@ class TextListener:
         return [one for one in "".join(self._pieces).split("\n") if one and not one.isspace()]
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        local = name.rpartition(":")[2]
+        local = self._names[name]
+        if not local:
+            return
         if local == "c":
             self._is_text_of_formula = attributes.get("t") == "str"
         if local in _ENDS:
@@ -143,7 +160,9 @@ class TextListener:
         self._change(local, 1)
 
     def _end(self, name: str) -> None:
-        local = name.rpartition(":")[2]
+        local = self._names[name]
+        if not local:
+            return
         if local in _ENDS:
             self._pieces.append("\n")
         if local == "table-cell" or local == "si":
@@ -216,7 +235,7 @@ class TextToFind:
         """Return how many words of a part are missing; 0 if so few are that they say nothing."""
         left = self._words_left()
         told = _words("\n".join(paragraphs))
-        missing = told - +left
+        missing = Counter({one: lack for one, n in told.items() if (lack := n - max(0, left[one])) > 0})
         if take:
             left.subtract(told - missing)
         if _is_little(missing, told):
@@ -245,7 +264,7 @@ class TextToFind:
             if not lost or len(letters) < _MIN_LETTERS:
                 continue
             n_sought += 1
-            if n_sought > _MAX_PARAGRAPHS:
+            if n_sought * len(self._letters) > _MAX_LETTERS:
                 break
             self._n_seen[letters] += 1
             if self._letters.count(letters) >= self._n_seen[letters]:
