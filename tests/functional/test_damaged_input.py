@@ -427,7 +427,7 @@ def test_tables_in_memory_with_such_bytes() -> None:
         found = nearkin.dedup(documents)
         counts = found.manifest["counts"]
         assert (counts["documents"], counts["unreadable"], counts["kept"]) == (5, 1, 4)  # type: ignore[index]
-        with pytest.raises(DocumentError, match=r"^table:2: .*--on-error stop"):
+        with pytest.raises(DocumentError, match=r"^table:2: .*on_error='stop'"):
             nearkin.dedup(documents, on_error="stop")
 
 
