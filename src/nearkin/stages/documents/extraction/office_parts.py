@@ -20,12 +20,14 @@ from xml.parsers import expat
 
 from nearkin.nouns import counted
 from nearkin.stages.documents.extraction.office_words import (
+    MASTER_PAGES,
     OOXML,
     OPEN_DOCUMENT,
     PAGE_OF_BOOK,
     STYLES,
     TextListener,
     TextToFind,
+    in_known_encoding,
     is_in_other_encoding,
     quick_pieces,
     without_fallbacks,
@@ -34,7 +36,7 @@ from nearkin.stages.documents.origin import ExceptionKind
 
 UNREADABLE = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError,
-    KeyError,
+    LookupError,
 )  # fmt: skip
 """Errors of an archive that is damaged."""
 CONTENT_TYPES = "[Content_Types].xml"
@@ -52,7 +54,7 @@ _ROLES = (
 )  # fmt: skip
 """Last words of the content types and of the kinds of relationships of parts."""
 _ELEMENTS = {
-    "content": OPEN_DOCUMENT, "styles": STYLES, "page": PAGE_OF_BOOK,
+    "content": OPEN_DOCUMENT, "styles": STYLES, "masters": MASTER_PAGES, "page": PAGE_OF_BOOK,
     **dict.fromkeys((one for one in _ROLES if one != "main"), OOXML), "document": OOXML,
 }  # fmt: skip
 """Elements with text, by the role of a part."""
@@ -76,7 +78,10 @@ USUAL_SLIDE = re.compile(r"ppt/slides/slide\d+\.xml")
 _PAGE = re.compile(r".+\.x?html?", re.IGNORECASE)
 _END_OF_PAGE = re.compile(rb"</(?:\w+:)?html\s*>", re.IGNORECASE)
 _CHUNKS = (".mht", ".mhtml", ".htm", ".html", ".xhtml", ".rtf", ".docx", ".docm", ".dotx", ".txt")
+_STYLES = {"odt": "styles", "odp": "masters"}
+"""Roles of the styles of open documents with headers and footers that are read."""
 _OF_WORD = frozenset(("document", "header", "footer", "footnotes", "endnotes"))
+_MISSING = "is missing"
 _STRICT = b"//purl.oclc.org/ooxml/"
 _HEAD_BYTES = 4096
 _SHARED_STRING = re.compile(rb"""\bt=["']s["'][^>]*>\s*<(?:\w+:)?v[^>]*>\s*(\d{1,9})""")
@@ -100,8 +105,8 @@ class OfficePart(NamedTuple):
     name : str
         Its name in the archive.
     role : str
-        One of `_ROLES`, "document" (the main part of a file of Word), "content", "styles" or "page"; empty if only its
-        XML is looked at.
+        One of `_ROLES`, "document" (the main part of a file of Word), "content", "styles", "masters" or "page";
+        empty if only its XML is looked at.
     """
 
     name: str
@@ -164,6 +169,8 @@ def checked_parts(archive: zipfile.ZipFile, kind: str, text: str, *, is_suspect:
     parts = parts_of(archive, kind, is_suspect=is_suspect)
     for part in parts:
         read = _ReadPart(archive, part)
+        if read.fault == _MISSING and part.role == "sharedStrings" and not _used_strings(archive, parts):
+            continue
         if read.fault is not None:
             return PartsChecked(PartLacking("corrupt", f"its {part.name} {read.fault}: text may be missing"), False)
         is_unusual |= read.is_unusual
@@ -191,14 +198,15 @@ def parts_of(archive: zipfile.ZipFile, kind: str, *, is_suspect: bool = True) ->
         roles = _roles_in_book(archive, names)
     elif kind in MAIN:
         roles = {name: match.lastgroup for name in names if (match := _USUAL_NAME.fullmatch(name)) and match.lastgroup}
-        if is_suspect or not all(map(_KNOWN_NAME.match, names)):
+        expected = {MAIN[kind]} | ({"xl/sharedStrings.xml"} if kind == "xlsx" else set())
+        if is_suspect or not expected <= roles.keys() or not all(map(_KNOWN_NAME.match, names)):
             roles |= _roles_in_ooxml(archive, kind)
         elif kind == "docx" and MAIN[kind] in roles:
             roles[MAIN[kind]] = "document"
     else:
-        roles = {"content.xml": "content"} | (
-            {"styles.xml": "styles"} if kind == "odt" and "styles.xml" in names else {}
-        )
+        roles = {"content.xml": "content"}
+        if "styles.xml" in names and kind in _STYLES:
+            roles["styles.xml"] = _STYLES[kind]
     present = {name.lower(): name for name in names}
     found = {present.get(name.lower(), name): role for name, role in roles.items()}
     if kind != "epub":
@@ -374,7 +382,7 @@ class _ReadPart:
     def _fault(self, archive: zipfile.ZipFile) -> str | None:
         parser = self._parser()
         texts: list[str] = []
-        is_quick = self._part.role in ("content", "styles")
+        is_quick = self._part.role in ("content", "styles", "masters")
         if is_quick:
             parser.buffer_text = True
             parser.CharacterDataHandler = texts.append
@@ -383,6 +391,8 @@ class _ReadPart:
             parser.CommentHandler = self._note_comment
         try:
             data = archive.read(self._part.name)
+            self.is_unusual = is_in_other_encoding(data)
+            data = in_known_encoding(data) if self.is_unusual else data
             parser.Parse(data, True)
         except expat.ExpatError as error:
             if error.code in _AT_END:
@@ -391,13 +401,13 @@ class _ReadPart:
                 return f"is not well-formed XML ({expat.errors.messages[error.code]})"
             return "is truncated" if _is_truncated_page(data) else None
         except KeyError:
-            return "is missing"
-        except ValueError:  # an encoding that the parser does not know
-            return None
+            return _MISSING
+        except (LookupError, ValueError):
+            return "is in an unknown encoding"
         except UNREADABLE:
             return "cannot be read"
         self._data = data
-        self.is_unusual |= is_in_other_encoding(data) or self._has_other_names(data[:_HEAD_BYTES])
+        self.is_unusual |= self._has_other_names(data[:_HEAD_BYTES])
         if is_quick:
             self._pieces = [one.encode() for one in texts]
         return None

@@ -26,6 +26,7 @@ from nearkin.stages.documents.extraction.office_parts import (
     relationships_of,
     resolved,
 )
+from nearkin.stages.documents.extraction.office_words import in_known_encoding
 from nearkin.stages.documents.extraction.reading import FREE_BYTES
 
 _STRICT = "http://purl.oclc.org/ooxml/"
@@ -89,7 +90,7 @@ def usual_xml(part: bytes) -> bytes:
 
     Raises
     ------
-    ExpatError, ValueError
+    ExpatError, LookupError, ValueError
         It is not well-formed, or in an encoding that the parser does not know.
 
     Examples
@@ -101,7 +102,7 @@ def usual_xml(part: bytes) -> bytes:
     parser.namespace_prefixes = True
     parser.buffer_text = True
     writer = _UsualXmlWriter(parser)
-    parser.Parse(part, True)
+    parser.Parse(in_known_encoding(part), True)
     return "".join(writer.written).encode()
 
 
@@ -214,7 +215,7 @@ def _usual_part(archive: zipfile.ZipFile, name: str, names: Mapping[str, str]) -
         return part
     try:
         return change(part, name, names)
-    except (expat.ExpatError, SyntaxError, ValueError):
+    except (expat.ExpatError, SyntaxError, LookupError, ValueError):
         return part
 
 

@@ -22,7 +22,9 @@ _MAX_LETTERS = 1 << 30
 """Letters among which paragraphs are looked for, altogether: about a second."""
 _WORD = re.compile(r"[^\W_]+")
 _SPACES = b" \t\n\r"
-_OTHER_ENCODING = re.compile(rb"""\s*<\?xml[^>]*\bencoding=["'](?!utf-?8["']|us-ascii["'])""", re.IGNORECASE)
+_OTHER_ENCODING = re.compile(
+    rb"""\s*<\?xml[^>]*\bencoding=["'](?!utf-?8["']|us-ascii["'])([\w.:-]*)["'][^>]*>""", re.IGNORECASE
+)
 _PIECE = re.compile(rb">([^<]+)</(?:[\w.-]+:)?t\s*>")
 _FALLBACK = re.compile(rb"<(/?)mc:Fallback>")
 _ENDS = frozenset((
@@ -52,6 +54,9 @@ OPEN_DOCUMENT = TextElements(
     ("body",), ("tracked-changes", "annotation", "note-citation", "forms", "scripts", "event-listeners", "object")
 )
 STYLES = TextElements(("header", "footer"), OPEN_DOCUMENT.omitted)
+MASTER_PAGES = TextElements(
+    ("master-page",), OPEN_DOCUMENT.omitted | {"notes", "page-number", "page-count", "date", "time", "date-time"}
+)
 PAGE_OF_BOOK = TextElements(("body",), ("script", "style"))
 
 
@@ -77,6 +82,23 @@ def quick_pieces(part: bytes) -> list[bytes] | None:
 def is_in_other_encoding(part: bytes) -> bool:
     """Whether an XML file is not in UTF-8."""
     return part.startswith((b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")) or _OTHER_ENCODING.match(part) is not None
+
+
+def in_known_encoding(part: bytes) -> bytes:
+    """Return an XML file in an encoding that parsers know: in UTF-8 if it is in Shift_JIS, for example.
+
+    Examples
+    --------
+    >>> in_known_encoding('<?xml version="1.0" encoding="Shift_JIS"?><t>文</t>'.encode("shift_jis")).decode()
+    '<t>文</t>'
+    """
+    told = _OTHER_ENCODING.match(part)
+    if told is None or told[1].lower().startswith(b"utf"):
+        return part
+    try:
+        return part[told.end() :].decode(told[1].decode()).encode()
+    except (LookupError, ValueError):
+        return part
 
 
 def without_fallbacks(part: bytes) -> bytes:

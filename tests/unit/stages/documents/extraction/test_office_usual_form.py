@@ -72,6 +72,7 @@ def with_shared_strings(parts: Parts) -> Parts:
     }  # fmt: skip
 
 
+EUC = '<?xml version="1.0" encoding="GB18030"?>'
 UTF_16 = '<?xml version="1.0" encoding="UTF-16"?>'
 ENTITY = '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY night "stormy night">]>'
 WORD, SLIDE, SHEET = "word/document.xml", "ppt/slides/slide2.xml", "xl/worksheets/sheet1.xml"
@@ -82,6 +83,7 @@ UNUSUAL = {
     "no prefix": ("docx", replaced(("w:", ""), ("xmlns:w=", "xmlns="))),
     "CDATA": ("docx", replaced(("stormy", "<![CDATA[stormy]]>"))),
     "word in UTF-16": ("docx", with_declaration(UTF_16, WORD, encoding="utf-16")),
+    "word in an encoding of East Asia": ("docx", with_declaration(EUC, WORD, encoding="gb18030")),
     "an entity": ("docx", lambda parts: with_declaration(ENTITY, WORD)(replaced(("stormy night", "&night;"))(parts))),
     "strict slides": ("pptx", strict),
     "a slide in UTF-16": ("pptx", with_declaration(UTF_16, SLIDE, encoding="utf-16")),

@@ -87,6 +87,59 @@ def test_numbers_in_open_documents_may_be_written_otherwise():
 
 
 LOSING = {
+    "encoding.pptx": (
+        "corrupt",
+        "its ppt/slides/slide1.xml is in an unknown encoding: text may be missing",
+        lambda: with_parts(
+            make.pptx([TOLD, LOST]), **{"ppt/slides/slide1.xml": '<?xml version="1.0" encoding="nope"?><p:sld/>'}
+        ),
+    ),
+    "missing.pptx": (
+        "corrupt",
+        "its ppt/slides/slide2.xml is missing: text may be missing",
+        lambda: make.zipped({k: v for k, v in parts_in(make.pptx([TOLD, LOST])).items() if "slide2" not in k}),
+    ),
+    "strings.xlsx": (
+        "corrupt",
+        "its xl/sharedStrings.xml is missing: text may be missing",
+        lambda: make.zipped(
+            {
+                name: part.replace(
+                    b"</Relationships>",
+                    b'<Relationship Id="s" Type="x/sharedStrings" Target="sharedStrings.xml"/></Relationships>',
+                ).replace(b't="inlineStr"><is><t>' + TOLD.encode() + b"</t></is>", b't="s"><v>0</v>')
+                for name, part in parts_in(make.xlsx([[TOLD]])).items()
+            }
+        ),
+    ),
+    "page.epub": (
+        "corrupt",
+        "its page.xml is truncated: text may be missing",
+        lambda: make.zipped(
+            {
+                "mimetype": "application/epub+zip",
+                "META-INF/container.xml": '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container">'
+                '<rootfiles><rootfile full-path="c.opf" media-type="application/oebps-package+xml"/></rootfiles>'
+                "</container>",
+                "c.opf": '<package xmlns="http://www.idpf.org/2007/opf"><manifest>'
+                '<item id="a" href="page.xml" media-type="application/xhtml+xml"/></manifest>'
+                '<spine><itemref idref="a"/></spine></package>',
+                "page.xml": f'<html xmlns="http://www.w3.org/1999/xhtml"><body><p>{TOLD} Smith & Sons</p><p>',
+            }
+        ),
+    ),
+    "sheet.xlsx": (
+        "corrupt",
+        "its xl/Sheet.xml is truncated: text may be missing",
+        lambda: make.zipped(
+            {
+                name.replace("worksheets/sheet1", "Sheet"): part[:-40]
+                if "sheet1" in name
+                else part.replace(b"worksheets/sheet1", b"Sheet")
+                for name, part in parts_in(make.xlsx([[TOLD]])).items()
+            }
+        ),
+    ),
     "alternative.docx": (
         "unsupported",
         "its word/chunk.mht, a document inside it, was not read: text may be missing",
