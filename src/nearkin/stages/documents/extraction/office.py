@@ -54,6 +54,12 @@ _ENCRYPTED = re.compile(r"encrypt|password", re.IGNORECASE)
 _DAMAGED = re.compile(r"invalid zip archive", re.IGNORECASE)
 """Words of a reader of ZIP archives, which come in an error of another kind, too."""
 _BOMB = re.compile(r"\bratio\b|bomb|security|limit exceeded|exceeds", re.IGNORECASE)
+_LOSS = re.compile(
+    r"\bsheet\b.*\bskipped\b|(?:content|text|notes|comments) (?:was|were) not extracted"
+    r"|(?:header|footer)\b.*\bdropped\b",
+    re.IGNORECASE,
+)
+"""Words of warnings that text was omitted."""
 _CELLS = re.compile(r"\bcell limit\b", re.IGNORECASE)
 _MIN_CELLS, _BYTES_A_CELL = 100_000, 128
 """The least maximum number of cells, and the bytes of the limit of a text of which each allows one."""
@@ -156,6 +162,8 @@ class OfficeFile:
             archive, kind = self._given.blob.archive, self._given.kind
             checked = checked_parts(archive, kind, found.text, is_suspect=bool(found.warnings))
             found.lacking, found.is_unusual = checked.lacking, checked.is_unusual
+        if found.lacking is None and any(_LOSS.search(one) and "got chartsheet" not in one for one in found.warnings):
+            found.lacking = PartLacking("unsupported", "a part of it was not read: text may be missing")
         return found
 
     @property

@@ -86,6 +86,10 @@ def test_numbers_in_open_documents_may_be_written_otherwise():
     assert checked(data, "ods", "2024-01-01").sentence.startswith("7 words of its content.xml not extracted")
 
 
+BAD_SHEET = (
+    '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData><row r="1">'
+    '<c r="A1"><v>7</v></c><c r="B1" t="e"><v>#ODD!</v></c></row></sheetData></worksheet>'
+)
 LOSING = {
     "encoding.pptx": (
         "corrupt",
@@ -111,6 +115,11 @@ LOSING = {
                 for name, part in parts_in(make.xlsx([[TOLD]])).items()
             }
         ),
+    ),
+    "error.xlsx": (
+        "unsupported",
+        "a part of it was not read: text may be missing",
+        lambda: with_parts(make.xlsx([]), **{"xl/worksheets/sheet1.xml": BAD_SHEET}),
     ),
     "page.epub": (
         "corrupt",
