@@ -78,8 +78,8 @@ def test_the_exit_code_is_the_answer(repository, tmp_path, text, code, verdict):
     assert (parts is None) == (text == "")
     if is_expected:
         said = (
-            r"Texts that contain this one: an expected [\d.]+% are found at containment 0\.9, more above it Stored "
-            rf"texts of {parts['n_words']} words that are part of this one: an expected [\d.]+% are found, fewer if "
+            r"Expected recall of texts that contain this one: [\d.]+% at containment 0\.9, higher above Expected "
+            rf"recall of parts of this one: [\d.]+% for parts of {parts['n_words']} words, lower for "
             "shorter or repetitive"
         )
         if parts["containing"] == parts["contained"] == 0:

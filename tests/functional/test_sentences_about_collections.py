@@ -67,4 +67,6 @@ def test_messages_name_the_collection_and_the_key_of_a_text(matter: Path) -> Non
 
 
 def test_an_explanation_says_what_the_answer_counts(matter: Path) -> None:
-    assert "The answer counts documents (copies too), without the query" in said("similar", matter, "a", "--explain")
+    explained = said("similar", matter, "a", "--explain")
+    assert "These are counts of distinct texts" in explained
+    assert "without the query" in explained

@@ -36,10 +36,11 @@ ADD_HELP = """
 Add documents to a collection. A missing collection is created.
 
 A command stores all of its documents or none. Documents that are already stored are skipped, so you can run an \
-interrupted command again. A document whose text has changed becomes a new version. So does a later document with the \
-same id, even if its text is unrelated. If a newer extractor extracts another text from the same file, that is not a \
-change; --re-extract stores the new text. If a mail or an archive no longer contains a document that it contained when \
-it was added before, that document is removed, as by nearkin remove; a document that merely could not be read stays.
+interrupted command again. A document with the id of a stored one and another text becomes a new version of that one, \
+even if the two texts are unrelated. The id of a file is its path below the given folder: if two deliveries have \
+equal paths, add the folder above both. If a newer extractor extracts another text from the same file, that is not a \
+change; --re-extract stores the new text. When you add a mail or an archive again, stored documents that it no longer \
+contains are removed, as by nearkin remove; documents in it that could not be read this time stay.
 
 To see later what a wave changed in the groups, run nearkin groups after each wave.
 

@@ -26,15 +26,13 @@ class Root(LazyGroup):
             CommandEntry("remove", "Remove documents from a collection", "add", "REMOVE_HELP"),
             CommandEntry("show", "Show the text and the metadata of a document", "browsing", "SHOW_HELP"),
             CommandEntry("list", "List documents by wave, id, file or date", "browsing", "LIST_HELP", "list_documents"),
-            CommandEntry("history", "List the versions of a document with their changes", "browsing", "HISTORY_HELP"),
+            CommandEntry("history", "List the older texts of a document, with changes", "browsing", "HISTORY_HELP"),
             CommandEntry("exceptions", "List files that gave no text, or only a part of it", "exceptions"),
             CommandEntry("search", "Find documents by their words, phrases and beginnings of words", "search"),
             CommandEntry("check", "Check whether a similar document is stored already", "check"),
             CommandEntry("similar", "Find all stored documents similar to a document or text", "similar"),
             CommandEntry("compare", "Compare two documents word by word", "compare", "COMPARE_HELP"),
-            CommandEntry(
-                "versions", "List similar documents and older texts, with changes", "compare", "VERSIONS_HELP"
-            ),
+            CommandEntry("versions", "List documents similar to one, with changes", "compare", "VERSIONS_HELP"),
             CommandEntry("groups", "Group near-duplicates, and list what changed since last time", "groups"),
             CommandEntry("conflicts", "Find near-duplicates with different labels", "conflicts"),
             CommandEntry("info", "Count documents, versions and waves", "collection_info", "INFO_HELP"),

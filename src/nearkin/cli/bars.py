@@ -19,7 +19,9 @@ from nearkin.stages.documents.caution import Caution
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-_COMPILING = "compiling kernels for this job, once in this Python environment; nearkin warm-up compiles them in advance"
+_COMPILING = (
+    "compiling kernels for this command; later runs in this Python environment skip it (nearkin warm-up compiles all)"
+)
 
 
 class Bars:

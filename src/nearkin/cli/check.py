@@ -44,8 +44,8 @@ message says whether anything was stored.
 With --jsonl the input is a stream of documents, one JSON object per line. Each line is answered by one line of JSON \
 as soon as the document is checked and, with --store, stored durably; the exit code is then 0 whatever the answers \
 are. The stream may be endless. --jsonl --store creates a missing collection. --jsonl --store --only-new does not \
-store a document that is an exact copy or a near-duplicate of a stored one, or, with --containment, part of one; it \
-stores one that contains a stored document. A line that cannot be read is answered with its error.
+store an exact copy or a near-duplicate of a stored document, nor, with --containment, a part of one. A document that \
+contains a stored one is stored. A line that cannot be read is answered with its error.
 
 [bold]Examples[/]
 
@@ -125,10 +125,10 @@ KeptFile = Annotated[
     _stream(
         "--kept",
         metavar="FILE",
-        help="With --jsonl: write the kept lines to this file. A line is kept if its verdict is new or contains, or if "
-        "its document was stored before, with the same id and the same text. With --store, a line with the same id "
-        "and text as an earlier line is not kept, unless a line between the two has the same id and another text. A "
-        "dash (-) prints the kept lines instead of the answers.",
+        help="With --jsonl: write the kept lines to this file. A line is kept if its verdict is 'new' or 'contains', "
+        "or if its document was stored before, with the same id and the same text. With --store, a line with the same "
+        "id and text as an earlier line is not kept, unless a line between the two has the same id and another text. "
+        "A dash (-) prints the kept lines instead of the answers.",
     ),
 ]
 OverwriteFiles = Annotated[

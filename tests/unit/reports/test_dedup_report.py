@@ -252,7 +252,7 @@ def test_members_that_are_less_alike_than_the_threshold_are_explained(lowest: fl
 @pytest.mark.parametrize("n_refused", [0, 3])
 def test_refused_bridges_are_explained_where_there_are_any(n_refused: int) -> None:
     row = GroupRow(group="a", size=3, lowest_similarity=0.8, n_bridges_refused=n_refused, n_exact_copies=0)
-    assert ("It is counted at both groups, so the column adds up to" in render(largest_groups=[row])) is (n_refused > 0)
+    assert ("A bridge between two groups is counted at both." in render(largest_groups=[row])) is (n_refused > 0)
 
 
 def test_pairs_of_copies_are_told_apart() -> None:

@@ -106,7 +106,7 @@ Compared = Annotated[
     list[str],
     typer.Argument(
         metavar="[COLLECTION] A B",
-        help="Two files; or a collection, and the ids of two of its documents, or of one with --file.",
+        help="Two files; or a collection and two ids; or, with --file, a collection and one id.",
         show_default=False,
     ),
 ]

@@ -151,8 +151,8 @@ OPTIONS = {
         default="principal",
         panel=_KEPT,
         meaning={
-            "principal": "every member is within the threshold of its group's principal; pairs that lead out of a group"
-            " are counted as bridges refused, not followed",
+            "principal": "every member has at least the threshold's similarity to its group's principal; a pair with a "
+            "document outside the group merges nothing, and is counted as a bridge refused",
             "component": "documents joined by any chain of verified pairs; two members may be less similar than the "
             "threshold, so each group states its lowest similarity",
         },

@@ -345,8 +345,8 @@ GLOSSARY = (
     ),
     Note(
         "Bridge refused",
-        "A verified pair between two groups. Following it would have joined documents that are not similar."
-        " It is counted at both groups.",
+        "A verified pair of documents that are not in one group. Following it would have joined documents that are not "
+        "similar. One between two groups is counted at both.",
     ),
     Note(
         "Near-duplicate",

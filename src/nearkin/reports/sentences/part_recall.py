@@ -28,8 +28,8 @@ def part_recall_sentences(recall: PartRecall, containment: float, tone: Tone = "
     >>> second.text[:77]
     'To search for them, with the text in FILE: nearkin dedup FILE --against COLLE'
     >>> print(*part_recall_sentences(PartRecall(0.9989, 0.9429, 100), 0.9), sep="\n")
-    Texts that contain this one: an expected 99.8% are found at containment 0.9, more above it
-    Stored texts of 100 words that are part of this one: an expected 94.2% are found, fewer if shorter or repetitive
+    Expected recall of texts that contain this one: 99.8% at containment 0.9, higher above
+    Expected recall of parts of this one: 94.2% for parts of 100 words, lower for shorter or repetitive ones
     """
     if recall.containing == recall.contained == 0:
         yield Sentence(
@@ -47,13 +47,11 @@ def part_recall_sentences(recall: PartRecall, containment: float, tone: Tone = "
     containing, contained = share_percent_text(recall.containing, 1), share_percent_text(recall.contained, 1)
     words = counted(recall.n_words, "word")
     yield Sentence(
-        f"Texts that contain this one: an expected {containing} are found at containment {containment:g}, more above "
-        "it",
+        f"Expected recall of texts that contain this one: {containing} at containment {containment:g}, higher above",
         tone,
     )
     yield Sentence(
-        f"Stored texts of {words} that are part of this one: an expected {contained} are found, fewer if shorter or "
-        "repetitive",
+        f"Expected recall of parts of this one: {contained} for parts of {words}, lower for shorter or repetitive ones",
         tone,
     )
 
@@ -65,10 +63,10 @@ def mean_part_recall_sentences(parts: MeanPartRecall, containment: float) -> Ite
     --------
     >>> from nearkin.planning.part_recall import MeanPartRecall
     >>> (one,) = mean_part_recall_sentences(MeanPartRecall(2, 1, 1.8, 0.94), 0.9)
-    >>> one.text[:78]
-    'Parts: an expected 90.0% of the stored texts that contain a document are found'
-    >>> one.text[78:149]
-    ', and 94.0% of its stored parts with 100 words, fewer of shorter parts '
+    >>> one.text[:75]
+    'Expected recall of parts: 90.0% of the stored texts that contain a document'
+    >>> one.text[75:134]
+    ', and 94.0% of stored parts of 100 words, lower for shorter'
     """
     means = parts.to_dict()
     if means["containing"] is None:
@@ -76,9 +74,9 @@ def mean_part_recall_sentences(parts: MeanPartRecall, containment: float) -> Ite
     of_parts = ""
     if means["contained"] is not None:
         contained, words = share_percent_text(means["contained"], 1), counted(PART_WORDS, "word")
-        of_parts = f", and {contained} of its stored parts with {words}, fewer of shorter parts"
+        of_parts = f", and {contained} of stored parts of {words}, lower for shorter ones"
     yield Sentence(
-        f"Parts: an expected {share_percent_text(means['containing'], 1)} of the stored texts that contain a document "
-        f"are found{of_parts} (means at containment {containment:g}; each answer has its own)",
+        f"Expected recall of parts: {share_percent_text(means['containing'], 1)} of the stored texts that contain a "
+        f"document{of_parts} (means at containment {containment:g}; each answer has its own)",
         "quiet",
     )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nearkin.stages.differences.aligning import WordDifference
 from nearkin.stages.differences.changes import Change, Changes
-from nearkin.stages.differences.kinds import is_negation
 from nearkin.stages.differences.moves import Moves, find_moves
+from nearkin.stages.differences.negations import Negation, more_negations, negations_in
 from nearkin.stages.differences.wording import Word, Wording
 from nearkin.stages.differences.words import count_words
 
@@ -24,16 +23,6 @@ _SENTENCE_ENDS = ".!?;:"
 _AT_SENTENCE = re.compile(r"(?:[.!?;:]|[\r\n])\s*$")
 _LINE_END = re.compile(r"[^\S\r\n]*[\r\n]")
 _CLOSING = frozenset(".,;:!?)]}\"'”’»")
-_OPENING = "([\"'“‘„«*_—–-"
-
-
-@dataclass(frozen=True, slots=True)
-class _Negation:
-    """Negation: the form that is compared (n't is not), as it is written in lower case, and its place."""
-
-    form: str
-    written: str
-    start: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +101,8 @@ def one_sided_texts(a: Wording, b: Wording, differences: Sequence[WordDifference
             parts = [(own, other) for own, other in others]
             moved_a = [word for i in harmless for word in words[i][0]]
             moved_b = [word for i in harmless for word in words[i][1]]
-    of_a = [(own, _more_negations(a, own, b, other)) for own, other in parts]
-    of_b = [(own, _more_negations(b, own, a, other)) for other, own in parts]
+    of_a = [(own, more_negations(a, own, b, other)) for own, other in parts]
+    of_b = [(own, more_negations(b, own, a, other)) for other, own in parts]
     return _side(a, of_a, moved_a), _side(b, of_b, moved_b)
 
 
@@ -193,7 +182,7 @@ def _harmless_moves(a: Wording, b: Wording, moves: Moves) -> set[int]:
         here, there = moves.changes[i], moves.changes[other]
         if here.start_a == here.end_a:  # each move once, from where it was
             continue
-        has_negation = bool(_negations(a, tuple(a.words(here.start_a, here.end_a))))
+        has_negation = bool(negations_in(a, tuple(a.words(here.start_a, here.end_a))))
         is_whole = _are_sentences(a.text, here.start_a, here.end_a) and _are_sentences(
             b.text, there.start_b, there.end_b
         )
@@ -222,7 +211,7 @@ def _from_first_word(words: tuple[Word, ...]) -> tuple[Word, ...]:
 
 
 def _side(
-    own: Wording, differences: Iterable[tuple[Sequence[Word], Sequence[_Negation]]], moved: Iterable[Word]
+    own: Wording, differences: Iterable[tuple[Sequence[Word], Sequence[Negation]]], moved: Iterable[Word]
 ) -> OneSidedText:
     """Return the text of one side: its words at each difference, and the negations of which it has more there."""
     passages, places, n_left_out, n_characters = list[str](), list[tuple[int, int]](), 0, 0
@@ -260,37 +249,3 @@ def _cut(text: str, most: int) -> str:
     if len(text) <= most:
         return text
     return text[: max(0, most + 1)].rpartition(" ")[0] or text[: max(0, most)]
-
-
-def _more_negations(own: Wording, words: Sequence[Word], other: Wording, others: Sequence[Word]) -> list[_Negation]:
-    """Return the negations of which one side of a difference has more."""
-    mine, theirs = _negations(own, words), _negations(other, others)
-    more = Counter(one.form for one in mine) - Counter(one.form for one in theirs)
-    return [one for one in mine if one.form in more]
-
-
-def first_negations(a: str, b: str) -> tuple[int, int]:
-    """Return the place of the first negation of which each side of a difference has more; 0 if there is none.
-
-    Examples
-    --------
-    >>> first_negations("shall pay the rent and not", "shall never pay"), first_negations("not here", "not there")
-    ((23, 6), (0, 0))
-    """
-    sides = [(own, tuple(own.words(0, len(own.text)))) for own in (Wording(a), Wording(b))]
-    mine, theirs = _more_negations(*sides[0], *sides[1]), _more_negations(*sides[1], *sides[0])
-    return mine[0].start if mine else 0, theirs[0].start if theirs else 0
-
-
-def _negations(own: Wording, words: Sequence[Word]) -> list[_Negation]:
-    """Return the negations among some words."""
-    found = list[_Negation]()
-    for word in words:
-        if not word.is_word or not is_negation(own.text, word):
-            continue
-        start = word.start
-        while word.core == "t" and start and not own.text[start - 1].isspace():  # isn't: from its beginning
-            start -= 1
-        form = "not" if word.core in ("t", "cannot") else word.core
-        found.append(_Negation(form, own.text[start : word.end].lower().lstrip(_OPENING), word.start))
-    return found

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from nearkin.errors import check_int
 from nearkin.nouns import counted
 from nearkin.stages.differences.comparison import Comparison, Hunk, Kind, Line, Piece
-from nearkin.stages.differences.one_sided import first_negations
 from nearkin.stages.differences.words import count_words, end_of_word, start_of_last_words
 
 MIN_HIDDEN = 8
@@ -131,7 +130,11 @@ def passage_of(
     places = [i for i, piece in enumerate(pieces) if piece.difference == number]
     of_it = [piece for piece in pieces if piece.difference == number]
     texts = ["".join(piece.text for piece in of_it if piece.kind == kind) for kind in _SIDES]
-    negations = first_negations(*texts) if shows_negation else (0, 0)
+    negations = (0, 0)
+    if shows_negation:
+        from nearkin.stages.differences.negations import first_negations  # a search needs none of it
+
+        negations = first_negations(*texts)
     marked: list[Piece] = []
     for kind, text, negation in zip(_SIDES, texts, negations, strict=True):
         marked += _shortened(kind, text, max_words // 3, number, negation)

@@ -90,7 +90,7 @@ class Inside:
         self._n_inside = np.zeros(len(order), np.int64)
         self.learn(matches)
         self._n_members = np.bincount(principal, minlength=len(order))
-        self.is_incomplete = self._n_inside < self._n_members * (self._n_members - 1) // 2
+        self.is_incomplete = self._lacks_pairs()
         self.can_be_looked_at = self.is_incomplete & (self._n_members <= MAX_FOR_ALL_PAIRS)
 
     def learn(self, known: Matches) -> None:
@@ -104,6 +104,15 @@ class Inside:
             is_principal = other == of_group
             self.to_principal[member[is_principal]] = similarity[is_principal]
 
+    def learn_stored(self, others: Matches) -> None:
+        """Record all other pairs that are known, before groups are asked for: those of a search below the threshold."""
+        self.learn(others)
+        self.is_incomplete = self._lacks_pairs()
+
+    def _lacks_pairs(self) -> Bool:
+        lacks: Bool = self._n_inside < self._n_members * (self._n_members - 1) // 2
+        return lacks
+
     def unknown(self) -> Iterator[Candidates]:
         """Return pairs that are not matches: all of a small group; each member with its principal of a large one."""
         only_principals = self.is_incomplete & ~self.can_be_looked_at
@@ -115,20 +124,20 @@ class Inside:
         return GroupedTexts(self.groups, self.to_principal, self.lowest, is_exact)
 
 
-def group_texts(
-    matches: Matches, order: U32, options: DedupOptions, store: SetStore | None, *, threads: int
-) -> GroupedTexts:
-    """Group the texts by the rule of ``--group``, and verify the pairs within groups that are not among the matches.
-
-    Without a store (when stored pairs are grouped again) these pairs are not verified, and the lowest similarity is
-    not exact.
-    """
+def group_texts(matches: Matches, order: U32, options: DedupOptions, store: SetStore, *, threads: int) -> GroupedTexts:
+    """Group the texts by the rule of ``--group``, and verify the pairs within groups that are not among the matches."""
     inside = Inside(matches, order, options)
-    if store is not None:
-        for verified in verify_blocks(inside.unknown(), store, threads=threads):
-            inside.learn(verified)
-            store.release()
-    return inside.grouping(is_looked_at=store is not None)
+    for verified in verify_blocks(inside.unknown(), store, threads=threads):
+        inside.learn(verified)
+        store.release()
+    return inside.grouping(is_looked_at=True)
+
+
+def group_again(matches: Matches, others: Matches, order: U32, options: DedupOptions) -> GroupedTexts:
+    """Group the texts of a run at another threshold; ``others`` are the stored pairs below it."""
+    inside = Inside(matches, order, options)
+    inside.learn_stored(others)
+    return inside.grouping(is_looked_at=False)
 
 
 def _pairs_inside(principal: U32, all_pairs: Bool, to_principal: Bool, n_members: I64) -> Iterator[Candidates]:

@@ -28,7 +28,7 @@ from nearkin.stages.documents.load_files.vendors import vendor_of
 from nearkin.stages.grouping.principals import Rule
 from nearkin.workflows.dedup import manifest as manifests
 from nearkin.workflows.dedup.corpus import READABLE, Corpus, number_by_first
-from nearkin.workflows.dedup.grouping import group_texts, prefer
+from nearkin.workflows.dedup.grouping import group_again, prefer
 from nearkin.workflows.dedup.not_compared import max_not_compared
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.origins import Origins
@@ -42,7 +42,6 @@ from nearkin.workflows.dedup.summaries import by_source, by_threshold
 from nearkin.workflows.dedup.tables import Places, write_exceptions_of, write_tables
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, read_exceptions_beside
 from nearkin.workflows.reading.places import places_of_files
-from nearkin.workflows.resources import Resources
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,9 +120,10 @@ def regroup(
     target = RunDirectory(out or own, is_resumable=False)
     identity = {"nearkin": __version__, "of": str(directory.resolve()), "parameters": options.in_words()}
     with target.claimed(identity, resume=False, overwrite=overwrite):
-        matches = run.matches.where(options.measure.similarity(run.matches) >= threshold)
+        is_match = options.measure.similarity(run.matches) >= threshold
+        matches = run.matches.where(is_match)
         with meter.stage("group", 0, "steps"):
-            judged = _judged(run, options, matches)
+            judged = _judged(run, options, matches, run.matches.where(~is_match))
         target.begin_results()
         with meter.stage("write", 0, "steps"):
             write_tables(target.path, run.corpus, run.sizes, judged, run.places)
@@ -181,10 +181,10 @@ def _options(run: FinishedRun, directory: Path, threshold: float, group: Rule | 
     return DedupOptions.of(preset=None, **changed)
 
 
-def _judged(run: FinishedRun, options: DedupOptions, matches: Matches) -> Judged:
-    """Return the groups made by some matches."""
+def _judged(run: FinishedRun, options: DedupOptions, matches: Matches, others: Matches) -> Judged:
+    """Return the groups made by some matches; the other stored pairs are known, too."""
     preference = prefer(run.corpus, options)
-    grouping = group_texts(matches, preference.node_order, options, None, threads=Resources().n_threads)
+    grouping = group_again(matches, others, preference.node_order, options)
     return judge_groups(run.corpus, options, run.sizes, preference, matches, grouping)
 
 

@@ -196,7 +196,7 @@ def _end_record(data: bytes) -> int | None:
 
 def _n_entries(data: bytes, at: int, end: int) -> int:
     """Return the number of entries in a directory."""
-    n_entries = 0
+    n_entries, at = 0, max(0, at)  # a damaged record may place the directory before the file
     while end - at >= _ENTRY.size:
         _, _, _, n_name, n_extra, n_comment = _ENTRY.unpack_from(data, at)
         at += _ENTRY.size + n_name + n_extra + n_comment
