@@ -189,5 +189,5 @@ def test_a_table_of_the_other_direction_is_refused(files: Path, tmp_path: Path) 
     table().turned().write(tmp_path / "en-de.table")
     ended = lab(tmp_path, files / "few.jsonl", "--table", tmp_path / "en-de.table")
     assert ended.code == 3
-    assert "The table translates from en to de, and the sides look swapped" in ended.err
+    assert "--left-column should be en and --right-column de, but the sides look swapped" in " ".join(ended.err.split())
     assert "Give --left-column the en documents" in ended.err

@@ -72,8 +72,12 @@ class Use:
     def __init__(self, engine: Engine, place: Place) -> None:
         self._connection = engine.connect()
         self._connection.detach()
-        with self._connection.begin():
-            self._connection.execute(_SHARED, {"name": place.schema})
+        try:
+            with self._connection.begin():
+                self._connection.execute(_SHARED, {"name": place.schema})
+        except BaseException:
+            self.end()
+            raise
 
     def end(self) -> None:
         """Close the connection."""

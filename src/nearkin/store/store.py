@@ -320,7 +320,12 @@ def _facts_now(engine: Engine, place: Place, *, may_be_removed: bool) -> dict[st
     with transaction(engine, is_writing=False) as connection:
         if may_be_removed and not _has_tables(connection, place):
             return None
-        return whole_facts(connection, place)
+        try:
+            return whole_facts(connection, place)
+        except CollectionError:
+            if may_be_removed and creation.is_bare(connection):  # the tables were there before
+                return None
+            raise
 
 
 def _is_schema_made(connection: Connection, place: Place) -> bool:

@@ -69,8 +69,8 @@ class Added:
     first_changed_places : tuple of str
         Ids of the first five of them.
     n_unlike : int
-        Number of the new versions that are named after their file, and have a text that has nothing in common with the
-        one before: they may be other files with the same name.
+        Number of the new versions that are named after their file, and have a text that has almost nothing in common
+        with the one before: they may be other files with the same name.
     first_unlike : tuple of str
         Ids of the first five of them.
     n_contents : int

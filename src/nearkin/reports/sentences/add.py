@@ -126,7 +126,9 @@ def _names_of_places(added: Added, n: int) -> str:
 def _unlike_sentence(added: Added, n: int) -> str:
     """Say that changed documents may be other ones, since their texts have nothing in common."""
     names = first_of(added.first_unlike, len(added.first_unlike), n)
-    have = agreeing(n, "has nothing in common with its older text", "have nothing in common with their older texts")
+    have = agreeing(
+        n, "has almost nothing in common with its older text", "have almost nothing in common with their older texts"
+    )
     return (
         f"{counted(n, 'changed document')} {have}: {names}. The id of a file is its path below the folder that you "
         "add. If these are other documents, add the folder above both instead, so that each has an id of its own."
