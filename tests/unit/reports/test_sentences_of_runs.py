@@ -237,7 +237,7 @@ def test_without_verified_pairs_nothing_is_estimated_on_the_console_and_in_the_r
     assert all(
         "No pair was verified, so the number of missed pairs was not estimated" in one for one in (console, report)
     )
-    assert "expected number" not in console + report.lower()
+    assert "expected number" not in (console + report).lower()
 
 
 @pytest.mark.parametrize("dry_run", [False, True])

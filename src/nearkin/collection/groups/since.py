@@ -271,7 +271,7 @@ def _both(connection: Connection, wave: str, tolerance: Tolerance) -> tuple[Past
     name = str(tolerance)
     state, now = GroupState.read(connection, name), past_groups(connection, name)
     if state.number is None:
-        raise ParameterError(no_groups_text(connection, name) + _not_since(wave, of_waves))
+        raise ParameterError(_not_since(wave, of_waves) + no_groups_text(connection, name))
     if now is None:
         raise ParameterError(
             f"The groups {tolerance.in_words()} have no history. To begin it: nearkin groups COLLECTION"
@@ -299,7 +299,7 @@ def _not_since(wave: str, of_waves: Mapping[str, _LoadsOfWave]) -> str:
     """Say that groups computed now are too late for a wave; empty for the last wave."""
     if of_waves[wave].next_wave is None:
         return ""
-    return f" (they will contain later waves, so changes since wave {quoted(wave)} will not be known)"
+    return f"Groups that are computed now contain later waves, too: changes since wave {quoted(wave)} stay unknown. "
 
 
 def _not_known(wave: str, of_waves: Mapping[str, _LoadsOfWave], grouped: set[int], tolerance: Tolerance) -> str:

@@ -95,12 +95,15 @@ def one_sided_texts(a: Wording, b: Wording, differences: Sequence[WordDifference
     moved_a, moved_b = list[Word](), list[Word]()
     if moves.counterpart:
         words = [(tuple(a.words(*one.span_a)), tuple(b.words(*one.span_b))) for one in moves.changes]
+        words = [(_from_first_word(own), _from_first_word(other)) for own, other in words]
         harmless = _harmless_moves(a, b, moves)
-        others = [tuple(map(_from_first_word, both)) for i, both in enumerate(words) if i not in harmless]
-        if all(any(word.is_word for word in one) for both in others for one in both if one):  # a sign changed otherwise
-            parts = [(own, other) for own, other in others]
-            moved_a = [word for i in harmless for word in words[i][0]]
-            moved_b = [word for i in harmless for word in words[i][1]]
+        for i, both in enumerate(words):
+            if i not in harmless and any(one and not any(word.is_word for word in one) for one in both):
+                beside = harmless & {i - 1, i + 1}  # parts of a passage of which a sign changed
+                harmless -= beside | {moves.counterpart[one] for one in beside}
+        parts = [both for i, both in enumerate(words) if i not in harmless]
+        moved_a = [word for i in harmless for word in words[i][0]]
+        moved_b = [word for i in harmless for word in words[i][1]]
     of_a = [(own, more_negations(a, own, b, other)) for own, other in parts]
     of_b = [(own, more_negations(b, own, a, other)) for other, own in parts]
     return _side(a, of_a, moved_a), _side(b, of_b, moved_b)

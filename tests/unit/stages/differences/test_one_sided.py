@@ -63,6 +63,9 @@ def test_a_sign_that_changes_in_a_moved_passage_is_shown() -> None:
     lacked, added = sides(f"{pays} ≥ {gets} {other}", f"{other} {pays} ≤ {gets}")
     assert ("≥" in " ".join(lacked.passages), lacked.n_words_moved) == (True, 0)
     assert ("≤" in " ".join(added.passages), added.n_words_moved) == (True, 0)
+    whole = "A passage of ten words that only moves to the end."
+    lacked, added = sides(f"{pays} ≥ {gets} {whole} {other}", f"{other} {whole} {pays} ≤ {gets}")
+    assert (lacked.n_words_moved, added.n_words_moved) == (11, 11)
 
 
 def test_beyond_the_limit_words_are_counted_and_negations_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
