@@ -91,13 +91,6 @@ BAD_SHEET = (
     '<c r="A1"><v>7</v></c><c r="B1" t="e"><v>#ODD!</v></c></row></sheetData></worksheet>'
 )
 LOSING = {
-    "encoding.pptx": (
-        "corrupt",
-        "its ppt/slides/slide1.xml is in an unknown encoding: text may be missing",
-        lambda: with_parts(
-            make.pptx([TOLD, LOST]), **{"ppt/slides/slide1.xml": '<?xml version="1.0" encoding="nope"?><p:sld/>'}
-        ),
-    ),
     "missing.pptx": (
         "corrupt",
         "its ppt/slides/slide2.xml is missing: text may be missing",
