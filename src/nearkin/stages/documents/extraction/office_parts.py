@@ -30,7 +30,7 @@ from nearkin.stages.documents.extraction.office_words import (
     in_known_encoding,
     is_in_other_encoding,
     quick_pieces,
-    without_fallbacks,
+    without_omitted,
 )
 from nearkin.stages.documents.origin import ExceptionKind
 
@@ -356,7 +356,7 @@ class _ReadPart:
             return False
         pieces = quick_pieces(self._data)
         if pieces is None or not text.holds(pieces, take=take):
-            rest = without_fallbacks(self._data)
+            rest = without_omitted(self._data)
             pieces = None if rest is self._data else quick_pieces(rest)
             return pieces is not None and text.holds(pieces, take=take)
         return True

@@ -26,7 +26,7 @@ _OTHER_ENCODING = re.compile(
     rb"""\s*<\?xml[^>]*\bencoding=["'](?!utf-?8["']|us-ascii["'])([\w.:-]*)["'][^>]*>""", re.IGNORECASE
 )
 _PIECE = re.compile(rb">([^<]+)</(?:[\w.-]+:)?t\s*>")
-_FALLBACK = re.compile(rb"<(/?)mc:Fallback>")
+_OMITTED_MARK = re.compile(rb"<(/?)(?:mc:Fallback|m:oMath)(?:\s[^<>]*)?>")
 _ENDS = frozenset((
     "p", "h", "tab", "br", "cr", "tc", "si", "is", "c", "s", "ptab", "noBreakHyphen", "line-break", "table-cell", "div",
     "li", "td", "th", "dt", "dd", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "pre", "title", "desc", "footnoteReference",
@@ -49,7 +49,8 @@ class TextElements:
         self.omitted = frozenset(omitted)
 
 
-OOXML = TextElements(("t",), ("Fallback", "moveFrom", "del", "rPh"))
+OOXML = TextElements(("t",), ("Fallback", "moveFrom", "del", "rPh", "oMath"))
+"""Equations are not compared: xberg writes them in LaTeX, with a command in place of each Greek letter."""
 OPEN_DOCUMENT = TextElements(
     ("body",), ("tracked-changes", "annotation", "note-citation", "forms", "scripts", "event-listeners", "object")
 )
@@ -101,12 +102,20 @@ def in_known_encoding(part: bytes) -> bytes:
         return part
 
 
-def without_fallbacks(part: bytes) -> bytes:
-    """Return the XML of a part without what repeats its text for older programs; the same if nothing does."""
-    if b"<mc:Fallback>" not in part:
+def without_omitted(part: bytes) -> bytes:
+    """Return the XML of a part without equations and what repeats its text for older programs; the same if it has none.
+
+    Examples
+    --------
+    >>> without_omitted(b"<w:p><m:oMath><m:r><m:t>x</m:t></m:r></m:oMath><w:t>A</w:t></w:p>")
+    b'<w:p><w:t>A</w:t></w:p>'
+    """
+    if b"<mc:Fallback" not in part and b"<m:oMath" not in part:
         return part
     kept, depth, at = [], 0, 0
-    for mark in _FALLBACK.finditer(part):
+    for mark in _OMITTED_MARK.finditer(part):
+        if mark[0].endswith(b"/>"):
+            continue
         if depth == 0:
             kept.append(part[at : mark.start()])
         depth += -1 if mark[1] else 1

@@ -38,6 +38,8 @@ RIGHTLY_OMITTED = {
     "moved": "<w:moveFrom><w:r><w:t>moved from here</w:t></w:r></w:moveFrom>",
     "fallback": "<mc:Fallback><w:t>the same once more</w:t></mc:Fallback>",
     "fallback of another prefix": '<x:Fallback xmlns:x="mc"><w:t>the same once more</w:t></x:Fallback>',
+    "equation": "<m:oMath xmlns:m='m'><m:r><m:t>α≤βγ</m:t></m:r></m:oMath>",
+    "equation of another prefix": "<x:oMath xmlns:x='m'><x:r><x:t>α≤βγ</x:t></x:r></x:oMath>",
     "comment": "<!-- <w:t>words of the author</w:t> -->",
 }
 
