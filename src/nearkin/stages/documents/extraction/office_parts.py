@@ -13,6 +13,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Container, Iterable, Mapping
+from functools import cache
 from typing import NamedTuple
 from urllib.parse import unquote
 from xml.etree import ElementTree
@@ -84,7 +85,11 @@ _OF_WORD = frozenset(("document", "header", "footer", "footnotes", "endnotes"))
 _MISSING = "is missing"
 _STRICT = b"//purl.oclc.org/ooxml/"
 _HEAD_BYTES = 4096
-_SHARED_STRING = re.compile(rb"""\bt=["']s["'][^>]*>\s*<(?:\w+:)?v[^>]*>\s*(\d{1,9})""")
+_SHARED_STRING = re.compile(
+    rb"""<(?:[\w.-]++:)?c\b(?=[^<]*?\bt=["']s["'])(?:[^<>"']++|"[^<"]*+"|'[^<']*+')*+>"""
+    rb"""\s*+<(?:[\w.-]++:)?v[^<>]*+>\s*+(\d{1,9})"""
+)
+"""Cell with a shared string; no sign is read from many places, which a hostile sheet could make costly."""
 _AT_END = frozenset(
     expat.errors.codes[one]
     for one in (
@@ -167,21 +172,21 @@ def checked_parts(archive: zipfile.ZipFile, kind: str, text: str, *, is_suspect:
     deferred: list[tuple[OfficePart, list[str]]] = []
     is_unusual = False
     parts = parts_of(archive, kind, is_suspect=is_suspect)
+    used_strings = cache(lambda: _used_strings(archive, parts))
     for part in parts:
         read = _ReadPart(archive, part)
-        if read.fault == _MISSING and part.role == "sharedStrings" and not _used_strings(archive, parts):
+        if read.fault == _MISSING and part.role == "sharedStrings" and not used_strings():
             continue
         if read.fault is not None:
             return PartsChecked(PartLacking("corrupt", f"its {part.name} {read.fault}: text may be missing"), False)
         is_unusual |= read.is_unusual
         if read.is_found(to_find):
             continue
-        used = _used_strings(archive, parts) if part.role == "sharedStrings" else None
+        used = used_strings() if part.role == "sharedStrings" else None
         if (paragraphs := read.not_found(to_find, used)) is not None:
             deferred.append((part, paragraphs))
     n_missing = {part: to_find.n_missing(paragraphs, take=part.is_once) for part, paragraphs in deferred}
-    n_missing = {part: n for part, n in n_missing.items() if n and _is_in_use(archive, kind, part)}
-    if n_missing:
+    if any(n_missing.values()) and (n_missing := _in_use(archive, kind, n_missing)):
         most = max(n_missing, key=n_missing.__getitem__)
         what = f"{counted(n_missing[most], 'word')} of its {most.name} not extracted"
     elif kind == "docx" and (chunk := _chunk_in(archive)) is not None:
@@ -223,12 +228,16 @@ def _chunk_in(archive: zipfile.ZipFile) -> str | None:
     return next((name for role, name in roles if role == "aFChunk" and name in names), None)
 
 
-def _is_in_use(archive: zipfile.ZipFile, kind: str, part: OfficePart) -> bool:
-    """Whether the main part refers to a part; true if its references are unknown."""
-    if kind not in MAIN or part.role in ("document", "notesSlide", "sharedStrings"):
-        return True
+def _in_use(archive: zipfile.ZipFile, kind: str, n_missing: Mapping[OfficePart, int]) -> dict[OfficePart, int]:
+    """Return the parts that lack words, without those to which the main part does not refer, if it refers to any."""
+    lacking = {part: n for part, n in n_missing.items() if n}
+    if kind not in MAIN:
+        return lacking
     referred = {name.lower() for _, name in targets(archive, main_part(archive, kind))}
-    return not referred or part.name.lower() in referred
+    always = ("document", "notesSlide", "sharedStrings")
+    return {
+        part: n for part, n in lacking.items() if not referred or part.role in always or part.name.lower() in referred
+    }
 
 
 def main_part(archive: zipfile.ZipFile, kind: str) -> str:

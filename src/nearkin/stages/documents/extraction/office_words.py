@@ -25,7 +25,9 @@ _SPACES = b" \t\n\r"
 _OTHER_ENCODING = re.compile(
     rb"""\s*<\?xml[^>]*\bencoding=["'](?!utf-?8["']|us-ascii["'])([\w.:-]*)["'][^>]*>""", re.IGNORECASE
 )
-_PIECE = re.compile(rb">([^<]+)</(?:[\w.-]+:)?t\s*>")
+_PIECE = re.compile(rb">([^<]++)<(/(?:[\w.-]++:)?t\s*+>)?")
+"""Text before a tag, and the tag if it ends an element ``t``; each sign is read once."""
+_DECLARATION_BYTES = 1024
 _OMITTED_MARK = re.compile(rb"<(/?)(?:mc:Fallback|m:oMath)(?:\s[^<>]*)?>")
 _ENDS = frozenset((
     "p", "h", "tab", "br", "cr", "tc", "si", "is", "c", "s", "ptab", "noBreakHyphen", "line-break", "table-cell", "div",
@@ -74,7 +76,7 @@ def quick_pieces(part: bytes) -> list[bytes] | None:
     """
     if b"\0" in part or (not part.isascii() and is_in_other_encoding(part)):
         return None
-    pieces = _PIECE.findall(part)
+    pieces = [piece for piece, end in _PIECE.findall(part) if end]
     if b"&" in part:
         pieces = [html.unescape(one.decode()).encode() if b"&" in one else one for one in pieces]
     return pieces
@@ -82,7 +84,12 @@ def quick_pieces(part: bytes) -> list[bytes] | None:
 
 def is_in_other_encoding(part: bytes) -> bool:
     """Whether an XML file is not in UTF-8."""
-    return part.startswith((b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")) or _OTHER_ENCODING.match(part) is not None
+    return part.startswith((b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")) or _other_encoding(part) is not None
+
+
+def _other_encoding(part: bytes) -> re.Match[bytes] | None:
+    """Return the declaration of another encoding than UTF-8."""
+    return _OTHER_ENCODING.match(part, 0, _DECLARATION_BYTES)
 
 
 def in_known_encoding(part: bytes) -> bytes:
@@ -93,7 +100,7 @@ def in_known_encoding(part: bytes) -> bytes:
     >>> in_known_encoding('<?xml version="1.0" encoding="Shift_JIS"?><t>文</t>'.encode("shift_jis")).decode()
     '<t>文</t>'
     """
-    told = _OTHER_ENCODING.match(part)
+    told = _other_encoding(part)
     if told is None or told[1].lower().startswith(b"utf"):
         return part
     try:

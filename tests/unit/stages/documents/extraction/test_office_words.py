@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 import zipfile
 
 import pytest
@@ -76,6 +77,24 @@ def test_shared_strings_that_no_cell_shows_are_not_missing():
     data = with_parts(make.xlsx([]), **parts)
     assert checked(data, "xlsx", TOLD) is None
     assert checked(data, "xlsx", LOST).sentence.startswith("7 words of its xl/sharedStrings.xml not extracted")
+
+
+N_SIGNS, QUOTED = 200_000, 't="s" '
+COSTLY = {
+    "attributes": ("xlsx", "xl/worksheets/sheet1.xml", f"<worksheet><row r='{QUOTED * N_SIGNS}'/></worksheet>"),
+    "signs": ("docx", "word/document.xml", WORD.format(f"<w:instrText>{'>' * N_SIGNS}</w:instrText>")),
+    "encodings": ("docx", "word/document.xml", "<?xml " + 'encoding="a" ' * N_SIGNS),
+}
+
+
+@pytest.mark.parametrize(("kind", "name", "part"), COSTLY.values(), ids=COSTLY)
+def test_no_part_takes_time_that_grows_with_the_square_of_its_size(kind, name, part):
+    files = {"docx": make.docx([]), "xlsx": make.xlsx([])}
+    data = with_parts(files[kind], **{name: part, "xl/sharedStrings.xml": f"<sst><si><t>{LOST}</t></si></sst>"})
+    started = time.process_time()
+    found = checked(data, kind, TOLD)
+    assert time.process_time() - started < 2
+    assert (found is None) == (part != COSTLY["encodings"][2])
 
 
 def test_numbers_in_open_documents_may_be_written_otherwise():
