@@ -284,12 +284,12 @@ def _roles_in_ooxml(archive: zipfile.ZipFile, kind: str) -> dict[str, str]:
 
 
 def _declared_roles(archive: zipfile.ZipFile) -> dict[str, str]:
-    """Return the roles of parts by the content types."""
-    found = {}
+    """Return the roles of the parts of the archive by the content types, which may name parts that never were."""
+    found, names = {}, {name.lower() for name in archive.namelist()}
     for one in attributes(archive, CONTENT_TYPES, "Override"):
-        role = one.get("ContentType", "").rpartition(".")[2].removesuffix("+xml")
-        if role in _ROLES:
-            found[one.get("PartName", "").lstrip("/")] = role
+        role, name = one.get("ContentType", "").rpartition(".")[2].removesuffix("+xml"), one.get("PartName", "")
+        if role in _ROLES and name.lstrip("/").lower() in names:
+            found[name.lstrip("/")] = role
     return found
 
 

@@ -20,6 +20,8 @@ _MIN_LETTERS = 8
 """Letters of a paragraph from which on it is looked for without its spaces."""
 _MAX_LETTERS = 1 << 30
 """Letters among which paragraphs are looked for, altogether: about a second."""
+_ESCAPED = re.compile("_x[0-9A-Fa-f]{4}_")
+"""A character of a cell that XML does not allow, such as the carriage return ``_x000D_``; xberg writes it or not."""
 _WORD = re.compile(r"[^\W_]+")
 _SPACES = b" \t\n\r"
 _OTHER_ENCODING = re.compile(
@@ -53,14 +55,20 @@ class TextElements:
 
 OOXML = TextElements(("t",), ("Fallback", "moveFrom", "del", "rPh", "oMath"))
 """Equations are not compared: xberg writes them in LaTeX, with a command in place of each Greek letter."""
+_INDEXES = (
+    *("table-of-content", "illustration-index", "table-index", "object-index", "user-index", "alphabetical-index"),
+    *("bibliography", "page-number", "page-count", "page-continuation"),
+)
+"""Elements that programs make themselves; xberg leaves them out."""
 OPEN_DOCUMENT = TextElements(
-    ("body",), ("tracked-changes", "annotation", "note-citation", "forms", "scripts", "event-listeners", "object")
+    ("body",),
+    ("tracked-changes", "annotation", "note-citation", "forms", "scripts", "event-listeners", "object", *_INDEXES),
 )
 STYLES = TextElements(("header", "footer"), OPEN_DOCUMENT.omitted)
 MASTER_PAGES = TextElements(
     ("master-page",), OPEN_DOCUMENT.omitted | {"notes", "page-number", "page-count", "date", "time", "date-time"}
 )
-PAGE_OF_BOOK = TextElements(("body",), ("script", "style"))
+PAGE_OF_BOOK = TextElements(("body",), ("script", "style", "nav", "video", "audio"))
 
 
 def quick_pieces(part: bytes) -> list[bytes] | None:
@@ -173,6 +181,7 @@ class TextListener:
         self._n_strings = 0
         self._parser = parser
         parser.buffer_text = True
+        parser.SkippedEntityHandler = self._entity
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
 
@@ -196,6 +205,11 @@ class TextListener:
             self._is_left_out = self._only is not None and self._n_strings not in self._only
             self._n_strings += 1
         self._change(local, 1)
+
+    def _entity(self, name: str, is_parameter: bool) -> None:
+        """Read an entity that the file does not declare, such as ``&eacute;`` of a page."""
+        if self._parser.CharacterDataHandler is not None and not is_parameter:
+            self._parser.CharacterDataHandler(html.unescape(f"&{name};"))
 
     def _end(self, name: str) -> None:
         local = self._names[name]
@@ -326,4 +340,4 @@ def _letters(text: str) -> str:
 
 
 def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()
+    return unicodedata.normalize("NFKC", _ESCAPED.sub(" ", text)).casefold()

@@ -53,6 +53,38 @@ def test_what_is_rightly_not_read_is_not_missing(omitted):
     assert checked(data, "docx", TOLD).sentence == "5 words of its word/document.xml not extracted: text may be missing"
 
 
+PAGE = "<html><body>{}</body></html>"
+ODT = '<o:document-content xmlns:o="o" xmlns:text="t"><o:body>{}</o:body></o:document-content>'
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "body", "text"),
+    [
+        (
+            "epub",
+            "a.xhtml",
+            PAGE.format("<p>&eacute;t&eacute; for&ecirc;t caf&eacute; o&ugrave;</p>"),
+            "été forêt café où",
+        ),
+        ("epub", "a.xhtml", PAGE.format(f"<nav><li>One two three four</li></nav><p>{TOLD}</p>"), TOLD),
+        ("epub", "a.xhtml", PAGE.format(f"<p>{TOLD}</p><video>this reader shows no film</video>"), TOLD),
+        ("odt", "content.xml", ODT.format(f"<text:table-of-content>One 1 Two 2</text:table-of-content>{TOLD}"), TOLD),
+        ("odt", "content.xml", ODT.format("Page <text:page-number>1</text:page-number> of all"), "Page of all"),
+        ("docx", "word/document.xml", WORD.format("<w:t>a_x000D_b c_x000D_d e_x000D_f</w:t>"), "a b c d e f"),
+    ],
+)
+def test_what_a_program_makes_or_writes_in_another_way_is_not_missing(kind, name, body, text):
+    with zipfile.ZipFile(io.BytesIO(make.zipped({name: body.encode()}))) as archive:
+        assert checked_parts(archive, kind, text).lacking is None
+
+
+def test_a_part_that_is_only_declared_is_not_missing():
+    data = make.docx([TOLD])
+    declared = '<Override PartName="/word/footnotes9.xml" ContentType="application/x.footnotes+xml"/></Types>'
+    types = parts_in(data)["[Content_Types].xml"].decode().replace("</Types>", declared)
+    assert checked(with_parts(data, **{"[Content_Types].xml": types}), "docx", TOLD) is None
+
+
 def test_words_may_have_another_order_and_other_spaces():
     text = TextToFind("a note: second FIRST third-and-last, with\u00a0spaces and oﬃce")
     assert text.n_missing(["First second", "third and last", "with spaces", "and office"]) == 0
