@@ -4,7 +4,6 @@
 
     NearkinError
     ├── ParameterError (ValueError)      a parameter breaks its rule
-    │   └── InvalidRequestError          a part of a request to ``nearkin serve`` does; see `nearkin.web.request_faults`
     ├── InputError                       the input as a whole cannot be used
     │   ├── SourceError                  a file, a folder or a column of it
     │   │   ├── MissingColumnError       a column that was named does not exist
