@@ -13,7 +13,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Container, Iterable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 from urllib.parse import unquote
 from xml.etree import ElementTree
@@ -22,10 +22,13 @@ from xml.parsers import expat
 from nearkin.nouns import counted
 from nearkin.stages.documents.extraction.office_words import (
     MASTER_PAGES,
+    MAX_EXPANSION,
     OOXML,
     OPEN_DOCUMENT,
     PAGE_OF_BOOK,
     STYLES,
+    ExpansionError,
+    ExpansionLimit,
     TextListener,
     TextToFind,
     in_known_encoding,
@@ -183,7 +186,12 @@ def checked_parts(archive: zipfile.ZipFile, kind: str, text: str, *, is_suspect:
         if read.is_found(to_find):
             continue
         used = used_strings() if part.role == "sharedStrings" else None
-        if (paragraphs := read.not_found(to_find, used)) is not None:
+        try:
+            paragraphs = read.not_found(to_find, used)
+        except ExpansionError:
+            what = f"entities of its {part.name} expand to more than {MAX_EXPANSION} times its size"
+            return PartsChecked(PartLacking("unsupported", f"{what}: text may be missing"), False)
+        if paragraphs is not None:
             deferred.append((part, paragraphs))
     n_missing = {part: to_find.n_missing(paragraphs, take=part.is_once) for part, paragraphs in deferred}
     if any(n_missing.values()) and (n_missing := _in_use(archive, kind, n_missing)):
@@ -345,6 +353,7 @@ class _ReadPart:
         self._is_page = part.role == "page"
         self._is_sheet = part.role == "worksheet"
         self._needs_parser = self._is_page
+        self._has_entities = False
         self._pieces: list[bytes] | None = None
         self._data = b""
         self.is_unusual = False
@@ -374,9 +383,13 @@ class _ReadPart:
         """Return the paragraphs of a part that is not found as it is; None if it is found.
 
         ``used`` are the shared strings that cells show; None if this is not known.
+
+        Raises
+        ------
+        ExpansionError
         """
         parser = self._parser()
-        listener = TextListener(parser, _ELEMENTS[self._part.role], used)
+        listener = TextListener(parser, _ELEMENTS[self._part.role], ExpansionLimit(self._data), used)
         parser.Parse(self._data, True)
         paragraphs = listener.paragraphs()
         is_found = text.holds([one.encode() for one in paragraphs], take=self._part.is_once)
@@ -397,6 +410,7 @@ class _ReadPart:
             parser.CharacterDataHandler = texts.append
         if not self._is_page:
             parser.StartCdataSectionHandler = parser.StartDoctypeDeclHandler = self._note_unusual
+            parser.EntityDeclHandler = partial(self._note_entity, parser)
             parser.CommentHandler = self._note_comment
         try:
             data = archive.read(self._part.name)
@@ -417,7 +431,7 @@ class _ReadPart:
             return "cannot be read"
         self._data = data
         self.is_unusual |= self._has_other_names(data[:_HEAD_BYTES])
-        if is_quick:
+        if is_quick and not self._has_entities:
             self._pieces = [one.encode() for one in texts]
         return None
 
@@ -432,6 +446,10 @@ class _ReadPart:
 
     def _note_unusual(self, *_told: object) -> None:
         self.is_unusual = self._needs_parser = True
+
+    def _note_entity(self, parser: expat.XMLParserType, *_told: object) -> None:
+        self._has_entities = True
+        parser.CharacterDataHandler = None
 
     def _note_comment(self, _comment: str) -> None:
         self._needs_parser = True

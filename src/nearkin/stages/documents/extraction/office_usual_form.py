@@ -26,7 +26,7 @@ from nearkin.stages.documents.extraction.office_parts import (
     relationships_of,
     resolved,
 )
-from nearkin.stages.documents.extraction.office_words import in_known_encoding
+from nearkin.stages.documents.extraction.office_words import ExpansionError, ExpansionLimit, in_known_encoding
 from nearkin.stages.documents.extraction.reading import FREE_BYTES
 
 _STRICT = "http://purl.oclc.org/ooxml/"
@@ -64,7 +64,8 @@ def usual_form(archive: zipfile.ZipFile, kind: str, max_bytes: int, max_ratio: i
     Returns
     -------
     bytes or None
-        None for a book, for a file that is too big, and for one that cannot be read.
+        None for a book, for a file that is too big or has entities that expand too far, and for one that cannot be
+        read.
     """
     entries = {entry.filename: entry for entry in archive.infolist()}
     sizes = [(entry.file_size, entry.compress_size) for entry in entries.values()]
@@ -80,7 +81,7 @@ def usual_form(archive: zipfile.ZipFile, kind: str, max_bytes: int, max_ratio: i
                 if new == name and name in names.values():
                     continue  # another part takes its name
                 written.writestr(new, _usual_part(archive, name, names))
-    except UNREADABLE:
+    except (*UNREADABLE, ExpansionError):
         return None
     return sink.getvalue()
 
@@ -92,6 +93,7 @@ def usual_xml(part: bytes) -> bytes:
     ------
     ExpatError, LookupError, ValueError
         It is not well-formed, or in an encoding that the parser does not know.
+    ExpansionError
 
     Examples
     --------
@@ -101,16 +103,18 @@ def usual_xml(part: bytes) -> bytes:
     parser = expat.ParserCreate(namespace_separator=_BETWEEN)
     parser.namespace_prefixes = True
     parser.buffer_text = True
-    writer = _UsualXmlWriter(parser)
-    parser.Parse(in_known_encoding(part), True)
+    known = in_known_encoding(part)
+    writer = _UsualXmlWriter(parser, ExpansionLimit(known))
+    parser.Parse(known, True)
     return "".join(writer.written).encode()
 
 
 class _UsualXmlWriter:
     """Handlers of a parser that write what it reads."""
 
-    def __init__(self, parser: expat.XMLParserType) -> None:
+    def __init__(self, parser: expat.XMLParserType, limit: ExpansionLimit) -> None:
         self.written: list[str] = []
+        self._limit = limit
         self._prefixes = dict(_PREFIXES)
         self._declared: dict[str, str] = {}
         self._is_tag_open = False
@@ -136,6 +140,7 @@ class _UsualXmlWriter:
         return f"{prefix}:{local}" if prefix else local
 
     def _start(self, name: str, attributes: Mapping[str, str]) -> None:
+        self._limit.take(1 + sum(map(len, attributes.values())))
         declared = {f"xmlns:{prefix}" if prefix else "xmlns": space for prefix, space in self._declared.items()}
         told = declared | {self._name(one): _transitional(value) for one, value in attributes.items()}
         self._declared = {}
@@ -151,6 +156,7 @@ class _UsualXmlWriter:
             self.written.append(f"</{self._name(name)}>")
 
     def _text(self, text: str) -> None:
+        self._limit.take(len(text))
         self._close_tag()
         self.written.append(escape(text, {"\r": "&#13;"}))
 

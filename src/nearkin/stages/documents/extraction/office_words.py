@@ -23,6 +23,9 @@ _MAX_LETTERS = 1 << 30
 _ESCAPED = re.compile("_x[0-9A-Fa-f]{4}_")
 """A character of a cell that XML does not allow, such as the carriage return ``_x000D_``; xberg writes it or not."""
 _WORD = re.compile(r"[^\W_]+")
+MAX_EXPANSION = 4
+"""Maximum number of elements and characters in a part, as a multiple of its bytes: only entities make so many."""
+_FREE_SIGNS = 1 << 18
 _SPACES = b" \t\n\r"
 _OTHER_ENCODING = re.compile(
     rb"""\s*<\?xml[^>]*\bencoding=["'](?!utf-?8["']|us-ascii["'])([\w.:-]*)["'][^>]*>""", re.IGNORECASE
@@ -138,6 +141,33 @@ def without_omitted(part: bytes) -> bytes:
     return b"".join([*kept, part[at:]])
 
 
+class ExpansionError(Exception):
+    """Entities of a part expand to more than is read."""
+
+
+class ExpansionLimit:
+    """Number of elements and characters that a part may still have.
+
+    Parameters
+    ----------
+    part : bytes
+    """
+
+    def __init__(self, part: bytes) -> None:
+        self._n_left = max(_FREE_SIGNS, MAX_EXPANSION * len(part))
+
+    def take(self, n: int) -> None:
+        """Count elements and characters.
+
+        Raises
+        ------
+        ExpansionError
+        """
+        self._n_left -= n
+        if self._n_left < 0:
+            raise ExpansionError
+
+
 class _LocalNames(dict[str, str]):
     """Names of elements without their prefixes, by the names in a file; empty for those that do not matter."""
 
@@ -158,21 +188,31 @@ class TextListener:
     ----------
     parser : XMLParserType
     elements : TextElements
+    limit : ExpansionLimit
+        A part that goes beyond it raises `ExpansionError` while it is parsed.
     only : collection of int or None
         Positions of the shared strings that are read, of a workbook whose other strings are in no cell; None for all.
 
     Examples
     --------
     >>> parser = expat.ParserCreate()
-    >>> listener = TextListener(parser, OOXML)
-    >>> parser.Parse("<w:p><w:t>It w</w:t><w:t>as.</w:t><w:delText>Not</w:delText></w:p>", True)
+    >>> part = b"<w:p><w:t>It w</w:t><w:t>as.</w:t><w:delText>Not</w:delText></w:p>"
+    >>> listener = TextListener(parser, OOXML, ExpansionLimit(part))
+    >>> parser.Parse(part, True)
     1
     >>> listener.paragraphs()
     ['It was.']
     """
 
-    def __init__(self, parser: expat.XMLParserType, elements: TextElements, only: Container[int] | None = None) -> None:
+    def __init__(
+        self,
+        parser: expat.XMLParserType,
+        elements: TextElements,
+        limit: ExpansionLimit,
+        only: Container[int] | None = None,
+    ) -> None:
         self._pieces: list[str] = []
+        self._take = limit.take
         self._elements = elements
         self._names = _LocalNames(_ENDS | elements.inside | elements.omitted | {"v"})
         self._n_inside = self._n_omitted = 0
@@ -190,6 +230,7 @@ class TextListener:
         return [one for one in "".join(self._pieces).split("\n") if one and not one.isspace()]
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._take(1)
         local = self._names[name]
         if not local:
             return
@@ -233,7 +274,11 @@ class TextListener:
 
     def _listen(self) -> None:
         is_read = self._n_inside and not self._n_omitted and not self._is_left_out
-        self._parser.CharacterDataHandler = self._pieces.append if is_read else None
+        self._parser.CharacterDataHandler = self._text if is_read else None
+
+    def _text(self, text: str) -> None:
+        self._take(len(text))
+        self._pieces.append(text)
 
 
 class TextToFind:

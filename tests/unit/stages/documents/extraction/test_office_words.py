@@ -11,6 +11,7 @@ import pytest
 from extraction_files import extracted, written
 from generator import office_files as make
 from nearkin.stages.documents.extraction.office_parts import checked_parts
+from nearkin.stages.documents.extraction.office_usual_form import usual_form
 from nearkin.stages.documents.extraction.office_words import TextToFind
 
 TOLD = "It was a dark and stormy night."
@@ -127,6 +128,21 @@ def test_no_part_takes_time_that_grows_with_the_square_of_its_size(kind, name, p
     found = checked(data, kind, TOLD)
     assert time.process_time() - started < 2
     assert (found is None) == (part != COSTLY["encodings"][2])
+
+
+EXPANDING = [("docx", "word/document.xml", "dark night and " * 18), ("odt", "content.xml", "<w:i/><w:p/>" * 18)]
+
+
+@pytest.mark.parametrize(("kind", "name", "value"), EXPANDING, ids=["text", "elements"])
+def test_entities_that_expand_too_far_are_not_read(kind, name, value):
+    entity = f"<!DOCTYPE x [<!ENTITY b '{value}'>]>"
+    space = "xmlns:office='urn:oasis:names:tc:opendocument:xmlns:office:1.0' xmlns:w='w'"
+    part = f"{entity}<office:body {space}><w:t>{'&b;' * 8_000}</w:t></office:body>"
+    data = with_parts({"docx": make.docx([]), "odt": make.odt([])}[kind], **{name: part})
+    sentence = f"entities of its {name} expand to more than 4 times its size: text may be missing"
+    assert checked(data, kind, TOLD).sentence == sentence
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert usual_form(archive, kind, 1 << 30, 1000) is None
 
 
 def test_numbers_in_open_documents_may_be_written_otherwise():
