@@ -16,7 +16,6 @@ from collections.abc import Container, Iterable, Mapping
 from functools import cache, partial
 from typing import NamedTuple
 from urllib.parse import unquote
-from xml.etree import ElementTree
 from xml.parsers import expat
 
 from nearkin.nouns import counted
@@ -31,6 +30,7 @@ from nearkin.stages.documents.extraction.office_words import (
     ExpansionLimit,
     TextListener,
     TextToFind,
+    elements_of,
     in_known_encoding,
     is_in_other_encoding,
     quick_pieces,
@@ -315,10 +315,10 @@ def _roles_in_book(archive: zipfile.ZipFile, names: Iterable[str]) -> dict[str, 
 def attributes(archive: zipfile.ZipFile, name: str, local: str) -> list[Mapping[str, str]]:
     """Return the attributes of the elements of one name; none if the part cannot be read."""
     try:
-        root = ElementTree.fromstring(archive.read(name))
-    except (*UNREADABLE, SyntaxError):
+        found = elements_of(archive.read(name))
+    except (*UNREADABLE, expat.ExpatError, ExpansionError):
         return []
-    return [one.attrib for one in root.iter() if one.tag.rpartition("}")[2] == local]
+    return [own for told, own in found if told == local]
 
 
 def _used_strings(archive: zipfile.ZipFile, parts: Iterable[OfficePart]) -> set[int] | None:

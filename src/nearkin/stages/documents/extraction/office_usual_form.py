@@ -11,7 +11,6 @@ import io
 import posixpath
 import zipfile
 from collections.abc import Callable, Mapping
-from xml.etree import ElementTree
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
@@ -26,7 +25,12 @@ from nearkin.stages.documents.extraction.office_parts import (
     relationships_of,
     resolved,
 )
-from nearkin.stages.documents.extraction.office_words import ExpansionError, ExpansionLimit, in_known_encoding
+from nearkin.stages.documents.extraction.office_words import (
+    ExpansionError,
+    ExpansionLimit,
+    elements_of,
+    in_known_encoding,
+)
 from nearkin.stages.documents.extraction.reading import FREE_BYTES
 
 _STRICT = "http://purl.oclc.org/ooxml/"
@@ -74,11 +78,12 @@ def usual_form(archive: zipfile.ZipFile, kind: str, max_bytes: int, max_ratio: i
         return None
     try:
         names = _usual_names(archive, kind)
+        taken = set(names.values())
         sink = io.BytesIO()
         with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as written:
             for name in entries:
                 new = names.get(name, name)
-                if new == name and name in names.values():
+                if new == name and name in taken:
                     continue  # another part takes its name
                 written.writestr(new, _usual_part(archive, name, names))
     except (*UNREADABLE, ExpansionError):
@@ -221,7 +226,7 @@ def _usual_part(archive: zipfile.ZipFile, name: str, names: Mapping[str, str]) -
         return part
     try:
         return change(part, name, names)
-    except (expat.ExpatError, SyntaxError, LookupError, ValueError):
+    except (expat.ExpatError, LookupError, ValueError):
         return part
 
 
@@ -232,12 +237,11 @@ def _usual_xml_part(part: bytes, name: str, names: Mapping[str, str]) -> bytes:
 def _usual_types(part: bytes, names: Mapping[str, str]) -> bytes:
     """Return the content types with the new names."""
     told = []
-    for one in ElementTree.fromstring(part):
-        own = dict(one.attrib)
+    for kind, own in elements_of(part)[1:]:
         if "PartName" in own:
             old = own["PartName"].lstrip("/")
             own["PartName"] = f"/{names.get(old, old)}"
-        told.append((one.tag.rpartition("}")[2], own))
+        told.append((kind, own))
     return _flat_xml("Types", f"{_TRANSITIONAL}package/2006/content-types", told)
 
 
@@ -247,8 +251,8 @@ def _usual_relationships(part: bytes, name: str, names: Mapping[str, str]) -> by
     source = posixpath.join(posixpath.dirname(folder), own_name.removesuffix(".rels"))
     new_folder = posixpath.dirname(names.get(source, source))
     told = []
-    for one in ElementTree.fromstring(part):
-        own = {key: _transitional(value) if key == "Type" else value for key, value in one.attrib.items()}
+    for _, found in elements_of(part)[1:]:
+        own = {key: _transitional(value) if key == "Type" else value for key, value in found.items()}
         if own.get("TargetMode") != "External" and "Target" in own:
             old = resolved(source, own["Target"])
             own["Target"] = posixpath.relpath(f"/{names.get(old, old)}", f"/{new_folder}")

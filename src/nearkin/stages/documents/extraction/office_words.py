@@ -5,6 +5,7 @@ The comparison is by words, not by place: xberg puts notes and headers where the
 
 from __future__ import annotations
 
+import codecs
 import html
 import re
 import unicodedata
@@ -33,6 +34,11 @@ _OTHER_ENCODING = re.compile(
 _PIECE = re.compile(rb">([^<]++)<(/(?:[\w.-]++:)?t\s*+>)?")
 """Text before a tag, and the tag if it ends an element ``t``; each sign is read once."""
 _DECLARATION_BYTES = 1024
+_OF_SEVERAL_BYTES = frozenset((
+    "shift_jis", "shift_jis_2004", "shift_jisx0213", "cp932", "euc_jp", "euc_jis_2004", "euc_jisx0213", "iso2022_jp",
+    "gb2312", "gbk", "gb18030", "hz", "big5", "big5hkscs", "cp950", "euc_kr", "cp949", "johab", "iso2022_kr",
+))  # fmt: skip
+"""Encodings that the parser does not know; it knows those of one byte. Others, such as punycode, may take long."""
 _OMITTED_MARK = re.compile(rb"<(/?)(?:mc:Fallback|m:oMath)(?:\s[^<>]*)?>")
 _ENDS = frozenset((
     "p", "h", "tab", "br", "cr", "tc", "si", "is", "c", "s", "ptab", "noBreakHyphen", "line-break", "table-cell", "div",
@@ -112,10 +118,11 @@ def in_known_encoding(part: bytes) -> bytes:
     '<t>文</t>'
     """
     told = _other_encoding(part)
-    if told is None or told[1].lower().startswith(b"utf"):
+    if told is None:
         return part
     try:
-        return part[told.end() :].decode(told[1].decode()).encode()
+        known = codecs.lookup(told[1].decode())
+        return part[told.end() :].decode(known.name).encode() if known.name in _OF_SEVERAL_BYTES else part
     except (LookupError, ValueError):
         return part
 
@@ -166,6 +173,33 @@ class ExpansionLimit:
         self._n_left -= n
         if self._n_left < 0:
             raise ExpansionError
+
+
+def elements_of(part: bytes) -> list[tuple[str, dict[str, str]]]:
+    """Return the elements of an XML file, by their names without prefixes, and their attributes.
+
+    The name of an attribute follows its namespace, if it has one, and ``}``.
+
+    Raises
+    ------
+    ExpatError, ExpansionError, LookupError, ValueError
+
+    Examples
+    --------
+    >>> elements_of(b"<x:a xmlns:x='u' b='1' x:c='2'><d/></x:a>")
+    [('a', {'b': '1', 'u}c': '2'}), ('d', {})]
+    """
+    found: list[tuple[str, dict[str, str]]] = []
+    limit = ExpansionLimit(part)
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        limit.take(1 + sum(map(len, attributes.values())))
+        found.append((name.rpartition("}")[2], attributes))
+
+    parser = expat.ParserCreate(namespace_separator="}")
+    parser.StartElementHandler = start
+    parser.Parse(part, True)
+    return found
 
 
 class _LocalNames(dict[str, str]):
