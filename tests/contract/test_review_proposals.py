@@ -28,7 +28,7 @@ def test_screens_show_what_the_command_shows(place: SomePlace) -> None:
                 assert (shown["proposed_principal"], shown["n_indirect"]) == (told.proposed_principal, told.n_chained)
         assert "1 4 4 0 b (proposed: d )" in words_of(visit.get("/groups").text)
         page = words_of(visit.get("/group", number=longer.number).text)
-        assert ("longer, proposed as principal: d" in page, page.count("proposed principal")) == (True, 1)
+        assert ("proposed as principal, because it is longer: d" in page, page.count("proposed principal")) == (True, 1)
         collection.decide(principal="a", by="ada")
         assert "proposed" not in words_of(visit.get("/groups").text)
         assert visit.get("/group.json", number=longer.number).json()["proposed_principal"] is None
