@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nearkin.errors import ParameterError, SourceError
-from nearkin.stages.documents.members import printable_id
+from nearkin.stages.documents.members import SENT, printable_id
 from nearkin.workflows.reading.one_text import OneDocument, read_one_document
 
 _MAX_KEPT, _MAX_CHARACTERS = 16, 64 << 20
@@ -36,7 +36,7 @@ def source_of_sent(name: str | None, otherwise: str) -> str:
     >>> source_of_sent("/etc/production.csv", "api"), source_of_sent(None, "api")
     ('sent: production.csv', 'api')
     """
-    return f"sent: {_last_part(name)}" if name else otherwise
+    return SENT + _last_part(name) if name else otherwise
 
 
 def _last_part(name: str) -> str:

@@ -9,6 +9,8 @@ from nearkin.stages.documents.origin import Origin
 
 BETWEEN = "!"
 """Separator between the id of a container and the name of a member."""
+SENT = "sent: "
+"""Beginning of the source of a document that came over the network: the rest is no path, whatever it looks like."""
 
 
 def place_text(doc_id: str | None, source: str, line: int) -> str:
@@ -32,7 +34,7 @@ def origin_text(doc_id: str, source: str, line: int) -> str:
     >>> origin_text("mail/1.eml", "mail/1.eml", 1)
     'mail/1.eml'
     """
-    is_sent_alone = source.startswith("sent: ")
+    is_sent_alone = source.startswith(SENT)
     is_named = doc_id == source or doc_id.startswith(f"{source}{BETWEEN}") or is_sent_alone
     return source if is_named else f"{source}:{line}"
 

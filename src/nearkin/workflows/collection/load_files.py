@@ -15,12 +15,12 @@ from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats.load_file import NAME, LoadFile
 from nearkin.stages.documents.head import head_of_stream
 from nearkin.stages.documents.load_files.controls import Controls, controls_of
+from nearkin.stages.documents.members import SENT
 from nearkin.stages.documents.source import Source
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 
 FIRST_RECORD = 2
 """Line of the first record that a load file can have: the header is above it."""
-_SENT = "sent: "
 _SHOWN = 3
 
 
@@ -68,7 +68,7 @@ def load_files_again(sources: Iterable[str], of_families: Set[str]) -> LoadFiles
     """
     found, uncontrolled, missing, tables = dict[str, FoundLoadFile](), set[str](), list[str](), set[str]()
     for path in sources:
-        if path.startswith(_SENT):  # it came over the network, whatever its name says
+        if path.startswith(SENT):
             continue
         kind, _ = by_suffix(path)
         is_certain = kind == NAME or path in of_families
