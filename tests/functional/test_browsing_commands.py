@@ -231,6 +231,7 @@ def test_what_to_remove_is_named_in_one_way(matter: str, tmp_path: Path) -> None
         ("a.tsv", "key\treason\na, b\tx\nc\ty\n", "key"),
         ("a.csv", '"a, b"\nc\n', None),
         ("a.csv", 'doc_id\n"a, b"\nc\n', None),
+        ("a.csv", 'BEGDOC,ENDDOC\n"a, b",b\nc,c\n', None),
         ("a.ids", 'name;key\n1;"a, b"\n2;c\n', "key"),
         ("a.txt", "\ufeffa, b\r\nc\r\n", None),
         ("a.jsonl", '{"n": 1, "doc_id": "a, b"}\n\n{"n": 2, "doc_id": "c"}\n', None),
@@ -244,8 +245,8 @@ def test_ids_are_read_from_lines_and_columns(tmp_path: Path, name: str, content:
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.int64(), pa.dictionary(pa.int32(), pa.string())])
 def test_ids_are_read_from_parquet(tmp_path: Path, kind: pa.DataType) -> None:
-    ids = pa.array([7, None, 8, 7]).cast(pa.string()) if kind != pa.int64() else pa.array([7, None, 8, 7])
-    pq.write_table(pa.table({"label": ["x"] * 4, "doc_id": ids.cast(kind)}), tmp_path / "a.parquet")
+    ids = pa.array([7, 8, 7]).cast(pa.string()) if kind != pa.int64() else pa.array([7, 8, 7])
+    pq.write_table(pa.table({"label": ["x"] * 3, "doc_id": ids.cast(kind)}), tmp_path / "a.parquet")
     assert read_ids(tmp_path / "a.parquet") == ["7", "8"]
 
 
@@ -257,6 +258,7 @@ def test_ids_are_read_from_parquet(tmp_path: Path, kind: pa.DataType) -> None:
         ("a.csv", "x,y\n1,2\n", "Which column"),
         ("a.csv", "id,y\n1\n", "1 field where the first row has 2"),
         ("a.csv", "id,id\n1,2\n", "more than one column"),
+        ("a.csv", "id,y\n1,2\n,3\n", "a.csv:3: no id in 'id'"),
         ("a.parquet", "nothing", "not a Parquet file"),
         ("a.jsonl", "", "has no ids"),
         ("a.jsonl", '{"id": "a"}\nnothing', "a.jsonl:2: not a JSON object"),
@@ -273,6 +275,9 @@ def test_files_without_ids_are_refused(tmp_path: Path, name: str, content: str, 
     pq.write_table(pa.table({"id": [1.5]}), tmp_path / "b.parquet")
     with pytest.raises(SourceError, match="type double"):
         read_ids(tmp_path / "b.parquet")
+    pq.write_table(pa.table({"id": [7, None]}), tmp_path / "c.parquet")
+    with pytest.raises(SourceError, match="c.parquet:2: no id in 'id'"):
+        read_ids(tmp_path / "c.parquet")
 
 
 def test_a_list_as_a_file_has_columns_of_groups_only_if_asked_about_groups(matter: str, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from functional.conftest import Ended, nearkin_here, write_jsonl
 from nearkin.errors import SourceError
 from nearkin.workflows.collection.id_files import read_ids
-from nearkin.workflows.collection.labels import read_labels
+from nearkin.workflows.collection.labels import read_labels, values_by_id
 
 LEASE = (
     "This lease is made between the owner and the tenant for the house at Mill Lane. The rent of {} crowns is due on "
@@ -148,6 +148,7 @@ def test_a_packed_file_is_unpacked(matter: str, tmp_path: Path) -> None:
         (b"", "is empty"),
         (b"\n\n", "is empty"),
         (b"a,b\n1,2,3\n", ":2: 3 fields"),
+        (b"id,label\n ,yes\n", ":2: the row has 'yes', but no id in 'id'"),
         (b"id,doc,label,label\n1,2,3,4\n", "more than one column 'label'"),
     ],
 )
@@ -212,3 +213,11 @@ def test_reading_labels_leaves_the_limit_of_fields_as_it_was(tmp_path: Path) -> 
     with pytest.raises(SourceError):
         read_labels(labels)
     assert csv.field_size_limit() == was
+
+
+def test_values_by_id_are_those_of_tags(tmp_path: Path) -> None:
+    path = labels(tmp_path, f"BEGDOC,ENDDOC,CUSTODIAN\nA-1,A-9,Keller\nA-10,A-10,{'x' * 1001}\n")
+    read = read_labels(path, label="CUSTODIAN")
+    assert read.pairs[0] == ("A-1", "Keller")
+    with pytest.raises(SourceError, match=r"'CUSTODIAN' of 'A-10' has 1,001 characters\. A tag has at most 1,000"):
+        values_by_id(path, read)

@@ -27,7 +27,8 @@ from nearkin.store import schema
 from nearkin.store.bulk import is_storable, named
 from nearkin.store.store import Store
 
-_MAX_OF_A_FIELD, _MAX_OF_A_VALUE = 100, 1_000
+MAX_OF_A_VALUE = 1_000
+_MAX_OF_A_FIELD = 100
 _MAX_NAMED = 10
 _ADD = "If the document is new or was removed, add it with nearkin add."
 TAGS_SCHEMA = pa.schema(
@@ -245,9 +246,9 @@ def checked_field(field: object) -> str:
 
 
 def _checked_value(value: object) -> str:
-    is_text = isinstance(value, str) and is_storable(value) and len(value) <= _MAX_OF_A_VALUE
+    is_text = isinstance(value, str) and is_storable(value) and len(value) <= MAX_OF_A_VALUE
     if not isinstance(value, str) or not is_text or (value and not value.strip()):
-        rule = f"a str of at most {_MAX_OF_A_VALUE:,} characters, not blank; empty for a bare tag"
+        rule = f"a str of at most {MAX_OF_A_VALUE:,} characters, not blank; empty for a bare tag"
         raise ParameterError.of("value", "tag", rule, value)
     return value.strip()
 

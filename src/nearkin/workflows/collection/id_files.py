@@ -7,19 +7,18 @@ from pathlib import Path
 import pyarrow as pa
 
 from nearkin import _compute as pc
-from nearkin.errors import SourceError
+from nearkin.errors import SourceError, quoted
 from nearkin.formats import parquet
 from nearkin.formats.delimited import as_it_was
 from nearkin.nouns import counted
 from nearkin.stages.documents.columns import listed_columns
 from nearkin.workflows.reading.sheets import (
-    ID_NAMES,
+    id_columns,
     json_objects,
     load_file_dialect,
     named_column,
     read_rows,
     text_of,
-    usual_columns,
 )
 
 _DELIMITED, _RECORDS = (".csv", ".tsv"), (".jsonl", ".ndjson")
@@ -42,13 +41,13 @@ def read_ids(path: Path, *, column: str | None = None, encoding: str = "utf-8") 
     Returns
     -------
     list of str
-        In file order, each once, without empty ids. Blanks around them stay: a collection may have ``a`` and ``a ``,
+        In file order, each once, without blank lines. Blanks around them stay: a collection may have ``a`` and ``a ``,
         and a command that erases must not take one for the other.
 
     Raises
     ------
     SourceError
-        The file cannot be read; it has no such column, or no id.
+        The file cannot be read; it has no such column, or no id; or a row has values, but no id.
 
     Examples
     --------
@@ -91,6 +90,8 @@ def _of_rows(path: Path, column: str | None, encoding: str) -> list[str]:
                 f"{path}:{line}: {counted(len(row), 'field')} where the first row has {len(header)}. Put a value that "
                 "contains the delimiter in quotes."
             )
+        if not row[at or 0].strip() and any(value.strip() for value in row):
+            raise _without_id(path, line, header[at or 0])
     return [as_it_was(row[at or 0]) for _, row in (rows if is_headless else rows[1:])]
 
 
@@ -118,7 +119,14 @@ def _of_parquet(path: Path, column: str | None) -> list[str]:
         kind = kind.value_type
     if not (pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         raise SourceError(f"{path}: ids are strings or integers, but the column {names[at]!r} has the type {kind}.")
-    return [str(one) for one in pc.drop_null(values.cast(pa.large_string())).to_pylist()]
+    ids = values.cast(pa.large_string())
+    if ids.null_count:
+        raise _without_id(path, pc.index(pc.is_null(ids), True).as_py() + 1, names[at])
+    return ids.to_pylist()
+
+
+def _without_id(path: Path, row: int, column: str) -> SourceError:
+    return SourceError(f"{path}:{row}: no id in {quoted(column)}. Give the id, or leave the row out.")
 
 
 def _place(path: Path, header: list[str], column: str | None) -> int | None:
@@ -126,7 +134,7 @@ def _place(path: Path, header: list[str], column: str | None) -> int | None:
     named = named_column(path, header, column)
     if named is not None:
         return named
-    usual = usual_columns(path, header, ID_NAMES, None)
+    usual = id_columns(path, header, None)
     if usual:
         return usual[0]
     if len(header) == 1:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nearkin.collection.decisions.tags import MAX_OF_A_VALUE
 from nearkin.errors import ParameterError, SourceError, quoted
 from nearkin.formats.delimited import as_it_was
 from nearkin.nouns import counted, one_of
@@ -13,6 +14,7 @@ from nearkin.stages.documents.columns import listed_columns
 from nearkin.workflows.collection.table_rows import table_rows
 from nearkin.workflows.reading.sheets import (
     ID_NAMES,
+    id_columns,
     named_column,
     plain_name,
     read_rows,
@@ -72,16 +74,17 @@ def read_labels(
     ------
     SourceError
         The file cannot be read; a column is missing or occurs twice; several columns may hold the labels; the rows
-        have different numbers of fields; or a value is neither text, a number, a date nor true or false.
+        have different numbers of fields; a value is neither text, a number, a date nor true or
+        false; or a row with a label has no id.
     ParameterError
         Both are the same column.
     """
     rows = table_rows(path, encoding)
     if rows is not None:
         at_id, at_label = _columns(path, list(rows.names), doc_id, label)
-        read = [(_own_id(rows.text(at_id, i), is_document), rows.text(at_label, i).strip()) for i in range(len(rows))]
-        pairs = [one for one in read if one[1]]
-        return LabelsRead(tuple(pairs), len(read) - len(pairs), rows.names[at_id], rows.names[at_label])
+        columns = rows.names[at_id], rows.names[at_label]
+        read = ((rows.lines[i], rows.text(at_id, i), rows.text(at_label, i)) for i in range(len(rows)))
+        return _labels(path, read, columns, is_document)
     return _of_delimited(path, doc_id, label, encoding, is_document)
 
 
@@ -91,10 +94,15 @@ def values_by_id(path: Path, read: LabelsRead) -> dict[str, str]:
     Raises
     ------
     SourceError
-        There is no value, or a document has two.
+        There is no value, a document has two, or one is longer than a tag's.
     """
     values = dict[str, str]()
     for doc_id, value in read.pairs:
+        if len(value) > MAX_OF_A_VALUE:
+            raise SourceError(
+                f"{path}: {quoted(read.label_column)} of {quoted(doc_id)} has {counted(len(value), 'character')}. A tag "
+                f"has at most {MAX_OF_A_VALUE:,}."
+            )
         if values.setdefault(doc_id, value) != value:
             raise SourceError(
                 f"{path}: {quoted(doc_id)} has two values in {quoted(read.label_column)}: {quoted(values[doc_id])} and "
@@ -108,7 +116,6 @@ def values_by_id(path: Path, read: LabelsRead) -> dict[str, str]:
 def _of_delimited(
     path: Path, doc_id: str | None, label: str | None, encoding: str, is_document: Callable[[str], bool] | None
 ) -> LabelsRead:
-    pairs, n_without_label = list[tuple[str, str]](), 0
     rows = read_rows(path, encoding)
     if not rows:
         raise SourceError(f"{path} is empty. It must have a column of ids and one of labels.")
@@ -117,19 +124,36 @@ def _of_delimited(
     if is_headless:
         header = ["column 1", "column 2"]
     at_id, at_label = _columns(path, header, doc_id, label)
-    for line, row in rows if is_headless else rows[1:]:
-        if len(row) != len(header):
-            what = "where the first row has" if is_headless else "where the header has"
-            raise SourceError(
-                f"{path}:{line}: {counted(len(row), 'field')} {what} {len(header)}. Put a value that contains the "
-                "delimiter in quotes."
-            )
-        its_label = as_it_was(row[at_label].strip())
-        if its_label:
-            pairs.append((_own_id(as_it_was(row[at_id]), is_document), its_label))
-        else:
+    what = "where the first row has" if is_headless else "where the header has"
+
+    def read() -> Iterator[tuple[int, str, str]]:
+        for line, row in rows if is_headless else rows[1:]:
+            if len(row) != len(header):
+                raise SourceError(
+                    f"{path}:{line}: {counted(len(row), 'field')} {what} {len(header)}. Put a value that contains the "
+                    "delimiter in quotes."
+                )
+            yield line, as_it_was(row[at_id]), as_it_was(row[at_label].strip())
+
+    return _labels(path, read(), (header[at_id], header[at_label]), is_document)
+
+
+def _labels(
+    path: Path,
+    rows: Iterable[tuple[int, str, str]],
+    columns: tuple[str, str],
+    is_document: Callable[[str], bool] | None,
+) -> LabelsRead:
+    """Return what the rows, (line, id, label), say."""
+    pairs, n_without_label = list[tuple[str, str]](), 0
+    for line, doc_id, label in rows:
+        if not label.strip():
             n_without_label += 1
-    return LabelsRead(tuple(pairs), n_without_label, header[at_id], header[at_label])
+        elif not doc_id.strip():
+            raise SourceError(f"{path}:{line}: the row has {quoted(label.strip())}, but no id in {quoted(columns[0])}.")
+        else:
+            pairs.append((_own_id(doc_id, is_document), label.strip()))
+    return LabelsRead(tuple(pairs), n_without_label, *columns)
 
 
 def _own_id(found: str, is_document: Callable[[str], bool] | None) -> str:
@@ -155,7 +179,7 @@ def _columns(path: Path, header: list[str], doc_id: str | None, label: str | Non
     """Return the places of the ids and of the labels."""
     at_id, at_label = named_column(path, header, doc_id), named_column(path, header, label)
     if at_id is None:
-        at_id = next(iter(usual_columns(path, header, ID_NAMES, at_label)), None)
+        at_id = next(iter(id_columns(path, header, at_label)), None)
     if at_label is None:
         usual = usual_columns(path, header, _LABEL_NAMES, at_id)
         if len(usual) > 1:

@@ -14,6 +14,7 @@ from nearkin.stages.documents.columns import listed_columns
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16, why_not_utf8
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats.load_file import NAME
+from nearkin.stages.documents.load_files.columns import columns_of
 from nearkin.stages.documents.load_files.dialect import Dialect, header_of
 from nearkin.stages.documents.load_files.records import RecordReader
 from nearkin.stages.documents.sniffing import head_of_file, unreadable
@@ -159,6 +160,16 @@ def usual_columns(path: Path, header: list[str], usual: tuple[str, ...], taken: 
             raise repeated_column(path, header[places[0]])
         found += places
     return found
+
+
+def id_columns(path: Path, header: list[str], taken: int | None) -> list[int]:
+    """Return the places of columns of ids by their usual names, the likeliest first.
+
+    Those of control numbers, as load files have them, are used if no other name is a usual one.
+    """
+    usual = usual_columns(path, header, ID_NAMES, taken)
+    control = None if usual else columns_of(header).control
+    return [place for place, name in enumerate(header) if name == control and place != taken] or usual
 
 
 def plain_name(name: str) -> str:
