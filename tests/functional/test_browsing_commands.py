@@ -258,7 +258,7 @@ def test_ids_are_read_from_parquet(tmp_path: Path, kind: pa.DataType) -> None:
         ("a.csv", "x,y\n1,2\n", "Which column"),
         ("a.csv", "id,y\n1\n", "1 field where the first row has 2"),
         ("a.csv", "id,id\n1,2\n", "more than one column"),
-        ("a.csv", "id,y\n1,2\n,3\n", "a.csv:3: no id in 'id'"),
+        ("a.csv", "id,y\n1,2\n,3\n", r"a\.csv:3: no id in 'id'"),
         ("a.parquet", "nothing", "not a Parquet file"),
         ("a.jsonl", "", "has no ids"),
         ("a.jsonl", '{"id": "a"}\nnothing', "a.jsonl:2: not a JSON object"),
@@ -276,7 +276,7 @@ def test_files_without_ids_are_refused(tmp_path: Path, name: str, content: str, 
     with pytest.raises(SourceError, match="type double"):
         read_ids(tmp_path / "b.parquet")
     pq.write_table(pa.table({"id": [7, None]}), tmp_path / "c.parquet")
-    with pytest.raises(SourceError, match="c.parquet:2: no id in 'id'"):
+    with pytest.raises(SourceError, match=r"c\.parquet:2: no id in 'id'"):
         read_ids(tmp_path / "c.parquet")
 
 

@@ -335,9 +335,10 @@ def _mixture(folder: str, tables: Sequence[str], others: Sequence[str], load_fil
             _AS_DOCUMENTS,
             f". To read only the tables, pass {_patterns(folder, tables)}.",
         )
-    has_formats = all(_is_document(path) for path in others)
+    n_documents = sum(map(_is_document, others))
+    has_formats = n_documents == len(others)
     how = "To read the other files" if has_formats else "To read the other files as one text each"
-    forced: list[MessagePiece] = [] if has_formats else [" with ", _AS_TEXT]
+    forced: list[MessagePiece] = [] if has_formats else [" with ", _AS_DOCUMENTS if n_documents else _AS_TEXT]
     patterns = _patterns(folder, others)
     rest = [] if patterns.endswith("…") else [f" {how}, pass {patterns}", *forced, "."]
     return SourceError(

@@ -122,7 +122,7 @@ def _of_parquet(path: Path, column: str | None) -> list[str]:
     ids = values.cast(pa.large_string())
     if ids.null_count:
         raise _without_id(path, pc.index(pc.is_null(ids), True).as_py() + 1, names[at])
-    return ids.to_pylist()
+    return [str(one) for one in ids.to_pylist()]
 
 
 def _without_id(path: Path, row: int, column: str) -> SourceError:

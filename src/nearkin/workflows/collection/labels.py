@@ -100,8 +100,8 @@ def values_by_id(path: Path, read: LabelsRead) -> dict[str, str]:
     for doc_id, value in read.pairs:
         if len(value) > MAX_OF_A_VALUE:
             raise SourceError(
-                f"{path}: {quoted(read.label_column)} of {quoted(doc_id)} has {counted(len(value), 'character')}. A tag "
-                f"has at most {MAX_OF_A_VALUE:,}."
+                f"{path}: {quoted(read.label_column)} of {quoted(doc_id)} has {counted(len(value), 'character')}. A "
+                f"tag has at most {MAX_OF_A_VALUE:,}."
             )
         if values.setdefault(doc_id, value) != value:
             raise SourceError(

@@ -138,6 +138,9 @@ def test_tables_and_letters_are_refused_with_a_command_for_each(folder: Path) ->
         os.rename(f"in/letters/{i}.x{i}", f"in/letters/{i}.txt")
     assert len(read(resolve_sources(["in/**/*.parquet"]))) == 8
     assert len(read(resolve_sources(["in/**/*.txt"], file_format="file"))) == 10
+    write({"letters/offer.docx": b"PK"})  # not text: it must be extracted
+    with pytest.raises(SourceError, match=r"'in/\*\*/\*\.txt' 'in/\*\*/\*\.docx' with --format document\.$"):
+        resolve_sources(["in"])
     assert {source.format for source in resolve_sources(["in"], file_format="file").sources} == {"file"}
 
 
