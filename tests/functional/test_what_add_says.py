@@ -130,3 +130,5 @@ def test_a_file_that_another_one_of_its_name_replaces_is_named(tmp_path: Path) -
         "1 changed document has almost nothing in common with its older text: 0.txt. The id of a file is its path"
         in said
     )
+    again = nearkin_here("add", matter, tmp_path / "a", "-q")
+    assert (again.out, again.err.count("Warning: "), "have an earlier text again" in again.err) == ("", 1, True)

@@ -90,7 +90,7 @@ def add(
     from functools import partial
 
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import say, tell, warn_aside
+    from nearkin.cli.printing import say, tell, warn
     from nearkin.collection.collection import Collection
     from nearkin.collection.loads.interrupted import noted_as_stored
     from nearkin.reports.sentences.add import add_sentences, shared_ids_sentence
@@ -138,7 +138,8 @@ def add(
             as_json=as_json,
             quiet=quiet,
         )
-        warn_aside(shared_ids_sentence(added), is_silent=quiet or as_json)
+        if as_json and (said := shared_ids_sentence(added)):
+            warn(said)
 
 
 def remove(

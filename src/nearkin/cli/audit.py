@@ -84,7 +84,7 @@ def audit(
 
 
 def _show(console: Console, audited: Audited, missed: Path | None) -> None:
-    from nearkin.cli.printing import coloured, say, shown, table
+    from nearkin.cli.printing import coloured, say, say_of_row, shown, table
     from nearkin.reports.quantities import share_percent_text
     from nearkin.reports.sentences.audit import measured_recall, prediction_sentence, proposal_sentence
     from nearkin.reports.sentences.sentence import Sentence
@@ -104,6 +104,7 @@ def _show(console: Console, audited: Audited, missed: Path | None) -> None:
     held = prediction_sentence(found, predicted, claims_all=audited.claims_all)
     expected = "run's estimate" if audited.expected_by == "estimated" else audited.expected_by
     rows.add_row(expected, "–" if predicted is None else share_percent_text(predicted), coloured(held))
+    say_of_row(console, Sentence(f"{expected}: {held.text}", held.tone))
     say(console, [Sentence("", strong=audited.what)])
     console.print(rows)
     if audited.below_text:

@@ -7,14 +7,12 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-import typer
 from rich.console import Console
 
-from nearkin.cli.printing import Printer, shown
-from nearkin.hidden_characters import reveal_line
+from nearkin.cli.printing import Printer, shown, warn
 from nearkin.kernels.choosing import announcing
 from nearkin.runs.progress import Unit
-from nearkin.stages.documents.caution import Caution
+from nearkin.stages.documents.caution import Caution, is_warning
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -71,7 +69,10 @@ class Bars:
         """Print a message above the bars; keep a caution for the end."""
         if isinstance(message, Caution):
             self.cautions.append(message)
-        elif not self._is_quiet:
+        elif self._is_quiet:
+            if is_warning(message):
+                warn(message)
+        else:
             self._console.print(f"[dim]·[/] {shown(message)}", highlight=False, soft_wrap=True)
 
 
@@ -81,4 +82,4 @@ def bars_shown(*, is_quiet: bool) -> Iterator[Bars]:
     with Bars(Printer(stderr=True), is_quiet=is_quiet).shown() as bars, announcing(partial(bars.say, _COMPILING)):
         yield bars
     for caution in bars.cautions:
-        typer.secho(f"Warning: {reveal_line(caution)}", fg="yellow", err=True)
+        warn(caution)

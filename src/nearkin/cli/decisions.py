@@ -141,7 +141,7 @@ def tag(
 
     if value is not None:
         field = _field_of_values(tag, ids, from_file, group)
-        values = _values(Path(from_file or ""), value, id, encoding, is_quiet=quiet or as_json)
+        values = _values(Path(from_file or ""), value, id, encoding)
         with Collection.open(collection, wait=wait) as opened:
             _change(
                 lambda most: opened.tag_values(values, field, by=by, dry_run=dry_run, max_changes=most),
@@ -339,15 +339,14 @@ def _field_of_values(tag: str, ids: Sequence[str] | None, file: Path | None, gro
     return tag
 
 
-def _values(file: Path, column: str, id_column: str | None, encoding: str, *, is_quiet: bool) -> dict[str, str]:
+def _values(file: Path, column: str, id_column: str | None, encoding: str) -> dict[str, str]:
     """Return the values of a table by id."""
-    import typer
-
+    from nearkin.cli.printing import warn
     from nearkin.workflows.collection.labels import read_labels, values_by_id
 
     read = read_labels(file, doc_id=id_column, label=column, encoding=encoding)
-    if read.n_without_label and not is_quiet:
-        typer.echo(f"{counted(read.n_without_label, 'row')} of {file} without a value skipped", err=True)
+    if read.n_without_label:
+        warn(f"{counted(read.n_without_label, 'row')} of {file} without a value skipped")
     return values_by_id(file, read)
 
 

@@ -47,14 +47,28 @@ class Printer(Console):
         self.quiet = True
 
 
+class WarningsOnly(Printer):
+    """Console of ``--quiet``: `say` prints the warnings among the sentences of an answer, on standard error.
+
+    A warning is a `Sentence` that is one (`Sentence.is_warning`), or a message of progress that is one (`is_warning` of
+    `nearkin.stages.documents.caution`). A mark in a row of a list belongs to the row, and is not printed without it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(stderr=True)
+
+    def print(self, *_objects: object, **_options: object) -> None:
+        """Print nothing."""
+
+
 def tell(
     summary: Callable[[], object], show: Callable[[Console], None], *, as_json: bool = False, quiet: bool = False
 ) -> None:
-    """Print a result for a program, as one line of JSON, or for a person; or print nothing."""
+    """Print a result for a program, as one line of JSON, or for a person; or, if ``quiet``, only its warnings."""
     if as_json:
         typer.echo(json.dumps(summary(), ensure_ascii=not is_unicode(sys.stdout)))
-    elif not quiet:
-        show(Printer())
+    else:
+        show(WarningsOnly() if quiet else Printer())
 
 
 def warn_of_report(problem: str | None, *, is_silent: bool) -> None:
@@ -63,10 +77,10 @@ def warn_of_report(problem: str | None, *, is_silent: bool) -> None:
         typer.secho(f"Warning: {reveal(problem)}", fg="yellow", err=True)
 
 
-def warn_aside(warning: str, *, is_silent: bool) -> None:
-    """Print a warning on standard error if the answer, which has it too, is not shown to a person."""
-    if warning and is_silent:
-        typer.secho(f"Warning: {reveal_line(copyable(warning))}", fg="yellow", err=True)
+def warn(warning: str) -> None:
+    """Print a warning on standard error."""
+    text = reveal_line(copyable(warning.removeprefix("Warning: ")))
+    typer.secho(f"Warning: {text}", fg="yellow", err=True)
 
 
 def shown(text: object) -> str:
@@ -77,7 +91,16 @@ def shown(text: object) -> str:
 def say(console: Console, sentences: Iterable[Sentence]) -> None:
     """Print each sentence on its own line, in the colour of its tone; no text in it can control the terminal."""
     for one in sentences:
-        console.print(coloured(one), soft_wrap=True)
+        if not isinstance(console, WarningsOnly):
+            console.print(coloured(one), soft_wrap=True)
+        elif one.is_warning:
+            warn(str(one))
+
+
+def say_of_row(console: Console, one: Sentence) -> None:
+    """Print a warning that a row of a table shows, if only warnings are printed."""
+    if isinstance(console, WarningsOnly):
+        say(console, [one])
 
 
 def coloured(one: Sentence) -> Text:

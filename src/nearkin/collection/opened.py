@@ -187,7 +187,7 @@ class OpenedCollection:
                 except StaleIndexError as error:
                     if is_last:
                         raise CollectionError(f"The index and the store of {self.place} disagree: {error}.") from error
-                    self.progress.say(f"part of the index is damaged and is rebuilt from the store ({error})")
+                    self.progress.say(f"Warning: part of the index is damaged and is rebuilt from the store ({error})")
                     for segment in seen.segments:
                         self.index.forget(segment.name)
         raise CollectionError(f"The index of {self.place} cannot be built.")

@@ -289,7 +289,7 @@ class Segments:
             progress.say(f"part of the index is rebuilt from the store ({error})")
         except DamagedSegmentError as error:
             if (self.folder / name_of(*span)).exists():
-                progress.say(f"part of the index is damaged and is rebuilt from the store ({error})")
+                progress.say(f"Warning: part of the index is damaged and is rebuilt from the store ({error})")
         segment = build(connection, self._counting, span, progress)
         if self._is_read_only:
             n = counted(span[1] - span[0], "text")

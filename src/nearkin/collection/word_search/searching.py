@@ -107,7 +107,7 @@ def search(collection: OpenedCollection, query: str, *, wave: str | None, limit:
 def _made_again(collection: OpenedCollection, damage: _WordsDamagedError) -> bool:
     """Replace the stored words; if that is impossible, say so and return False."""
     progress = collection.progress
-    progress.say(f"the stored words of the texts are damaged and are made again ({damage})")
+    progress.say(f"Warning: the stored words of the texts are damaged and are made again ({damage})")
     try:
         with collection.store.writing() as connection:
             remake(connection, collection.store, progress)

@@ -38,6 +38,11 @@ class Sentence:
     tone: Tone = "plain"
     strong: str = ""
 
+    @property
+    def is_warning(self) -> bool:
+        """Whether ``--quiet`` prints it: the one definition of a warning among the sentences of answers."""
+        return self.tone in ("warning", "damage")
+
     def __str__(self) -> str:
         """Return the whole sentence."""
         return self.strong + self.text

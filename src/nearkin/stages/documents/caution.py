@@ -15,3 +15,14 @@ class Caution(str):
     """
 
     __slots__ = ()
+
+
+def is_warning(message: str) -> bool:
+    """Whether ``--quiet`` prints a message of progress: the one definition of a warning among these messages.
+
+    Examples
+    --------
+    >>> is_warning("Warning: mails: not followed: a link"), is_warning("text column: 'body'")
+    (True, False)
+    """
+    return isinstance(message, Caution) or message.startswith("Warning: ")

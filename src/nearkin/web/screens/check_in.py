@@ -41,7 +41,7 @@ def check_in(service: ReviewService, asked: CheckInQuery) -> ScreenAnswer:
     said = [
         one
         for one in check_sentences(found, is_storing=False, is_empty=not sent.text.strip())
-        if one.tone in ("warning", "damage") or one in of_recall
+        if one.is_warning or one in of_recall
     ]
     values = {
         "asked": asked,

@@ -37,7 +37,7 @@ def search(service: ReviewService, asked: SearchQuery) -> ScreenAnswer:
         "query": asked.q,
         "found": found,
         "is_id": collection.has_document(asked.q.strip()),
-        "sentences": [one for one in sentences if one.tone in ("warning", "damage")],
+        "sentences": [one for one in sentences if one.is_warning],
     }
     return ScreenAnswer("search.html.j2", values, found.to_dict())
 

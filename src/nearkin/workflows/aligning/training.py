@@ -271,11 +271,11 @@ def _check_sides(corpus: ParallelCorpus, pairs: SentencePairs, say: Callable[[st
     """Warn if the corpus looks wrong."""
     if pairs.n_empty > pairs.n_read // 2:
         say(
-            f"{pairs.n_empty:,} of {counted(pairs.n_read, 'pair')} {agreeing(pairs.n_empty, 'has', 'have')} an empty "
-            "side: check that these are the right columns or files"
+            f"Warning: {pairs.n_empty:,} of {counted(pairs.n_read, 'pair')} "
+            f"{agreeing(pairs.n_empty, 'has', 'have')} an empty side: check that these are the right columns or files"
         )
     if (pairs.source_words.equals(pairs.target_words)) and len(pairs.source_words) > 1:
-        say(f"{corpus.name}: both sides are the same text")
+        say(f"Warning: {corpus.name}: both sides are the same text")
 
 
 def _without_unreadable(pairs: SentencePairs, n_unreadable: int) -> SentencePairs:

@@ -196,9 +196,9 @@ def tell_of_long_documents(corpus: Corpus, places: Places, resources: Resources,
         longest = int(corpus.n_characters.argmax())
         others = f" (and {n_long - 1:,} more)" if n_long > 1 else ""
         progress.say(
-            f"{places.where(longest)}{others}: a document of {counted(corpus.n_characters[longest], 'character')}, "
-            f"which alone may need more than --memory: up to {MAX_BYTES_PER_CHARACTER} bytes per character, usually "
-            "far less"
+            f"Warning: {places.where(longest)}{others}: a document of "
+            f"{counted(corpus.n_characters[longest], 'character')}, which alone may need more than --memory: up to "
+            f"{MAX_BYTES_PER_CHARACTER} bytes per character, usually far less"
         )
 
 

@@ -246,7 +246,7 @@ def _warn_if_unrelated(left: Collected, right: Collected, progress: Progress) ->
     share = float(left.n_occurrences[is_shared].sum()) / max(float(left.n_occurrences.sum()), 1.0)
     if share < _FEW_SHARED:
         progress.say(
-            f"only {share:.0%} of the words on the left are also on the right. If the languages differ, add a "
+            f"Warning: only {share:.0%} of the words on the left are also on the right. If the languages differ, add a "
             "translation table from nearkin align with --table"
         )
 
