@@ -133,6 +133,9 @@ def test_sources_match_patterns(unchanged: Collection) -> None:
 def test_documents_without_a_text_are_no_copies(collection: Collection) -> None:
     collection.add([("empty 1", ""), ("empty 2", ""), ("blank 1", " "), ("blank 2", " "), ("!1", "!!!"), ("!2", "!!!")])
     assert ids(collection, has_copies=True) == ["!1", "!2", "Lease-3", "new"]
+    listed = collection.documents(limit=20).table.to_pylist()
+    assert [one["doc_id"] for one in listed if one["n_copies"]] == ["!1", "!2", "Lease-3", "new"]
+    assert [collection.details(doc_id).n_copies for doc_id in ("!1", "empty 1", "blank 2")] == [1, 0, 0]
 
 
 def test_conditions_hold_together(collection: Collection) -> None:

@@ -80,6 +80,7 @@ class DocumentDetails:
         All versions stored under the id, the oldest first.
     copies : tuple of str
         Ids of other current documents with the same text, in the order in which they were added; at most 1,000.
+        Empty for an empty document.
     n_copies : int
         Number of such documents.
     tags : mapping of str to str
@@ -133,12 +134,15 @@ def details(connection: Connection, doc_id: str, version: int | None) -> Documen
     added_at = select(loads.c.added_at).where(loads.c.load == versions[own.version].load)
     is_copy = (documents.c.content == own.content) & documents.c.is_current & (documents.c.doc_id != doc_id)
     first_copies = with_documents().where(is_copy).order_by(documents.c.row).limit(MAX_COPIES)
-    copies = stored_documents(connection.execute(first_copies))
-    n_copies = connection.execute(select(func.count()).select_from(documents).where(is_copy)).scalar_one()
+    text = stored_text(connection, own.content)
+    copies, n_copies = [], 0
+    if text.strip():  # empty documents are no copies of one another
+        copies = stored_documents(connection.execute(first_copies))
+        n_copies = connection.execute(select(func.count()).select_from(documents).where(is_copy)).scalar_one()
     parent, origin = origin_of(connection, versions[own.version].row)
     return DocumentDetails(
         document=own,
-        text=stored_text(connection, own.content),
+        text=text,
         added_at=connection.execute(added_at).scalar_one(),
         removed_at=versions[own.version].removed_at,
         versions=tuple(versions),

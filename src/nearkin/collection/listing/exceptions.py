@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from fnmatch import fnmatchcase
@@ -331,9 +331,9 @@ def textless_contents(connection: Connection, normalise: Normalisation) -> dict[
     return found
 
 
-def blank_contents(connection: Connection) -> list[int]:
-    """Return the contents that are empty, or white space."""
-    return [content for content, text in _perhaps_blank(connection) if not text.strip()]
+def blank_contents(connection: Connection, among: Collection[int] | None = None) -> list[int]:
+    """Return the contents that are empty, or white space: documents with such a text are no copies of one another."""
+    return [content for content, text in _perhaps_blank(connection, among) if not text.strip()]
 
 
 def blank_documents(connection: Connection) -> list[StoredDocument]:
@@ -344,10 +344,12 @@ def blank_documents(connection: Connection) -> list[StoredDocument]:
     return stored_documents(connection.execute(with_documents().where(is_one).order_by(documents.c.row)))
 
 
-def _perhaps_blank(connection: Connection) -> Iterator[tuple[int, str]]:
-    """Yield the texts without letters and features, except damaged and erased texts."""
+def _perhaps_blank(connection: Connection, among: Collection[int] | None = None) -> Iterator[tuple[int, str]]:
+    """Yield the texts without letters and features, of the given contents, except damaged and erased texts."""
     has_nothing = (contents.c.n_letters == 0) & (contents.c.n_other_letters == 0) & contents.c.signature.is_(None)
     query = select(contents.c.content, contents.c.n_bytes, contents.c.text).where(has_nothing)
+    if among is not None:
+        query = query.where(contents.c.content.in_(among))
     for content, n_bytes, stored in connection.execute(query):
         with suppress(zstandard.ZstdError, ValueError, TypeError):
             text = zstandard.ZstdDecompressor().decompress(stored, max_output_size=max(1, n_bytes)).decode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
@@ -15,6 +15,7 @@ from nearkin.collection.decisions.later import n_later_decisions
 from nearkin.collection.decisions.shown_principals import shown_principals
 from nearkin.collection.decisions.tags import checked_field
 from nearkin.collection.listing.conditions import DocumentFilter
+from nearkin.collection.listing.exceptions import blank_contents
 from nearkin.collection.stored.document_rows import refuse_omitted_documents
 from nearkin.collection.stored.documents import refuse_changed_row, with_documents
 from nearkin.collection.stored.group_state import GroupState
@@ -48,8 +49,9 @@ _FIELDS: dict[str, pa.DataType] = {
     "extractor": pa.large_string(),
 }
 LISTED = pa.schema(list(_FIELDS.items()))
-"""Columns of a list: ``n_copies`` counts the other current documents with the same text; ``date`` is the value of the
-tag with the dates; ``group`` and ``is_principal`` are null unless a condition is about groups."""
+"""Columns of a list: ``n_copies`` counts the other current documents with the same text, and is 0 for empty documents;
+``date`` is the value of the tag with the dates; ``group`` and ``is_principal`` are null unless a condition is about
+groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +62,10 @@ class ListedDocuments(Tabular):
     ----------
     table : pyarrow Table
         A row for each document, with the columns `doc_id`, `version`, `wave`, `source`, `line`, `n_characters`,
-        `n_copies` (other current documents with the same text), `is_current`, `added_at` and `removed_at` (UTC, ISO
-        8601), `date` (value of the tag with the dates, of current versions), `group` and `is_principal` (null unless a
-        condition is about groups), `kind` and `extractor` (null for documents that were not extracted from a file).
+        `n_copies` (other current documents with the same text; 0 for empty documents), `is_current`, `added_at` and
+        `removed_at` (UTC, ISO 8601), `date` (value of the tag with the dates, of current versions), `group` and
+        `is_principal` (null unless a condition is about groups), `kind` and
+        `extractor` (null for documents that were not extracted from a file).
     n_found : int
         Number of documents that meet the conditions, including those not returned.
     n_not_grouped : int
@@ -171,7 +174,8 @@ def listed_batches(
     has_origins = connection.execute(select(origins.c.number).limit(1)).first() is not None
     for some in rows.partitions(_ROWS_AT_A_TIME):
         found = origins_of(connection, [row[0] for row in some]) if has_origins else {}
-        yield _batch(some, groups, _principal_rows(connection, some, groups), found)
+        blank = set(blank_contents(connection, among={row.content for row in some if row.n_copies}))
+        yield _batch(some, groups, _principal_rows(connection, some, groups), found, blank)
 
 
 def _with_groups(query: Select[Any], groups: GroupState | None) -> Select[Any]:
@@ -192,7 +196,7 @@ def _with_copies(page: Select[Any], *, is_cut: bool) -> Select[Any]:
     has_it = exists().where(own.c.doc_id == documents.c.doc_id, own.c.is_current, own.c.content == documents.c.content)
     n_own = case((documents.c.is_current | has_it, 1), else_=0)
     query = page.outerjoin(of_text, of_text.c.content == documents.c.content)
-    return query.add_columns(loads.c.added_at, func.coalesce(of_text.c.n, 0) - n_own)
+    return query.add_columns(loads.c.added_at, (func.coalesce(of_text.c.n, 0) - n_own).label("n_copies"))
 
 
 _STREAMED = {"yield_per": _ROWS_AT_A_TIME}
@@ -214,6 +218,7 @@ def _batch(
     groups: GroupState | None,
     principals: Mapping[int, int],
     found: Mapping[int, OriginValues],
+    blank: Set[int],
 ) -> pa.RecordBatch:
     """Make a batch of the rows, each of which is compared with its checksum."""
     of_groups = [tuple(row[-2:]) if groups is not None else (None, None) for row in rows]
@@ -223,7 +228,10 @@ def _batch(
     of_tags = [row[-_N_TAGS:] for row in rest]
     verified(tags, [row for row in of_tags if row[0] is not None])
     columns = {name: [getattr(row, name) for row in rows] for name in _SHOWN}
-    columns |= {"wave": [row.name for row in rows], "n_copies": [row[-_N_TAGS - 1] for row in rest]}
+    columns |= {
+        "wave": [row.name for row in rows],
+        "n_copies": [0 if row.content in blank else row.n_copies for row in rows],
+    }
     columns |= {"date": [row[2] for row in of_tags], "group": [group for _, group in of_groups]}
     columns["is_principal"] = [None if group is None else principals.get(group) == row for row, group in of_groups]
     columns["extractor"] = extractors = [value_of(found.get(row[0]), "extractor") for row in rows]
