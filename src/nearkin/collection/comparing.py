@@ -26,14 +26,11 @@ class ComparedDocuments:
         With its distance from A and its similarities.
     comparison : Comparison
         Word-by-word comparison.
-    n_lines_a : int
-        Number of lines of A.
     """
 
     a: StoredDocument
     b: SimilarDocument
     comparison: Comparison
-    n_lines_a: int
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -58,4 +55,4 @@ def compare(
         (measured,) = compare_with(connection, collection.counting, contents[one.content], [other], {})
     text_a, text_b = (contents[document.content].text for document in (one, other))
     comparison = compare_texts(text_a, text_b, context_lines=context_lines, with_moves=True, ignore=kinds)
-    return ComparedDocuments(one, measured, comparison, text_a.count("\n") + 1)
+    return ComparedDocuments(one, measured, comparison)

@@ -96,6 +96,7 @@ def compare_texts(
             line_b=b.line_of(one.start_b),
             n_words_a=one.n_words_a,
             n_words_b=one.n_words_b,
+            start_a=one.start_a,
             counterpart=moves.counterpart.get(number - 1, -1) + 1,
             kinds=("moves",) if number - 1 in moves.counterpart else kinds_of(a, b, one),
         )

@@ -61,6 +61,7 @@ class Hunk:
 class Difference:
     """A place where the texts differ: its number, counted from 1, and the lines where it begins.
 
+    ``start_a`` is the number of characters of A before it; `Comparison.to_json` omits it.
     ``n_words_a`` and ``n_words_b`` are the words found only in A or only in B there; if both are 0, the words are
     the same and differ in capitals, punctuation, Unicode form or invisible characters, or a number or a date
     differs in a sign, a separator or a raised digit. ``counterpart`` is the number of the difference where a moved
@@ -73,6 +74,7 @@ class Difference:
     line_b: int
     n_words_a: int
     n_words_b: int
+    start_a: int = 0
     counterpart: int = 0
     kinds: tuple[DifferenceKind, ...] = ()
 
@@ -257,7 +259,7 @@ class Comparison:
             "is_identical": self.is_identical,
             "is_whole": self.is_whole,
             "n_of_kind": self.n_of_kind,
-            "differences": [asdict(one) | {"kinds": list(one.kinds)} for one in self.differences],
+            "differences": [_difference(one) for one in self.differences],
             "hunks": [
                 {"line_a": hunk.line_a, "line_b": hunk.line_b, "lines": [_line(line) for line in hunk.lines]}
                 for hunk in self.hunks
@@ -268,6 +270,12 @@ class Comparison:
 def passage_as_stored(pieces: tuple[Piece, ...]) -> list[dict[str, object]]:
     """Return the kinds and texts of pieces as JSON types."""
     return [{"kind": one.kind, "text": one.text} for one in pieces]
+
+
+def _difference(one: Difference) -> dict[str, object]:
+    written = asdict(one) | {"kinds": list(one.kinds)}
+    del written["start_a"]
+    return written
 
 
 def _line(line: Line) -> dict[str, object]:

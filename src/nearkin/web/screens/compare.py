@@ -43,7 +43,7 @@ def compare(service: ReviewService, asked: CompareQuery) -> ScreenAnswer:
         "found": found,
         "facts": similarity_facts(found),
         "fragment": Markup(fragment),  # it escapes the texts
-        "ticks": ticks(found.comparison, found.n_lines_a),
+        "ticks": ticks(found.comparison, found.a.n_characters),
         "kinds": IGNORED,
     }
     return ScreenAnswer("compare.html.j2", values, found.to_dict())
@@ -60,19 +60,18 @@ def _compared(service: ReviewService, asked: CompareQuery) -> ComparedDocuments:
     )
 
 
-def ticks(comparison: Comparison, n_lines: int) -> dict[int, int]:
-    """Return the first difference at each place of the strip, by its place in A in thousandths.
+def ticks(comparison: Comparison, n_characters: int) -> dict[int, int]:
+    """Return the first difference at each place of the strip, by its place among the characters of A in thousandths.
 
     Examples
     --------
     >>> from nearkin.stages.differences.comparing import compare_texts
-    >>> lines = ["one", "is", "three", "or"], ["two", "is", "four", "or"]
-    >>> ticks(compare_texts(*("".join(f"{line}{chr(10)}" for line in some) for some in lines)), 4)
-    {0: 1, 500: 2}
+    >>> ticks(compare_texts("one is three or", "two is four or"), 15)
+    {0: 1, 464: 2}
     """
     found = dict[int, int]()
     for one in comparison.differences:
-        place = min(_N_TICKS - 1, _N_TICKS * (one.line_a - 1) // max(1, n_lines))
+        place = min(_N_TICKS - 1, _N_TICKS * one.start_a // max(1, n_characters))
         found.setdefault(place * 1000 // _N_TICKS, one.number)
     return found
 
