@@ -1,4 +1,4 @@
-"""Documents to look at again since a wave, in the review screen: why each is listed, and what was decided before."""
+"""Documents to look at since a wave, in the review screen: why each is listed, and what was decided before."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_each_document_is_listed_with_its_reason_and_leads_to_its_pages(visit: V
     (there,) = re.findall(r'href="(/since\?show=documents[^"]*)"', groups)
     page = visit.get(html.unescape(there)).text
     words = words_of(page)
-    assert "5 documents to look at again since wave march" in words
+    assert "5 documents to look at: 2 new, 1 that joined a group, 1 with a new version, 1 removed" in words
     rows = re.findall(r"<tr data-row>.*?</tr>", page)
     assert [words_of(row).split()[0] for row in rows] == list(REASONS)
     for row, reason in zip(rows, REASONS.values(), strict=True):
@@ -97,6 +97,9 @@ def test_a_document_whose_text_changed_is_not_called_new(place: SomePlace) -> No
             "y": "its text changed: was in no group, is now in the new group 2",
         }
         assert "added: later, was; joined after its text changed: x" in words_of(visit.get("/since", wave="march").text)
+        assert "5 documents to look at: 3 new, 2 that joined a group" in words_of(
+            visit.get("/since", wave="march").text
+        )
         changes = visit.get("/since.json", wave="march").json()["changes"]
         assert [one["known_documents"] for one in changes] == [["x"], ["y"]]
 

@@ -68,7 +68,14 @@ def test_groups_are_counted() -> None:
         "3 groups with changes since wave march (texts with a Jaccard similarity of at least 0.5): 1 new, 1 changed, "
         "1 dissolved; 1 more not shown; raise --limit, or use --out for all"
     )
-    assert second == "1 group at 2026-03-01 10:00 UTC, 7 at 2026-04-02 11:30 UTC"
+    assert second == "1 group after wave march (2026-03-01 10:00 UTC), 7 now (2026-04-02 11:30 UTC)"
+    _, second = map(
+        str,
+        groups_since_sentences(
+            replace(FOUND, grouped_then="2026-03-01T10:00:00+00:00", grouped_now="2026-03-01T10:00:59+00:00"), 2
+        ),
+    )
+    assert second == "1 group after wave march (2026-03-01 10:00:00 UTC), 7 now (2026-03-01 10:00:59 UTC)"
 
 
 def test_a_wave_whose_name_says_so_is_not_called_a_wave_twice() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,19 @@ from nearkin.reports.sentences.browsing import minute
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 
 if TYPE_CHECKING:
-    from nearkin.collection.groups.since import GroupChangeSince, GroupsSince
+    from nearkin.collection.groups.since import ChangeKind, GroupChangeSince, GroupsSince
 
 _N_NAMED = 3
+_TO_LOOK_AT: Mapping[ChangeKind, str] = {
+    "new": "new",
+    "joined": "that joined a group",
+    "new version": "with a new version",
+    "moved": "that moved to another group",
+    "left": "that left a group",
+    "removed": "removed",
+    "principal": "with another role",
+}
+"""Documents with each kind of change; a document whose text changed can join a group, too."""
 
 
 def groups_since_sentences(found: GroupsSince, n_shown: int) -> Iterator[Sentence]:
@@ -20,6 +31,9 @@ def groups_since_sentences(found: GroupsSince, n_shown: int) -> Iterator[Sentenc
     n_new = sum(one.is_new for one in found.changes)
     n_dissolved = sum(one.is_dissolved for one in found.changes)
     more = len(found.changes) - n_shown
+    then, now = minute(found.grouped_then), minute(found.grouped_now)
+    if then == now:  # the seconds tell them apart
+        then, now = (one.replace("T", " ")[:19] for one in (found.grouped_then, found.grouped_now))
     yield Sentence(
         f" since {wave_text(found.wave)} (texts {found.tolerance.in_words()}): {n_new:,} new, "
         f"{len(found.changes) - n_new - n_dissolved:,} changed, {n_dissolved:,} dissolved"
@@ -28,8 +42,8 @@ def groups_since_sentences(found: GroupsSince, n_shown: int) -> Iterator[Sentenc
         strong=f"{counted(len(found.changes), 'group')} with changes",
     )
     yield Sentence(
-        f"{counted(found.n_groups_were, 'group')} at {minute(found.grouped_then)} UTC, {found.n_groups:,} at "
-        f"{minute(found.grouped_now)} UTC",
+        f"{counted(found.n_groups_were, 'group')} after {wave_text(found.wave)} ({then} UTC), {found.n_groups:,} now "
+        f"({now} UTC)",
         "quiet",
     )
     if n := found.n_later_loads:
@@ -51,6 +65,15 @@ def groups_since_sentences(found: GroupsSince, n_shown: int) -> Iterator[Sentenc
             f"{agreeing(sum(counts), 'it', 'them')}: nearkin groups COLLECTION{found.tolerance.of_groups()}",
             "warning",
         )
+
+
+def to_look_at_words(found: GroupsSince) -> str:
+    """Count the documents with a change by kind: ``3 documents to look at: 1 new, 2 that joined a group``."""
+    known = {doc_id for one in found.changes for doc_id in one.known_documents}
+    rows = zip(found.documents["doc_id"].to_pylist(), found.documents["change"].to_pylist(), strict=True)
+    n = Counter("joined" if change == "new" and doc_id in known else change for doc_id, change in rows)
+    kinds = ", ".join(f"{n[kind]:,} {words}" for kind, words in _TO_LOOK_AT.items() if n[kind])
+    return f"{counted(n.total(), 'document')} to look at{': ' * bool(kinds)}{kinds}"
 
 
 def change_words(change: GroupChangeSince) -> str:
@@ -82,7 +105,7 @@ def change_words(change: GroupChangeSince) -> str:
 def reason_words(
     row: Mapping[str, object], new_groups: Container[object], known_documents: Container[object] = ()
 ) -> str:
-    """Give the reason why a document should be looked at again.
+    """Give the reason why a document should be looked at.
 
     Parameters
     ----------

@@ -17,7 +17,12 @@ from nearkin.collection.groups.time_line import MAX_COMPARED, group_time_line
 from nearkin.collection.stored.document_rows import current_ids_among_known
 from nearkin.errors import ParameterError
 from nearkin.reports.sentences.decisions import setting_words
-from nearkin.reports.sentences.groups_since import change_words, groups_since_sentences, reason_words
+from nearkin.reports.sentences.groups_since import (
+    change_words,
+    groups_since_sentences,
+    reason_words,
+    to_look_at_words,
+)
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import Screen
@@ -96,7 +101,7 @@ class SinceQuery(GroupingQuery, kw_only=True):
 
 
 def since(service: ReviewService, asked: SinceQuery) -> ScreenAnswer:
-    """List the groups that are new, grew, merged or dissolved since a wave, or the documents to look at again."""
+    """List the groups that are new, grew, merged or dissolved since a wave, or the documents to look at."""
     waves, wave = _waves(service, asked)
     with service.collection.opened.store.reading() as connection:
         others = [tolerance_parts(one) for one in stored_tolerances(connection) if one != str(asked.tolerance)]
@@ -111,6 +116,7 @@ def since(service: ReviewService, asked: SinceQuery) -> ScreenAnswer:
         "found": found,
         "changes": found.changes[start : start + _CHANGES_OF_A_PAGE] if is_of_groups else (),
         "in_words": change_words,
+        "to_look_at": to_look_at_words(found),
         "rows": rows,
         "gone": {number for one in found.changes for number in (*one.merged, *[one.number] * one.is_dissolved)},
         "sentences": list(groups_since_sentences(found, len(found.changes))),

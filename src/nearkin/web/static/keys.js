@@ -51,7 +51,7 @@
     ["1", "Set the first tag; 2 to 9: the others", "[data-quick='1']", click("[data-quick='1']")],
     ["u", "Undo the activity that is shown on top", ".done [data-key=u]", click(".done [data-key=u]")],
     ["u", "Undo the row's activity or decision", "[data-act=u]", act("u")],
-    ["d", "Groups that changed, or documents to look at again", "[data-key=d]", click("[data-key=d]")],
+    ["d", "Groups that changed, or documents to look at", "[data-key=d]", click("[data-key=d]")],
     ["e", "Representatives only", "[data-key=e]", click("[data-key=e]")],
     ["o", "Download the overlay", "[data-key=o]", click("[data-key=o]")],
     ["Escape", "Cancel", "[data-key=Escape]", click("[data-key=Escape]")],
