@@ -26,7 +26,7 @@ from nearkin.web.api.operation import ROOT
 from nearkin.web.api.records import ApiProblem
 from nearkin.web.form_fields import unescaped
 from nearkin.web.gate import Gate, sandbox
-from nearkin.web.queries import DoneQuery, parameters_in, parsed
+from nearkin.web.queries import DoneQuery, parameters_in, parsed, repeated_error
 from nearkin.web.read_again import ENCODINGS
 from nearkin.web.refusals import status_of
 from nearkin.web.request_faults import InvalidRequestError
@@ -218,7 +218,10 @@ def _change_of(service: ReviewService, form: ChangeForm) -> _Endpoint:
             max_fields=_MAX_FIELDS, max_files=0 if form.file is None else form.file.max_files
         ) as sent:
             fields = unescaped((name, value) for name, value in sent.multi_items() if isinstance(value, str))
-            if not is_token_of(visitor, dict(fields).get(CSRF)):
+            tokens = [value for name, value in fields if name == CSRF]
+            if len(tokens) > 1:
+                raise repeated_error(CSRF, "form")
+            if not is_token_of(visitor, "".join(tokens)):
                 raise HTTPException(403, "The form is not from this session. Reload the page and try again.")
             if form.is_change:
                 service.check_may_change()

@@ -55,21 +55,25 @@ def parameters_in(query: str, max_fields: int | None = None) -> list[tuple[str, 
 def parsed(
     kind: type[Asked], given: Iterable[tuple[str, str]], place: Place = "query", in_path: Collection[str] = ()
 ) -> Asked:
-    """Return the record of named values; an empty value counts as missing, a repeated value is a list.
+    """Return the record of named values; an empty value counts as missing, and only lists may be repeated.
 
     Messages name the value with its place: ``query.value``, ``form.tag``, or ``path.number`` for those ``in_path``.
 
     Raises
     ------
     InvalidRequestError
-        A value is missing or breaks its rule.
+        A value is missing or breaks its rule, or is given twice.
     """
-    lists = {name for name, is_list in fields_of(kind).items() if is_list}
-    listed, values = dict[str, list[str]](), dict[str, str]()
+    is_list = fields_of(kind)
+    listed, values, seen = dict[str, list[str]](), dict[str, str](), set[str]()
     for name, value in given:
-        if name in lists:
+        if is_list.get(name):
             listed.setdefault(name, []).append(value)
-        elif value != "":
+            continue
+        if name in seen and name in is_list:
+            raise repeated_error(name, place)
+        seen.add(name)
+        if value != "":
             values[name] = value
     if kind.__struct_config__.forbid_unknown_fields:
         _check_known([*values, *listed], fields_of(kind), place, in_path)
@@ -87,11 +91,30 @@ def parsed(
     return found
 
 
+def repeated_error(name: str, place: Place) -> InvalidRequestError:
+    """Return the error of a value that is given twice, so that one would be lost without a word.
+
+    Examples
+    --------
+    >>> str(repeated_error("value", "query"))
+    'query.value: this parameter must be given once. It came several times.'
+    >>> repeated_error("is_removed", "form").on_page
+    "The field 'is removed' of the form must be given once. It came several times."
+    """
+    what = "field" if place == "form" else "parameter"
+    once = "must be given once. It came several times."
+    return InvalidRequestError(f"{place}.{name}", f"this {what} {once}", on_page=f"{_shown(name, place)} {once}")
+
+
+def _shown(field: str, place: str) -> str:
+    """Return the name of a value as a page shows it."""
+    return f"The field '{field.replace('_', ' ')}' of the form" if place == "form" else f"The parameter {field}"
+
+
 def _error_of(fault: RequestFault, where: str, kind: type[msgspec.Struct]) -> InvalidRequestError:
     """Return the error of a fault, in words for programs and in words for pages."""
     field = fault.field or fault.missing
-    is_form = where.startswith("form")
-    shown = f"The field '{field.replace('_', ' ')}' of the form" if is_form else f"The parameter {field}"
+    shown = _shown(field, where.partition(".")[0])
     if fault.missing:
         on_page = f"{shown} is missing."
     else:

@@ -160,8 +160,10 @@ class SignIn:
             return None
         if self.is_blocked():
             return refused(429, "Too many wrong attempts. Wait a minute.")
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("link", [""])[0]
-        cookie = self.sign_in(given)
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("link", [""])
+        if len(given) > 1:
+            return refused(400, "The parameter link must be given once. It came several times.")
+        cookie = self.sign_in(given[0])
         if cookie is None:
             return refused(403, "This link was used already, or is wrong. Use the last one that nearkin serve printed.")
         return with_session(RedirectResponse("/", 303), cookie, settings)

@@ -99,6 +99,13 @@ def test_a_message_says_whether_a_path_or_a_form_or_a_query_is_wrong(visit: Visi
         (visit.post("/group/split", a="lease"), "The field 'split' of the form is missing."),
         (visit.post("/group/split", a="lease", split="lease"), "A document cannot be split off from itself."),
         (visit.post("/tags", id="letter", tag="a", value=80), "The value must be above 0 and at most 1"),
+        (visit.post("/tags", id="letter", tag=["a", "b"]), "The field 'tag' of the form must be given once. It came"),
+        (
+            visit.post("/tags", id="letter", tag="a", csrf=["a", visit.csrf]),
+            "The field 'csrf' of the form must be given",
+        ),
+        (visit.send("GET", "/groups?value=0.5&value=0.6"), "The parameter value must be given once. It came several"),
+        (visit.send("GET", "/sign-in?link=a&link=b"), "The parameter link must be given once. It came several times."),
     ):
         page = html.unescape(answer.text)
         assert (answer.status_code, told in page) == (400, True), page

@@ -242,6 +242,7 @@ def test_large_forms_are_refused(team: Team) -> None:
     browser = Browser(team)
     assert browser.post("/sign-in", name="x" * 20_000).status_code == 413
     assert browser.send("POST", "/sign-in", content=b"\xff%ff=&&", headers=FORM).status_code == 403
+    assert browser.send("POST", "/sign-in", content=b"name=a&name=b", headers=FORM).status_code == 400
 
 
 def test_programs_get_no_page(team: Team) -> None:

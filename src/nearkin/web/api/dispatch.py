@@ -18,7 +18,7 @@ from nearkin.web.api.json_faults import json_fault, repeated_field
 from nearkin.web.api.openapi import openapi
 from nearkin.web.api.operation import ROOT, Operation, OperationAnswer, RequestBody
 from nearkin.web.api.operations import OPERATIONS
-from nearkin.web.queries import ToleranceQuery, fields_of, parameters_in, parsed
+from nearkin.web.queries import ToleranceQuery, parameters_in, parsed
 from nearkin.web.request_faults import InvalidRequestError
 from nearkin.web.roles import check_role, role_of_operation
 from nearkin.web.service import ReviewService
@@ -58,7 +58,7 @@ def api_endpoint(service: ReviewService) -> Callable[[Request], Awaitable[Respon
         if operation.changes:
             service.check_may_change()
         pairs = parameters_in(request.url.query, _MAX_FIELDS)
-        asked = parsed(operation.query, [*_given_once(operation, pairs), *given.items()], in_path=given.keys())
+        asked = parsed(operation.query, [*_outside_path(operation, pairs), *given.items()], in_path=given.keys())
         _check_value("query", asked)
         body = await _body(operation, request)
         _check_value("body", body)
@@ -113,16 +113,12 @@ def _match(template: Sequence[str], segments: Sequence[str]) -> dict[str, str] |
     return given
 
 
-def _given_once(operation: Operation, pairs: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
-    """Return the parameters; refuse those of which a value would be lost without a word."""
-    lists, seen = fields_of(operation.query), set[str]()
+def _outside_path(operation: Operation, pairs: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+    """Return the parameters; refuse those that are segments of the path."""
     for name, _ in pairs:
         if name in operation.in_path:
             rule = "this parameter is a segment of the path, not of the query string."
             raise InvalidRequestError(f"query.{name}", rule)
-        if name in seen and not lists.get(name, False):
-            raise InvalidRequestError(f"query.{name}", "this parameter must be given once. It came several times.")
-        seen.add(name)
     return pairs
 
 

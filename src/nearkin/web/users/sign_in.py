@@ -18,7 +18,9 @@ from starlette.types import Receive, Scope
 from nearkin.hidden_characters import reveal_line
 from nearkin.nouns import counted
 from nearkin.web.addresses import network_of
+from nearkin.web.queries import repeated_error
 from nearkin.web.refusals import refused
+from nearkin.web.request_faults import InvalidRequestError
 from nearkin.web.request_source import RequestSource
 from nearkin.web.roles import lower_of
 from nearkin.web.settings import ServiceSettings
@@ -97,7 +99,10 @@ class UserSignIn:
                 client = network_of(source.address)
                 if self._unfinished[client] >= _MAX_UNFINISHED:
                     return refused(429, "Too many unfinished requests came from your address. Try again in a moment.")
-                fields = await self._arrived(receive, client)
+                try:
+                    fields = await self._arrived(receive, client)
+                except InvalidRequestError as error:
+                    return refused(400, error.on_page)
                 if path == SIGN_IN:
                     return await self._signed_in(fields, headers, source, settings)
                 return await self._signed_out(fields, headers, visitor, settings)
@@ -198,7 +203,13 @@ class UserSignIn:
 
 
 async def _fields(receive: Receive) -> dict[str, str] | None:
-    """Return the fields of a form; None if it is larger than a sign-in can be."""
+    """Return the fields of a form; None if it is larger than a sign-in can be.
+
+    Raises
+    ------
+    InvalidRequestError
+        A field is given twice.
+    """
     body = b""
     while True:
         message = await receive()
@@ -210,9 +221,15 @@ async def _fields(receive: Receive) -> dict[str, str] | None:
         if not message.get("more_body", False):
             break
     try:
-        return dict(parse_qsl(body.decode("latin-1"), keep_blank_values=True, max_num_fields=10))
+        pairs = parse_qsl(body.decode("latin-1"), keep_blank_values=True, max_num_fields=10)
     except ValueError:
         return {}
+    fields = dict[str, str]()
+    for name, value in pairs:
+        if name in fields:
+            raise repeated_error(name, "form")
+        fields[name] = value
+    return fields
 
 
 def _own_address(going: str) -> str:
