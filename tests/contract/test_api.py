@@ -311,6 +311,10 @@ def test_a_body_that_breaks_its_rules_is_refused_with_the_field_and_those_allowe
         ({"field": "x", "idz": ["lease"]}, "body: there is no field 'idz'. The fields are: "),
         ({"ids": ["lease"], "tag_value": "yes"}, "body: the field 'field' is missing."),
         ({"field": "x", "ids": "lease"}, "body.ids: Expected `array`. Got 'lease' instead."),
+        (
+            {"field": "x", "tag_value": "y", "group": 1, "measure": "edit"},
+            "body.measure: Expected 'words' or 'letters'. Got 'edit' instead.",
+        ),
     ):
         answer = script.call("POST", "/tags", json=body)
         assert answer.status_code == 400

@@ -108,7 +108,11 @@ def test_parts_have_both_shares(place):
 def test_groups_and_audits_refuse_the_measure_and_say_why(place, measure):
     with place.open() as collection:
         collection.add([("a", "one text")])
-        for ask in (collection.groups, lambda measure: collection.conflicts({"a": "x"}, measure=measure)):
+        for ask in (
+            collection.groups,
+            lambda measure: collection.conflicts({"a": "x"}, measure=measure),
+            lambda measure: collection.groups_since("wave 1", measure=measure),
+        ):
             with pytest.raises(ParameterError, match=f"cannot use {measure}: .* Use words or letters"):
                 ask(measure=measure)
         with pytest.raises(ParameterError, match="takes 'threshold', not 'gamma'"):

@@ -63,6 +63,11 @@ _DEFAULTS = {
     "containment": CONTAINMENT,
     "edit": EDIT,
 }
+_NO_GROUPS = {
+    "containment": "a text that contains two others would put these, which may share nothing, into one group",
+    "edit": "its candidates are found by other measures, so no group would be known to be complete",
+}
+"""Reasons why documents are not grouped by a measure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +229,19 @@ class Tolerance:
         '--measure words --threshold 0.5'
         """
         return f"--measure {_SHOWN[self.method]} --{self.parameter} {self.value:g}"
+
+    def why_no_groups(self, owner: str = "groups") -> str | None:
+        """Say that documents are not grouped by this measure, and why; None if they can be.
+
+        Examples
+        --------
+        >>> Tolerance.of("hamming").why_no_groups(), Tolerance.of("words").why_no_groups()
+        ('Groups cannot use hamming. Use words or letters.', None)
+        """
+        if self.method in ("minhash", "range"):
+            return None
+        why = f": {_NO_GROUPS[self.method]}" if self.method in _NO_GROUPS else ""
+        return f"{owner.capitalize()} cannot use {self.method}{why}. Use words or letters."
 
     def of_groups(self) -> str:
         """Return the option that ``nearkin groups`` needs for this tolerance; empty for the default.

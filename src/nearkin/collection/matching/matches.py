@@ -182,14 +182,10 @@ def matching_of(
     ParameterError
         The method has no pairs: it is neither by wording nor by letters.
     """
-    if tolerance.method in ("containment", "edit"):
-        why = {
-            "containment": "a text that contains two others would put these, which may share nothing, into one group",
-            "edit": "its candidates are found by other measures, so no group would be known to be complete",
-        }[tolerance.method]
-        raise ParameterError(f"{owner.capitalize()} cannot use {tolerance.method}: {why}. Use words or letters.")
-    if tolerance.method not in ("minhash", "range"):
+    if tolerance.method in ("hamming", "si"):
         raise ParameterError.of("measure", owner, "'words' or 'letters'", tolerance.measure)
+    if why := tolerance.why_no_groups(owner):
+        raise ParameterError(why)
     sets = WordSets(connection, counting, segments[-1].end if segments else 0)
     measures = PairMeasures(counting, segments, sets)
     if tolerance.method == "minhash":

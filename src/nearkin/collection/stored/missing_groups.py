@@ -22,7 +22,12 @@ def no_group_text(tolerance: str, group: int) -> str:
 
 
 def no_groups_text(connection: Connection, tolerance: str) -> str:
-    """Say that no groups are stored at a tolerance, and with which options the stored ones are found."""
+    """Say that no groups are stored at a tolerance, and with which options the stored ones are found.
+
+    If documents are never grouped by its measure, say why: no command could compute these groups.
+    """
+    if (asked := Tolerance.of_stored(tolerance)) is not None and (why := asked.why_no_groups()):
+        return why
     alike, command = _asked(tolerance)
     stored = connection.execute(select(groupings.c.tolerance).order_by(groupings.c.tolerance)).scalars().all()
     if not stored:

@@ -27,7 +27,7 @@ from nearkin.web.api.records import (
     ApiWaves,
 )
 from nearkin.web.jobs import Job
-from nearkin.web.queries import GroupingQuery, SliderMeasure, ToleranceQuery
+from nearkin.web.queries import GroupingQuery, GroupMeasure
 from nearkin.web.request_faults import InvalidRequestError
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor
@@ -123,7 +123,7 @@ def get_tags(service: ReviewService, _: Visitor, asked: PageAsked, __: object) -
     return ApiTags(n_found=len(found), tags=msgspec.convert([asdict(one) for one in some], list[ApiTagCount]))
 
 
-class TagBody(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
+class TagBody(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
     """A tag, and the documents that get it: some ids, or all members of a group at a tolerance.
 
     ``tag_value`` is required: null removes the field, and an empty string is a bare tag. ``value`` is the limit of the
@@ -131,7 +131,7 @@ class TagBody(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
     """
 
     measure: Annotated[
-        SliderMeasure | msgspec.UnsetType, Meta(description="Measure of the groups; words unless it is given.")
+        GroupMeasure | msgspec.UnsetType, Meta(description="Measure of the groups; words unless it is given.")
     ] = msgspec.UNSET  # type: ignore[assignment]  # whether it was given matters
     field: Annotated[str, Meta(min_length=1)]
     value_of_tag: Annotated[str | None, Meta(description=_TAG_VALUE)] = msgspec.field(name="tag_value")
@@ -141,7 +141,7 @@ class TagBody(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
     max_changes: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None
 
     @property
-    def chosen_measure(self) -> SliderMeasure:
+    def chosen_measure(self) -> GroupMeasure:
         """The measure, also if it was not given."""
         return self.measure or "words"
 
