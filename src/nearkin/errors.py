@@ -33,8 +33,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Self, TypeGuard
+
+from nearkin.message_pieces import MessagePiece, NamedParameter, OwnedParameter, ParameterRule, joined
 
 _MAX_QUOTED, _N_QUOTED = 1_000, 200
 
@@ -54,69 +55,12 @@ def _code_of(found: re.Match[str]) -> str:
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
-class NamedParameter:
-    """A parameter that a message names, spelt as an option of the command line or as in Python.
-
-    Parameters
-    ----------
-    parameter : str
-    option : str, optional
-        Its option, unless that is the parameter with dashes.
-    is_bare : bool
-        Whether Python's spelling has no quotes, as in parentheses.
-    value : str, optional
-        Value that the message names with it.
-    is_flag : bool
-        Whether it is a flag, which Python sets to True.
-
-    Examples
-    --------
-    >>> NamedParameter("against_text").spelt(in_python=False), NamedParameter("against_text").spelt(in_python=True)
-    ('--against-text', "'against_text'")
-    >>> [one.spelt(in_python=True) for one in (NamedParameter("by", value="x"), NamedParameter("report", is_flag=True))]
-    ["by='x'", 'report=True']
-    """
-
-    parameter: str
-    option: str = ""
-    is_bare: bool = field(default=False, kw_only=True)
-    value: str = field(default="", kw_only=True)
-    is_flag: bool = field(default=False, kw_only=True)
-
-    def spelt(self, *, in_python: bool) -> str:
-        """Return the name as the user writes it."""
-        if in_python and (self.value or self.is_flag):
-            return f"{self.parameter}={True if self.is_flag else self.value!r}"
-        if in_python:
-            return self.parameter if self.is_bare else f"'{self.parameter}'"
-        return f"{self.option or '--' + self.parameter.replace('_', '-')} {self.value}".rstrip()
-
-    def renamed(self, names: Mapping[str, str]) -> NamedParameter:
-        """Return the parameter in whose place the user gave this one; the same if ``names`` lacks it."""
-        return replace(self, parameter=names[self.parameter], option="") if self.parameter in names else self
-
-
-@dataclass(frozen=True, slots=True)
-class CommandLineAdvice:
-    """A piece of a message about an option that Python does not have; it is left out there."""
-
-    text: str
-
-    def spelt(self, *, in_python: bool) -> str:
-        """Return the text; nothing for Python."""
-        return "" if in_python else self.text
-
-
-MessagePiece = str | NamedParameter | CommandLineAdvice
-
-
 class NearkinError(Exception):
     """Base of all errors above; ``exit_code`` is the exit code of the command line.
 
     Parameters
     ----------
-    *pieces : str, NamedParameter or CommandLineAdvice
+    *pieces : str, NamedParameter, OwnedParameter, ParameterRule or CommandLineAdvice
         Message, in which the parameters are marked, so that it can be spelt for the command line and for Python.
     in_python : bool
         Which of the two it is spelt for.
@@ -139,7 +83,7 @@ class NearkinError(Exception):
 
     def spelt(self, *, in_python: bool) -> str:
         """Return the message for the command line or for Python."""
-        return "".join(one if isinstance(one, str) else one.spelt(in_python=in_python) for one in self._pieces)
+        return joined(self._pieces, in_python=in_python)
 
 
 class ParameterError(NearkinError, ValueError):
@@ -147,10 +91,8 @@ class ParameterError(NearkinError, ValueError):
 
     Parameters
     ----------
-    *pieces : str, NamedParameter or CommandLineAdvice
-        Message for callers from Python.
-    named : iterable of str
-        Parameters that the message names in quotes, such as ``'overwrite'``.
+    *pieces : str, NamedParameter, OwnedParameter, ParameterRule or CommandLineAdvice
+        Message, which is spelt for callers from Python; see `with_options`.
 
     Examples
     --------
@@ -162,53 +104,34 @@ class ParameterError(NearkinError, ValueError):
 
     exit_code = 2
 
-    def __init__(self, *pieces: MessagePiece, named: Iterable[str] = ()) -> None:
+    def __init__(self, *pieces: MessagePiece) -> None:
         super().__init__(*pieces, in_python=True)
-        self._named = {name: f"'{name}'" for name in named}  # how each stands in the message
-        self._rule = ""
 
     @classmethod
     def of(cls, parameter: str, owner: str, rule: str, came: object) -> ParameterError:
         """Make an error that names the parameter and its owner, the rule, and the invalid value."""
-        whose = f"The '{parameter}' parameter of {owner}"
-        error = cls(f"{whose} must be {rule}. Got {quoted(came)} instead.")
-        error._named, error._rule = {parameter: whose}, rule
-        return error
+        named = OwnedParameter(parameter, owner)
+        return cls(named, " must be ", ParameterRule(rule), f". Got {quoted(came)} instead.")
 
     def with_options(self, option_of: Callable[[str], str | None]) -> str:
         """Return the message for the command line, with parameters spelt as options and ints called whole numbers.
 
-        ``option_of`` returns the option of a parameter; None leaves it as it is.
+        ``option_of`` returns the option of a parameter; None leaves it as in Python.
 
         Examples
         --------
         >>> error = ParameterError.of("rows", "MinHash", "an int >= 1", 0)
         >>> error.with_options({"rows": "--rows"}.get)
         '--rows must be a whole number, 1 or more. Got 0 instead.'
+        >>> error = ParameterError(NamedParameter("drop"), " needs ", NamedParameter("against"), ".")
+        >>> str(error), error.with_options({"drop": "--drop"}.get)
+        ("'drop' needs 'against'.", "--drop needs 'against'.")
         """
-        message = _escaped(self.spelt(in_python=False)) if self.names_parameters else str(self)
-        message = message.replace(self._rule, in_plain_words(self._rule), 1)
-        for name, whose in self._named.items():
-            message = message.replace(whose, option_of(name) or whose)
-        return message
+        named = NamedParameter | OwnedParameter
+        pieces = [one.as_option(option_of) if isinstance(one, named) else one for one in self._pieces]
+        return _escaped(joined(pieces, in_python=False))
 
 
-def in_plain_words(rule: str) -> str:
-    """Return a rule about ints as the command line words it, without a type of Python.
-
-    Examples
-    --------
-    >>> in_plain_words("an int >= 1"), in_plain_words("an int from 0 to 255")
-    ('a whole number, 1 or more', 'a whole number from 0 to 255')
-    >>> in_plain_words("an int >= 1 and <= 64")
-    'a whole number from 1 to 64'
-    """
-    rule = _FROM_TO.sub(r"a whole number from \1 to \2", rule)
-    return _FROM.sub(r"a whole number, \1 or more", rule).replace("an int ", "a whole number ")
-
-
-_FROM_TO = re.compile(r"an int >= ([\d,]+) and <= ([\d,]+)")
-_FROM = re.compile(r"an int >= ([\d,]+)")
 _MAX_BITS = 1024
 """Length of the first ints that are too large for a float."""
 

@@ -10,8 +10,9 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from nearkin.errors import NamedParameter, OutputError, ParameterError, SourceError
+from nearkin.errors import OutputError, ParameterError, SourceError
 from nearkin.hidden_characters import reveal_line
+from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted
 
 # A path that pathlib had in its hands has one slash left; a single letter before the colon is a drive of Windows.
@@ -105,8 +106,8 @@ def check_own_format(place: str | os.PathLike[str], holds: str) -> None:
     name, suffix = os.path.splitext(printable(os.fspath(place)))
     if suffix.lower() in _OTHER_FORMATS:
         raise ParameterError(
-            f"'out' {name}{suffix}: {holds} cannot be written as {suffix}. Choose another ending, or none.",
-            named=("out",),
+            NamedParameter("out"),
+            f" {name}{suffix}: {holds} cannot be written as {suffix}. Choose another ending, or none.",
         )
 
 

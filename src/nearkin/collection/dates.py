@@ -13,7 +13,8 @@ from nearkin.collection.decisions.activity import values_of
 from nearkin.collection.decisions.records import TAG
 from nearkin.collection.decisions.tags import checked_field, tags_as_labels
 from nearkin.collection.results import StoredDocument
-from nearkin.errors import NamedParameter, ParameterError
+from nearkin.errors import ParameterError
+from nearkin.message_pieces import NamedParameter
 
 DATE_TAG = "date"
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -79,7 +80,10 @@ class DateAsked:
         if at is None:
             if date_tag is not None:
                 raise ParameterError(
-                    "'date_tag' names the field of the dates, and needs 'at'. Got it alone.", named=("date_tag", "at")
+                    NamedParameter("date_tag"),
+                    " names the field of the dates, and needs ",
+                    NamedParameter("at"),
+                    ". Got it alone.",
                 )
             return None
         found = iso_date(at) if isinstance(at, str) else at if type(at) is date else None

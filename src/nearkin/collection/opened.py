@@ -14,7 +14,8 @@ from sqlalchemy import Connection, select
 from nearkin.collection.counting import DEFAULT_ALPHABET, TextCounting
 from nearkin.collection.matching.by_index import check_index, chosen
 from nearkin.collection.stored.filling import fill
-from nearkin.errors import CollectionError, FingerprintError, NamedParameter, NearkinError, ParameterError
+from nearkin.errors import CollectionError, FingerprintError, NearkinError, ParameterError
+from nearkin.message_pieces import NamedParameter
 from nearkin.paths import path_of
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.ignoring import NOTHING, Ignored

@@ -9,6 +9,7 @@ from typing import Literal
 
 from nearkin.collection.counting import SIGNATURE
 from nearkin.errors import ParameterError, in_percent, is_among, is_number
+from nearkin.message_pieces import NamedParameter, listed_parameters
 from nearkin.nouns import one_of
 from nearkin.planning.signature_recall import RECALL, distance_for
 from nearkin.stages.signatures.similarity_index import TOLERANCE
@@ -141,13 +142,12 @@ class Tolerance:
             wrong = next(_PARAMETERS[other] for other in named if other != chosen)
             own = _PARAMETERS[str(chosen)]
             raise ParameterError(
-                f"The measure {_SHOWN[str(chosen)]!r} takes '{own}', not '{wrong}'.", named=(own, wrong)
+                f"The measure {_SHOWN[str(chosen)]!r} takes ", NamedParameter(own), ", not ", NamedParameter(wrong), "."
             )
         if chosen is None:
             given_names = [_PARAMETERS[of_method] for of_method in named]
             raise ParameterError(
-                f"Give only one of {' and '.join(map(repr, given_names))}: each belongs to another measure.",
-                named=given_names,
+                "Give only one of ", *listed_parameters(given_names, " and "), ": each belongs to another measure."
             )
         return cls(chosen, named.get(chosen, _DEFAULTS.get(chosen, 0.0)))
 

@@ -16,7 +16,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-from nearkin.errors import NamedParameter, RunError
+from nearkin.errors import RunError
+from nearkin.message_pieces import NamedParameter
 
 _SEAL = struct.Struct("<8sQI")
 _MAGIC = b"nk-seal1"

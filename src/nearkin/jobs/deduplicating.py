@@ -25,6 +25,7 @@ from nearkin.jobs.documents import (
 from nearkin.jobs.listening import Listener, progress_of
 from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, table_in
 from nearkin.keywords import taking
+from nearkin.message_pieces import NamedParameter
 from nearkin.paths import path_of
 from nearkin.runs.progress import LabelledProgress
 from nearkin.stages.documents.rules import OnError, ReadingRules
@@ -234,7 +235,12 @@ def dedup(
         _check_by(documents, out)
     check_needs_out(out, write_kept=write_kept, report=report, overwrite=overwrite)
     if overlay is not None and out is None:
-        raise ParameterError("'overlay' is a file of the results: name their directory with 'out'.", named=("overlay",))
+        raise ParameterError(
+            NamedParameter("overlay"),
+            " is a file of the results: name their directory with ",
+            NamedParameter("out"),
+            ".",
+        )
     resources = Resources.of(threads, memory)
     rules = ReadingRules.of(on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr)
     documents = readable_twice(documents, "dedup")
@@ -273,11 +279,13 @@ def dedup(
 def _check_by(documents: Documents, out: Where | None) -> None:
     """Refuse ``by`` for documents in memory, and without a directory for the counts."""
     if paths_of(documents) is None:
-        raise ParameterError(BY_IN_MEMORY, named=("by",))
+        raise ParameterError(*BY_IN_MEMORY)
     if out is None:
         raise ParameterError(
-            "'by' counts in manifest.json and report.html: set 'out', the directory of the results.",
-            named=("by", "out"),
+            NamedParameter("by"),
+            " counts in manifest.json and report.html: set ",
+            NamedParameter("out"),
+            ", the directory of the results.",
         )
 
 
@@ -288,7 +296,9 @@ def _chosen(options: DedupOptions | None, preset: Preset | None = None, **given:
     if not isinstance(options, DedupOptions):
         raise ParameterError.of("options", "dedup", "a DedupOptions", options)
     if preset is not None:
-        raise ParameterError("'options' and 'preset' exclude each other. Got both.", named=("options", "preset"))
+        raise ParameterError(
+            NamedParameter("options"), " and ", NamedParameter("preset"), " exclude each other. Got both."
+        )
     return options.replaced(**given)
 
 

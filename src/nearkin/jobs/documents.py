@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from nearkin.errors import ParameterError, SourceError, is_among, quoted
 from nearkin.hidden_characters import reveal_line
+from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted
 from nearkin.records import Bool
 from nearkin.runs.progress import Progress
@@ -161,12 +162,12 @@ def check_have_effect(*sets: Documents, of_columns: Mapping[str, object], of_fil
         return
     if wrong := [name for name, is_given in of_files.items() if is_given]:
         raise ParameterError(
-            f"{wrong[0]!r} is about files, and has no effect on documents in memory: omit it.", named=wrong[:1]
+            NamedParameter(wrong[0]), " is about files, and has no effect on documents in memory: omit it."
         )
     named = [name for name, column in of_columns.items() if column is not None]
     if named and not any(_has_columns(one) for one in sets):
         raise ParameterError(
-            f"{named[0]!r} names a column, and texts and (id, text) pairs have none: omit it.", named=named[:1]
+            NamedParameter(named[0]), " names a column, and texts and (id, text) pairs have none: omit it."
         )
 
 

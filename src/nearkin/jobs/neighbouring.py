@@ -17,6 +17,7 @@ from nearkin.formats.by_suffix import table_writer
 from nearkin.jobs.listening import Listener, progress_of
 from nearkin.jobs.places import Where, file_for
 from nearkin.jobs.signing import SignedDocuments
+from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted
 from nearkin.paths import path_of
 from nearkin.runs.files import published
@@ -134,7 +135,9 @@ def neighbours(
     with file_for(out, "neighbours", overwrite=overwrite) as path:
         for one in (mine, theirs):
             if one is not None and one.out is not None and path.exists() and one.out.samefile(path):
-                raise ParameterError(f"'out' {path} is a file of these signatures. Choose another file.", named=["out"])
+                raise ParameterError(
+                    NamedParameter("out"), f" {path} is a file of these signatures. Choose another file."
+                )
         signed_files = [one.file for one in (mine, theirs) if one is not None]
         check_place(path, signed_files, is_verified=verification is not None)
         is_parquet = path.suffix.lower() in ("", ".parquet")

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from nearkin.errors import OutputExistsError, ParameterError, RunError
 from nearkin.formats import parquet
+from nearkin.message_pieces import NamedParameter
 from nearkin.paths import check_output, check_outside_collections, path_of
 from nearkin.runs.directory import RESTART_HINT, RESUME_HINT
 from nearkin.runs.finished import read_results
@@ -30,7 +31,7 @@ def check_needs_out(out: Where | None, **given: bool) -> None:
         A switch is on, and ``out`` is None.
     """
     if out is None and (on := [name for name, is_on in given.items() if is_on]):
-        raise ParameterError(f"{on[0]!r} is about files: give 'out' as well.", named=on[:1])
+        raise ParameterError(NamedParameter(on[0]), " is about files: give ", NamedParameter("out"), " as well.")
 
 
 @contextlib.contextmanager

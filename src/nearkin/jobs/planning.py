@@ -15,6 +15,7 @@ from nearkin.jobs.documents import Documents, check_have_effect, given_about_fil
 from nearkin.jobs.listening import Listener, progress_of
 from nearkin.jobs.places import Where
 from nearkin.jobs.sides import SideReading, check_two_sides, readable_sides
+from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted
 from nearkin.paths import path_of
 from nearkin.planning.pairs.costs import FEW_TERMS, Costs
@@ -243,7 +244,7 @@ _OF_PAIRS = (*_OF_SEARCH, *_OF_MACHINE, *_OF_SAMPLES, "terms", "n_other")
 def _checked(given: Mapping[str, Any], names: tuple[str, ...], kind: str) -> dict[str, object]:
     """Refuse parameters of the other kind of plan."""
     if unknown := [name for name in given if name not in names]:
-        raise ParameterError(f"{kind} has no parameter {unknown[0]!r}; it has {', '.join(names)}.", named=unknown[:1])
+        raise ParameterError(f"{kind} has no parameter {unknown[0]!r}; it has {', '.join(names)}.")
     return dict(given)
 
 
@@ -292,7 +293,7 @@ def _pairs_plan(
         of_samples = {"text": columns[0], "id": columns[1], "n_documents": counts[0], "n_other": counts[1]}
         of_samples |= {name: chosen.get(name) for name in _OF_SAMPLES}
         if wrong := [name for name, value in of_samples.items() if value is not None]:
-            raise ParameterError(f"'{wrong[0]}' is about samples. Got two numbers of documents.", named=wrong[:1])
+            raise ParameterError(NamedParameter(wrong[0]), " is about samples. Got two numbers of documents.")
         terms = _terms(chosen.get("terms"))
         question = of_pairs.question_without_samples(*sides, options, terms=terms, cores=cores, costs=costs)
         return _planned(of_pairs.plan_as_stored(question, plan_without_documents(question, options), None))
@@ -300,7 +301,7 @@ def _pairs_plan(
         if is_int(one):
             raise ParameterError.of(name, "plan", "a sample, as on the other side, or both sides numbers", one)
     if chosen.get("terms") is not None:
-        raise ParameterError("'terms' is measured on the samples: omit it.", named=("terms",))
+        raise ParameterError(NamedParameter("terms"), " is measured on the samples: omit it.")
     text, id = columns
     sides = readable_sides(
         *sides, "plan", names=("documents", "other"), of_files=given_about_files(side.rules),

@@ -11,16 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nearkin.errors import (
-    CommandLineAdvice,
-    MessagePiece,
-    NamedParameter,
-    OutputError,
-    OutputExistsError,
-    ResumeError,
-    RunError,
-)
+from nearkin.errors import OutputError, OutputExistsError, ResumeError, RunError
 from nearkin.formats.sealed import damaged, missing
+from nearkin.message_pieces import CommandLineAdvice, MessagePiece, NamedParameter
 from nearkin.nouns import first_of
 from nearkin.paths import check_output, check_outside_collections
 from nearkin.runs.files import read_work_json, write_checked_json, write_json, write_work_json, writing

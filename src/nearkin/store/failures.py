@@ -14,13 +14,12 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from nearkin.errors import (
     CollectionBusyError,
     CollectionError,
-    MessagePiece,
     MissingExtraError,
-    NamedParameter,
     NearkinError,
     OutputError,
     UnavailableCollectionError,
 )
+from nearkin.message_pieces import MessagePiece, NamedParameter
 from nearkin.paths import has_limit_on_files, why
 from nearkin.store.damage import damaged, unrepairable
 from nearkin.store.place import Place

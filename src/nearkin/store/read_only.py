@@ -7,7 +7,8 @@ import sqlite3
 from pathlib import Path
 from urllib.parse import quote
 
-from nearkin.errors import CollectionError, NamedParameter
+from nearkin.errors import CollectionError
+from nearkin.message_pieces import NamedParameter
 from nearkin.store.place import Place
 
 

@@ -16,7 +16,8 @@ from sqlalchemy.engine.mock import MockConnection
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateSchema, ExecutableDDLElement
 
-from nearkin.errors import CollectionError, MissingCollectionError, NamedParameter, OutputError, ParameterError
+from nearkin.errors import CollectionError, MissingCollectionError, OutputError, ParameterError
+from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import first_of
 from nearkin.paths import why
 from nearkin.store import connections, creation, schema

@@ -26,11 +26,11 @@ from nearkin.collection.stored.document_rows import refuse_changed_documents
 from nearkin.collection.stored.documents import document, refuse_damaged_loads
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError
+from nearkin.message_pieces import NamedParameter, listed_parameters
 from nearkin.store.bulk import is_storable
 from nearkin.store.store import Store
 
 _MAX_OF_A_NOTE = 2_000
-_RULE = "Give one decision: 'never_group', 'split_off', 'same_group', 'principal', 'note' or 'group_note'."
 
 
 def decide(
@@ -57,7 +57,8 @@ def decide(
     }
     kinds = [kind for kind, value in given.items() if value is not None]
     if len(kinds) != 1:
-        raise ParameterError(_RULE, named=[kind.replace("-", "_") for kind in given])
+        *others, last = (kind.replace("-", "_") for kind in given)
+        raise ParameterError("Give one decision: ", *listed_parameters(others), " or ", NamedParameter(last), ".")
     kind, who, data = kinds[0], checked_by(by), dict[str, object]()
     with store.reading() if dry_run else store.writing() as connection:
         refuse_damaged_loads(connection)

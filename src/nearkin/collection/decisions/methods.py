@@ -9,6 +9,7 @@ from nearkin.arguments import checking_methods
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, is_int
+from nearkin.message_pieces import NamedParameter
 
 if TYPE_CHECKING:
     from nearkin.collection.decisions.purging import Purged
@@ -319,7 +320,9 @@ def _tolerance_of(name: str, group: object, threshold: float | None, gamma: floa
     """Return the tolerance of a group; without a group, a tolerance is refused."""
     if group is None and (threshold is not None or gamma is not None):
         why = ": every other decision holds at every tolerance" if name == "group_note" else ""
-        raise ParameterError(f"'threshold' and 'gamma' require '{name}'{why}.", named=("threshold", "gamma", name))
+        raise ParameterError(
+            NamedParameter("threshold"), " and ", NamedParameter("gamma"), " require ", NamedParameter(name), f"{why}."
+        )
     return Tolerance.of(threshold=threshold, gamma=gamma)
 
 

@@ -33,6 +33,7 @@ from nearkin.collection.stored.purged import BLANK, purged_contents
 from nearkin.collection.stored.removed_rows import remove_current
 from nearkin.collection.word_search import stored_words
 from nearkin.errors import CollectionBusyError, CollectionError, ParameterError, UnknownDocumentError, quoted
+from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.store import schema
 from nearkin.store.bulk import insert_rows, is_storable, named
@@ -251,8 +252,9 @@ def _refuse_copies(others: list[str], *, copies: bool) -> None:
     if others and not copies:
         raise ParameterError(
             f"{first_of(list(map(repr, others)), _N_SHOWN)} {agreeing(n, 'has', 'have')} the same text. To erase the "
-            f"text, give 'copies', which removes {agreeing(n, 'it', 'them')} too. Nothing was erased.",
-            named=["copies"],
+            "text, give ",
+            NamedParameter("copies"),
+            f", which removes {agreeing(n, 'it', 'them')} too. Nothing was erased.",
         )
 
 

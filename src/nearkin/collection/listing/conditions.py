@@ -16,6 +16,7 @@ from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored.missing_groups import no_group_text, no_groups_text
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, UnknownDocumentError, is_among
+from nearkin.message_pieces import NamedParameter
 from nearkin.store.bulk import is_storable
 from nearkin.store.ordering import by_bytes
 from nearkin.store.schema import documents, loads, members, tags
@@ -83,8 +84,14 @@ class DocumentFilter:
             raise ParameterError("Only current documents are in groups: a condition on groups lists no others.")
         if self.tolerance is not None and not is_about_groups:
             raise ParameterError(
-                "'threshold' and 'gamma' choose groups: they need 'group' or 'has_near_duplicates'.",
-                named=("threshold", "gamma", "group", "has_near_duplicates"),
+                NamedParameter("threshold"),
+                " and ",
+                NamedParameter("gamma"),
+                " choose groups: they need ",
+                NamedParameter("group"),
+                " or ",
+                NamedParameter("has_near_duplicates"),
+                ".",
             )
 
     def condition(self, connection: Connection, groups: GroupState | None) -> ColumnElement[bool]:

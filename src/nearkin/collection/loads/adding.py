@@ -23,7 +23,8 @@ from nearkin.collection.stored.documents import checked_wave, refuse_damaged_loa
 from nearkin.collection.stored.problem_rows import failed_places
 from nearkin.collection.stored.purged import PURGED
 from nearkin.engines.local import map_ordered
-from nearkin.errors import DocumentError, NamedParameter, NearkinError, ParameterError
+from nearkin.errors import DocumentError, NearkinError, ParameterError
+from nearkin.message_pieces import NamedParameter
 from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.store.migrations import add_indexes

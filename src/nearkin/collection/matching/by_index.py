@@ -6,7 +6,8 @@ import numpy as np
 from sqlalchemy import Connection, func, select
 
 from nearkin.collection.matching.near import Near
-from nearkin.errors import FingerprintError, NamedParameter
+from nearkin.errors import FingerprintError
+from nearkin.message_pieces import NamedParameter
 from nearkin.stages.signatures.similarity_index import SimilarityIndex, interval
 from nearkin.store import schema
 

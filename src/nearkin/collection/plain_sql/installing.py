@@ -16,6 +16,7 @@ from nearkin.collection.stored import shingle_table
 from nearkin.collection.stored.document_rows import refuse_changed_documents
 from nearkin.collection.tolerance import MAX_TOLERANCE, RULES, Method, is_limit
 from nearkin.errors import ParameterError
+from nearkin.message_pieces import NamedParameter
 from nearkin.store.bulk import named
 from nearkin.store.place import Place
 from nearkin.store.schema import PROJECTIONS
@@ -192,7 +193,7 @@ def check_flagging(
     if measure is not None and measure not in _FACT_OF:
         raise ParameterError.of("measure", owner, "'words' or 'letters'", measure)
     if measure is not None and limit is None:
-        raise ParameterError("'measure' is for 'flag_look_alikes': give both.", named=["measure", "flag_look_alikes"])
+        raise ParameterError(NamedParameter("measure"), " is for ", NamedParameter("flag_look_alikes"), ": give both.")
     method = _METHOD_OF["letters" if measure == "letters" else "words"]
     if limit is not None and not is_limit(method, limit):
         rule = f"a Jaccard similarity {RULES[method]}; 0.5 flags versions"

@@ -10,7 +10,8 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from nearkin.arguments import plain_number
-from nearkin.errors import MissingColumnError, NamedParameter, ParameterError, SourceError
+from nearkin.errors import MissingColumnError, ParameterError, SourceError
+from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted, first_of
 from nearkin.stages.documents.values import WrittenNumber, has_own_text, in_words
 

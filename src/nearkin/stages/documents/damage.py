@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from nearkin.errors import NamedParameter, TruncatedInputError
+from nearkin.errors import TruncatedInputError
+from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted
 from nearkin.stages.documents.compression import StreamFault
 

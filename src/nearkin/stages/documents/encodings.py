@@ -14,7 +14,8 @@ from __future__ import annotations
 import codecs
 from functools import lru_cache
 
-from nearkin.errors import NamedParameter, ParameterError, quoted
+from nearkin.errors import ParameterError, quoted
+from nearkin.message_pieces import NamedParameter
 
 # UTF-32 first, because its little-endian mark begins with that of UTF-16
 BYTE_ORDER_MARKS = (

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nearkin.errors import MessagePiece, NamedParameter, SourceError
+from nearkin.errors import SourceError
+from nearkin.message_pieces import MessagePiece, NamedParameter
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, is_of_documents
 from nearkin.stages.documents.listed_files import ListedFiles, listed_files

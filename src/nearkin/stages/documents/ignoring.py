@@ -17,7 +17,8 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from nearkin import _compute as pc
-from nearkin.errors import NamedParameter, ParameterError, quoted
+from nearkin.errors import ParameterError, quoted
+from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.paths import check_are_texts, why
 from nearkin.records import Bool

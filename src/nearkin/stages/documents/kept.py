@@ -13,7 +13,8 @@ from typing import IO, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin.errors import NamedParameter, OutputError, SourceError, TruncatedInputError
+from nearkin.errors import OutputError, SourceError, TruncatedInputError
+from nearkin.message_pieces import NamedParameter
 from nearkin.paths import why
 from nearkin.records import I64
 from nearkin.stages.documents.compression import SUFFIX_OF_COMPRESSION

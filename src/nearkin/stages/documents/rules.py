@@ -8,16 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from nearkin.errors import (
-    DocumentError,
-    MessagePiece,
-    NamedParameter,
-    ParameterError,
-    SourceError,
-    is_among,
-    is_int,
-    is_number,
-)
+from nearkin.errors import DocumentError, ParameterError, SourceError, is_among, is_int, is_number
+from nearkin.message_pieces import MessagePiece, NamedParameter
 from nearkin.nouns import counted
 from nearkin.paths import path_of, spelt_option
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits

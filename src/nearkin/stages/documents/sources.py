@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from nearkin.errors import NamedParameter, ParameterError, SourceError, TruncatedInputError, is_among
+from nearkin.errors import ParameterError, SourceError, TruncatedInputError, is_among
+from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import first_of
 from nearkin.paths import printable, shown_path
 from nearkin.stages.documents.columns import ColumnSample, check_unique, inside_hint, likely_text, listed_columns

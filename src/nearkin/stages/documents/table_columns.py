@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin import _compute as pc
-from nearkin.errors import NamedParameter, SourceError
+from nearkin.errors import SourceError
+from nearkin.message_pieces import NamedParameter
 from nearkin.records import I64, Bool
 from nearkin.stages.documents.columns import (
     WITHOUT_VIEWS,

@@ -9,6 +9,7 @@ from itertools import chain, islice
 import pyarrow as pa
 
 from nearkin.errors import ParameterError, SourceError, quoted
+from nearkin.message_pieces import NamedParameter
 from nearkin.paths import check_are_texts
 from nearkin.stages.documents.checking import check_has_columns
 from nearkin.stages.documents.columns import (
@@ -78,7 +79,7 @@ def check_names(**columns: object) -> None:
     for parameter, name in columns.items():
         if name is not None and not isinstance(name, str):
             raise ParameterError(
-                f"{parameter!r} must be the name of a column. Got {quoted(name)} instead.", named=[parameter]
+                NamedParameter(parameter), f" must be the name of a column. Got {quoted(name)} instead."
             )
 
 
@@ -272,8 +273,7 @@ class _Names:
         for parameter, name in (("text", self.text), ("id", self.doc_id)):
             if self.must_exist and name is not None:
                 raise ParameterError(
-                    f"{parameter!r} names a column, and texts and (id, text) pairs have none: omit it.",
-                    named=[parameter],
+                    NamedParameter(parameter), " names a column, and texts and (id, text) pairs have none: omit it."
                 )
 
 

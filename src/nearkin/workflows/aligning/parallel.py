@@ -13,6 +13,7 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from nearkin.errors import ParameterError, SourceError
+from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted
 from nearkin.stages.documents.columns import check_unique, listed_columns, missing_column
 from nearkin.stages.documents.encodings import check_encoding
@@ -81,7 +82,7 @@ class ParallelCorpus:
         for name, column in (("source_column", self.source_column), ("target_column", self.target_column)):
             if column is not None and not self._is_table:
                 raise ParameterError(
-                    f"'{name}' names a column, which neither two text files nor TMX have: omit it.", named=(name,)
+                    NamedParameter(name), " names a column, which neither two text files nor TMX have: omit it."
                 )
         if len(self.paths) == 2:
             _check_names(self.paths, self.source, self.target)

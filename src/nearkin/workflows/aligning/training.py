@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError, ParameterError, SourceError, TruncatedInputError
 from nearkin.manifests.inputs import DamagedFile
+from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import agreeing, counted
 from nearkin.records import TextWords
 from nearkin.runs.files import published
@@ -67,9 +68,12 @@ class AlignOptions:
         Model1(self.iterations)
         if self.iterations != ITERATIONS and self._is_eflomal:
             raise ParameterError(
-                "'iterations' is for model-1, and eflomal is the aligner: set 'aligner' to model-1, or omit "
-                "'iterations'.",
-                named=("iterations", "aligner"),
+                NamedParameter("iterations"),
+                " is for model-1, and eflomal is the aligner: set ",
+                NamedParameter("aligner"),
+                " to model-1, or omit ",
+                NamedParameter("iterations"),
+                ".",
             )
 
     @property

@@ -7,6 +7,7 @@ from pathlib import Path
 from nearkin.errors import ParameterError, RunError
 from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest
 from nearkin.manifests.pairs import PairsManifest
+from nearkin.message_pieces import NamedParameter
 from nearkin.runs.finished import MANIFEST, WORK, read_results, why_damaged
 from nearkin.runs.progress import Progress, Silent
 from nearkin.store.place import FILE, Place
@@ -61,9 +62,11 @@ def audit(
     manifest = _manifest(directory)
     if options.tolerance is not None:
         raise ParameterError(
-            f"The run in {directory} is audited at its own threshold. Only collections take 'method' and "
-            f"'{options.tolerance.parameter}'.",
-            named=("method", options.tolerance.parameter),
+            f"The run in {directory} is audited at its own threshold. Only collections take ",
+            NamedParameter("measure"),
+            " and ",
+            NamedParameter(options.tolerance.parameter),
+            ".",
         )
     if isinstance(manifest, PairsManifest):
         return audit_pairs(directory, manifest, options, progress, in_memory)

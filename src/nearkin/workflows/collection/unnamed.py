@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin import _compute as pc
-from nearkin.errors import NamedParameter, SourceError
+from nearkin.errors import SourceError
+from nearkin.message_pieces import NamedParameter
 from nearkin.stages.documents.columns import listed_columns
 from nearkin.stages.documents.formats import FORMATS, TABLES, is_of_documents
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input

@@ -10,7 +10,8 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from nearkin.errors import MissingColumnError, NamedParameter, ParameterError, SourceError
+from nearkin.errors import MissingColumnError, ParameterError, SourceError
+from nearkin.message_pieces import MessagePiece, NamedParameter
 from nearkin.runs.meter import Meter
 from nearkin.stages.documents.checking import check_columns
 from nearkin.stages.documents.formats import has_columns
@@ -18,9 +19,10 @@ from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.inputs import FileInput, Input, StoredSource
 from nearkin.workflows.reading.memory_documents import IN_MEMORY
 
-BY_IN_MEMORY = (
-    "'by' does not work for documents in memory. Count with your own column: the rows of 'documents' of the result are "
-    "in the order of your documents, and 'keep' says which are kept."
+BY_IN_MEMORY: tuple[MessagePiece, ...] = (
+    NamedParameter("by"),
+    " does not work for documents in memory. Count with your own column: the rows of 'documents' of the result are "
+    "in the order of your documents, and 'keep' says which are kept.",
 )
 _LISTS: dict[str, Callable[[str], object]] = {
     "jsonl": json.loads, "parquet": ast.literal_eval, "arrow": ast.literal_eval,
@@ -42,11 +44,10 @@ def check_by(column: str, sources: Sequence[Source], *, encoding: str, stdin: Bi
     for source in sources:
         if isinstance(source, StoredSource) or not has_columns(source.format):
             if source.format == IN_MEMORY:
-                raise ParameterError(BY_IN_MEMORY, named=("by",))
+                raise ParameterError(*BY_IN_MEMORY)
             kind = "a collection or a run" if isinstance(source, StoredSource) else source.format
             raise ParameterError(
-                f"'by' needs inputs with columns. {source.name} is {kind}, which has none.",
-                named=("by",),
+                NamedParameter("by"), f" needs inputs with columns. {source.name} is {kind}, which has none."
             )
         try:
             check_columns([replace(source, id=column)], encoding=encoding, stdin=stdin, id_parameter="by")

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from nearkin.engines.choice import LOCAL, Engine
-from nearkin.errors import MessagePiece, NamedParameter, ParameterError
+from nearkin.errors import ParameterError
 from nearkin.manifests.dedup import ColumnCounts, DedupManifest, FamilyCounts, KeptFile, ValueCounts
+from nearkin.message_pieces import MessagePiece, NamedParameter
 from nearkin.nouns import counted
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
@@ -71,7 +72,7 @@ class Delivery:
     def __post_init__(self) -> None:
         if self.resume and self.overwrite:
             raise ParameterError(
-                "'resume' and 'overwrite' exclude each other. Got both.", named=("resume", "overwrite")
+                NamedParameter("resume"), " and ", NamedParameter("overwrite"), " exclude each other. Got both."
             )
         if self.overlay is not None:
             vendor_of(self.overlay)

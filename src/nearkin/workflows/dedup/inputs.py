@@ -11,7 +11,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from nearkin._version import __version__
-from nearkin.errors import MessagePiece, NamedParameter, OutputExistsError, ParameterError
+from nearkin.errors import OutputExistsError, ParameterError
+from nearkin.message_pieces import MessagePiece, NamedParameter
 from nearkin.nouns import counted
 from nearkin.paths import shown_path
 from nearkin.reports.inputs import counted_inputs

@@ -10,8 +10,9 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from nearkin.errors import NamedParameter, ParameterError
+from nearkin.errors import ParameterError
 from nearkin.manifests.dedup import KeptFile
+from nearkin.message_pieces import NamedParameter
 from nearkin.records import Bool
 from nearkin.runs.files import published, writing
 from nearkin.runs.meter import Meter

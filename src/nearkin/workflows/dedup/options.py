@@ -11,6 +11,7 @@ import numpy as np
 
 from nearkin.arguments import checking_methods
 from nearkin.errors import ParameterError, check_int, in_percent, is_among, is_int, is_number
+from nearkin.message_pieces import NamedParameter, listed_parameters
 from nearkin.nouns import one_of
 from nearkin.planning.search import check_reachable
 from nearkin.records import Bool, Matches
@@ -142,7 +143,10 @@ class DedupOptions:
             raise ParameterError.of("drop", "dedup", one_of(get_args(Drop)), self.drop)
         if self.drop is not None and not self.measure.is_directed:
             raise ParameterError(
-                f"'drop' needs 'measure' to be containment. Got {self.measure.name} instead.", named=("drop", "measure")
+                NamedParameter("drop"),
+                " needs ",
+                NamedParameter("measure"),
+                f" to be containment. Got {self.measure.name} instead.",
             )
         if self.min_shared is None:
             return
@@ -154,10 +158,10 @@ class DedupOptions:
         }
         if others := [name for name, is_clash in clashes.items() if is_clash]:
             raise ParameterError(
-                "'min_shared' drops every document that shares enough shingles, whatever its similarity. Omit "
-                + " and ".join(f"'{name}'" for name in others)
-                + ".",
-                named=("min_shared", *others),
+                NamedParameter("min_shared"),
+                " drops every document that shares enough shingles, whatever its similarity. Omit ",
+                *listed_parameters(others, " and "),
+                ".",
             )
 
     @classmethod
@@ -267,7 +271,7 @@ class DedupOptions:
         """
         for name in FOR_ANOTHER_SET:
             if getattr(self, name) is not None and not is_against:
-                raise ParameterError(f"'{name}' needs 'against'.", named=(name, "against"))
+                raise ParameterError(NamedParameter(name), " needs ", NamedParameter("against"), ".")
 
     @property
     def looks_inside(self) -> bool:

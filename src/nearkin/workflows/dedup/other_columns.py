@@ -6,7 +6,8 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from nearkin.errors import MissingColumnError, NamedParameter, ParameterError, SourceError
+from nearkin.errors import MissingColumnError, ParameterError, SourceError
+from nearkin.message_pieces import NamedParameter
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.request import ReadingRequest
 
@@ -53,7 +54,7 @@ class OtherColumns:
         ParameterError
         """
         for name in () if is_against else self.given:
-            raise ParameterError(f"'{name}' needs 'against'.", named=(name, "against"))
+            raise ParameterError(NamedParameter(name), " needs ", NamedParameter("against"), ".")
 
     def request(self, asked: ReadingRequest, inputs: Sequence[str | StoredSource]) -> ReadingRequest:
         """Request the other set, read as the input except for its columns."""

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from nearkin.errors import NamedParameter, ParameterError, SourceError
+from nearkin.errors import ParameterError, SourceError
 from nearkin.manifests.pairs import SIDES
+from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import agreeing, counted
 from nearkin.records import TextWords
 from nearkin.runs.meter import Meter

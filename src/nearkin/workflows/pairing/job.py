@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nearkin.engines.choice import LOCAL, Engine
-from nearkin.errors import NamedParameter, ParameterError
+from nearkin.errors import ParameterError
 from nearkin.manifests.pairs import SIDES, PairsManifest
+from nearkin.message_pieces import NamedParameter
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent

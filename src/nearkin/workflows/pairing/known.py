@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin.errors import NamedParameter, ParameterError, SourceError
+from nearkin.errors import ParameterError, SourceError
 from nearkin.formats import parquet
 from nearkin.formats.delimited import as_it_was
 from nearkin.kernels.buffers import strings
 from nearkin.manifests.pairs import KnownFound
+from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted
 from nearkin.records import F64, U64
 from nearkin.runs.progress import Progress

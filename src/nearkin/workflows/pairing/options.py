@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from nearkin.errors import ParameterError, check_int, in_percent, is_among, is_number
+from nearkin.message_pieces import NamedParameter
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.features.bm25 import BM25
 from nearkin.stages.signatures.random_projection import MAX_BITS
@@ -100,9 +101,10 @@ class PairOptions:
         for name, methods in _OF_METHODS.items():
             if getattr(self, name) is not None and self.method not in ("auto", *methods):
                 raise ParameterError(
-                    f"'{name}' belongs to the method {' or '.join(methods)}, and 'method' is {self.method}. Omit one "
-                    "of them.",
-                    named=(name, "method"),
+                    NamedParameter(name),
+                    f" belongs to the method {' or '.join(methods)}, and ",
+                    NamedParameter("method"),
+                    f" is {self.method}. Omit one of them.",
                 )
 
     @property

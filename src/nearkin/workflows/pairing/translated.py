@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow.compute as pc
 
-from nearkin.errors import NamedParameter, ParameterError
+from nearkin.errors import ParameterError
 from nearkin.manifests.pairs import TranslatedCosines
+from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import agreeing, counted
 from nearkin.records import F64, I64
 from nearkin.runs.meter import Meter

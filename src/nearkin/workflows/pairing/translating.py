@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin.errors import MissingExtraError, NamedParameter, SourceError
+from nearkin.errors import MissingExtraError, SourceError
 from nearkin.kernels.buffers import strings
 from nearkin.manifests.pairs import Side
+from nearkin.message_pieces import NamedParameter
 from nearkin.stages.features.words import STEMMED_LANGUAGES, WordSplitter
 from nearkin.stages.translation.projection import Projector, Stemming, WordProjection
 from nearkin.stages.translation.table import TranslationTable

@@ -12,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
-from nearkin.errors import NamedParameter, ParameterError
+from nearkin.errors import ParameterError
 from nearkin.manifests.pairs import SideFacts
+from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted
 from nearkin.records import F64, I64, U64, BitSignatures, Bool, WeightedVectors
 from nearkin.runs.meter import Meter

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearkin.engines.local import map_ordered
-from nearkin.errors import NamedParameter, ParameterError
+from nearkin.errors import ParameterError
 from nearkin.kernels.cosines import products
+from nearkin.message_pieces import NamedParameter
 from nearkin.records import F64, I64, U64, Bool
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.workflows.pairing.vectors import PairVectors

@@ -27,7 +27,8 @@ from nearkin.collection.stored.origins import (
     whole_rows,
     with_origins,
 )
-from nearkin.errors import CollectionError, NamedParameter, SourceError
+from nearkin.errors import CollectionError, SourceError
+from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import agreeing, counted
 from nearkin.records import DOCUMENTS_SCHEMA, I64, ORIGIN_TYPE
 from nearkin.runs.progress import Progress

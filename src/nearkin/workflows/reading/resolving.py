@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from nearkin.errors import MissingColumnError, NamedParameter, SourceError
+from nearkin.errors import MissingColumnError, SourceError
+from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted, first_of
 from nearkin.paths import printable
 from nearkin.runs.finished import MANIFEST, TABLES, how_to_finish, manifest_if_any

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import NamedParameter, ParameterError
+from nearkin.errors import ParameterError
+from nearkin.message_pieces import NamedParameter
 from nearkin.paths import is_one_of, printable
 from nearkin.records import I64, FeatureCounts
 from nearkin.runs.progress import Progress

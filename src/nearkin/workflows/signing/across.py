@@ -10,6 +10,7 @@ import numpy as np
 
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.formats.by_suffix import check_suffix
+from nearkin.message_pieces import NamedParameter
 from nearkin.paths import on_disk
 from nearkin.records import U32
 from nearkin.runs.files import published
@@ -56,7 +57,10 @@ def find_neighbours(
         )
     if equal != "all":
         raise ParameterError(
-            "'equal' is about the pairs of one set of signatures: omit it with 'against'.", named=("equal", "against")
+            NamedParameter("equal"),
+            " is about the pairs of one set of signatures: omit it with ",
+            NamedParameter("against"),
+            ".",
         )
     return neighbours_across(
         file, against, out, distance, verification=verification, resources=resources, progress=progress

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from nearkin.engines.choice import Engine
-from nearkin.errors import NamedParameter, ParameterError
+from nearkin.errors import ParameterError
+from nearkin.message_pieces import NamedParameter
 from nearkin.runs.meter import Meter
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig

@@ -10,7 +10,8 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import NamedParameter, ParameterError, is_among, is_int
+from nearkin.errors import ParameterError, is_among, is_int
+from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted
 from nearkin.planning.neighbour_recall import usual_distance
 from nearkin.records import BitSignatures

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from nearkin.errors import ParameterError, is_among, is_number
+from nearkin.message_pieces import NamedParameter
 from nearkin.stages.documents.normalisation import AS_IT_CAME, Normalisation
 from nearkin.stages.features.shingles import Characters, Shingling
 from nearkin.stages.signatures.bit_minhash import BitMinHash
@@ -71,17 +72,22 @@ class SigningOptions:
         if self.density is not None and not (is_number(self.density) and 0 < self.density <= 1):
             raise ParameterError.of("density", "sign", "a number > 0 and <= 1", self.density)
         if self.seed and self.method in ("simhash", "minhash-truncated"):
-            raise ParameterError(f"'seed' has no effect with {self.method}: omit it.", named=("seed",))
+            raise ParameterError(NamedParameter("seed"), f" has no effect with {self.method}: omit it.")
         if self.is_online and self.method != "weighted-topsig":
             raise ParameterError(
-                f"'online' is for weighted-topsig, which needs statistics, and 'method' is {self.method}. Choose "
-                "weighted-topsig, or omit 'online'.",
-                named=("online", "method"),
+                NamedParameter("online"),
+                " is for weighted-topsig, which needs statistics, and ",
+                NamedParameter("method"),
+                f" is {self.method}. Choose weighted-topsig, or omit ",
+                NamedParameter("online"),
+                ".",
             )
         if self.density is not None and "topsig" not in self.method:
             raise ParameterError(
-                f"'density' is for topsig and weighted-topsig, and 'method' is {self.method}.",
-                named=("density", "method"),
+                NamedParameter("density"),
+                " is for topsig and weighted-topsig, and ",
+                NamedParameter("method"),
+                f" is {self.method}.",
             )
 
     @property

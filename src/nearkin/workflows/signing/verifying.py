@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
 from nearkin.errors import ParameterError, SourceError, in_percent
+from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted, one_of
 from nearkin.records import I64, U32, U64, Bool, Candidates, Matches, ShingleSets
 from nearkin.reports.criterion import criterion_text
@@ -70,7 +71,14 @@ class Verification:
             ("shingle", shingling, Shingling, Words()), ("normalise", steps, Normalisation, Normalisation())
         ):  # fmt: skip
             if not isinstance(given, kind) or given != default:
-                raise ParameterError(f"'{name}' is for 'verify': add it, or omit '{name}'.", named=(name, "verify"))
+                raise ParameterError(
+                    NamedParameter(name),
+                    " is for ",
+                    NamedParameter("verify"),
+                    ": add it, or omit ",
+                    NamedParameter(name),
+                    ".",
+                )
         return None
 
     @classmethod

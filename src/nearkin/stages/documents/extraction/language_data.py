@@ -11,6 +11,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 
 from nearkin.errors import MissingExtraError, ParameterError
+from nearkin.message_pieces import NamedParameter
 from nearkin.stages.documents.digest import file_sha256
 
 FOLDERS = (
@@ -85,16 +86,16 @@ def language_data(languages: str, folders: Sequence[str] = FOLDERS) -> LanguageD
     for folder in folders:
         if all(os.path.isfile(_file_of(one, folder)) for one in names):
             return LanguageData(languages, folder)
-    raise ParameterError(_missing(names, folders), named=("ocr",))
+    raise ParameterError(NamedParameter("ocr"), _missing(names, folders))
 
 
 def _missing(names: Sequence[str], folders: Sequence[str]) -> str:
-    """Return a message: the missing data, the folders that were searched, and what to install."""
+    """Return the rest of a message: the missing data, the folders that were searched, and what to install."""
     lacking = [one for one in names if not any(os.path.isfile(_file_of(one, folder)) for folder in folders)] or names
     files = ", ".join(f"{one}.traineddata" for one in lacking)
     packages = " ".join(f"tesseract-ocr-{one.lower().replace('_', '-')}" for one in lacking)
     return (
-        f"'ocr' needs the language data of tesseract: {files} not found in "
+        f" needs the language data of tesseract: {files} not found in "
         f"{', '.join(folders)}. On Debian and Ubuntu: apt-get install {packages}. "
         "Or put the files into one of these folders."
     )

@@ -8,7 +8,8 @@ from dataclasses import replace
 from functools import partial
 from typing import IO, TYPE_CHECKING, TypeVar
 
-from nearkin.errors import NamedParameter, SourceError
+from nearkin.errors import SourceError
+from nearkin.message_pieces import NamedParameter
 from nearkin.stages.documents.encodings import is_told_by_line
 from nearkin.stages.documents.formats.format import StreamFormat, stream_of
 from nearkin.stages.documents.head import Head

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import BinaryIO
 
-from nearkin.errors import NamedParameter, SourceError
+from nearkin.errors import SourceError
+from nearkin.message_pieces import NamedParameter
 from nearkin.stages.documents.columns import listed_columns
 from nearkin.stages.documents.load_files.columns import columns_of, is_control
 from nearkin.stages.documents.load_files.damaged_records import control_of_damaged
