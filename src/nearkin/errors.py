@@ -35,7 +35,17 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Self, TypeGuard
 
-from nearkin.message_pieces import MessagePiece, NamedParameter, OwnedParameter, ParameterRule, joined
+from nearkin.message_pieces import (
+    AdviceKind,
+    AdvicePiece,
+    MessagePiece,
+    NamedParameter,
+    OwnedParameter,
+    ParameterRule,
+    changed,
+    flat,
+    joined,
+)
 
 _MAX_QUOTED, _N_QUOTED = 1_000, 200
 
@@ -60,7 +70,7 @@ class NearkinError(Exception):
 
     Parameters
     ----------
-    *pieces : str, NamedParameter, OwnedParameter, ParameterRule or CommandLineAdvice
+    *pieces : MessagePiece
         Message, in which the parameters are marked, so that it can be spelt for the command line and for Python.
     in_python : bool
         Which of the two it is spelt for.
@@ -85,13 +95,34 @@ class NearkinError(Exception):
         """Return the message for the command line or for Python."""
         return joined(self._pieces, in_python=in_python)
 
+    @property
+    def pieces(self) -> tuple[MessagePiece, ...]:
+        """The parts of the message, for an error that says more."""
+        return self._pieces
+
+    def advises(self, kind: AdviceKind) -> bool:
+        """Whether the message has advice of a kind."""
+        return any(isinstance(one, AdvicePiece) and one.kind == kind for one in self._pieces)
+
+    def with_advice(self, words: Mapping[AdviceKind, str]) -> str:
+        """Return the message with other words for some kinds of advice, such as "" to omit it.
+
+        Examples
+        --------
+        >>> error = SourceError("a.txt: not valid UTF-8. ", AdvicePiece("encoding", ("Add --encoding",)), " cp1252.")
+        >>> str(error), error.with_advice({"encoding": "Send it with the encoding"})
+        ('a.txt: not valid UTF-8. Add --encoding cp1252.', 'a.txt: not valid UTF-8. Send it with the encoding cp1252.')
+        """
+        pieces = [words.get(one.kind, one) if isinstance(one, AdvicePiece) else one for one in self._pieces]
+        return _escaped(joined(pieces, in_python=self._in_python))
+
 
 class ParameterError(NearkinError, ValueError):
     """A parameter breaks its rule.
 
     Parameters
     ----------
-    *pieces : str, NamedParameter, OwnedParameter, ParameterRule or CommandLineAdvice
+    *pieces : MessagePiece
         Message, which is spelt for callers from Python; see `with_options`.
 
     Examples
@@ -128,7 +159,7 @@ class ParameterError(NearkinError, ValueError):
         ("'drop' needs 'against'.", "--drop needs 'against'.")
         """
         named = NamedParameter | OwnedParameter
-        pieces = [one.as_option(option_of) if isinstance(one, named) else one for one in self._pieces]
+        pieces = changed(self._pieces, lambda one: one.as_option(option_of) if isinstance(one, named) else one)
         return _escaped(joined(pieces, in_python=False))
 
 
@@ -228,11 +259,14 @@ class InputError(NearkinError):
     @property
     def parameter(self) -> str | None:
         """The first parameter that the message names; None if there is none."""
-        return next((one.parameter for one in self._pieces if isinstance(one, NamedParameter)), None)
+        pieces = flat(self._pieces)
+        return next((one.parameter for one in pieces if isinstance(one, NamedParameter)), None)
 
     def renamed(self, names: Mapping[str, str]) -> Self:
         """Return the same error, with its cause and notes, about the parameters that the user gave."""
-        return self._with([one.renamed(names) if isinstance(one, NamedParameter) else one for one in self._pieces])
+        return self._with(
+            changed(self._pieces, lambda one: one.renamed(names) if isinstance(one, NamedParameter) else one)
+        )
 
     def within(self, before: str, *after: MessagePiece) -> Self:
         """Return the same error with more text before and after its message."""

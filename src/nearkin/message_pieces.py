@@ -1,10 +1,14 @@
-"""Pieces of messages: text, and parameters that the command line and Python spell differently."""
+"""Pieces of messages: text, parameters that the command line and Python spell differently, and advice."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
+
+AdviceKind = Literal["encoding", "member", "damage", "read only", "busy", "write kept"]
+"""Subjects of advice, by which other words are chosen for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,27 @@ class ParameterRule:
         return self.text if in_python else in_plain_words(self.text)
 
 
-MessagePiece = str | NamedParameter | OwnedParameter | ParameterRule | CommandLineAdvice
+@dataclass(frozen=True, slots=True)
+class AdvicePiece:
+    """The part of a message that says what to do next; see `nearkin.errors.NearkinError.with_advice`.
+
+    Parameters
+    ----------
+    kind : str
+        One of `AdviceKind`.
+    pieces : tuple of MessagePiece
+        Advice for commands.
+    """
+
+    kind: AdviceKind
+    pieces: tuple[MessagePiece, ...]
+
+    def spelt(self, *, in_python: bool) -> str:
+        """Return the advice for the command line or for Python."""
+        return joined(self.pieces, in_python=in_python)
+
+
+MessagePiece = str | NamedParameter | OwnedParameter | ParameterRule | CommandLineAdvice | AdvicePiece
 
 
 def listed_parameters(names: Iterable[str], between: str = ", ") -> Sequence[MessagePiece]:
@@ -121,6 +145,29 @@ def listed_parameters(names: Iterable[str], between: str = ", ") -> Sequence[Mes
 def joined(pieces: Iterable[MessagePiece], *, in_python: bool) -> str:
     """Return the message that pieces make, for the command line or for Python."""
     return "".join(one if isinstance(one, str) else one.spelt(in_python=in_python) for one in pieces)
+
+
+def changed(pieces: Iterable[MessagePiece], change: Callable[[MessagePiece], MessagePiece]) -> tuple[MessagePiece, ...]:
+    """Return pieces after a change to each; those of advice are changed inside it.
+
+    Examples
+    --------
+    >>> changed(["a", AdvicePiece("busy", (". Wait",))], lambda one: one.upper() if isinstance(one, str) else one)
+    ('A', AdvicePiece(kind='busy', pieces=('. WAIT',)))
+    """
+    return tuple(
+        replace(one, pieces=changed(one.pieces, change)) if isinstance(one, AdvicePiece) else change(one)
+        for one in pieces
+    )
+
+
+def flat(pieces: Iterable[MessagePiece]) -> Iterator[MessagePiece]:
+    """Yield the pieces of advice in its place."""
+    for one in pieces:
+        if isinstance(one, AdvicePiece):
+            yield from flat(one.pieces)
+        else:
+            yield one
 
 
 def in_plain_words(rule: str) -> str:

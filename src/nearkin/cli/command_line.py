@@ -78,7 +78,7 @@ class Command(TyperCommand):
                     if error.names_parameters:  # a function for Python may have raised it
                         error.args = (error.spelt(in_python=False),)
                     if isinstance(error, CollectionError):
-                        error.args = (self._without_others_advice(str(error)),)
+                        error.args = (self._without_others_advice(error),)
                 raise
             too_long, from_end = refused
             too_long.args = (too_long.with_options(lambda name: self._value_of(name, from_end)),)
@@ -123,12 +123,10 @@ class Command(TyperCommand):
         pieces = [name if is_required or name.startswith("[") else f"[{name}]" for name, is_required in names]
         return [self.options_metavar or "", *pieces]
 
-    def _without_others_advice(self, message: str) -> str:
+    def _without_others_advice(self, error: CollectionError) -> str:
         """Leave out that --read-only helps, if this command has no such option."""
-        from nearkin.store.failures import without_option
-
         is_taken = any("--read-only" in one.opts for one in self.params)
-        return message if is_taken else without_option(message)
+        return error.with_advice({} if is_taken else {"read only": ""})
 
     def _value_of(self, parameter: str, from_end: int) -> str | None:
         """Spell one value of a parameter: ``B`` for the last one of ``[COLLECTION] A B``."""

@@ -19,7 +19,7 @@ from nearkin.errors import (
     OutputError,
     UnavailableCollectionError,
 )
-from nearkin.message_pieces import MessagePiece, NamedParameter
+from nearkin.message_pieces import AdvicePiece, NamedParameter
 from nearkin.paths import has_limit_on_files, why
 from nearkin.store.damage import damaged, unrepairable
 from nearkin.store.place import Place
@@ -36,12 +36,15 @@ _OF_POSTGRESQL = {
     "57P03": "it accepts no connections now",
     "57P": "it was shut down",
 }
-_TAKE_READ_ONLY: tuple[MessagePiece, ...] = (
-    " To only read (similar, list, or check without ",
-    NamedParameter("store"),
-    "), add ",
-    NamedParameter("read_only", is_flag=True),
-    ".",
+_TAKE_READ_ONLY = AdvicePiece(
+    "read only",
+    (
+        " To only read (similar, list, or check without ",
+        NamedParameter("store"),
+        "), add ",
+        NamedParameter("read_only", is_flag=True),
+        ".",
+    ),
 )
 _PERMISSIONS = {
     "for database": "to create a collection, the user must own the schema, or have CREATE on the database",
@@ -61,15 +64,10 @@ _MISSING_IN_POSTGRESQL = re.compile(r'(?:relation|column) "?(?P<name>[^" ]+)"? '
 _LOST = "network error"
 """Message of the driver if an established connection ends."""
 _READ_ONLY = "the file system is read-only"
-_WAIT = " Wait until it has finished, and try again."
+_WAIT = AdvicePiece("busy", (" Wait until it has finished, and try again.",))
 """Advice for a command that failed because another process was writing."""
 _BUSY_IN_POSTGRESQL = {"40001", "40P01", "55P03"}
 """Serialization failure, deadlock, lock not available: another process was faster, and nothing is damaged."""
-
-
-def without_option(message: str) -> str:
-    """Leave out the advice to add --read-only, for commands without this option and for a service."""
-    return message.replace(CollectionError(*_TAKE_READ_ONLY).spelt(in_python=False), "")
 
 
 def reason_of(error: NearkinError) -> str:
@@ -77,13 +75,12 @@ def reason_of(error: NearkinError) -> str:
     fields = _fields_of(_of_driver(error))
     if fields.get("C") == PERMISSION_DENIED:
         return str(fields["M"])
-    return str(error).removesuffix(_WAIT).rstrip(".")
+    return error.with_advice({"busy": ""}).rstrip(".")
 
 
 def unrepaired(place: Place, error: CollectionError) -> CollectionError:
     """Return the error for damage that the user of the database may not repair; another error as it is."""
-    message = error.spelt(in_python=False)
-    if code_of(error) != PERMISSION_DENIED or without_option(message) == message:  # it was not to be written
+    if code_of(error) != PERMISSION_DENIED or not error.advises("read only"):  # it was not to be written
         return error
     return CollectionError(
         f"{place}: damage was found that this user may not repair ({reason_of(error)}). Let the owner of the schema "
@@ -116,7 +113,7 @@ def _fields_of(error: BaseException | None) -> Mapping[str, object]:
 
 def busy(place: Place) -> CollectionBusyError:
     """Return the error for a store that another process is writing to."""
-    return CollectionBusyError(f"Another process is writing to {place}.{_WAIT}")
+    return CollectionBusyError(f"Another process is writing to {place}.", _WAIT)
 
 
 def damaged_file(place: Place, fault: str) -> CollectionError:
@@ -137,7 +134,8 @@ def told(place: Place, *, is_writing: bool = False, has_stored: bool = False) ->
             yield
     except (CollectionError, OutputError) as error:
         if is_writing and error.__cause__ is not None and not isinstance(error, CollectionBusyError):
-            raise type(error)(f"{error} {_NO_MORE_STORED if has_stored else _NOTHING_STORED}") from error.__cause__
+            stored = _NO_MORE_STORED if has_stored else _NOTHING_STORED
+            raise type(error)(*error.pieces, f" {stored}") from error.__cause__
         raise
 
 
@@ -178,9 +176,9 @@ def _of_sqlite(place: Place, error: sqlite3.Error) -> NearkinError:
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")):
         reason = _reason(place, None)
         if reason is not None:
-            return CollectionError(f"{place} cannot be opened for reading and writing: {reason}.", *_TAKE_READ_ONLY)
+            return CollectionError(f"{place} cannot be opened for reading and writing: {reason}.", _TAKE_READ_ONLY)
         reason = f"{error}. Check the permissions of the directory and of its files"
-        return CollectionError(f"{place} cannot be opened for reading and writing: {reason}.", *_TAKE_READ_ONLY)
+        return CollectionError(f"{place} cannot be opened for reading and writing: {reason}.", _TAKE_READ_ONLY)
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
         return damaged_file(place, f"SQLite reports: {error}")
     if "decode to UTF-8" in str(error):  # the driver has no error code for it
@@ -237,7 +235,7 @@ def _of_postgresql(
         advice = next(words for part, words in table.items() if part in message)
         denied = message if message.startswith("permission denied") else f"permission denied, {message}"
         if is_writing:
-            return CollectionError(f"{place}: {denied}. {advice}.", *_TAKE_READ_ONLY)
+            return CollectionError(f"{place}: {denied}. {advice}.", _TAKE_READ_ONLY)
         return CollectionError(f"{place}: {denied}; {advice}.")
     reason = next((words for start, words in _OF_POSTGRESQL.items() if code.startswith(start)), None)
     kind: type[NearkinError] = CollectionError

@@ -19,7 +19,6 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
 from nearkin.errors import CollectionError, NearkinError, ParameterError, RefusedError, SourceError
-from nearkin.store.failures import without_option
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.api.dispatch import JSONAnswer, api_endpoint
 from nearkin.web.api.operation import ROOT
@@ -297,5 +296,5 @@ def _told(error: Exception) -> tuple[int, str]:
         return error.status_code, str(error.detail) if allowed is None else f"The method must be one of: {allowed}."
     if isinstance(error, NearkinError):
         is_about_options = isinstance(error, CollectionError) and error.names_parameters  # of nearkin serve
-        return status_of(error), without_option(error.spelt(in_python=False) if is_about_options else str(error))
+        return status_of(error), error.with_advice({"read only": ""}) if is_about_options else str(error)
     return 500, "The service failed to answer. The terminal in which nearkin serve runs says why."

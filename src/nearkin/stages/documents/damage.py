@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from nearkin.errors import TruncatedInputError
-from nearkin.message_pieces import NamedParameter
+from nearkin.message_pieces import AdvicePiece, NamedParameter
 from nearkin.nouns import counted
 from nearkin.stages.documents.compression import StreamFault
 
 DAMAGED = "damaged file"
 """Kind of such a problem in counts of problems."""
-_AGAIN = ". Get the file again, or add "
 _SKIP = NamedParameter("on_error", value="skip")
 _MARK, _MISSING = f"{DAMAGED}: ", "; what comes after is missing"
 _NOTHING = "; none of its documents can be read"
@@ -34,29 +33,16 @@ def truncated_input(name: str, fault: StreamFault | str, n_documents: int | None
     again, or add --on-error skip to use the documents before the damage.
     """
     if n_documents is None:
-        return TruncatedInputError(f"{name}: {fault}{_AGAIN}", _SKIP, " to use what comes before the damage.")
+        return TruncatedInputError(f"{name}: {fault}", _advice("to use what comes before the damage"))
     if not n_documents:
-        return TruncatedInputError(
-            f"{name}: {fault}, before the first document{_AGAIN}",
-            _SKIP,
-            " to continue without it.",
-        )
-    return TruncatedInputError(
-        f"{name}: {fault}, after {counted(n_documents, 'document')}{_AGAIN}",
-        _SKIP,
-        " to use the documents before the damage.",
-    )
+        where, otherwise = "before the first document", "to continue without it"
+    else:
+        where, otherwise = f"after {counted(n_documents, 'document')}", "to use the documents before the damage"
+    return TruncatedInputError(f"{name}: {fault}, {where}", _advice(otherwise))
 
 
-def without_advice(error: TruncatedInputError) -> str:
-    """Return what `truncated_input` says is wrong with a file, without its advice, which is for many documents.
-
-    Examples
-    --------
-    >>> without_advice(truncated_input("a.txt.gz", "the gzip stream is truncated", 0))
-    'a.txt.gz: the gzip stream is truncated, before the first document'
-    """
-    return str(error).partition(_AGAIN)[0]
+def _advice(otherwise: str) -> AdvicePiece:
+    return AdvicePiece("damage", (". Get the file again, or add ", _SKIP, f" {otherwise}."))
 
 
 def problem_of(fault: StreamFault | str, *, is_whole: bool = False) -> str:

@@ -14,7 +14,7 @@ from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import first_of
 from nearkin.paths import printable, shown_path
 from nearkin.stages.documents.columns import ColumnSample, check_unique, inside_hint, likely_text, listed_columns
-from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
+from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16, problem_pieces
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.kinds import is_read, kind_of
 from nearkin.stages.documents.finding import FoundFile, by_suffix, find, identity
@@ -361,7 +361,7 @@ def _check_format(one: FoundFile, file_format: str, head: Head) -> None:
     """Raise SourceError if the content is of another format."""
     form = FORMATS[file_format]
     if isinstance(form, StreamFormat) and (advice := looks_like_utf16(head.data)) is not None:
-        raise SourceError(f"{one.name}: {advice}.")
+        raise SourceError(f"{one.name}: ", *problem_pieces(advice), ".")
     if head.table is not None and file_format != head.table:
         raise SourceError(
             f"{one.name}: this is {TABLES[head.table].a_file}, not {form.in_words}. Read it with ",

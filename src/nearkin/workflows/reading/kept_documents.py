@@ -22,6 +22,7 @@ from nearkin.errors import InputError, MissingExtraError, NearkinError, RunError
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.manifests.inputs import InputFile
+from nearkin.message_pieces import AdvicePiece
 from nearkin.paths import on_disk, printable
 from nearkin.records import DOCUMENTS_SCHEMA, I64, Bool
 from nearkin.runs.files import text_of
@@ -37,7 +38,7 @@ from nearkin.workflows.reading.rereading import Reread, reread
 from nearkin.workflows.resources import Resources
 
 _TABLE = "documents.parquet"
-_HINT = "A run with --write-kept does not need its input for this."
+_HINT = AdvicePiece("write kept", (" A run with --write-kept does not need its input for this.",))
 _HIDDEN_PASSWORD = ":***@"
 
 
@@ -302,8 +303,9 @@ def _reread(directory: Path, files: Sequence[InputFile], manifest: DedupManifest
             progress=progress,
         )  # fmt: skip
     except InputError as error:
-        hint = "" if manifest.kept is not None or _HINT in str(error) else f" {_HINT}"
-        raise SourceError(f"{directory}: the documents kept by this run cannot be read again. {error}{hint}") from error
+        hint = () if manifest.kept is not None or error.advises("write kept") else (_HINT,)
+        said = f"{directory}: the documents kept by this run cannot be read again. "
+        raise SourceError(said, *error.pieces, *hint) from error
 
 
 def source_of_run(directory: Path, progress: Progress) -> StoredSource:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nearkin.errors import SourceError, TruncatedInputError
+from nearkin.message_pieces import AdvicePiece
 from nearkin.nouns import first_of
 from nearkin.paths import printable
 from nearkin.runs.progress import Silent
-from nearkin.stages.documents.damage import without_advice
+from nearkin.stages.documents.encodings import problem_pieces
 from nearkin.stages.documents.extraction.kinds import declared_kind
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import is_of_documents
@@ -30,6 +31,7 @@ from nearkin.workflows.reading.request import ReadingRequest
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_NAME_ONE = AdvicePiece("member", ("Name one inside it:",))
 _SHOWN = 5
 _MAGIC_BYTES = 64
 _MANY = {"zip": "an archive", "tar": "an archive", "mbox": "a mailbox", "pst": "a mailbox"}
@@ -72,7 +74,7 @@ def _without_advice_for_many() -> Iterator[None]:
     try:
         yield
     except TruncatedInputError as error:
-        raise SourceError(f"{without_advice(error)}.") from error
+        raise SourceError(error.with_advice({"damage": "."})) from error
 
 
 @_without_advice_for_many()
@@ -118,7 +120,7 @@ def read_one_document(
         if found is None and doc_id in ids:
             at = ids.index(doc_id)
             if told[at] is not None:
-                raise SourceError(f"{path}: {told[at]}")
+                raise SourceError(f"{path}: ", *problem_pieces(told[at]))
             found = _document_at(prepared, at, texts.names[0])
             if not with_inside:
                 return found
@@ -130,17 +132,16 @@ def read_one_document(
         return replace(found, inside=tuple(inside))
     if len(texts.names) == 1 and others and file == str(path):
         what = _MANY.get(declared_kind(file) or "", "a file of several documents")
-        raise SourceError(
-            f"{path} is {what}, not one document. Name one inside it: {first_of(others, _SHOWN, n_others)}."
-        )
+        raise SourceError(f"{path} is {what}, not one document. ", _NAME_ONE, f" {first_of(others, _SHOWN, n_others)}.")
     if len(texts.names) == 1 and others:
         raise SourceError(
             f"{path}: there is no such document in {file}. It contains {first_of(others, _SHOWN, n_others)}."
         )
     if len(texts.names) == 1 and problem:
         if problem.startswith(f"{doc_id}{BETWEEN}#1: "):  # an archive whose files are unknown
-            raise SourceError(f"{path}: {problem.removeprefix(f'{doc_id}{BETWEEN}#1: ')}.")
-        raise SourceError(f"No document in {path} can be read. The first: {problem}.")
+            problem = problem.removeprefix(f"{doc_id}{BETWEEN}#1: ")
+            raise SourceError(f"{path}: ", *problem_pieces(problem), ".")
+        raise SourceError(f"No document in {path} can be read. The first: ", *problem_pieces(problem), ".")
     raise SourceError(f"{path} is not a single file. Name one file.")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.columns import listed_columns
-from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16, why_not_utf8
+from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16, problem_pieces, why_not_utf8
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats.load_file import NAME
 from nearkin.stages.documents.load_files.columns import columns_of
@@ -87,9 +87,9 @@ def text_of(path: Path, encoding: str) -> str:
     data = b"".join(parts)
     if b"\0" in data:
         advice = looks_like_utf16(data) or "it contains the character U+0000"
-        raise SourceError(f"{name}: {advice}.")
+        raise SourceError(f"{name}: ", *problem_pieces(advice), ".")
     if (problem := why_not_utf8(data, encoding)) is not None:
-        raise SourceError(f"{name}: {problem}.")
+        raise SourceError(f"{name}: ", *problem_pieces(problem), ".")
     return data.decode("utf-8")
 
 

@@ -189,12 +189,12 @@ class StreamFormat(Format):
 
     def _with_columns(self, opened: OpenedSource, stream: ByteStream) -> Source:
         """Return the source, with unknown columns guessed, after a check that its first bytes are readable."""
-        from nearkin.stages.documents.encodings import looks_like_utf16
+        from nearkin.stages.documents.encodings import looks_like_utf16, problem_pieces
 
         source, keep = opened.source, opened.keep
         head = head_of_stream(stream)
         if (advice := looks_like_utf16(head.data)) is not None:
-            raise SourceError(f"{source.name}: {advice}.")
+            raise SourceError(f"{source.name}: ", *problem_pieces(advice), ".")
         if source.path == STDIN and not head.data:
             raise empty_stdin()
         if source.delimiter is None:
