@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from nearkin.workflows.dedup.options import DedupOptions
 
 
-def dedup_option(name: str, *, without: str = "") -> Any:
-    """Return the option for Typer: its name on the command line, its help without some words, and its panel."""
+def dedup_option(name: str, *, has_results: bool = True) -> Any:
+    """Return the option for Typer: its name on the command line, its help, also of results if any, and its panel."""
     one = OPTIONS[name]
-    words = one.help.replace(without, "").strip()
+    words = f"{one.help} {one.help_of_results if has_results else ''}".rstrip()
     return typer.Option(
         f"--{name.replace('_', '-')}",
         metavar=one.metavar,
@@ -29,11 +29,9 @@ def dedup_option(name: str, *, without: str = "") -> Any:
     )
 
 
-IgnoreFile = Annotated[Path | None, dedup_option("ignore", without="Kept documents are unchanged.")]
+IgnoreFile = Annotated[Path | None, dedup_option("ignore", has_results=False)]
 IgnoreNumbers = Annotated[bool, dedup_option("ignore_numbers")]
-IgnoreNumbersOfPairs = Annotated[
-    bool, dedup_option("ignore_numbers", without="A text with digits but no letters gets the reason numbers only.")
-]
+IgnoreNumbersOfPairs = Annotated[bool, dedup_option("ignore_numbers", has_results=False)]
 """The option of a command whose results have no reasons."""
 
 

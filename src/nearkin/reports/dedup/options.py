@@ -22,6 +22,8 @@ class DedupOption:
     ----------
     help : str
         Help text of the option, without its default.
+    help_of_results : str
+        Sentence that follows in the help of commands with kept documents and reasons.
     default : str
         Default that the help shows; "" for none.
     takes : type
@@ -35,6 +37,7 @@ class DedupOption:
     """
 
     help: str
+    help_of_results: str = ""
     default: str = ""
     takes: type = str
     metavar: str | None = None
@@ -75,11 +78,13 @@ def _of_recall(facts: DedupManifest, value: str) -> str:
     return "the requested probability of finding a pair at the threshold"
 
 
-def _of_keep(facts: DedupManifest, value: str) -> str:
+def meaning_of_keep(facts: DedupManifest, value: str, *, counts_white_space: bool = False) -> str:
+    """Explain the order in which principals are chosen; earlier versions counted white space in lengths."""
+    counted = "white space counted" if counts_white_space else "white space not counted"
     rule, _, column = value.partition(":")
     first, even_if = {
-        "longest": ("the longest text first (white space not counted)", "is shorter"),
-        "shortest": ("the shortest text first (white space not counted)", "is longer"),
+        "longest": (f"the longest text first ({counted})", "is shorter"),
+        "shortest": (f"the shortest text first ({counted})", "is longer"),
         "first": ("the order of reading", "comes later"),
         "max": (f"the highest {column} first", f"has a lower {column}"),
         "min": (f"the lowest {column} first", f"has a higher {column}"),
@@ -127,12 +132,15 @@ OPTIONS = {
     ),
     "ignore": DedupOption(
         help="File of passages that do not count, such as disclaimers: one per line, or several lines between <<< and "
-        ">>>; re:PATTERN for an RE2 pattern. Lines that begin with # are comments. Kept documents are unchanged.",
+        ">>>; re:PATTERN for an RE2 pattern. Lines that begin with # are comments.",
+        help_of_results="Kept documents are unchanged.",
         takes=Path,
         metavar="FILE",
     ),
     "ignore_numbers": DedupOption(
-        help="Ignore digits. A text with digits but no letters gets the reason numbers only.", takes=bool
+        help="Ignore digits.",
+        help_of_results="A text with digits but no letters gets the reason numbers only.",
+        takes=bool,
     ),
     "min_shared": DedupOption(
         help="With --against: minimum number of shingles shared with a document of the other set, instead of "
@@ -164,7 +172,7 @@ OPTIONS = {
         "that lacks it. Of equal documents: the first by path and line.",
         default="longest",
         panel=_KEPT,
-        meaning=_of_keep,
+        meaning=meaning_of_keep,
     ),
     "drop": DedupOption(
         help="With --against: drop by containment. contained: drop documents that are contained in a document of the "

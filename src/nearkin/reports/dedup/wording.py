@@ -10,7 +10,7 @@ from nearkin.kernels.chances import found_by_bands
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.criterion import criterion_of, measure_of
-from nearkin.reports.dedup.options import OPTIONS
+from nearkin.reports.dedup.options import OPTIONS, meaning_of_keep
 from nearkin.reports.quantities import (
     estimate_text,
     missed_pairs_text,
@@ -254,9 +254,10 @@ def parameter_rows(facts: DedupManifest, *, counts_white_space: bool = False) ->
     for name, option in OPTIONS.items():
         if name in facts.parameters and not (facts.is_against and name in _OF_GROUPS):
             value = facts.parameters[name]
-            meaning = option.meaning_of(facts, str(value))
-            if name == "keep" and counts_white_space:  # as earlier versions did
-                meaning = meaning.replace("white space not counted", "white space counted")
+            if name == "keep":
+                meaning = meaning_of_keep(facts, str(value), counts_white_space=counts_white_space)
+            else:
+                meaning = option.meaning_of(facts, str(value))
             yield ParameterRow(name, _spelt(value), meaning)
     if {"bands", "rows"} <= facts.plan_numbers.keys():
         bands, rows = facts.plan_numbers["bands"], facts.plan_numbers["rows"]
