@@ -19,7 +19,8 @@ from urllib.parse import unquote
 from xml.parsers import expat
 
 from nearkin.nouns import counted
-from nearkin.stages.documents.extraction.office_words import (
+from nearkin.stages.documents.extraction.office_missing_words import TextToFind
+from nearkin.stages.documents.extraction.office_xml import (
     MASTER_PAGES,
     MAX_EXPANSION,
     OOXML,
@@ -29,7 +30,6 @@ from nearkin.stages.documents.extraction.office_words import (
     ExpansionError,
     ExpansionLimit,
     TextListener,
-    TextToFind,
     elements_of,
     in_known_encoding,
     is_in_other_encoding,

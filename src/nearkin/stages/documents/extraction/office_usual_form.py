@@ -25,7 +25,7 @@ from nearkin.stages.documents.extraction.office_parts import (
     relationships_of,
     resolved,
 )
-from nearkin.stages.documents.extraction.office_words import (
+from nearkin.stages.documents.extraction.office_xml import (
     ExpansionError,
     ExpansionLimit,
     elements_of,
