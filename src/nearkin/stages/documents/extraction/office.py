@@ -18,7 +18,8 @@ from nearkin.stages.documents.extraction.embedded import unwrapped
 from nearkin.stages.documents.extraction.kept_property import kept_property
 from nearkin.stages.documents.extraction.kinds import ZIPPED
 from nearkin.stages.documents.extraction.limits import raised_by
-from nearkin.stages.documents.extraction.office_parts import PartLacking, checked_parts
+from nearkin.stages.documents.extraction.office_part_reading import PartLacking
+from nearkin.stages.documents.extraction.office_parts import checked_parts
 from nearkin.stages.documents.extraction.office_usual_form import usual_form
 from nearkin.stages.documents.extraction.ole import CUT_OFF, OleError, OleFile
 from nearkin.stages.documents.extraction.one_call import result_of
@@ -162,6 +163,8 @@ class OfficeFile:
             archive, kind = self._given.blob.archive, self._given.kind
             checked = checked_parts(archive, kind, found.text, is_suspect=bool(found.warnings))
             found.lacking, found.is_unusual = checked.lacking, checked.is_unusual
+            if checked.further:
+                found.text = "\n".join([found.text.rstrip(), *checked.further]).lstrip("\n")
         if found.lacking is None and any(_LOSS.search(one) and "got chartsheet" not in one for one in found.warnings):
             found.lacking = PartLacking("unsupported", "a part of it was not read: text may be missing")
         return found

@@ -85,6 +85,18 @@ class TextToFind:
         missing -= self._joined(paragraphs, missing)
         return 0 if _is_little(missing, told) else missing.total()
 
+    def takes(self, line: str) -> bool:
+        """Whether all words of a line are there and were not those of a part; they are taken then."""
+        left, told = self._words_left(), _words(line)
+        is_there = told <= left
+        if is_there:
+            left.subtract(told)
+        return is_there
+
+    def knows(self, line: str) -> bool:
+        """Whether all words of a line are there, in whatever part."""
+        return self._words_left().keys() >= _words(line).keys()
+
     def _words_left(self) -> Counter[str]:
         """Return the words that are not those of a part yet; the counter is changed by those who find some."""
         if self._words is None:

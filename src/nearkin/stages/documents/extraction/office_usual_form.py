@@ -14,17 +14,17 @@ from collections.abc import Callable, Mapping
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
-from nearkin.stages.documents.extraction.office_parts import (
+from nearkin.stages.documents.extraction.office_packages import (
     CONTENT_TYPES,
     MAIN,
     UNREADABLE,
-    USUAL_SLIDE,
     attributes,
     main_part,
-    parts_of,
     relationships_of,
     resolved,
 )
+from nearkin.stages.documents.extraction.office_part_reading import USUAL_SLIDE
+from nearkin.stages.documents.extraction.office_parts import parts_of
 from nearkin.stages.documents.extraction.office_xml import (
     ExpansionError,
     ExpansionLimit,

@@ -6,6 +6,7 @@ import codecs
 import html
 import re
 from collections.abc import Container, Iterable
+from typing import NamedTuple
 from xml.parsers import expat
 
 MAX_EXPANSION = 4
@@ -38,11 +39,30 @@ class TextElements:
         Elements whose text is read.
     omitted : iterable of str
         Elements in or around them whose text is rightly not read, such as deleted text.
+    ends : iterable of str
+        Elements that end a paragraph, besides the usual ones.
     """
 
-    def __init__(self, inside: Iterable[str], omitted: Iterable[str]) -> None:
+    def __init__(self, inside: Iterable[str], omitted: Iterable[str], ends: Iterable[str] = ()) -> None:
         self.inside = frozenset(inside)
         self.omitted = frozenset(omitted)
+        self.ends = _ENDS.union(ends)
+
+
+class LeftOut(NamedTuple):
+    """Elements that are not read because of an attribute.
+
+    Parameters
+    ----------
+    element, attribute : str
+        Their names without prefixes.
+    values : collection of str
+        Values of the attribute.
+    """
+
+    element: str
+    attribute: str
+    values: Container[str]
 
 
 OOXML = TextElements(("t",), ("Fallback", "moveFrom", "del", "rPh", "oMath"))
@@ -209,6 +229,7 @@ class TextListener:
         A part that goes beyond it raises `ExpansionError` while it is parsed.
     only : collection of int or None
         Positions of the shared strings that are read, of a workbook whose other strings are in no cell; None for all.
+    left_out : LeftOut or None
 
     Examples
     --------
@@ -227,11 +248,14 @@ class TextListener:
         elements: TextElements,
         limit: ExpansionLimit,
         only: Container[int] | None = None,
+        left_out: LeftOut | None = None,
     ) -> None:
         self._pieces: list[str] = []
         self._take = limit.take
         self._elements = elements
-        self._names = _LocalNames(_ENDS | elements.inside | elements.omitted | {"v"})
+        self._left_out = left_out or LeftOut("", "", ())
+        known = elements.ends | elements.inside | elements.omitted | {"v", self._left_out.element}
+        self._names = _LocalNames(known)
         self._n_inside = self._n_omitted = 0
         self._is_text_of_formula = self._is_left_out = False
         self._only = only
@@ -253,7 +277,7 @@ class TextListener:
             return
         if local == "c":
             self._is_text_of_formula = attributes.get("t") == "str"
-        if local in _ENDS:
+        if local in self._elements.ends:
             self._pieces.append("\n")
         if local == "table-cell":  # of a number or a date, xberg writes the value, not as it is shown
             types = {value for name, value in attributes.items() if name.endswith(":value-type")}
@@ -262,6 +286,10 @@ class TextListener:
         elif local == "si":
             self._is_left_out = self._only is not None and self._n_strings not in self._only
             self._n_strings += 1
+        elif local == self._left_out.element:
+            wanted = self._left_out.attribute
+            values = [value for one, value in attributes.items() if one.rpartition(":")[2] == wanted]
+            self._is_left_out = any(one in self._left_out.values for one in values)
         self._change(local, 1)
 
     def _entity(self, name: str, is_parameter: bool) -> None:
@@ -273,9 +301,9 @@ class TextListener:
         local = self._names[name]
         if not local:
             return
-        if local in _ENDS:
+        if local in self._elements.ends:
             self._pieces.append("\n")
-        if local == "table-cell" or local == "si":
+        if local in ("table-cell", "si", self._left_out.element):
             self._is_left_out = False
             self._listen()
         self._change(local, -1)

@@ -1,0 +1,185 @@
+"""Text of office files that xberg does not read: notes on cells, comments, text boxes, diagrams, charts and headers.
+
+It follows the text that xberg reads, in the order of the sheets or slides. Only parts that are in use are read. Of what
+xberg reads in some files, such as the diagrams of most presentations, only paragraphs that it omitted are added.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import zipfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+
+from nearkin.stages.documents.extraction.office_missing_words import TextToFind
+from nearkin.stages.documents.extraction.office_packages import UNREADABLE, UsedPart
+from nearkin.stages.documents.extraction.office_part_reading import OfficePart, PartLacking, ReadPart, expanding
+from nearkin.stages.documents.extraction.office_xml import ExpansionError, LeftOut, TextElements
+
+_CHARTS = ("chart", "chartEx")
+_SHEETS = ("chartsheet", "dialogsheet")
+_ROLES = {
+    "docx": {*_CHARTS, "chartUserShapes", "diagramData"},
+    "pptx": {*_CHARTS, "chartUserShapes", "diagramData", "comments"},
+    "xlsx": {
+        *(*_CHARTS, *_SHEETS, "chartUserShapes", "diagramData", "comments", "threadedComment", "drawing", "vmlDrawing"),
+    },
+}  # fmt: skip
+"""Roles of the parts that are read here."""
+_FOLDERS = ("charts", "diagrams", "drawings", "comments", "threadedComments", "chartsheets", "dialogsheets")
+FURTHER_NAME = re.compile(rf"/(?:{'|'.join(_FOLDERS)})/")
+"""Part of the usual names of such parts."""
+_SHAPES = TextElements(("t",), ("Fallback", "rPh"))
+_COMMENTS = TextElements(("t", "text"), ("Fallback", "rPh"), ("text",))
+_ELEMENTS = {"comments": _COMMENTS, "threadedComment": _COMMENTS}
+_CACHES = ("strCache", "multiLvlStrCache", "strDim")
+_NUMBERS = ("numCache", "numLit", "numDim", "f", "formatCode", "Fallback")
+_TITLES = TextElements(("t", "v", "pt"), (*_CACHES, *_NUMBERS, "fld"), ("v", "pt"))
+"""Titles and labels of a chart, without fields that stand for values."""
+_LABELS = TextElements(_CACHES, _NUMBERS, ("v", "pt"))
+"""Names of series and categories, which repeat cells of a workbook."""
+_AUTHOR = re.compile(rb"<(?:[\w.-]++:)?author\b[^<>]*+>([^<]*+)<")
+_OF_THREAD = b"tc="
+"""Beginning of the author of a note that repeats a threaded comment for older programs."""
+_TAG_AND_TEXT = re.compile(r"<(/?)(?:[\w.-]++:)?([\w.-]*+)([^<>]*+)>([^<]*+)")
+
+
+class FurtherText:
+    """Text that xberg does not read, as it is gathered.
+
+    Parameters
+    ----------
+    archive : ZipFile
+    kind : str
+    text : TextToFind
+        Text that xberg read, in which the words of other parts were found before.
+
+    Attributes
+    ----------
+    lines : list of str
+    lacking : PartLacking or None
+        The first part that could not be read.
+    """
+
+    def __init__(self, archive: zipfile.ZipFile, kind: str, text: TextToFind) -> None:
+        self.lines: list[str] = []
+        self.lacking: PartLacking | None = None
+        self._archive = archive
+        self._text = text
+        self._is_partly_read = kind not in ("docx", "xlsx")
+        self._headers: set[str] = set()
+
+    def add(self, name: str, lines_of: Callable[[ReadPart], Iterable[str]], *, are_headers: bool = False) -> None:
+        """Add the lines that a function finds in a part, without those that xberg read, if it reads any of them."""
+        part = ReadPart(self._archive, OfficePart(name, ""))
+        if part.fault is not None:
+            self.lacking = self.lacking or PartLacking("corrupt", f"its {name} {part.fault}: text may be missing")
+            return
+        try:
+            lines = [one.strip() for one in lines_of(part)]
+        except ExpansionError:
+            self.lacking = self.lacking or expanding(name)
+            return
+        if are_headers:
+            self.add_headers(lines)
+        else:
+            self.lines += self.not_read(lines) if self._is_partly_read else lines
+
+    def add_headers(self, lines: Iterable[str]) -> None:
+        """Add lines of headers and footers, each of them once."""
+        found = [one for one in dict.fromkeys(lines) if one not in self._headers]
+        self._headers.update(found)
+        self.lines += found
+
+    def add_captions(self, names: Iterable[str]) -> None:
+        """Add the captions of controls in drawings, which need not be XML, if newer drawings do not have them."""
+        known = set(self.lines)
+        for name in names:
+            try:
+                drawing = self._archive.read(name).decode("utf-8", "replace")
+            except KeyError:  # a drawing that is missing shows nothing
+                continue
+            except UNREADABLE:
+                self.lacking = self.lacking or PartLacking("corrupt", f"its {name} cannot be read: text may be missing")
+                continue
+            self.lines += [line for line in _captions(drawing) if line not in known]
+
+    @property
+    def is_page_number(self) -> bool:
+        """Whether there is nothing but a header such as "Page 1 of 2"; programs write it on empty sheets, too."""
+        return self._headers.issuperset(self.lines) and sum(len(one.split()) for one in self.lines) <= 2
+
+    def not_read(self, lines: Iterable[str]) -> list[str]:
+        """Return the lines that xberg did not read; each word of its text is found once."""
+        return [one for one in lines if not self._text.takes(one)]
+
+    def unknown(self, lines: Iterable[str]) -> list[str]:
+        """Return the lines with words that the text of xberg does not have."""
+        return [one for one in lines if not self._text.knows(one)]
+
+
+def add_package(
+    further: FurtherText,
+    kind: str,
+    used: Sequence[UsedPart],
+    headers: Mapping[str, list[str]],
+) -> None:
+    """Add the further text of a file of Word, Excel or PowerPoint.
+
+    Parameters
+    ----------
+    further : FurtherText
+    kind : str
+    used : sequence of UsedPart
+    headers : mapping of str to list of str
+        Lines of headers and footers by the names of sheets; each line is added once.
+    """
+    threaded = {one.source for one in used if one.role == "threadedComment"}
+    for one in used:
+        further.add_headers(headers.get(one.name, ()))
+        if one.role not in _ROLES[kind] or one.name.endswith((".bin", ".vml")):
+            continue
+        if one.role in _SHEETS:
+            further.add(one.name, ReadPart.headers, are_headers=True)
+        elif one.role in _CHARTS:
+            further.add(one.name, lambda part: _of_chart(part, further.unknown if kind == "xlsx" else list))
+        elif one.role == "comments" and one.source in threaded:
+            further.add(one.name, _without_copies)
+        else:
+            further.add(one.name, partial(ReadPart.paragraphs, elements=_ELEMENTS.get(one.role, _SHAPES)))
+    if kind == "xlsx":
+        further.add_captions(one.name for one in used if one.role == "vmlDrawing")
+
+
+def _of_chart(part: ReadPart, choice: Callable[[list[str]], list[str]]) -> list[str]:
+    """Return titles, and the names of series and categories that are chosen."""
+    return list(dict.fromkeys([*part.paragraphs(_TITLES), *choice(part.paragraphs(_LABELS))]))
+
+
+def _without_copies(part: ReadPart) -> list[str]:
+    """Return notes on cells without those that repeat a threaded comment."""
+    authors = _AUTHOR.findall(part.data)
+    copies = {str(at) for at, one in enumerate(authors) if one.startswith(_OF_THREAD)}
+    return part.paragraphs(_COMMENTS, left_out=LeftOut("comment", "authorId", copies))
+
+
+def _captions(drawing: str) -> list[str]:
+    """Return the captions of buttons and other controls, which are HTML.
+
+    Examples
+    --------
+    >>> _captions("<v:shape><v:textbox><div><font>Press me<br>now</font></div></v:textbox><x:Row>3</x:Row></v:shape>")
+    ['Press me', 'now']
+    """
+    pieces: list[str] = []
+    is_inside = False
+    for end, tag, attributes, text in _TAG_AND_TEXT.findall(drawing):
+        if tag == "textbox":
+            is_inside = not end and not attributes.endswith("/")
+        if tag in ("textbox", "p", "div", "br"):
+            pieces.append("\n")
+        if is_inside:
+            pieces.append(text.replace("\n", " "))
+    lines = html.unescape("".join(pieces)).split("\n")
+    return [line for line in map(str.strip, lines) if line]
