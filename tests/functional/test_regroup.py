@@ -89,11 +89,14 @@ def test_containment(short, tmp_path):
 
 
 def test_what_was_cut_can_be_cut_again(low, tmp_path):
-    once, _ = regroup(low, threshold=0.8, out=tmp_path / "once", report=False)
+    once, direct = regroup(low, threshold=0.8, out=tmp_path / "once", report=False)
     middle, _ = regroup(low, threshold=0.6, out=tmp_path / "middle", report=False)
-    twice, _ = regroup(middle, threshold=0.8, out=tmp_path / "twice", report=False)
-    ours, direct = results(twice), results(once)
-    assert ours == direct
+    twice, again = regroup(middle, threshold=0.8, out=tmp_path / "twice", report=False)
+    assert results(twice) == results(once)
+    assert (again.found_at_threshold, again.estimated_recall) == (0.5, direct.estimated_recall)
+    said = " ".join(nearkin_here("regroup", middle, "--threshold", "0.9", "--no-report").out.split())
+    assert f"than in {middle} (threshold 0.60)" in said
+    assert "0.50" in said and "exactly at 0.60" not in said  # the threshold of the search
 
 
 def test_integer_ids_and_problems_stay_what_they_are(tmp_path):

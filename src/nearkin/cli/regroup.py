@@ -73,7 +73,11 @@ def regroup(
     def print_answer(console: Console) -> None:
         changes = outcome_changes(directory, where)
         more = regroup_sentences(
-            manifest, str(directory), n_now_kept=changes.n_now_kept, n_now_dropped=changes.n_now_dropped
+            manifest,
+            str(directory),
+            run_threshold=changes.run_threshold,
+            n_now_kept=changes.n_now_kept,
+            n_now_dropped=changes.n_now_dropped,
         )
         print_summary(console, manifest, where, more)
 

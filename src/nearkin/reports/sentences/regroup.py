@@ -11,7 +11,9 @@ from nearkin.reports.quantities import parameter_text
 from nearkin.reports.sentences.sentence import Sentence
 
 
-def regroup_sentences(told: DedupManifest, run: str, *, n_now_kept: int, n_now_dropped: int) -> Iterator[Sentence]:
+def regroup_sentences(
+    told: DedupManifest, run: str, *, run_threshold: float | None, n_now_kept: int, n_now_dropped: int
+) -> Iterator[Sentence]:
     """Count the documents with another outcome than in the run, and say how to write the cleaned corpus.
 
     Parameters
@@ -20,11 +22,13 @@ def regroup_sentences(told: DedupManifest, run: str, *, n_now_kept: int, n_now_d
         Of the new groups.
     run : str
         Name of the run.
+    run_threshold : float, optional
+        Threshold of the run.
     n_now_kept, n_now_dropped : int
         Numbers of documents that were dropped before and are kept now, and the reverse.
     """
-    if told.found_at_threshold is not None:
-        run = f"{run} (threshold {parameter_text(told.found_at_threshold)})"
+    if run_threshold is not None:
+        run = f"{run} (threshold {parameter_text(run_threshold)})"
     yield Sentence(_compared(run, n_now_kept, n_now_dropped))
     yield Sentence(no_kept_corpus_text(told))
 

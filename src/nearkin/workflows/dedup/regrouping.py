@@ -342,7 +342,9 @@ def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: 
     n_not_compared = max_not_compared(
         of_run.count("pairs_not_compared"), run.corpus, n_candidates=of_run.count("candidates")
     )
-    n_missed = missed(found_probability(matches, run.plan, run.options.threshold))
+    # the results of an earlier regroup have a higher threshold than the search that found their pairs
+    searched = run.options.threshold if of_run.searched_threshold is None else of_run.searched_threshold
+    n_missed = missed(found_probability(matches, run.plan, searched))
     missed_pairs, recall = manifests.estimates(len(matches), n_missed, n_not_compared=n_not_compared)
     return replace(
         of_run,
@@ -350,7 +352,7 @@ def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: 
         command="regroup",
         parameters={**options.in_words(), "preset": None},
         fingerprint=options.fingerprint,
-        found_at_threshold=run.options.threshold,
+        found_at_threshold=searched,
         counts={**manifests.counts(judged), "pairs_not_compared": n_not_compared},
         estimated_missed_pairs=missed_pairs,
         estimated_recall=recall,
