@@ -242,7 +242,7 @@ def test_a_corpus_to_clean(tmp_path):
     sampled = planned("corpus", path, "--measure", "containment", "--threshold", "0.9", "--engine", "spark")
     assert sampled["plan"]["kind"] == "sampling"
     ended = nearkin_here("plan", "corpus", path, "--documents", "20M", "--engine", "spark")
-    assert "Corpus: 20,000,000 documents, assumed to be like the sample: 400 documents, " in ended.out
+    assert "Corpus: 20,000,000 documents, assumed to be like the 400 documents of the sample, which have " in ended.out
     assert "The number of near-duplicates is not predicted" in ended.out
     assert "Each pair of near-duplicates adds about" in ended.out
 
@@ -264,7 +264,7 @@ def test_a_sample_of_short_texts_is_not_searched_by_bands(tmp_path):
     assert "search: rare shingles only. Texts of fewer than" in words
     assert "and all texts of the sample are that short: every match is found, unless" in words
     assert re.search(r"fewer than \d,\d{3} shingles are searched by their rare shingles, and all", words)
-    assert "How many unrelated pairs they find is not predicted" in " ".join(ended.out.split())
+    assert "How many unrelated pairs this search compares is not predicted" in " ".join(ended.out.split())
     assert re.search(r"If the corpus has longer texts, their recall at the threshold is at least 9\d\.\d\d%\.", words)
     assert "band" not in ended.out
     some = "".join(json.dumps({"text": f"{i} " + " ".join(f"{i}x{j}" for j in range(900))}) + "\n" for i in range(40))
@@ -274,10 +274,10 @@ def test_a_sample_of_short_texts_is_not_searched_by_bands(tmp_path):
         r"of the texts have at least [\d,]+ shingles and are searched by bands\. The others are searched", said
     )
     assert not re.search(r"\d,\d{3},\d{3}", said.partition("search:")[2])
-    assert re.search(r"cost: about [^;]* comparisons of unrelated pairs \(below the threshold\)\.", said)
+    assert re.search(r"cost: about [^;]* unrelated pairs compared \(similarity below the threshold\)\.", said)
     assert "rarest shingles" not in said
     assert "will be compared" not in said
-    assert "like the sample: 440 documents. For the plan, 137 texts of it were compared with one another; they" in said
+    assert "like the 440 documents of the sample. For the plan, 137 texts of the sample were compared with one" in said
     basis = r"How many the search by rare shingles compares is not predicted\. This prediction is from 137 sampled"
     assert re.search(rf"If all texts were searched by bands, .* \(.* per document\)\. {basis}", said)
 

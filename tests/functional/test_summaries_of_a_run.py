@@ -134,7 +134,7 @@ def test_other_thresholds_are_what_regroup_gives(records, tmp_path):
     assert nearkin_here("dedup", path, "--out", out, "--threshold", "0.65", "-q").code == 0
     rows = {row[0].partition(" ")[0]: row[1:] for row in cells((out / "report.html").read_text(), "thresholds")}
     assert list(rows) == ["0.50", "0.60", "0.65", "0.70", "0.80", "0.90", "0.95"]
-    assert [len(rows[threshold]) for threshold in ("0.50", "0.60")] == [1, 1]  # not searched
+    assert [len(rows[threshold]) for threshold in ("0.50", "0.60")] == [1, 1]  # pairs not stored
     n_copies = json.loads((out / "manifest.json").read_text("utf-8"))["counts"]["pairs_of_exact_copies"]
     assert n_copies > 1
     assert (
@@ -179,3 +179,14 @@ def test_what_cannot_be_counted_is_refused_before_anything_is_read(records, tmp_
     assert ended.code in (2, 3)
     assert said in ended.err
     assert not (tmp_path / "out").exists()
+
+
+def test_sample_pairs_that_are_bridges_are_marked(records, tmp_path):
+    out = tmp_path / "out"
+    nearkin_here("dedup", written(records, tmp_path, "jsonl"), "--out", out, "--threshold", "0.5", "-q").assert_done()
+    group = {row["id"]: row["group"] for row in pq.read_table(out / "documents.parquet").to_pylist()}
+    page = (out / "report.html").read_text("utf-8").partition('id="pairs"')[2]
+    shown = [re.sub(r"<[^>]+>", " ", one).split() for one in re.findall(r"<summary>(.*?)</summary>", page)]
+    marked = {(int(one[1]), int(one[3])): "bridge:" in one for one in shown if one[2] == "and"}
+    assert marked == {(a, b): group[a] != group[b] for a, b in marked}
+    assert set(marked.values()) == {True, False}

@@ -32,7 +32,9 @@ class Root(LazyGroup):
             CommandEntry("check", "Check whether a similar document is stored already", "check"),
             CommandEntry("similar", "Find all stored documents similar to a document or text", "similar"),
             CommandEntry("compare", "Compare two documents word by word", "compare", "COMPARE_HELP"),
-            CommandEntry("versions", "List documents similar to one, with changes", "compare", "VERSIONS_HELP"),
+            CommandEntry(
+                "versions", "List the documents similar to a document, with changes", "compare", "VERSIONS_HELP"
+            ),
             CommandEntry("groups", "Group near-duplicates, and list what changed since last time", "groups"),
             CommandEntry("conflicts", "Find near-duplicates with different labels", "conflicts"),
             CommandEntry("info", "Count documents, versions and waves", "collection_info", "INFO_HELP"),

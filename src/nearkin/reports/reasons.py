@@ -35,7 +35,8 @@ def reason_in_words(told: DedupManifest, reason: str) -> str:
     if told.is_against and reason == "unique":
         return "no match in the other set"
     if reason == "unique" and (n_groups := told.count("groups")):
-        return f"{REASONS_IN_WORDS[reason]}; {n_groups:,} {agreeing(n_groups, 'represents', 'represent')} a group"
+        principals = agreeing(n_groups, "is the principal of a group", "are principals of groups")
+        return f"{REASONS_IN_WORDS[reason]}; {n_groups:,} {principals}"
     if reason == "overlap" and is_int(n := told.parameters.get("min_shared")):
         return f"shares at least {counted(n, 'shingle')} with a document of the other set"
     if reason == "overlap" and told.threshold is not None:

@@ -107,7 +107,7 @@ def test_a_few_dropped_documents_are_visible_beside_very_many() -> None:
 def test_what_other_thresholds_give_is_one_table() -> None:
     words = " ".join(Page(render(thresholds=THRESHOLDS)).words.split())
 
-    assert "0.50 not searched: run nearkin dedup --threshold 0.5" in words.replace("0.50not", "0.50 not")
+    assert "0.50 pairs not stored: run nearkin dedup --threshold 0.5" in words.replace("0.50p", "0.50 p")
     assert "0.80 (this report)" in words
     assert "4,000" in words
 
@@ -252,7 +252,7 @@ def test_members_that_are_less_alike_than_the_threshold_are_explained(lowest: fl
 @pytest.mark.parametrize("n_refused", [0, 3])
 def test_refused_bridges_are_explained_where_there_are_any(n_refused: int) -> None:
     row = GroupRow(group="a", size=3, lowest_similarity=0.8, n_bridges_refused=n_refused, n_exact_copies=0)
-    assert ("A bridge between two groups is counted at both." in render(largest_groups=[row])) is (n_refused > 0)
+    assert ("document outside the group; the two were not merged." in render(largest_groups=[row])) is (n_refused > 0)
 
 
 def test_pairs_of_copies_are_told_apart() -> None:
@@ -270,10 +270,10 @@ def test_a_search_without_bands_has_its_own_curve_and_the_dot_lies_on_it() -> No
 
     assert "found (line)" not in render(manifest)
     assert "0.800 at 0.80" in text
-    assert "for the shortest texts of which shingles are sampled; the dot" in text
+    assert "finds a pair whose shorter text has the minimum length for sampling; the dot" in text
     assert "searched exhaustively." not in text
     sized = render(manifest | {"plan": manifest["plan"] | {"exact_below": 94}}, curve=RecallCurve([0, 1], [0, 1]))
-    assert "for the shortest texts of which shingles are sampled (94 shingles); the dot is the threshold" in sized
+    assert "whose shorter text has 94 shingles, the minimum for sampling; the dot is the threshold" in sized
     assert "Pairs with a shorter text are searched exhaustively." in sized
     assert "Each exact copy counts as one pair of similarity 1." in text
 
@@ -377,7 +377,10 @@ def test_the_least_similar_pair_comes_first_and_a_principals_says_so() -> None:
     text = render(samples=[PAIR, least])
 
     assert text.index("principal and least similar member") < text.index(">b</bdi>")
-    assert "1 pair consists of the principal of a large group and the member least similar to it." in Page(text).words
+    assert (
+        "1 pair consists of the principal of one of the largest groups and the member least similar to this principal."
+        in Page(text).words
+    )
     assert "It is below the threshold: a chain of verified pairs joins the two." in text
     assert "below the threshold" not in render()
 

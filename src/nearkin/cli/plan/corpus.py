@@ -48,9 +48,10 @@ ClusterCores = Annotated[
 ]
 
 HELP = """
-Predict the search of nearkin dedup in the corpus from which SAMPLE was drawn: its recall, and how many unrelated \
-pairs it will compare in vain; with --engine spark also the memory, disk and network traffic of a cluster. Texts that \
-are searched by rare shingles are counted as if bands searched them. Time is not predicted.
+Predict the search that nearkin dedup makes in a large corpus, from a sample of this corpus: the recall, and the \
+number of unrelated pairs that are compared. With --engine spark, also predict the memory, disk and network traffic of \
+a cluster. Short texts are searched by their rare shingles; how many unrelated pairs this search compares is not \
+predicted. Time is not predicted.
 
 [bold]Examples[/]
 

@@ -68,8 +68,8 @@ def _about_line(facts: DedupManifest, recall: RecallLine | None, curve: RecallCu
     search, rest = f" with {counted(bands, 'band')} of {counted(rows, 'row')}", ""
     if curve is not None:
         shortest = round(facts.plan_numbers.get("exact_below", 0))
-        size = f" ({counted(shortest, 'shingle')})" if shortest else ""
-        search = f", for the shortest texts of which shingles are sampled{size}"
+        size = f"{counted(shortest, 'shingle')}, the minimum" if shortest else "the minimum length"
+        search = f" whose shorter text has {size} for sampling"
         rest = " Pairs with a shorter text are searched exhaustively." if shortest > 1 else ""
     line = f" Line: the predicted probability that the search finds a pair{search}; the dot is the threshold"
     asked = "" if recall.asked_for is None else f", the dotted line the requested recall of {recall.asked_for:g}"

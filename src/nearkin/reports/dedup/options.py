@@ -55,7 +55,10 @@ def _of_shingle(facts: DedupManifest, value: str) -> str:
     units, _, length = value.partition(":")
     unit = units.removesuffix("s").replace("char", "character")
     run = f"every {unit}" if length == "1" else f"every run of {length} neighbouring {unit}s"
-    return f"{grams_text(value)}: {run} is a shingle; it counts once, however often it occurs, and wherever"
+    words = "; a word is a run of letters and digits, and punctuation does not count" if unit == "word" else ""
+    return (
+        f"{grams_text(value)}: {run} is a shingle; a shingle counts once per document, however often it occurs{words}"
+    )
 
 
 def _of_measure(facts: DedupManifest, value: str) -> str:
@@ -120,7 +123,8 @@ OPTIONS = {
         meaning=_of_recall,
     ),
     "shingle": DedupOption(
-        help="What is compared: every run of N neighbouring words (words:N) or characters (chars:N), called a shingle.",
+        help="What is compared: every run of N neighbouring words (words:N) or characters (chars:N), called a shingle. "
+        "A word is a run of letters and digits; punctuation does not count.",
         default="words:5",
         meaning=_of_shingle,
     ),
@@ -168,16 +172,16 @@ OPTIONS = {
     "keep": DedupOption(
         help="Which document of a group is kept (its principal): the longest or shortest, first (on the command "
         "line), max:COLUMN or min:COLUMN (numbers, dates or times). In lengths, white space counts only to break "
-        "a tie. If copies differ only in passages of --ignore, longest keeps a copy that has the passage, shortest one "
-        "that lacks it. Of equal documents: the first by path and line.",
+        "a tie. If copies differ only in passages of --ignore, longest keeps a copy that has the passage; shortest "
+        "keeps a copy that lacks it. Of equal documents: the first by path and line.",
         default="longest",
         panel=_KEPT,
         meaning=meaning_of_keep,
     ),
     "drop": DedupOption(
         help="With --against: drop by containment. contained: drop documents that are contained in a document of the "
-        "other set. containing: drop those that contain one. either: drop both. Default: with "
-        "--measure containment, contained; otherwise none, and documents are compared by --measure.",
+        "other set. containing: drop those that contain one. either: drop both. Default: "
+        "contained if --measure is containment. Otherwise --drop is off, and --measure decides what is dropped.",
         panel=_KEPT,
         meaning={
             "contained": "documents that are contained in a document of the other set are dropped",

@@ -53,6 +53,8 @@ class SamplePair:
         As they were compared: normalised.
     is_least_alike : bool
         A is the principal of a group and B the member least similar to it.
+    is_bridge : bool
+        The two are not in one group.
     """
 
     id_a: DocId
@@ -64,6 +66,7 @@ class SamplePair:
     text_a: str
     text_b: str
     is_least_alike: bool = False
+    is_bridge: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -346,8 +346,8 @@ GLOSSARY = (
     ),
     Note(
         "Bridge refused",
-        "A verified pair of documents that are not in one group. Following it would have joined documents that are not "
-        "similar. One between two groups is counted at both.",
+        "A verified pair of documents that are not in one group. Merging the two would have put documents that "
+        "are not similar into one group. A bridge between two groups is counted at both.",
     ),
     Note(
         "Near-duplicate",

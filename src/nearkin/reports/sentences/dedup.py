@@ -197,15 +197,19 @@ def missed_pairs_sentence(told: DedupManifest) -> Sentence:
             "warning",
         )
     at = "with exactly one shared shingle" if "min_shared" in told.parameters else "exactly at the threshold"
-    if told.command == "regroup" and told.searched_threshold is not None:
-        at = f"exactly at {parameter_text(told.searched_threshold)}, the threshold of the search"
+    here, searched = parameter_text(told.threshold or 0.0), parameter_text(told.searched_threshold or 0.0)
+    if here != searched:
+        at = f"exactly at {searched}, the threshold of the search"
     at_threshold = share_percent_text(told.plan_numbers["recall_at_threshold"])
     estimated = told.estimated_recall  # as nearkin audit writes it
     missed = missed_pairs_text(told.estimated_missed_pairs or 0.0, estimated)  # as in the report
     if estimated is not None:
+        of_all = f"Estimated recall: {share_percent_text(estimated)} of all pairs"
+        shares = f"{of_all}, {at_threshold} of pairs {at}."
+        if here != searched:
+            shares = f"{of_all} at or above {here}. The search was made for {searched}, where it finds {at_threshold}."
         return Sentence(
-            f"Estimated recall: {share_percent_text(estimated)} of all pairs, {at_threshold} of pairs {at}. Expected "
-            f"number of missed pairs: {missed}. To measure the recall, run nearkin audit."
+            f"{shares} Expected number of missed pairs: {missed}. To measure the recall, run nearkin audit."
         )
     found = f"Expected number of missed pairs: {missed}"
     if not told.estimated_missed_pairs:

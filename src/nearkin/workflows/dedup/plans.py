@@ -65,8 +65,8 @@ def describe_plan(plan: Plan, options: DedupOptions, *, share_by_bands: float = 
     return (
         f"search: {search}; predicted recall {share_percent_text(plan.recall_at_threshold)} at "
         f"{measure_name(str(options.measure))} {parameter_text(options.threshold)}; "
-        f"cost: about {many_text(n_unrelated)} {agreeing(n_unrelated, 'comparison', 'comparisons')} of unrelated pairs "
-        "(below the threshold)"
+        f"cost: about {many_text(n_unrelated)} unrelated {agreeing(n_unrelated, 'pair', 'pairs')} compared (similarity "
+        "below the threshold)"
     )
 
 

@@ -239,6 +239,7 @@ def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
     ]
     rows = np.array(pairs, np.int64).reshape(-1, 2).T.ravel()
     texts, names = texts_of(result.corpus.chunks, rows.tolist()), result.places.names_at(rows)
+    principal = result.judged.outcome.principal
     return [
         SamplePair(
             id_a=names[i],
@@ -250,6 +251,7 @@ def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
             text_a=texts[i],
             text_b=texts[len(pairs) + i],
             is_least_alike=i < len(least_alike),
+            is_bridge=not result.corpus.is_against and bool(principal[a] != principal[b]),
         )
         for i, (a, b) in enumerate(pairs)
     ]

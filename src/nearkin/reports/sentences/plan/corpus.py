@@ -23,13 +23,15 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
     """Describe the sample, the plan (given in words), and its certainty."""
     n_compared, each = len(told.sample.sizes), told.plan.expected_candidates / told.n_documents
     mean_size = f"{counted(round(told.sample.mean_size), 'shingle')} on average"
-    sample = f"{counted(told.n_sampled, 'document')}, {mean_size}"
+    sample = f"the {counted(told.n_sampled, 'document')} of the sample"
     if n_compared < told.n_sampled:
-        texts = f"{counted(n_compared, 'text')} of it {agreeing(n_compared, 'was', 'were')} compared with one another"
-        sample = f"{counted(told.n_sampled, 'document')}. For the plan, {texts}; they have {mean_size}"
+        texts = f"{counted(n_compared, 'text')} of the sample {agreeing(n_compared, 'was', 'were')} compared"
+        sample += f". For the plan, {texts} with one another; they have {mean_size}"
+    else:
+        sample += f", which {agreeing(told.n_sampled, 'has', 'have')} {mean_size}"
     other = " (for another number: --documents)" if told.n_documents == told.n_sampled else ""
     yield Sentence(
-        f"{other}, assumed to be like the sample: {sample}",
+        f"{other}, assumed to be like {sample}",
         strong=f"Corpus: {counted(told.n_documents, 'document')}",
     )
     yield Sentence(f"{planned}.")
@@ -45,8 +47,8 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
             recall = share_percent_text(told.plan.recall_at_threshold)  # a minimum
             yield Sentence(
                 f"Each text is searched by its rare shingles, on average by {n_keys:,.1f} of them. How many unrelated "
-                f"pairs they find is not predicted. If the corpus has longer texts, their recall at the threshold is "
-                f"at least {recall}."
+                f"pairs this search compares is not predicted. If the corpus has longer texts, their recall at the "
+                f"threshold is at least {recall}."
             )
     if told.is_sampling or told.share_by_bands:
         n_unrelated, by = told.plan.expected_candidates, "sampled shingles" if told.is_sampling else "bands"

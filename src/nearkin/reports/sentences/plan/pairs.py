@@ -68,8 +68,8 @@ def plan_sentences(
         )
     if planned.prediction.n_pairs > max_pairs:
         yield Sentence(
-            f"More than {counted(max_pairs, 'pair')} are not reported: raise --threshold, or keep the best of each "
-            "document, with --top of nearkin pairs.",
+            f"nearkin pairs reports at most {counted(max_pairs, 'pair')}. Raise --threshold, or keep only the best "
+            "pairs of each document with --top.",
             "warning",
         )
 

@@ -19,6 +19,6 @@ COST_SENTENCE = Sentence(
     "compared, and the time for sorting counts."
 )
 EFFECTIVENESS_SENTENCE = Sentence(
-    f"Recall over the bound, as stated in the text of the article, and by the model with {PUBLISHED_PERMUTATIONS:,} "
-    "orders and the window that costs as much:"
+    "Recall as a share of the recall of every pair of signatures: as stated in the text of the article, and by the "
+    f"model with {PUBLISHED_PERMUTATIONS:,} orders and a window of the same cost:"
 )
