@@ -331,7 +331,7 @@ def test_a_manifest_that_names_no_command(tmp_path, manifest):
 def test_no_run(tmp_path, lossy):
     with pytest.raises(RunError, match="neither a finished run nor a collection"):
         audit(tmp_path)
-    with pytest.raises(RunError, match="neither"):
+    with pytest.raises(RunError, match="neither a finished run nor a collection: there is no such directory"):
         audit(tmp_path / "nowhere")
     (tmp_path / ".work").mkdir()
     with pytest.raises(RunError, match="not finished"):

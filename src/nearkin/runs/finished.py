@@ -59,7 +59,8 @@ def read_manifest(directory: Path) -> Mapping[str, Any]:
             raise RunError(f"The run in {directory} is damaged: {MANIFEST} is {what}. {again}") from error
         if (directory / WORK).exists():
             raise RunError(f"The run in {directory} is not finished. {how_to_finish(directory)}.") from error
-        raise RunError(f"{directory} holds no finished run: {MANIFEST} is missing.") from error
+        why = f"{MANIFEST} is missing" if directory.exists() else "there is no such directory"
+        raise RunError(f"{directory} holds no finished run: {why}.") from error
     except (OSError, ValueError, RecursionError) as error:
         if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
             raise RunError(f"{directory} holds no finished run: the path is too long.") from error

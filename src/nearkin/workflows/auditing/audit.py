@@ -99,7 +99,8 @@ def what_holds(command: object) -> str:
 def _manifest(directory: Path) -> Manifest:
     """Return the manifest of a finished run."""
     if not (directory / MANIFEST).exists() and not (directory / WORK).exists():
-        raise RunError(f"{directory} holds neither a finished run nor a collection: {MANIFEST} and {FILE} are missing.")
+        why = f"{MANIFEST} and {FILE} are missing" if directory.exists() else "there is no such directory"
+        raise RunError(f"{directory} holds neither a finished run nor a collection: {why}.")
     stored = read_results(directory)
     command = stored.get("command")
     if not isinstance(command, str) or command not in AUDITED:
