@@ -385,6 +385,15 @@ def test_the_least_similar_pair_comes_first_and_a_principals_says_so() -> None:
     assert "below the threshold" not in render()
 
 
+@pytest.mark.parametrize(("shingle", "is_ignored"), [("words:5", True), ("chars:5", False), (5, False)])
+def test_words_have_no_punctuation(shingle: object, is_ignored: bool) -> None:
+    parameters = MANIFEST["parameters"] | {"shingle": shingle}  # type: ignore[operator]
+    text = render(MANIFEST | {"parameters": parameters}, samples=[PAIR])
+
+    assert ("Punctuation is marked, but does not count for the similarity." in text) is is_ignored
+    assert ("a word is a run of letters and digits, and punctuation does not count" in text) is is_ignored
+
+
 @pytest.mark.parametrize(
     ("dropped", "said"),
     [

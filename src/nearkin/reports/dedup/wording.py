@@ -330,8 +330,8 @@ GLOSSARY = (
     ),
     Note(
         "Containment",
-        "The share of one document's shingles that the other holds. A mail quoted whole in a longer one is contained in"
-        " it at 1, whatever its Jaccard similarity.",
+        "The share of one document's shingles that the other holds. A mail that is quoted whole in a longer mail has"
+        " containment 1, whatever the Jaccard similarity of the two.",
     ),
     Note(
         "Sketch and band",
