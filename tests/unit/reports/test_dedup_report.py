@@ -200,7 +200,7 @@ def test_a_run_whose_groups_were_cut_anew_tells_of_the_search_of_the_run() -> No
     text = render(manifest)
 
     assert "were made from the pairs of a run with threshold 0.80. A pair at exactly the threshold of 0.80" in text
-    assert "At 0.90 it is 99.9" in text
+    assert "At 0.90 the probability is 99.9" in text
     assert "how many were missed: the expected number is 0.4 (estimated recall 99.99%). To measure" in text
     assert "0.999 at 0.90" in text  # the dot
     assert "requested recall of 0.99" not in text

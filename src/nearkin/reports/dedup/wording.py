@@ -214,7 +214,7 @@ def _predicted(facts: DedupManifest, searched: float, at_threshold: float) -> It
     )
     if facts.threshold is not None and searched != facts.threshold and {"bands", "rows"} <= facts.plan_numbers.keys():
         here = found_by_bands(facts.threshold, int(facts.plan_numbers["bands"]), int(facts.plan_numbers["rows"]))
-        yield f"At {parameter_text(facts.threshold)} it is {share_percent_text(float(here))}."
+        yield f"At {parameter_text(facts.threshold)} the probability is {share_percent_text(float(here))}."
 
 
 def groups_told(facts: DedupManifest, n_groups: int) -> str:
