@@ -49,7 +49,8 @@ LIST_HELP = """
 List the documents of a collection that meet all given conditions. --out writes all of them to a .csv, .tsv, .jsonl \
 or .parquet file.
 
---group and --has-near-duplicates use the groups that nearkin groups stored; --threshold or --gamma chooses them.
+--group and --has-near-duplicates use groups that nearkin groups stored: those at threshold 0.5, or at the given \
+--threshold or --gamma.
 
 [bold]Examples[/]
 
@@ -64,8 +65,8 @@ or .parquet file.
   nearkin list matter --all-versions --out documents.csv
 """
 HISTORY_HELP = """
-List all versions of a document, the oldest first: when each was added, and its first change. --out writes them to a \
-.csv, .tsv, .jsonl or .parquet file.
+List the versions stored under one id, the oldest first: when each was added, and its first change from the version \
+before. --out writes them to a .csv, .tsv, .jsonl or .parquet file.
 
 [bold]Examples[/]
 

@@ -38,6 +38,10 @@ exceptions lists the files that gave no text, or only a part of it.
 WAVES_HELP = """
 List the waves of a collection, the oldest first. --out writes them to a .csv, .tsv, .jsonl or .parquet file.
 
+The columns new and changed count the new documents and the new versions that the wave brought. current counts the \
+documents whose current version came in the wave: without those that were changed or removed later. problems counts \
+the documents that could not be stored; nearkin exceptions also lists stored ones with no text or only a part of it.
+
 [bold]Example[/]
 
   nearkin waves matter

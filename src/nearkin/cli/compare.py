@@ -70,8 +70,8 @@ kinds. A and B are two files, or with a COLLECTION the ids of two of its documen
   nearkin compare matter lease-17 --file draft.txt
 """
 VERSIONS_HELP = """
-List all versions of a document, the most similar first, with the changes in each and its relation to the document: \
-other texts stored under its id, and all other documents within the tolerance.
+List all versions of a document: other texts stored under its id, and all other documents within the tolerance. The \
+most similar come first, each with its changes and its relation to the document.
 
 The relations are those of nearkin families. A document that was found by its letters, and whose wording does not \
 match, is marked and has no relation. If documents have a tag with their date, such as date=2024-03-01, --at marks the \

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nearkin.cli.options.browsing import (
+    ExceptionsOfWave,
     IdPattern,
     OfKind,
     OfReason,
-    OfWave,
     OnlyPartial,
     OnlyWithoutText,
 )
@@ -39,7 +39,7 @@ A file that gives a text when it is added again is no longer listed.
 
 def exceptions(
     collection: Place,
-    wave: OfWave = None,
+    wave: ExceptionsOfWave = None,
     doc_id: IdPattern = None,
     reason: OfReason = None,
     kind: OfKind = None,

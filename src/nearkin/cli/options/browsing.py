@@ -14,6 +14,7 @@ _output = partial(typer.Option, rich_help_panel="Output")
 Version = Annotated[int | None, _wanted("--version", help="Version to show. [dim]default: the current version[/]")]
 TextOnly = Annotated[bool, _output("--text-only", help="Print the text and nothing else, unchanged, for a pipe.")]
 OfWave = Annotated[str | None, _wanted("--wave", help="Only documents that this wave added.")]
+ExceptionsOfWave = Annotated[str | None, _wanted("--wave", help="Only exceptions of this wave.")]
 OfCurrentWave = Annotated[str | None, _wanted("--wave", help="Only documents whose current version this wave added.")]
 SearchedWords = Annotated[
     list[str],
@@ -50,7 +51,7 @@ MembersOf = Annotated[
     int | None, _wanted("--group", metavar="NUMBER", help="Only members of this group; see nearkin groups.")
 ]
 HasNearDuplicates = Annotated[
-    bool, _wanted("--has-near-duplicates", help="Only documents in a group with another text; see nearkin groups.")
+    bool, _wanted("--has-near-duplicates", help="Only documents whose group contains another text; see nearkin groups.")
 ]
 HasCopies = Annotated[
     bool, _wanted("--has-copies", help="Only documents with the same text, to the character, as another document.")

@@ -59,7 +59,7 @@ ChosenIgnoredNumbers = Annotated[bool, _collection("--ignore-numbers", help="Ign
 ReExtract = Annotated[
     bool,
     _collection(
-        "--re-extract", help="Replace stored texts that another version of an extractor extracted from the same files."
+        "--re-extract", help="Replace the stored text of a file if another version of the extractor made it."
     ),
 ]
 ChosenIndex = Annotated[
@@ -239,8 +239,8 @@ Since = Annotated[
         "--since",
         metavar="WAVE",
         help="List what changed in the stored groups since the end of this wave. Compares with the first run of "
-        "nearkin groups after this wave and before the next one; without such a run, it fails. Documents added to the "
-        "wave after that run count as changes.",
+        "nearkin groups after this wave and before the next one; without such a run, it fails. If you add more documents "
+        "to the wave after that run, they count as changes.",
         show_default=False,
     ),
 ]
