@@ -160,7 +160,7 @@ def test_matches_by_letters_are_compared_by_wording(filled):
     n_alike = sum(jaccard(a, b) >= 0.5 for a, b in near)
     assert 0 < n_alike < len(near)
     note = audited_of(place, Tolerance.of(gamma=0.2)).notes[1]
-    assert note.startswith(f"{len(near)} matches found: {n_alike} ({n_alike / len(near):.2%}) are matches by wording")
+    assert note.startswith(f"{len(near)} matches found: {n_alike} of them ({n_alike / len(near):.2%}) also match by")
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def test_a_conflict_is_resolved_after_a_preview_and_undone(visit: Visit) -> None
     assert "No document has a tag yet" in words_of(visit.get("/conflicts").text)
     assert visit.send("GET", "/conflicts.csv").status_code == 400
     visit.service.collection.tag(["lease", "lease/copy"], "responsive", "yes")
-    said = "in groups with the tag 'responsive' does not have it, and is not compared: lease, signed"
+    said = "Not compared: 1 document without the tag 'responsive', in a group with tagged members: lease, signed"
     assert said in html.unescape(words_of(visit.get("/conflicts").text))
     visit.service.collection.tag(["lease, signed"], "responsive", "no")
     (row,) = visit.get("/conflicts.json").json()["groups"]
@@ -286,7 +286,7 @@ def test_the_defensibility_page_says_how_pairs_count_and_names_audits_at_other_t
     page = html.unescape(visit.get("/defensibility").text)
     for counting in (
         "(a pair counts once for each of its texts that is in the sample)",
-        "(1 pair, counted twice: it can be found from either text)",
+        "(1 pair, counted twice: once from each text)",
     ):
         assert page.count(counting) == 1
     command = with_name("nearkin audit COLLECTION --measure words --threshold 0.7", visit.service.name_in_commands)

@@ -214,7 +214,7 @@ def test_copies_with_two_labels_are_the_worst_conflict(matter: str, tmp_path: Pa
         (1, 3, "y"),
         (None, 1, "x"),
     ]
-    assert "in a tie" not in run("conflicts", matter, labels).out
+    assert "tie," not in run("conflicts", matter, labels).out
 
 
 def test_a_tie_of_labels_is_called_one(matter: str, tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_a_tie_of_labels_is_called_one(matter: str, tmp_path: Path) -> None:
     labels.write_text("id;label\nrenewed;a\nlease;b\n", "utf-8")
     said = (
         "group 1: 2 labelled documents, 1 with 'b', 1 with 'a'; "
-        "tie: the group's label in this list is 'b', of the document stored first\n"
+        "tie, so the label of the document stored first, 'b', counts as the label of the group\n"
     )
     assert said in run("conflicts", matter, labels).out
 

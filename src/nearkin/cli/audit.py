@@ -98,7 +98,7 @@ def _show(console: Console, audited: Audited, missed: Path | None) -> None:
     are = agreeing(found.n_with_pairs, "is", "are")
     rows.add_row("sampled", f"{found.n_sampled:,}", f"{of_all}; {found.n_with_pairs:,} of them {are} in a true pair")
     counting = f" ({audited.counting})" if audited.counting else ""
-    rows.add_row("true pairs", f"{found.n_true:,}", shown(audited.pairs) + counting)
+    rows.add_row("true pairs", f"{found.n_true:,}", f"pairs of {shown(audited.pairs)}{counting}")
     rows.add_row("found", f"{found.n_found:,}", "")
     rows.add_row("recall", *measured_recall(found))
     held = prediction_sentence(found, predicted, claims_all=audited.claims_all)

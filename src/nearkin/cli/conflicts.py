@@ -140,7 +140,7 @@ def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> N
             before, name = own, "in no group" if one.group is None else f"group {one.group}"
             n, first = one.n_with_majority_label, f"[bold]'{shown(one.majority_label)}'[/]"
             labels = f"{n:,} with {first}"
-            tie = f"tie: the group's label in this list is '{shown(one.majority_label)}', of the document stored first"
+            tie = f"tie, so the label of the document stored first, {first}, counts as the label of the group"
             if one.is_tie and one.n_documents == 2 * n:
                 others = f"{n:,} with '{shown(one.label_a)}'"
                 labels += f", {others}; {tie}"

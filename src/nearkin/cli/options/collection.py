@@ -58,9 +58,7 @@ ChosenIgnored = Annotated[
 ChosenIgnoredNumbers = Annotated[bool, _collection("--ignore-numbers", help="Ignore digits in a new collection.")]
 ReExtract = Annotated[
     bool,
-    _collection(
-        "--re-extract", help="Replace the stored text of a file if another version of the extractor made it."
-    ),
+    _collection("--re-extract", help="Replace the stored text of a file if another version of the extractor made it."),
 ]
 ChosenIndex = Annotated[
     str | None,
@@ -239,8 +237,8 @@ Since = Annotated[
         "--since",
         metavar="WAVE",
         help="List what changed in the stored groups since the end of this wave. Compares with the first run of "
-        "nearkin groups after this wave and before the next one; without such a run, it fails. If you add more documents "
-        "to the wave after that run, they count as changes.",
+        "nearkin groups after this wave and before the next one; without such a run, it fails. If you add more "
+        "documents to the wave after that run, they count as changes.",
         show_default=False,
     ),
 ]

@@ -52,8 +52,8 @@ def missing_sentences(found: Conflicts, *, tag: str | None = None, n_without_lab
     if tag is not None and found.n_unlabelled:
         n = found.n_unlabelled
         yield Sentence(
-            f"{counted(n, 'document')} in groups with the tag {tag!r} {agreeing(n, 'does', 'do')} not have it, and "
-            f"{agreeing(n, 'is', 'are')} not compared: {first_of(found.unlabelled, _MAX_NAMED, n)}",
+            f"Not compared: {counted(n, 'document')} without the tag {tag!r}, in {agreeing(n, 'a group', 'groups')} "
+            f"with tagged members: {first_of(found.unlabelled, _MAX_NAMED, n)}",
             "warning",
         )
     if found.conflicts and not found.are_groups_stored:

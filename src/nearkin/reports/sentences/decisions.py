@@ -200,7 +200,7 @@ def _of_one(change: SettingChange) -> str:
     if change.kind == SAME_GROUP:
         return f"same group: {change.subject} and {change.other}"
     if change.kind == PRINCIPAL:
-        return f"principal of its group: {change.subject}"
+        return f"make {change.subject} the principal of its group"
     whose = f"group {change.other} ({described(change.subject)})" if change.kind == GROUP_NOTE else change.subject
     note = f"note on {whose}" if change.kind in (NOTE, GROUP_NOTE) else change.kind
     return f"{note}: {change.now}" if change.now else f"remove the {note}"

@@ -126,13 +126,13 @@ def _counting(method: Method, *, n_true: int, n_twice: int) -> str:
     Examples
     --------
     >>> _counting("minhash", n_true=222, n_twice=111)
-    '111 pairs, each counted twice: it can be found from either text'
+    '111 pairs, each counted twice: once from each text'
     >>> _counting("minhash", n_true=222, n_twice=110)
     'a pair counts once for each of its texts that is in the sample'
     """
     if method in _SYMMETRIC and n_true == 2 * n_twice > 0:
         each = "" if n_twice == 1 else "each "
-        return f"{counted(n_twice, 'pair')}, {each}counted twice: it can be found from either text"
+        return f"{counted(n_twice, 'pair')}, {each}counted twice: once from each text"
     return "a pair counts once for each of its texts that is in the sample"
 
 
@@ -166,8 +166,8 @@ def _by_wording(collection: OpenedCollection, seen: Snapshot, sample: I64, curre
     compared = f"{len(some):,}{of_all} {agreeing(len(some), 'match', 'matches')}"
     share = nearest_percent_text(n_alike / len(some))
     return (
-        f"{compared} found: {n_alike:,} ({share}) are matches by wording too, with a Jaccard "
-        f"similarity of at least {THRESHOLD:g}",
+        f"{compared} found: {n_alike:,} of them ({share}) also match by wording, with a Jaccard similarity of at "
+        f"least {THRESHOLD:g}",
     )
 
 
