@@ -125,6 +125,15 @@ def test_a_load_file_has_labels_and_ids(tmp_path: Path, quote: str, separator: s
         read_ids(path)
 
 
+@pytest.mark.parametrize("names", [["CUSTODIAN", "BEGDOC", "FILENAME"], ["ID", "BEGDOC", "TEXTPATH"]])
+def test_the_control_number_of_a_load_file_in_cp1252_is_the_id(tmp_path: Path, names: list[str]) -> None:
+    rows = "\n".join("\x14".join(f"þ{one}þ" for one in row) for row in (names, ["Zoë", "A-1", "note.txt"]))
+    path = tmp_path / "production.dat"
+    path.write_bytes(rows.encode("cp1252"))
+    assert read_ids(path) == ["A-1"]
+    assert read_labels(path, label=names[0]).pairs == (("A-1", "Zoë"),)
+
+
 @pytest.mark.parametrize("sign", "*^#-'.|~")
 def test_ids_that_begin_and_end_with_the_same_sign_are_no_load_file(tmp_path: Path, sign: str) -> None:
     ids = [f"{sign}a{sign}", f"{sign}b{sign}"]

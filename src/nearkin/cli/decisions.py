@@ -55,8 +55,8 @@ A tag belongs to an id: it stays when the document gets a new version. A field h
 tags all of its documents or none. More than 100 changes are only shown, with exit code 2, unless you add --yes. Every \
 command is recorded: nearkin log lists it, and nearkin undo reverses it.
 
-With --from FILE --value COLUMN each document gets its own value from a .csv, .tsv, .jsonl or .parquet file, such as a \
-label or a date, all in one activity.
+With --from FILE --value COLUMN each document gets its own value from a .csv, .tsv, .jsonl, .parquet or load file, \
+such as a label or a date, all in one activity.
 
 [bold]Examples[/]
 

@@ -24,7 +24,8 @@ IdsFile = Annotated[
     Path | None,
     _documents(
         "--from",
-        help="File with the ids of the documents: one per line, or a column of a .csv, .tsv, .jsonl or .parquet file.",
+        help="File with the ids of the documents: one per line, or a column of a .csv, .tsv, .jsonl or .parquet file, "
+        "or of a load file.",
     ),
 ]
 IdsColumn = Annotated[

@@ -15,7 +15,7 @@ from nearkin.stages.documents.columns import listed_columns
 from nearkin.workflows.reading.sheets import (
     id_columns,
     json_objects,
-    load_file_dialect,
+    load_file_rows,
     named_column,
     read_rows,
     text_of,
@@ -63,14 +63,10 @@ def read_ids(path: Path, *, column: str | None = None, encoding: str = "utf-8") 
         found = _of_parquet(path, column)
     elif suffix in _RECORDS:
         found = _of_records(path, column, encoding)
-    elif suffix in _DELIMITED or column is not None:
+    elif suffix in _DELIMITED or column is not None or load_file_rows(path, encoding) is not None:
         found = _of_rows(path, column, encoding)
     else:
-        text = text_of(path, encoding)
-        if load_file_dialect(path, text) is not None:
-            found = _of_rows(path, column, encoding)
-        else:
-            found = [line.removesuffix("\r") for line in text.split("\n")]
+        found = [line.removesuffix("\r") for line in text_of(path, encoding).split("\n")]
     ids = list(dict.fromkeys(one for one in found if one.strip()))
     if not ids:
         raise SourceError(f"{path} has no ids. It must have one per line, or a column of them.")
@@ -134,7 +130,7 @@ def _place(path: Path, header: list[str], column: str | None) -> int | None:
     named = named_column(path, header, column)
     if named is not None:
         return named
-    usual = id_columns(path, header, None)
+    usual = id_columns(path, header)
     if usual:
         return usual[0]
     if len(header) == 1:

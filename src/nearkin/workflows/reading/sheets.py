@@ -14,17 +14,20 @@ from nearkin.stages.documents.columns import listed_columns
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16, problem_pieces, why_not_utf8
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats.load_file import NAME
-from nearkin.stages.documents.load_files.columns import columns_of
-from nearkin.stages.documents.load_files.dialect import Dialect, header_of
+from nearkin.stages.documents.load_files.columns import columns_of, is_for_review
+from nearkin.stages.documents.load_files.dialect import Dialect, decoded, dialect_of, fallback, names_in
+from nearkin.stages.documents.load_files.reading import stream_encoding
 from nearkin.stages.documents.load_files.records import RecordReader
 from nearkin.stages.documents.sniffing import head_of_file, unreadable
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 
 # in lower case, with blanks for "_" and "-"; the first name of an id column found is used
-ID_NAMES = (
+_NAMES_OF_IDS = (
     *("id", "doc id", "docid", "document id", "documentid", "control number", "bates", "bates number", "document"),
-    *("doc", "file", "filename", "file name", "path", "filepath", "file path", "name"),
+    "doc",
 )
+_NAMES_OF_FILES = ("file", "filename", "file name", "path", "filepath", "file path", "name")
+ID_NAMES = (*_NAMES_OF_IDS, *_NAMES_OF_FILES)
 _MAX_OF_A_FIELD = 1 << 24
 _READ_BYTES = 1 << 20
 
@@ -40,10 +43,10 @@ def read_rows(path: Path, encoding: str = "utf-8", *, delimiter: str | None = No
     SourceError
         The file cannot be read, or is not delimited text.
     """
+    records = load_file_rows(path, encoding) if delimiter is None else None
+    if records is not None:
+        return records
     text = text_of(path, encoding)
-    dialect = load_file_dialect(path, text) if delimiter is None else None
-    if dialect is not None:
-        return list(_load_file_rows(path, text, dialect))
     try:
         with _long_fields():
             return _rows(text, delimiter)
@@ -93,33 +96,66 @@ def text_of(path: Path, encoding: str) -> str:
     return data.decode("utf-8")
 
 
-def load_file_dialect(path: Path, text: str) -> Dialect | None:
-    r"""Return the delimiters of a load file that is not CSV; None for other text.
+def load_file_rows(path: Path, encoding: str = "utf-8") -> list[tuple[int, list[str]]] | None:
+    r"""Return the records of a load file that is not CSV, each with the number of its first line; None for other files.
+
+    Its fields are decoded one by one, as when the load file is added: UTF-8, and the fallback if they are not UTF-8.
+
+    Raises
+    ------
+    SourceError
+        The file cannot be read, or a record is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "a.dat")
+    ...     n = file.write_bytes("þBEGDOCþ\x14þCUSTODIANþ\nþA-1þ\x14þZoëþ\n".encode("cp1252"))
+    ...     load_file_rows(file)
+    [(1, ['BEGDOC', 'CUSTODIAN']), (2, ['A-1', 'Zoë'])]
+    """
+    name = str(path)
+    head = head_of_file(name, name, check_encoding(encoding))
+    dialect = dialect_of(head.data, mark=head.mark, encoding=head.encoding)
+    if dialect is None or not _is_load_file(path, dialect, names_in(head.data)):
+        return None
+    try:
+        with open(path, "rb", buffering=0) as raw:
+            stream = ByteStream(raw, head.compression, encoding=stream_encoding(encoding))
+            return list(_values_of(path, RecordReader(stream, dialect), fallback(encoding)))
+    except OSError as error:
+        raise unreadable(name, error) from error
+    except StreamFault as fault:
+        raise SourceError(f"{name}: cannot be read: {fault}.") from fault
+
+
+def _is_load_file(path: Path, dialect: Dialect, names: list[str]) -> bool:
+    r"""Whether a first line is the header of a load file that is not CSV.
 
     In a file that is not called .dat, only the delimiters of Concordance prove it: an id may begin and end with the
     same sign, too.
 
     Examples
     --------
-    >>> load_file_dialect(Path("a.txt"), "þDOCIDþ\x14þCUSTODIANþ\nþA-1þ\x14þKellerþ\n").separator
-    '\x14'
-    >>> load_file_dialect(Path("a.dat"), "^DOCID^|^CUSTODIAN^").separator, load_file_dialect(Path("a.txt"), "*id*")
-    ('|', None)
+    >>> _is_load_file(Path("a.txt"), Dialect(), ["DOCID"])
+    True
+    >>> other = Dialect(separator="|", qualifier="^", newline="")
+    >>> [_is_load_file(Path(one), other, ["DOCID", "CUSTODIAN"]) for one in ("a.dat", "a.txt")]
+    [True, False]
     """
-    found = header_of(text.partition("\n")[0].removesuffix("\r"))
-    if found is None or found[1].is_csv:
-        return None
-    names, dialect = found
-    return dialect if dialect.newline or (len(names) > 1 and by_suffix(path.name)[0] == NAME) else None
+    if dialect.is_csv:
+        return False
+    return bool(dialect.newline) or (len(names) > 1 and by_suffix(path.name)[0] == NAME)
 
 
-def _load_file_rows(path: Path, text: str, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
-    stream = ByteStream(io.BytesIO(text.encode()), "none")
-    for record in RecordReader(stream, dialect).records():
+def _values_of(path: Path, reader: RecordReader, encoding: str) -> Iterator[tuple[int, list[str]]]:
+    newline = reader.dialect.newline
+    for record in reader.records():
         if record.problem is not None:
             raise SourceError(f"{path}:{record.line}: {record.problem}.")
-        values = (value.decode() for value in record.fields)
-        yield record.line, [one.replace(dialect.newline, "\n") if dialect.newline else one for one in values]
+        values = (decoded(value, encoding) for value in record.fields)
+        yield record.line, [one.replace(newline, "\n") if newline else one for one in values]
 
 
 def _rows(text: str, delimiter: str | None) -> list[tuple[int, list[str]]]:
@@ -162,14 +198,21 @@ def usual_columns(path: Path, header: list[str], usual: tuple[str, ...], taken: 
     return found
 
 
-def id_columns(path: Path, header: list[str], taken: int | None) -> list[int]:
-    """Return the places of columns of ids by their usual names, the likeliest first.
+def id_columns(path: Path, header: list[str], taken: int | None = None) -> list[int]:
+    """Return the places of columns that may hold the ids, the likeliest first: in a load file, the control number.
 
-    Those of control numbers, as load files have them, are used if no other name is a usual one.
+    Examples
+    --------
+    >>> id_columns(Path("a.dat"), ["CUSTODIAN", "BEGDOC", "FILENAME"]), id_columns(Path("a.csv"), ["name", "doc_id"])
+    ([1, 2], [1, 0])
     """
-    usual = usual_columns(path, header, ID_NAMES, taken)
-    control = None if usual else columns_of(header).control
-    return [place for place, name in enumerate(header) if name == control and place != taken] or usual
+    control = columns_of(header).control
+    if control is not None and header.count(control) > 1:
+        raise repeated_column(path, control)
+    controls = [] if control is None or header.index(control) == taken else [header.index(control)]
+    usual = usual_columns(path, header, _NAMES_OF_IDS, taken)
+    likeliest = [*controls, *usual] if is_for_review(header) else [*usual, *controls]
+    return list(dict.fromkeys([*likeliest, *usual_columns(path, header, _NAMES_OF_FILES, taken)]))
 
 
 def plain_name(name: str) -> str:
