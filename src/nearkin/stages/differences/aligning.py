@@ -75,14 +75,15 @@ class Alignment:
 
 @dataclass(slots=True)
 class _Work:
-    """Remaining work for two texts."""
+    """Remaining work for two texts, and how small stretches are aligned."""
 
+    by_words_alone: bool = False
     n_words: list[int] = field(default_factory=lambda: [MAX_WORDS, MAX_WORDS])
     n_cells: int = field(default_factory=lambda: MAX_CELLS)
     is_whole: bool = True
 
 
-def align(a: Wording, b: Wording, *, by_lines: bool = True) -> Alignment:
+def align(a: Wording, b: Wording, *, by_lines: bool = True, by_words_alone: bool = False) -> Alignment:
     """Find the stretches in which two texts differ.
 
     Parameters
@@ -90,6 +91,9 @@ def align(a: Wording, b: Wording, *, by_lines: bool = True) -> Alignment:
     a, b : Wording
     by_lines : bool, default True
         Use equal lines as anchors. False: only words, for texts that are wrapped differently.
+    by_words_alone : bool, default False
+        In small stretches, align words first, and punctuation between aligned words. So texts with the same words are
+        aligned although one has a comma after each word.
 
     Examples
     --------
@@ -97,7 +101,7 @@ def align(a: Wording, b: Wording, *, by_lines: bool = True) -> Alignment:
     >>> [([word.core for word in one.a], [word.core for word in one.b]) for one in found.differences]
     [([], ['a']), (['100'], ['250'])]
     """
-    work = _Work()
+    work = _Work(by_words_alone)
     differences: list[WordDifference] = []
     blocks = _unequal_lines(a.lines, b.lines) if by_lines else [(0, len(a.line_starts), 0, len(b.line_starts))]
     for block in blocks:
@@ -129,7 +133,9 @@ def _compare_lines(a: Wording, b: Wording, block: _Block, work: _Work) -> Iterat
     b_start, b_end = b.span_of_lines(*block[2:])
     words_a, words_b = _some_words(a, a_start, a_end, 0, work), _some_words(b, b_start, b_end, 1, work)
     numbers: dict[str, int] = {}
-    codes_a, codes_b = ([numbers.setdefault(w.core, len(numbers)) for w in words] for words in (words_a, words_b))
+    codes_a, codes_b = (
+        [numbers.setdefault(word.core, _code(len(numbers), word)) for word in words] for words in (words_a, words_b)
+    )
     blocks = [
         (a_from, a_to, b_from, b_to)
         for a_from, a_to, b_from, b_to in _unequal(codes_a, codes_b, 0, work)
@@ -142,6 +148,11 @@ def _compare_lines(a: Wording, b: Wording, block: _Block, work: _Work) -> Iterat
             _span(a, words_a, a_from, a_to, a_start),
             _span(b, words_b, b_from, b_to, b_start),
         )
+
+
+def _code(number: int, word: Word) -> int:
+    """Return a number for a word or a blank, and a negative one for punctuation."""
+    return number if word.is_word or word.core == BLANK else ~number
 
 
 def _some_words(wording: Wording, start: int, end: int, side: int, work: _Work) -> list[Word]:
@@ -186,9 +197,21 @@ def _by_words(a: list[int], b: list[int], work: _Work) -> Iterator[_Block]:
         yield 0, len(a), 0, len(b)
         return
     work.n_cells -= n_cells
-    for tag, a_start, a_end, b_start, b_end in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
-        if tag != "equal":
-            yield a_start, a_end, b_start, b_end
+    at_a = at_b = 0
+    for i, j in [*(_shared_words(a, b) if work.by_words_alone else ()), (len(a), len(b))]:
+        matcher = SequenceMatcher(None, a[at_a:i], b[at_b:j], autojunk=False)
+        for tag, a_start, a_end, b_start, b_end in matcher.get_opcodes():
+            if tag != "equal":
+                yield at_a + a_start, at_a + a_end, at_b + b_start, at_b + b_end
+        at_a, at_b = i + 1, j + 1
+
+
+def _shared_words(a: Sequence[int], b: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield the positions of aligned words, ignoring punctuation."""
+    words_a, words_b = ([i for i, code in enumerate(codes) if code >= 0] for codes in (a, b))
+    matcher = SequenceMatcher(None, [a[i] for i in words_a], [b[j] for j in words_b], autojunk=False)
+    for at_a, at_b, n in matcher.get_matching_blocks():
+        yield from zip(words_a[at_a : at_a + n], words_b[at_b : at_b + n], strict=True)
 
 
 def _between(

@@ -70,6 +70,7 @@ def test_every_word_is_shown_or_counted(a: str, b: str, context: int, most: int,
         ("two  spaces\nhere", "two spaces here", "two spaces here"),
         ("soft\u00adly", "softly", "soft⟨U+00AD⟩ly"),
         ("THE rent: ____", "the Rent: ________", "THE rent: ____"),
+        ("mira, lura, quin", "lura quin mira", "[-mira,-] lura[-,-] quin {+mira+}"),
         ("rent,due", "rent , paid", "rent,[-due-] {+paid+}"),
     ],
 )
