@@ -96,7 +96,7 @@ def test_a_text_that_is_stored_under_the_same_id_is_not_said_to_be_stored(reposi
     again = check(repository, path, *arguments)
     assert (again.code, again.out.splitlines()[-1]) == (10, "already stored as mine")
     again = check(repository, path, *arguments, "--only-new")
-    assert (again.code, again.out.splitlines()[-1]) == (10, "already stored under its id")
+    assert (again.code, again.out.splitlines()[-1]) == (10, "already stored under the same id")
     assert "draft.txt is already stored: mine" in again.out
     assert json.loads(check(repository, path, *arguments, "--json").out)["is_resent"] is True
     check(repository, other, *arguments)
@@ -266,7 +266,7 @@ def test_by_the_similarity_index(repository, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["--id", "x"], 2, "give --store too"),
+        (["--id", "x"], 2, "--id requires --store."),
         (["--tolerance", "0.1"], 2, "--method si"),
         (["--threshold", "2"], 2, "--threshold must be"),
         (["--method", "soundex"], 2, "minhash or si"),

@@ -201,10 +201,11 @@ def test_fsck_lists_what_it_would_repair(place):
         collection.add([("a", TEXTS[0]), ("b", TEXTS[1])])
         collection.tag(["a"], "hot", by="ada")
     place.sql("UPDATE tags SET value = 'no' WHERE doc_id = 'a'")
+    place.sql("UPDATE seals SET n_rows = 9 WHERE part = 'tags'")
     place.sql("UPDATE profiles SET length = 7 WHERE content = 1")
     with place.open(create=False, read_only=True) as collection:
         found = collection.fsck()
-    assert not found.is_whole
+    assert (found.is_whole, found.faults) == (False, ())
     assert any("activity log" in one for one in found.repairable)
     assert any("1 text" in one for one in found.repairable)
     with place.open() as collection:

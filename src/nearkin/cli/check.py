@@ -366,8 +366,8 @@ def _check_storing(store: bool, read_only: bool, *, doc_id: str | None, wave: st
     options = {"--id": doc_id is not None, "--wave": wave != "check-ins", "--only-new": only_new}
     given = [name for name, is_given in options.items() if is_given]
     if not store and given:
-        say = agreeing(len(given), "says", "say")
-        raise ParameterError(f"{first_of(given, len(given))} {say} how a document is stored: give --store too.")
+        require = agreeing(len(given), "requires", "require")
+        raise ParameterError(f"{first_of(given, len(given))} {require} --store.")
     if store and read_only:
         raise ParameterError("--read-only stores nothing: omit it, or --store.")
 

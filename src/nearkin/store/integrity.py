@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -142,13 +142,14 @@ class _Doubtful:
         return self.are_all or doc_id in self.ids or key_bits(doc_id) in self.keys
 
 
-def check(connection: Connection) -> Findings:
-    """Compare every row with its checksum and every part with its seal, in one snapshot."""
-    found, parts = Findings(), {table.name: Part() for table in CHECKED if table is not schema.documents}
+def check(connection: Connection, without: Collection[Table] = ()) -> Findings:
+    """Compare every row with its checksum and every part with its seal, in one snapshot; omit some tables."""
+    checked = [table for table in CHECKED if table not in without]
+    found, parts = Findings(), {table.name: Part() for table in checked if table is not schema.documents}
     waves, wave_of, doubtful = dict[int, str](), dict[int, int](), _Doubtful()
     of_waves, of_changed = dict[int, Part](), dict[int, Part]()
     with any_bytes(connection):
-        for table in CHECKED:
+        for table in checked:
             for values, own in _rows(connection, table, found, doubtful):
                 if table is schema.documents:
                     load = values[_LOAD]  # loads were read before; a row without one is reported below
@@ -168,7 +169,8 @@ def check(connection: Connection) -> Findings:
         for load, part in of_changed.items():
             of_waves.setdefault(wave_of[load], Part()).add(part)
         parts |= {documents_of(wave): part for wave, part in of_waves.items()}
-        unlike = list(_unlike_their_seals(connection, parts, waves, found))
+        omitted = {table.name for table in without}
+        unlike = list(_unlike_their_seals(connection, parts, waves, found, omitted))
         found.faults += [fault for _, fault in unlike]
         doubtful.are_all = any(part not in PARTS for part, _ in unlike)
         wrong: dict[int, str] = dict(connection.execute(_wrong_current()).all())
@@ -408,7 +410,7 @@ def _name_of(table: Table, row: Mapping[str, Any]) -> str:
 
 
 def _unlike_their_seals(
-    connection: Connection, parts: Mapping[str, Part], waves: Mapping[int, str], found: Findings
+    connection: Connection, parts: Mapping[str, Part], waves: Mapping[int, str], found: Findings, omitted: set[str]
 ) -> Iterator[tuple[str, str]]:
     """Yield the parts whose rows do not match their seals, and the difference."""
     names = {documents_of(wave): documents_name(name) for wave, name in waves.items()}
@@ -416,6 +418,8 @@ def _unlike_their_seals(
     for *values, stored in connection.execute(select(schema.seals)).all():
         row = judged(values, 0, stored)
         part, n_rows, total = row.values
+        if part in omitted:
+            continue
         if not row.is_as_stored and row.is_known:
             now = dict(zip(("part", "n_rows", "total"), values))
             right = dict(zip(("part", "n_rows", "total"), row.values))
@@ -458,10 +462,10 @@ _IN_WORDS = {
 """Names, in words, of a row and of several rows of each table."""
 
 
-def dangling(connection: Connection) -> Iterator[str]:
-    """Yield the references to missing rows, in tables that cannot be rebuilt."""
+def dangling(connection: Connection, without: Collection[Table] = ()) -> Iterator[str]:
+    """Yield the references to missing rows, in tables that cannot be rebuilt; omit some tables."""
     for table in CHECKED:
-        for key in table.foreign_keys:
+        for key in () if table in without else table.foreign_keys:
             is_missing, counting = _missing(key)
             n_rows = connection.execute(counting).scalar_one()
             if key.parent is schema.documents.c.content:

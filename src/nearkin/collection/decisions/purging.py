@@ -251,10 +251,10 @@ def _refuse_copies(others: list[str], *, copies: bool) -> None:
     n = len(others)
     if others and not copies:
         raise ParameterError(
-            f"{first_of(list(map(repr, others)), _N_SHOWN)} {agreeing(n, 'has', 'have')} the same text. To erase the "
-            "text, give ",
+            f"{first_of(list(map(repr, others)), _N_SHOWN)} {agreeing(n, 'has', 'have')} the same text. To remove "
+            f"{agreeing(n, 'this document', 'these documents')}, too, and erase the text, give ",
             NamedParameter("copies"),
-            f", which removes {agreeing(n, 'it', 'them')} too. Nothing was erased.",
+            ". Nothing was erased.",
         )
 
 

@@ -14,7 +14,8 @@ from nearkin.store.integrity import any_bytes
 from nearkin.store.seals import Seal, read_seals, write_seals
 
 _LOG = (schema.activity, schema.changes)
-_STATE = (schema.tags, schema.decisions)
+STATE = (schema.tags, schema.decisions)
+"""Tables whose rows follow from the activity log."""
 
 
 def mend_from_log(collection: OpenedCollection) -> list[str]:
@@ -26,7 +27,7 @@ def mend_from_log(collection: OpenedCollection) -> list[str]:
         right = _differing(connection)
         if right is None:
             return []
-        for table, rows in zip(_STATE, right, strict=True):
+        for table, rows in zip(STATE, right, strict=True):
             connection.execute(table.delete())
             insert_rows(connection, table, list(zip(*rows, strict=True)))
             write_seals(connection, {table.name: _seal(rows)})
@@ -47,7 +48,7 @@ def _differing(connection: Connection) -> tuple[list[Row], list[Row]] | None:
             return None
         log.append(rows)
     right = _replayed(log[1])
-    stored = tuple(sorted(_rows_of(connection, table), key=repr) for table in _STATE)
+    stored = tuple(sorted(_rows_of(connection, table), key=repr) for table in STATE)
     return None if stored == tuple(sorted(rows, key=repr) for rows in right) else right
 
 

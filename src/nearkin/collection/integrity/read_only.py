@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from nearkin.collection import stored_relations
 from nearkin.collection.decisions.purging import is_unfinished
-from nearkin.collection.decisions.replaying import differs_from_log
+from nearkin.collection.decisions.replaying import STATE, differs_from_log
 from nearkin.collection.integrity.fsck import IntegrityReport, database_faults
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored import group_history, group_state, key_table, shingle_table
@@ -25,11 +25,12 @@ def check_only(collection: OpenedCollection, *, threads: int = 1) -> IntegrityRe
     store, repairable = collection.store, list[str]()
     with store.reading() as connection:
         loads, are_changed = believable_loads(connection, store)
-        rows = integrity.check(connection)
+        from_log = STATE if differs_from_log(connection) else ()
+        rows = integrity.check(connection, from_log)
         repairable += [f"{fix.name} was changed" for fix in rows.fixes]
         repairable += [f"{doc_id!r} has a wrong current version" for doc_id in rows.is_current.values()]
         repairable += [*group_state.faults(connection), *group_history.faults(connection)]
-        if differs_from_log(connection):
+        if from_log:
             repairable.append("the current tags and decisions differ from the activity log")
         if is_unfinished(connection, store):
             repairable.append("a purge did not finish: files may hold bytes of erased texts")
@@ -37,7 +38,7 @@ def check_only(collection: OpenedCollection, *, threads: int = 1) -> IntegrityRe
         repairable += [fault for fault in of_database if "index" in fault]
         faults = [*rows.faults, *(fault for fault in of_database if "index" not in fault)]
         faults += [] if are_changed else faults_of_loads(connection, loads)
-        faults += [*integrity.dangling(connection), *faults_of_purges(connection)]
+        faults += [*integrity.dangling(connection, from_log), *faults_of_purges(connection)]
         texts = check_texts(connection, collection, threads)
         if texts.wrong or has_stray_profiles(connection):
             n = max(len(texts.wrong), 1)

@@ -265,12 +265,12 @@ def repair(connection: Connection) -> GroupRepairs:
     """Delete changed groupings, in a write transaction, and say so; they can be computed again, with other numbers."""
     found, seal = _changed(connection), _difference_from_seal(connection)
     _delete_changed(connection)
-    said = [f"{one}; they were deleted. Run {command}: groups get new numbers" for one, command in found]
+    said = [f"{one}; they were deleted. Run {command}; groups then get new numbers" for one, command in found]
     if _is_to_name(seal, found):
         if seal.kind == "lost":
             said.append(f"{seal.said}. It was written again{'' if found else ', and no stored group was changed'}")
         else:
-            said.append(f"{seal.said}. Run {groups_command(None)}: groups get new numbers")
+            said.append(f"{seal.said}. Run {groups_command(None)}; groups then get new numbers")
     return GroupRepairs(tuple(said), seal is not None and seal.kind == "lost" and not found)
 
 

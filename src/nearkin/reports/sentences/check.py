@@ -77,7 +77,7 @@ def check_sentences(
             yield Sentence("", strong=f"stored as {found.stored_as}")
         yield from contradiction_sentences(found.contradiction)
     elif is_storing and found.is_resent:
-        yield Sentence("", strong="already stored under its id")
+        yield Sentence("", strong="already stored under the same id")
     elif is_storing:
         yield Sentence("not stored, because of --only-new")
     elif found.is_purged:

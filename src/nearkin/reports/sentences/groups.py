@@ -150,7 +150,7 @@ def change_sentences(
     found: CollectionGroups, n_shown: int = _MAX_CHANGES, *, has_choice: bool = False
 ) -> Iterator[Sentence]:
     """Describe the changes since the groups were last updated, and list the first of them."""
-    since = f" (documents from {', '.join(map(wave_text, found.new_waves))})" if found.new_waves else ""
+    since = f" (new documents in {', '.join(map(wave_text, found.new_waves))})" if found.new_waves else ""
     if not found.changes:
         yield Sentence(f"No {'other ' * has_choice}group changed since the last call{since}")
         return

@@ -28,7 +28,7 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
     erased = f"; {counted(told.n_erased, 'text')} erased" if told.n_erased else ""
     yield Sentence(f"{counted(n_replaced, 'older version')}, {told.n_removed:,} removed{erased}")
     parts = counted(told.n_segments, "part")
-    yield Sentence(f"{told.place}: alphabet {told.alphabet}, schema {told.schema}, search index in {parts}")
+    yield Sentence(f"{told.place}: alphabet {told.alphabet}, schema version {told.schema}, search index in {parts}")
     indexed = _indexed(told.n_indexed, told.n_texts)
     yield Sentence(f"Similarity index {told.similarity_index}, for --measure si only: {indexed}")
     if told.ignored is not None:
@@ -58,16 +58,16 @@ def _indexed(n_indexed: int, n_texts: int) -> str:
     Examples
     --------
     >>> _indexed(160, 201)
-    '41 of 201 texts have none, because they have too few words or none of their hashes is kept'
+    '41 of 201 texts have none, because they have too few words, or because the method samples none of their hashes'
     >>> _indexed(158, 158)
     'all 158 texts have one'
     """
     n_others = n_texts - n_indexed
     if n_others <= 0:
         return f"all {counted(n_indexed, 'text')} have one"
-    why = "it has too few words or none of its hashes is kept"
+    why = "it has too few words, or because the method samples none of its hashes"
     if n_others > 1:
-        why = "they have too few words or none of their hashes is kept"
+        why = "they have too few words, or because the method samples none of their hashes"
     return f"{n_others:,} of {counted(n_texts, 'text')} {agreeing(n_others, 'has', 'have')} none, because {why}"
 
 

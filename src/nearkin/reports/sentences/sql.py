@@ -29,11 +29,11 @@ def install_sentences(installed: Installed) -> Iterator[Sentence]:
     if installed.flags_look_alikes is not None:
         limit = f"{installed.flags_look_alikes:g}"
         rule = (
-            f"with a Jaccard similarity of at least {limit} to"
+            f"with a Jaccard similarity of at least {limit}"
             if installed.flag_measure == "words"
-            else (f"within gamma {limit} of")
+            else f"within gamma {limit}"
         )
-        yield Sentence(f"documents {rule} a new one are listed in look_alikes")
+        yield Sentence(f"For each added document, look_alikes lists the stored documents {rule}.")
     if installed.refused_limit is not None:
         yield Sentence(
             f"Documents are no longer flagged: the stored limit {installed.refused_limit:g} is no longer allowed. "
