@@ -271,7 +271,7 @@ def test_the_digest_of_the_defensibility_page_is_that_of_its_data(visit: Visit) 
     assert first["sha256"] == hashlib.sha256(told.encode()).hexdigest()
     page = visit.get("/defensibility").text
     assert first["sha256"] in page
-    assert "write the value of data as JSON with sorted keys" in words_of(page)
+    assert "writes the value of data as JSON in UTF-8, with sorted keys" in words_of(page)
     visit.post("/tags", id="letter", tag="seen")
     after = visit.get("/defensibility.json", integrity="1").json()
     assert after["data"]["log"]["sha256"] != first["data"]["log"]["sha256"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import html
 import io
 import json
 import re
+import shlex
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -311,15 +311,23 @@ def test_only_the_check_in_of_a_collection_checks_the_id(tmp_path: Path) -> None
         assert collection.check(f"{LEASE} Yes.", store=CheckIn("other", id_is_new=False)).version == 2
 
 
-def test_audits_are_made_by_a_job_and_are_part_of_the_digest(visit: Visit) -> None:
+def test_audits_are_made_by_a_job_and_are_part_of_the_digest(
+    visit: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     before = visit.get("/defensibility.json").json()
     assert before["data"]["audits"] is None
     assert visit.post("/defensibility/audit").status_code == 303
     visit.service.jobs.wait(1, 60)
+    (tmp_path / "defensibility.json").write_bytes(visit.get("/defensibility.json").content)
     after = visit.get("/defensibility.json").json()
     assert after["sha256"] != before["sha256"]
-    told = json.dumps(after["data"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    assert after["sha256"] == hashlib.sha256(told.encode()).hexdigest()
+    monkeypatch.chdir(tmp_path)
+    command = re.search("<code>(python3 .*?)</code>", visit.get("/defensibility").text)
+    assert command is not None
+    _, option, program = shlex.split(html.unescape(command[1]))
+    assert option == "-c"
+    exec(program)
+    assert capsys.readouterr().out == f"{after['sha256']}\n"
     letters, words = after["data"]["audits"]["audits"]
     assert ("gamma" in letters["pairs"], "Jaccard" in words["pairs"]) == (True, True)
     assert (words["n_sampled"], words["n_true"], words["recall"]) == (3, 2, 1.0)

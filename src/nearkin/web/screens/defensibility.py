@@ -26,6 +26,12 @@ from nearkin.web.sign_in import Visitor
 from nearkin.workflows.resources import Resources
 
 _WAIT_S = 2.0
+_VERIFYING = (
+    """python3 -c "import hashlib, json; data = json.load(open('defensibility.json', 'rb'))['data']; """
+    """told = json.dumps(data, sort_keys=True, separators=(',', ':'), ensure_ascii=False); """
+    """print(hashlib.sha256(told.encode('utf-8', 'backslashreplace')).hexdigest())\""""
+)
+"""Command that prints the SHA-256 of downloaded data, as `digest_of` computes it."""
 _USED = ("numpy", "pyarrow", "sqlalchemy", "numba", "rapidfuzz", "starlette", "jinja2", "msgspec", "uvicorn")
 
 
@@ -57,6 +63,7 @@ def defensibility(service: ReviewService, asked: DefensibilityQuery) -> ScreenAn
         "asked": asked,
         "data": data,
         "sha256": sha256,
+        "verifying": _VERIFYING,
         "kinds": kinds_in_words(listed),
         "audits": () if made is None else made.audits,
         "measured_recall": measured_recall,
@@ -71,7 +78,7 @@ def _integrity(service: ReviewService) -> dict[str, object]:
 
 
 def digest_of(data: object) -> str:
-    """Return the SHA-256 of data as JSON: keys in order, no blanks, UTF-8.
+    """Return the SHA-256 of data as JSON: sorted keys, no white space between elements, UTF-8.
 
     Examples
     --------
