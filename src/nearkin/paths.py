@@ -22,6 +22,8 @@ _KEYWORDS = re.compile(r"\s*(?:host|hostaddr|port|dbname|user|password|service)\
 _PASSWORD = re.compile(r"(\bpassword\s*=\s*)(?:'[^']*'|[^\s&]+)")
 _ESCAPED_BYTE = re.compile(r"\\x([89a-f][0-9a-f]|5c(?=x(?:5c|[89a-f][0-9a-f])))")
 """A byte that is not UTF-8, or the backslash of characters that look like one."""
+STDIN = "-"
+"""Name of standard input among names of files."""
 DATABASE = "nearkin.sqlite"
 """Name of the file that makes a directory a collection."""
 _OTHER_FORMATS = (".csv", ".tsv", ".jsonl", ".json", ".txt", ".xlsx")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from nearkin.paths import STDIN
 from nearkin.stages.documents.origin import Origin
 
 BETWEEN = "!"
@@ -18,10 +19,12 @@ def place_text(doc_id: str | None, source: str, line: int) -> str:
 
     Examples
     --------
-    >>> place_text("x", "in.jsonl", 248), place_text("d.zip!a.txt", "d.zip", 248)
-    ('in.jsonl:248', 'd.zip!a.txt')
+    >>> place_text("x", "in.jsonl", 248), place_text("d.zip!a.txt", "d.zip", 248), place_text("x", "-", 95)
+    ('in.jsonl:248', 'd.zip!a.txt', 'standard input, line 95')
     """
-    return doc_id if doc_id is not None and doc_id.startswith(f"{source}{BETWEEN}") else f"{source}:{line}"
+    if doc_id is not None and doc_id.startswith(f"{source}{BETWEEN}"):
+        return doc_id
+    return f"standard input, line {line}" if source == STDIN else f"{source}:{line}"
 
 
 def origin_text(doc_id: str, source: str, line: int) -> str:
@@ -36,7 +39,7 @@ def origin_text(doc_id: str, source: str, line: int) -> str:
     """
     is_sent_alone = source.startswith(SENT)
     is_named = doc_id == source or doc_id.startswith(f"{source}{BETWEEN}") or is_sent_alone
-    return source if is_named else f"{source}:{line}"
+    return source if is_named else place_text(None, source, line)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from nearkin.paths import STDIN as STDIN
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from nearkin.stages.documents.keep_column import KeepColumn
     from nearkin.stages.documents.streams import Progress
 
-STDIN = "-"
 _DESCRIPTORS = re.compile(r"/dev/fd|/proc/[^/]+(/task/\d+)?/fd")
 _MAX_LINKS = 40
 _AS_OLDER_VERSIONS: Mapping[str, Any] = {"max_document_bytes": 1 << 30, "is_forced": True}
