@@ -92,6 +92,8 @@ class Added:
         only a part of their text.
     n_extracted : int
         Documents that were extracted from files, with or without text.
+    n_members : int
+        Number of these that were inside another file: attachments, and members of archives.
     n_in_part, n_not_read : int
         Extracted documents of which a part of the text is missing; extracted documents without text.
     n_other_extractor : int
@@ -125,6 +127,7 @@ class Added:
     n_no_text: int = 0
     n_partial: int = 0
     n_extracted: int = 0
+    n_members: int = 0
     n_in_part: int = 0
     n_not_read: int = 0
     n_other_extractor: int = 0

@@ -25,8 +25,8 @@ from nearkin.store.integrity import number_after_last
 from nearkin.store.schema import origins
 from nearkin.store.seals import Seals
 
-_SHA256, _EXTRACTOR, _EXCEPTION, _IS_PARTIAL = (
-    NAMES.index(name) for name in ("sha256", "extractor", "exception", "is_partial")
+_PARENT, _SHA256, _EXTRACTOR, _EXCEPTION, _IS_PARTIAL = (
+    NAMES.index(name) for name in ("parent", "sha256", "extractor", "exception", "is_partial")
 )
 
 
@@ -37,6 +37,7 @@ class ExtractionFigures:
     n_no_text: int = 0
     n_partial: int = 0
     n_extracted: int = 0
+    n_members: int = 0
     n_in_part: int = 0
     n_not_read: int = 0
     n_other_extractor: int = 0
@@ -195,6 +196,7 @@ class LoadOrigins:
         if origin[_EXTRACTOR] is None:
             return
         self.figures.n_extracted += 1
+        self.figures.n_members += origin[_PARENT] is not None
         self.figures.n_not_read += not is_read
         self.figures.n_in_part += is_read and bool(origin[_IS_PARTIAL])
         self.figures.n_by_ocr += is_read and is_ocr(str(origin[_EXTRACTOR]))

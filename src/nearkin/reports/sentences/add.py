@@ -66,6 +66,8 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
         # after a dry run, the list has none of them, or there is no collection
         listed = "" if added.is_dry_run else f". {_listed_ones(added)}: nearkin exceptions COLLECTION"
         yield Sentence(f"{_with_and_without_text(added)}{listed}", "warning")
+    elif added.n_members:
+        yield Sentence(f"{_found(added)}, such as mails and archives")
     if said := shared_ids_sentence(added):
         yield Sentence(said, "warning")
     if n := added.n_by_ocr:
@@ -155,7 +157,21 @@ def _with_and_without_text(added: Added) -> str:
         (added.n_erased, "erased by nearkin purge"),
     )
     kinds = ", ".join(f"{n:,} {kind}" for n, kind in counts if n)
-    return f"{added.n_documents + added.n_problems:,} found: {kinds}"
+    return f"{_found(added)}: {kinds}"
+
+
+def _found(added: Added) -> str:
+    """Count the documents that were found, and those of them that a file contained.
+
+    Examples
+    --------
+    >>> from nearkin.collection.loads.adding import Added
+    >>> counts = {"n_new": 60, "n_new_versions": 0, "n_unchanged": 0, "n_contents": 60, "n_problems": 5}
+    >>> _found(Added(wave="march", **counts, n_members=7))
+    '65 found, 7 of them inside other files'
+    """
+    inside = f", {added.n_members:,} of them inside other files" if added.n_members else ""
+    return f"{added.n_documents + added.n_problems:,} found{inside}"
 
 
 def _n_empty(added: Added) -> int:
