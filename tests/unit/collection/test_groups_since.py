@@ -54,8 +54,8 @@ def test_every_kind_of_change(tmp_path: Path) -> None:
         ({"a": NOTE, "b": NOTE}, {1: "new versions of a, b"}, {1: "new version: a, b"}),
         (
             {"a": NOTE, "b": NOTE, "c": "No"},
-            {1: "new versions of a, b; c is no longer in it"},
-            {1: "new version: a, b; no longer in it: c"},
+            {1: "new versions of a, b; c is no longer in it, because its text changed"},
+            {1: "new version: a, b; left after its text changed: c"},
         ),
         (
             {"a": OTHER, "b": OTHER},
@@ -65,10 +65,10 @@ def test_every_kind_of_change(tmp_path: Path) -> None:
         (
             {"a": OTHER, "b": "No"},
             {
-                1: "dissolved; no two of its documents are in one group any more",
+                1: "dissolved; no two of its documents are in one group any more; text changed: b, a",
                 2: "1 document with a new version (a)",
             },
-            {1: "dissolved; no longer in it: b", 2: "joined after its text changed: a"},
+            {1: "dissolved; left after its text changed: b", 2: "joined after its text changed: a"},
         ),
     ],
 )

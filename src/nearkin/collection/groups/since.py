@@ -14,7 +14,7 @@ from sqlalchemy import Connection, func, select
 from nearkin.collection.decisions.later import later_decisions
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
-from nearkin.collection.stored.document_rows import current_ids, document_rows
+from nearkin.collection.stored.document_rows import current_ids, current_rows, document_rows
 from nearkin.collection.stored.documents import stored_documents, with_documents
 from nearkin.collection.stored.group_history import PastGroups, grouped_loads, past_groups
 from nearkin.collection.stored.group_state import GroupState
@@ -75,6 +75,8 @@ class GroupChangeSince:
         Principal now, and at the end of the wave; None if the group does not exist, or did not exist.
     known_documents : tuple of str
         Those of the new documents that were stored with another text at the end of the wave, and not removed since.
+    changed_documents : tuple of str
+        Those of the left documents whose text has changed since then.
     """
 
     number: int
@@ -92,6 +94,7 @@ class GroupChangeSince:
     principal: str | None
     principal_was: str | None
     known_documents: tuple[str, ...] = ()
+    changed_documents: tuple[str, ...] = ()
 
     @property
     def has_new_principal(self) -> bool:
@@ -195,6 +198,7 @@ def groups_since(collection: OpenedCollection, wave: str, tolerance: Tolerance) 
         gone = {known[row].doc_id for row in now.rows.tolist() if not known[row].is_current}
         again = [one for one, kind in kinds.items() if kind == "new" and known[after.members[one].row].version > 1]
         stored_then = _stored_before(connection, again, then.seen_row)
+        changed = _left_with_other_texts(connection, before, kinds, known, now.seen_row)
         return GroupsSince(
             tolerance=tolerance,
             wave=wave,
@@ -203,13 +207,13 @@ def groups_since(collection: OpenedCollection, wave: str, tolerance: Tolerance) 
             n_groups=len(after.principals),
             n_groups_were=len(before.principals),
             n_later_loads=n_later_loads,
-            changes=tuple(_changes(before, after, kinds, stored_then)),
+            changes=tuple(_changes(before, after, kinds, stored_then, changed.keys())),
             n_not_grouped=_n_not_grouped(connection, now.seen_row),
             n_new_versions=_n_new_versions(connection, now.seen_row),
             n_gone=len(gone),
             n_removed=len(gone - current_ids(connection, gone)),
             n_decisions=_n_decisions(connection, tolerance),
-            documents=_table(before, after, kinds, known),
+            documents=_table(before, after, kinds, known, changed),
         )
 
 
@@ -374,10 +378,31 @@ def _stored_before(connection: Connection, doc_ids: Iterable[str], seen_row: int
     return {doc_id for doc_id, was in is_removed.items() if not was}
 
 
+def _left_with_other_texts(
+    connection: Connection,
+    before: _GroupsOf,
+    kinds: Mapping[str, ChangeKind],
+    known: Mapping[int, StoredDocument],
+    seen_row: int,
+) -> dict[str, StoredDocument]:
+    """Return the current versions of the documents that left a group, of those whose text changed, by their ids."""
+    left = [doc_id for doc_id, kind in kinds.items() if kind == "left"]
+    rows = [
+        one.row
+        for one in current_rows(connection, documents.c.doc_id, left)
+        if one.row < seen_row and one.content != known[before.members[one.doc_id].row].content
+    ]
+    return {one.doc_id: one for one in _documents(connection, rows).values()}
+
+
 def _changes(
-    before: _GroupsOf, after: _GroupsOf, kinds: Mapping[str, ChangeKind], stored_then: Set[str]
+    before: _GroupsOf, after: _GroupsOf, kinds: Mapping[str, ChangeKind], stored_then: Set[str], changed: Set[str]
 ) -> Iterator[GroupChangeSince]:
-    """Yield the changed groups by number; of their new documents, ``stored_then`` were stored with another text."""
+    """Yield the changed groups by number.
+
+    Of their new documents, ``stored_then`` were stored with another text; of the documents that left them, ``changed``
+    have another text now.
+    """
     listed = dict[int, dict[str, list[str]]]()
     moved, together = dict[int, set[int]](), Counter[tuple[int, int]]()
     for doc_id, kind in kinds.items():
@@ -416,6 +441,7 @@ def _changes(
             principal=after.principals.get(number),
             principal_was=before.principals.get(number),
             known_documents=tuple(one for one in of_kinds.get("new", ()) if one in stored_then),
+            changed_documents=tuple(one for one in of_kinds.get("left", ()) if one in changed),
         )
 
 
@@ -443,7 +469,11 @@ def _n_decisions(connection: Connection, tolerance: Tolerance) -> int:
 
 
 def _table(
-    before: _GroupsOf, after: _GroupsOf, kinds: Mapping[str, ChangeKind], known: Mapping[int, StoredDocument]
+    before: _GroupsOf,
+    after: _GroupsOf,
+    kinds: Mapping[str, ChangeKind],
+    known: Mapping[int, StoredDocument],
+    changed: Mapping[str, StoredDocument],
 ) -> pa.Table:
     rows = list[dict[str, object]]()
     for doc_id, kind in kinds.items():
@@ -451,13 +481,14 @@ def _table(
         one = now or was
         if one is None:
             continue
+        shown = changed.get(doc_id, known[one.row])
         rows.append(
             {
                 "group": None if now is None else now.group,
                 "group_was": None if was is None else was.group,
                 "doc_id": doc_id,
-                "version": known[one.row].version,
-                "wave": known[one.row].wave,
+                "version": shown.version,
+                "wave": shown.wave,
                 "change": kind,
                 "is_principal": now is not None and after.principals.get(now.group) == doc_id,
                 "was_principal": was is not None and before.principals.get(was.group) == doc_id,

@@ -170,8 +170,12 @@ def change_sentences(
 
 def _in_words(change: GroupChange) -> str:
     if change.is_dissolved:
-        dissolved = "dissolved; no two of its documents are in one group any more"
-        return dissolved + (f"; removed: {_first(change.removed_documents)}" if change.removed_documents else "")
+        said = ["dissolved; no two of its documents are in one group any more"]
+        if changed := [one for one in change.gone_documents if one not in change.removed_documents]:
+            said.append(f"text changed: {_first(changed)}")
+        if change.removed_documents:
+            said.append(f"removed: {_first(change.removed_documents)}")
+        return "; ".join(said)
     said = []
     if change.is_new:
         said.append("new")
@@ -192,7 +196,8 @@ def _in_words(change: GroupChange) -> str:
         said.append(f"{_first(left)} {agreeing(len(left), 'is', 'are')} no longer in any group")
     gone = [doc_id for doc_id in change.gone_documents if doc_id != change.principal_was]
     if elsewhere := [doc_id for doc_id in gone if doc_id not in change.removed_documents]:
-        said.append(f"{_first(elsewhere)} {agreeing(len(elsewhere), 'is', 'are')} no longer in it")
+        are, texts = agreeing(len(elsewhere), "is", "are"), agreeing(len(elsewhere), "its text", "their texts")
+        said.append(f"{_first(elsewhere)} {are} no longer in it, because {texts} changed")
     if removed := [doc_id for doc_id in gone if doc_id in change.removed_documents]:
         said.append(f"removed: {_first(removed)}")
     if change.n_lost and not change.gone_documents:

@@ -92,7 +92,8 @@ def change_words(change: GroupChangeSince) -> str:
         (change.known_documents, "joined after its text changed"),
         (change.joined_documents, "joined"),
         (change.new_versions, "new version"),
-        (change.left_documents, "no longer in it"),
+        (change.changed_documents, "left after its text changed"),
+        ([one for one in change.left_documents if one not in change.changed_documents], "no longer in it"),
         (change.removed_documents, "removed"),
     ):
         if doc_ids:
@@ -103,7 +104,7 @@ def change_words(change: GroupChangeSince) -> str:
 
 
 def reason_words(
-    row: Mapping[str, object], new_groups: Container[object], known_documents: Container[object] = ()
+    row: Mapping[str, object], new_groups: Container[object], changed_documents: Container[object] = ()
 ) -> str:
     """Give the reason why a document should be looked at.
 
@@ -113,21 +114,25 @@ def reason_words(
         Row of `GroupsSince.documents`.
     new_groups : container of int
         Numbers of the groups that are new.
-    known_documents : container of str
-        New documents of groups that were stored with another text before.
+    changed_documents : container of str
+        New documents of groups that were stored with another text before, and documents that left with another text.
 
     Examples
     --------
     >>> row = {"change": "moved", "group_was": 2, "group": 3, "was_principal": True, "is_principal": False}
     >>> reason_words(row, [3])
     'moved from group 2, whose principal it was, to the new group 3'
+    >>> reason_words(row | {"change": "left", "group": None, "doc_id": "a"}, [], {"a"})
+    'its text changed: no longer in group 2, whose principal it was'
     """
     now = f"{'the new group' if row['group'] in new_groups else 'group'} {row['group']}"
     was = f"group {row['group_was']}" + ", whose principal it was" * bool(row["was_principal"])
     if row["change"] == "principal":
         return f"now the principal of {now}" if row["is_principal"] else f"no longer the principal of {now}"
-    if row["change"] == "new" and row.get("doc_id") in known_documents:
+    if row["change"] == "new" and row.get("doc_id") in changed_documents:
         return f"its text changed: was in no group, is now in {now}" + _if_principal(row, new_groups)
+    if row["change"] == "left" and row.get("doc_id") in changed_documents:
+        return f"its text changed: no longer in {was}"
     words = {
         "new": f"new document in {now}",
         "joined": f"was in no group, is now in {now}",

@@ -163,7 +163,7 @@ def _to_look_at(service: ReviewService, found: GroupsSince, start: int) -> list[
     """Return a page of the documents with a change, each with the reason and the decisions on an earlier text."""
     rows = found.documents.slice(start, _CHANGES_OF_A_PAGE).to_pylist()
     new_groups = {one.number for one in found.changes if one.is_new}
-    known = {doc_id for one in found.changes for doc_id in one.known_documents}
+    changed = {doc_id for one in found.changes for doc_id in (*one.known_documents, *one.changed_documents)}
     with service.collection.opened.store.reading() as connection:
         overtaken = overtaken_decisions(connection, [row["doc_id"] for row in rows])
         current = current_ids_among_known(connection, [row["doc_id"] for row in rows])
@@ -171,7 +171,7 @@ def _to_look_at(service: ReviewService, found: GroupsSince, start: int) -> list[
         DocumentToLookAt(
             **{name: row[name] for name in ("doc_id", "version", "wave", "group", "group_was", "change")},
             is_current=row["doc_id"] in current,
-            reason=reason_words(row, new_groups, known),
+            reason=reason_words(row, new_groups, changed),
             overtaken=tuple(map(setting_words, overtaken.get(row["doc_id"], ()))),
         )
         for row in rows
