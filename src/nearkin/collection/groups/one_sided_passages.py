@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 
 from nearkin.nouns import counted
-from nearkin.stages.differences.one_sided import Excerpt, excerpt, first_passages
+from nearkin.stages.differences.one_sided import Excerpt, excerpt, first_passages, joined
 from nearkin.stages.differences.relating import MemberComparison
 from nearkin.stages.differences.words import count_words
 
@@ -90,7 +90,7 @@ class OneSidedPassages:
         line = f"{self.doc_id} {moved or verb}"
         if self.n_words:
             line += f", and {verb}" if moved else ""
-            line += f" {self.amount()}: {' … '.join(self.passages)}"
+            line += f" {self.amount()}: {joined(self.passages)}"
         if self.n_words_left_out:
             line += f" … and {counted(self.n_words_left_out, 'more word')} that this file leaves out"
         return line if self.is_whole else f"{line} (the texts are too long to be compared to the end)"

@@ -17,7 +17,7 @@ MAX_CHARACTERS = 1_000_000
 """Maximum number of characters that are kept of one side; the negations are named in any case."""
 
 
-_GAP = " … "
+_GAP, _OPENING = " … ", "… "
 _NEAR = 64  # characters around a passage in which a sentence is looked for
 _SENTENCE_ENDS = ".!?;:"
 _AT_SENTENCE = re.compile(r"(?:[.!?;:]|[\r\n])\s*$")
@@ -134,13 +134,24 @@ def excerpt(passages: Sequence[str], negations_at: Sequence[tuple[int, int]], n_
     Excerpt(text='Ada … Kern', n_words_left=0)
     """
     if sum(map(len, passages)) + len(_GAP) * (len(passages) - 1) <= most:
-        whole = _GAP.join(passages[number] for number in _order(passages, negations_at))
+        whole = joined(passages[number] for number in _order(passages, negations_at))
         if not (n_left := n_words - sum(map(count_words, passages))):
             return Excerpt(whole, n_left)
     else:
-        whole = _GAP.join(first_passages(passages, negations_at, most).passages)
+        whole = joined(first_passages(passages, negations_at, most).passages)
     shown = _cut(whole, most - 2).rstrip(" …")
     return Excerpt(f"{shown} …", n_words - count_words(shown))
+
+
+def joined(passages: Iterable[str]) -> str:
+    """Return passages as one line, with an ellipsis between any two.
+
+    Examples
+    --------
+    >>> joined(("… shall not pay", "… shall not paint", "new word"))
+    '… shall not pay … shall not paint … new word'
+    """
+    return _GAP.join(one.removeprefix(_OPENING) if i else one for i, one in enumerate(passages))
 
 
 def first_passages(passages: Sequence[str], negations_at: Sequence[tuple[int, int]], most: int) -> FirstPassages:
@@ -156,7 +167,7 @@ def first_passages(passages: Sequence[str], negations_at: Sequence[tuple[int, in
         if n_characters >= most:
             break
         start = _start_near(passages[number], place_in.get(number, 0), most)
-        opening = "… " if start else ""
+        opening = _OPENING if start else ""
         piece = opening + _cut(passages[number][start : start + most + 1], most)
         if number in place_in and (place := place_in[number] - start + len(opening)) < len(piece):
             places.append((len(pieces), place))
