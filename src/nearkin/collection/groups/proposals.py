@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,14 +40,71 @@ class GroupProposal:
     n_indirect: int
 
 
-_KEPT = KeptValues[dict[int, GroupProposal]]()
-"""Proposals for the groups of the latest page, by tolerance."""
+_MAX_KEPT = 10_000
+MAX_COMPARED = 50_000
+"""Maximum number of documents of a page that are compared with their principals, which takes about two seconds."""
+
+
+class RecentProposals:
+    """Proposals for the groups that were asked for last, of one state of the documents and the groups.
+
+    Examples
+    --------
+    >>> recent, asked = RecentProposals(), []
+    >>> def compare(numbers):
+    ...     asked.append(numbers)
+    ...     return {number: GroupProposal(None, number) for number in numbers}
+    >>> pages = [recent.of(numbers, compare) for numbers in ([1, 2], [3], [2, 1, 3])]
+    >>> asked, [one.n_indirect for one in pages[2].values()]
+    ([[1, 2], [3]], [2, 1, 3])
+    """
+
+    def __init__(self) -> None:
+        self._known = OrderedDict[int, GroupProposal | None]()
+        self._lock = threading.Lock()
+
+    def of(
+        self, numbers: Sequence[int], compare: Callable[[Sequence[int]], Mapping[int, GroupProposal]]
+    ) -> dict[int, GroupProposal]:
+        """Return the proposals for some groups; only groups that are not known are compared."""
+        with self._lock:
+            known = {number: self._known[number] for number in numbers if number in self._known}
+        missing = [number for number in numbers if number not in known]
+        found = compare(missing) if missing else {}
+        known |= {number: found.get(number) for number in missing}
+        with self._lock:
+            for number, proposal in known.items():
+                self._known[number] = proposal
+                self._known.move_to_end(number)
+            while len(self._known) > _MAX_KEPT:
+                self._known.popitem(last=False)
+        return {number: one for number in numbers if (one := known[number]) is not None}
+
+
+_KEPT = KeptValues[RecentProposals]()
+"""Recent proposals by tolerance."""
+
+
+def compared_groups(sizes: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the numbers of the groups that a page compares, given the number and the size of each of its groups.
+
+    Examples
+    --------
+    >>> compared_groups([(7, 40_000), (3, 20_000), (5, 10_000)])
+    [7, 5]
+    """
+    chosen, n_left = list[int](), MAX_COMPARED
+    for number, n_documents in sizes:
+        if n_documents <= n_left:
+            chosen.append(number)
+            n_left -= n_documents
+    return chosen
 
 
 def group_proposals(
     collection: OpenedCollection, tolerance: Tolerance, numbers: Sequence[int]
 ) -> dict[int, GroupProposal]:
-    """Compare the members of some stored groups with their principals, unless that was the latest question.
+    """Compare the members of some stored groups with their principals, except of groups that were asked for recently.
 
     Raises
     ------
@@ -60,13 +119,9 @@ def group_proposals(
         if state.number is None:
             return {}
         chosen = chosen_principals(seen.connection)
-        made_from = state, StoredState.now(seen.connection), tuple(numbers), tuple(chosen.items())
-        return _KEPT.get(
-            seen.connection.engine,
-            state.tolerance,
-            made_from,
-            lambda: _compared(collection, seen, tolerance, state, numbers, chosen),
-        )
+        made_from = state, StoredState.now(seen.connection), tuple(chosen.items())
+        recent = _KEPT.get(seen.connection.engine, state.tolerance, made_from, RecentProposals)
+        return recent.of(numbers, lambda some: _compared(collection, seen, tolerance, state, some, chosen))
 
     return collection.answered(ask)
 
@@ -104,12 +159,15 @@ def _compared(
         if group_of[one.content] in members:
             members[group_of[one.content]].append(ShownPrincipal(one.row, one.content, one.doc_id))
     matching, measures = matching_of(seen.connection, collection.counting, seen.segments, tolerance, "groups")
-    pairs = [(shown[number].content, one.content) for number, some in members.items() for one in some]
+    pairs = list(
+        dict.fromkeys((shown[number].content, one.content) for number, some in members.items() for one in some)
+    )
     sides: I64 = np.array(pairs, np.int64).reshape(-1, 2)
-    is_match = iter(matching.is_match(measures.of(sides[:, 0], sides[:, 1])).tolist())
+    is_match = dict(zip(pairs, matching.is_match(measures.of(sides[:, 0], sides[:, 1])).tolist(), strict=True))
     return {
         number: GroupProposal(
-            proposed_among(seen.connection, some, shown[number], chosen), sum(not next(is_match) for _ in some)
+            proposed_among(seen.connection, some, shown[number], chosen),
+            sum(not is_match[shown[number].content, one.content] for one in some),
         )
         for number, some in members.items()
     }

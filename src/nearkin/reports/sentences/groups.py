@@ -215,3 +215,21 @@ def _in_words(change: GroupChange) -> str:
 
 def _first(doc_ids: Sequence[str]) -> str:
     return first_of(doc_ids, 3)
+
+
+def not_compared_sentences(n_groups: int, max_compared: int, tolerance: Tolerance) -> Iterator[Sentence]:
+    """Say why a page has no indirect members of some groups, and which command has them.
+
+    Examples
+    --------
+    >>> from nearkin.collection.tolerance import Tolerance
+    >>> print(*not_compared_sentences(1, 50_000, Tolerance.of(gamma=0.1)))
+    Indirect members and proposed principals of 1 group are not shown: a page compares at most 50,000 documents with \
+their principals. For all groups: nearkin groups COLLECTION --gamma 0.1
+    """
+    if n_groups:
+        yield Sentence(
+            f"Indirect members and proposed principals of {counted(n_groups, 'group')} are not shown: a page compares "
+            f"at most {counted(max_compared, 'document')} with their principals. For all groups: nearkin groups "
+            f"COLLECTION{tolerance.of_groups()}"
+        )

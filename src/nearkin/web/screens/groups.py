@@ -11,12 +11,12 @@ from markupsafe import Markup
 
 from nearkin.collection.groups.listed import later_changes, neighbours_of, stored_groups, stored_tolerances
 from nearkin.collection.groups.members import group_members
-from nearkin.collection.groups.proposals import group_proposals
+from nearkin.collection.groups.proposals import MAX_COMPARED, compared_groups, group_proposals
 from nearkin.collection.stored.group_state import GroupState, n_not_compared
 from nearkin.errors import NearkinError
 from nearkin.reports.comparison.page import comparison_fragment
 from nearkin.reports.sentences.compare import similarity_facts
-from nearkin.reports.sentences.groups import later_sentences, search_sentences
+from nearkin.reports.sentences.groups import later_sentences, not_compared_sentences, search_sentences
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.jobs import Job
 from nearkin.web.queries import GroupingQuery, OverlayQuery, SizesQuery
@@ -61,9 +61,11 @@ def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
         )  # fmt: skip
         tolerances = stored_tolerances(connection)
         n_pairs = n_not_compared(connection, GroupState.known(connection, str(asked.tolerance)))
-    proposals = group_proposals(service.collection.opened, asked.tolerance, [one.number for one in found.groups])
+    compared = compared_groups([(one.number, one.n_documents) for one in found.groups])
+    proposals = group_proposals(service.collection.opened, asked.tolerance, compared)
     said = list(later_sentences(found.n_not_grouped, found.n_decisions)) if found.is_stored else []
     said += search_sentences(asked.tolerance, n_pairs) if found.is_stored else []
+    said += not_compared_sentences(len(found.groups) - len(compared), MAX_COMPARED, asked.tolerance)
     values = {
         "asked": asked,
         "value": asked.tolerance.value,
