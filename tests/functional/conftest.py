@@ -111,6 +111,12 @@ class Ended:
         self.assert_clean()
         assert self.code == 0, self.err
 
+    def assert_quiet(self, *beginnings: str) -> None:
+        """It is done, and each line of standard error is a warning with one of these beginnings."""
+        self.assert_done()
+        allowed = tuple(f"Warning: {one}" for one in beginnings)
+        assert [line for line in self.err.splitlines() if not line.startswith(allowed)] == []
+
 
 def nearkin(*arguments: str | Path, stdin: bytes | None = None, **environment: str) -> Ended:
     """The command line as its own process, where that is the subject; otherwise use `nearkin_here`.

@@ -188,7 +188,7 @@ def test_a_document_that_may_not_fit_is_named():
     result = package.dedup(["a " * 4_000_000, "short", "b " * 3_500_000], memory="256MiB", progress=Watcher())
     assert len(result.kept) == 3
     (told,) = [message for message in said if "--memory" in message]
-    assert told.startswith("table:1 (and 1 more): a document of 8,000,000 characters")
+    assert told.startswith("Warning: table:1 (and 1 more): a document of 8,000,000 characters")
     said.clear()
     package.dedup(["a " * 1_000_000], memory="256MiB", progress=Watcher())
     assert not any("--memory" in message for message in said)

@@ -182,9 +182,13 @@ def test_the_answer_says_why_and_what_to_do(tmp_path, monkeypatch):
     )
     inputs = "data/a", "data/b"
     assert nearkin_here("add", "matter", *inputs).out.endswith(said)
-    for silent in ("--quiet", "--json"):
+    found = (
+        "Warning: 4 found: 3 with text, 1 not stored (for the same reason as in an earlier load). For the reasons: "
+        "nearkin exceptions matter\n"
+    )
+    for silent, before in (("--quiet", found), ("--json", "")):
         ended = nearkin_here("add", "matter", *inputs, silent)
-        assert (ended.code, ended.err) == (0, f"Warning: {said}")
+        assert (ended.code, ended.err) == (0, f"{before}Warning: {said}")
     added = json.loads(ended.out)
     assert (added["n_shared_ids"], added["first_shared_id"], added["folder_above"]) == (1, "b/mail/1.txt", "data")
     assert nearkin_here("add", "new", "data", "--quiet").err == ""

@@ -259,7 +259,8 @@ def test_a_query_is_printed_without_numba():
 
 def test_an_installation_can_be_quiet(tmp_path):
     ended = run("sql", "install", tmp_path / "matter", "-q")
-    assert (ended.out, ended.err) == ("", "")
+    created = "There was no collection: a new, empty one was created. To use one that exists, check the name."
+    assert (ended.out, ended.err) == ("", f"Warning: {created}\n")
     refused = run("sql", "install", tmp_path / "matter", "-x", code=2)
     assert refused.err.endswith("No such option: -x\n")
 

@@ -92,9 +92,10 @@ def test_no_bars_and_no_colours_in_a_pipe(corpus, tmp_path):
     assert all(line.startswith("· ") for line in ended.err.splitlines())  # what was guessed and planned
 
 
-def test_quiet_is_quiet(corpus, tmp_path):
+def test_quiet_prints_only_warnings(corpus, tmp_path):
     code, sent = on_a_terminal("dedup", *corpus, "--out", tmp_path / "out", *CHOSEN, "--no-report", "--quiet")
-    assert (code, sent) == (0, "")
+    warned = "Warning: exceptions.csv lists 2 documents without text: 2 empty"
+    assert (code, sent) == (0, f"\x1b[33m{warned}\x1b[0m\r\n")
 
 
 def test_a_reader_that_goes_away(corpus, tmp_path):
