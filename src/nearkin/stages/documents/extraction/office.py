@@ -18,6 +18,7 @@ from nearkin.stages.documents.extraction.embedded import unwrapped
 from nearkin.stages.documents.extraction.kept_property import kept_property
 from nearkin.stages.documents.extraction.kinds import ZIPPED
 from nearkin.stages.documents.extraction.limits import raised_by
+from nearkin.stages.documents.extraction.office_gaps import without_gaps
 from nearkin.stages.documents.extraction.office_part_reading import PartLacking
 from nearkin.stages.documents.extraction.office_parts import checked_parts
 from nearkin.stages.documents.extraction.office_usual_form import usual_form
@@ -57,14 +58,20 @@ _DAMAGED = re.compile(r"invalid zip archive", re.IGNORECASE)
 _BOMB = re.compile(r"\bratio\b|bomb|security|limit exceeded|exceeds", re.IGNORECASE)
 _LOSS = re.compile(
     r"\bsheet\b.*\bskipped\b|(?:content|text|notes|comments) (?:was|were) not extracted"
-    r"|(?:header|footer)\b.*\bdropped\b",
+    r"|(?:header|footer)\b.*\bdropped\b|\boutput truncated\b",
     re.IGNORECASE,
 )
 """Words of warnings that text was omitted."""
+_GAPS = re.compile(r"\bdeclared \d+ rows but only\b|\boutput truncated\b", re.IGNORECASE)
+"""Words of warnings about sheets with few cells far from each other, of which cells were omitted."""
 _CELLS = re.compile(r"\bcell limit\b", re.IGNORECASE)
 _MIN_CELLS, _BYTES_A_CELL = 100_000, 128
 """The least maximum number of cells, and the bytes of the limit of a text of which each allows one."""
 _TIME = re.compile(r"timed? ?out", re.IGNORECASE)
+
+
+class TooManyCells(ExtractionError):
+    """The tables have more cells than are read, empty ones included."""
 
 
 class OfficeFile:
@@ -135,22 +142,27 @@ class OfficeFile:
         try:
             found = self._extracted(self._data)
         except ExtractionError as error:
-            again = self._read_again() if error.exception == "corrupt" else None
+            has_gaps = isinstance(error, TooManyCells)
+            again = self._read_again(has_gaps=has_gaps) if has_gaps or error.exception == "corrupt" else None
             if again is None:
                 raise
             return again
-        again = self._read_again() if found.is_unusual else None
+        has_gaps = any(map(_GAPS.search, found.warnings))
+        again = self._read_again(has_gaps=has_gaps) if has_gaps or found.is_unusual else None
         if again is not None and (again.lacking is None or len(again.text) > len(found.text)):
             return again
         return found
 
-    def _read_again(self) -> ExtractedText | None:
-        """Return the text of the file in its usual form; None if it has none or is not read either."""
+    def _read_again(self, *, has_gaps: bool) -> ExtractedText | None:
+        """Return the text of the file in its usual form, or without gaps; None if it has none or is not read either."""
         if not self._has_parts:
             return None
-        limits = self._given.limits
+        n_bytes, ratio = self._given.limits["output_bytes"], self._given.limits["compression_ratio"]
         archive, kind = self._given.blob.archive, self._given.kind
-        form = usual_form(archive, kind, limits["output_bytes"], limits["compression_ratio"])
+        if has_gaps:
+            form = without_gaps(archive, kind, n_bytes, ratio, _max_cells(n_bytes))
+        else:
+            form = usual_form(archive, kind, n_bytes, ratio)
         try:
             return None if form is None else self._extracted(form)
         except ExtractionError:
@@ -432,6 +444,8 @@ def _in_words(message: str, output_bytes: int) -> ExtractionError:
     why = re.sub(r"^(?:Parsing|Validation|IO|Security) error: ", "", message.splitlines()[0] if message else "")[:300]
     if _ENCRYPTED.search(why):
         return ExtractionError("encrypted", "encrypted with a password")
+    if _CELLS.search(why):
+        return TooManyCells("bomb", f"refused: {_refusal(why, output_bytes)}")
     if _BOMB.search(why) and not _DAMAGED.search(why):
         return ExtractionError("bomb", f"refused: {_refusal(why, output_bytes)}")
     if _TIME.search(why):

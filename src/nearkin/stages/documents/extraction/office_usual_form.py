@@ -71,17 +71,14 @@ def usual_form(archive: zipfile.ZipFile, kind: str, max_bytes: int, max_ratio: i
         None for a book, for a file that is too big or has entities that expand too far, and for one that cannot be
         read.
     """
-    entries = {entry.filename: entry for entry in archive.infolist()}
-    sizes = [(entry.file_size, entry.compress_size) for entry in entries.values()]
-    is_bomb = any(size > FREE_BYTES and size > max_ratio * packed for size, packed in sizes)
-    if kind == "epub" or is_bomb or sum(size for size, _ in sizes) > max_bytes:
+    if kind == "epub" or is_too_big(archive, max_bytes, max_ratio):
         return None
     try:
         names = _usual_names(archive, kind)
         taken = set(names.values())
         sink = io.BytesIO()
         with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as written:
-            for name in entries:
+            for name in dict.fromkeys(archive.namelist()):
                 new = names.get(name, name)
                 if new == name and name in taken:
                     continue  # another part takes its name
@@ -89,6 +86,14 @@ def usual_form(archive: zipfile.ZipFile, kind: str, max_bytes: int, max_ratio: i
     except (*UNREADABLE, ExpansionError):
         return None
     return sink.getvalue()
+
+
+def is_too_big(archive: zipfile.ZipFile, max_bytes: int, max_ratio: int) -> bool:
+    """Whether the files in an archive are too big, altogether or as multiples of their packed sizes."""
+    entries = {entry.filename: entry for entry in archive.infolist()}
+    sizes = [(entry.file_size, entry.compress_size) for entry in entries.values()]
+    is_bomb = any(size > FREE_BYTES and size > max_ratio * packed for size, packed in sizes)
+    return is_bomb or sum(size for size, _ in sizes) > max_bytes
 
 
 def usual_xml(part: bytes) -> bytes:
