@@ -113,7 +113,7 @@ def checked_parts(archive: zipfile.ZipFile, kind: str, text: str, *, is_suspect:
     ...     checked_parts(archive, "docx", "It was.").lacking.sentence
     'its word/document.xml is truncated: text may be missing'
     """
-    is_usual = kind in MAIN and not is_suspect and all(map(_KNOWN_NAME.match, archive.namelist()))
+    is_usual = not is_suspect and has_usual_names(archive, kind)
     check = _PartsCheck(archive, kind, text)
     fault = check.read(parts_of(archive, kind, is_suspect=not is_usual))
     if fault is not None:
@@ -195,6 +195,11 @@ class _PartsCheck:
             further.lines += further.not_read(self._remarks)
             add_open_document(further, self._archive, self._kind)
         return further
+
+
+def has_usual_names(archive: zipfile.ZipFile, kind: str) -> bool:
+    """Whether the names of the parts of a file of Word, Excel or PowerPoint tell their roles."""
+    return kind in MAIN and all(map(_KNOWN_NAME.match, archive.namelist()))
 
 
 def parts_of(archive: zipfile.ZipFile, kind: str, *, is_suspect: bool = True) -> list[OfficePart]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
+import zipfile
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from nearkin.stages.documents.extraction import office
 from nearkin.stages.documents.extraction.embedded import unwrapped
 from nearkin.stages.documents.extraction.pdf import is_broken
 
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 PAGES = [
     ("<h1>A</h1>\n<p>one &lt;b&gt; &amp;amp;</p>\n", "A\none <b> &amp;"),
     ("<table><tr><td>a</td><td>b</td></tr><tr><th>c</th></tr></table>", "a b\nc"),
@@ -28,6 +30,37 @@ PAGES = [
 @pytest.mark.parametrize(("page", "text"), PAGES, ids=[text for _, text in PAGES])
 def test_tags_of_the_library_become_lines(page, text):
     assert office._text_of_tags(page) == text
+
+
+MARKS = "See [^1], [^note] and [cmt:0]. [Image: a cat]"
+NOTE = '</w:r><w:r><w:footnoteReference w:id="2"/></w:r></w:p>'
+
+
+def with_note(data: bytes) -> bytes:
+    """The same document of Word with a footnote."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = {one: archive.read(one) for one in archive.namelist()}
+    parts["word/document.xml"] = parts["word/document.xml"].replace(b"</w:r></w:p>", NOTE.encode())
+    note = '<w:footnote w:id="2"><w:p><w:r><w:t>A note.</w:t></w:r></w:p></w:footnote>'
+    parts["word/footnotes.xml"] = f'<w:footnotes xmlns:w="{WORD}">{note}</w:footnotes>'
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/footnotes"
+    relation = f'<Relationship Id="f" Type="{kind}" Target="footnotes.xml"/></Relationships>'
+    relations = parts["word/_rels/document.xml.rels"]
+    parts["word/_rels/document.xml.rels"] = relations.replace(b"</Relationships>", relation.encode())
+    return make.zipped(parts)
+
+
+def test_marks_that_an_author_wrote_are_text_and_those_of_the_library_are_not(pool, tmp_path):
+    rtf = b"{\\rtf1 " + MARKS.encode() + b"{\\footnote A note.}\\par [Image: a dog]\\par {\\pict\\pngblip 89}}"
+    files = {
+        "a.docx": with_note(make.docx([MARKS])), "a.odt": make.odt([MARKS, "[Image: a dog]"]),
+        "a.pptx": make.pptx([MARKS]), "a.xlsx": make.xlsx([[MARKS]]), "a.rtf": rtf,
+    }  # fmt: skip
+    texts = {name: text_of(one) for name, one in extracted(pool, written(tmp_path, files)).items()}
+    assert texts["a.docx"] == f"{MARKS}\nA note."
+    assert [text.count(MARKS) for text in texts.values()] == [1] * 5
+    assert [name for name, text in texts.items() if "[Image: a dog]" in text] == ["a.odt", "a.rtf"]
+    assert "[Image: image]" not in texts["a.rtf"]
 
 
 def native(name: bytes, content: bytes) -> bytes:
