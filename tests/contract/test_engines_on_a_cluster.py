@@ -383,7 +383,7 @@ def test_files_that_a_worker_does_not_see(tmp_path, spark, monkeypatch):
     [
         (
             "read",
-            "is not the same file on the worker .*: its size or modification time differs.* nothing may write to it",
+            "is not the same file on the worker .*: its size differs.* nothing may write to it",
         ),
         ("texts", "changed while it was read"),
     ],

@@ -14,6 +14,7 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.reading.inputs import LooseFilesInput
 from nearkin.workflows.reading.on_spark import task_input
+from nearkin.workflows.reading.on_spark.notes import Notes
 from nearkin.workflows.reading.on_spark.task_input import TaskInput
 
 
@@ -93,8 +94,10 @@ def test_short_texts_are_opened_once(folder, tmp_path, monkeypatch):
 def test_a_worker_of_a_cluster_needs_the_same_libraries(folder, monkeypatch):
     task = TaskInput.of(loose(folder))
     assert task.extractors
-    assert task.checked().n_workers == 1
+    with task.reading(Notes()) as one:
+        assert one.n_workers == 1
     monkeypatch.setattr(task_input, "installed_extractors", lambda: ())
-    with pytest.raises(SourceError, match=r"Install nearkin\[documents\] in the same versions on every machine"):
-        task.checked()
+    said = r"Install nearkin\[documents\] in the same versions on every machine"
+    with pytest.raises(SourceError, match=said), task.reading(Notes()):
+        pass
     assert not TaskInput.of(loose(folder, "file")).extractors

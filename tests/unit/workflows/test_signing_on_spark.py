@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from nearkin.engines.spark.layout import Block
 from nearkin.errors import SourceError
 from nearkin.records import BitSignatures
 from nearkin.runs.meter import Meter
@@ -17,9 +19,10 @@ from nearkin.runs.progress import Silent
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.reading.on_spark import tasks as grouping_of_files
-from nearkin.workflows.reading.on_spark.notes import Notes, tell
-from nearkin.workflows.reading.on_spark.tasks import TaskInput, task_blocks, task_input, texts_of
+from nearkin.workflows.reading.on_spark.notes import Notes, take_notes
+from nearkin.workflows.reading.on_spark.tasks import TaskInput, reading_texts, task_blocks, task_input
 from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.signing.batches import DOCUMENTS
 from nearkin.workflows.signing.counting import collect
 from nearkin.workflows.signing.on_spark.counting import COUNTED, FEATURES, AddCountsTask, CountFeaturesTask
@@ -42,6 +45,12 @@ def files(tmp_path) -> list[str]:
     return [str(tmp_path / "a.jsonl"), str(tmp_path / "in")]
 
 
+def read(given: TaskInput, notes: Notes | None = None) -> Texts:
+    """Check an input as a task does that reads nothing."""
+    with reading_texts(given, RULES, notes or Notes()) as texts:
+        return texts
+
+
 def inputs_of(files: list[str]) -> list[TaskInput]:
     return [task_input([block]) for block in task_blocks(resolve_sources(files).sources, "utf-8")]
 
@@ -49,7 +58,7 @@ def inputs_of(files: list[str]) -> list[TaskInput]:
 def test_the_files_of_a_folder_are_divided(files, monkeypatch):
     monkeypatch.setattr(grouping_of_files, "_FILES_A_TASK", 2)
     assert [len(one.seen) for one in inputs_of(files)] == [1, 2, 2, 1]
-    assert [name for one in inputs_of(files) for name in texts_of(one, RULES).names] == [
+    assert [name for one in inputs_of(files) for name in read(one).names] == [
         files[0], *(f"{i}.txt" for i in range(5)),
     ]  # fmt: skip
 
@@ -58,16 +67,15 @@ def test_paths_are_seen_from_every_directory(files, monkeypatch):
     monkeypatch.chdir(Path(files[0]).parent)
     found = inputs_of(["a.jsonl", "in"])
     monkeypatch.chdir("/")
-    assert [texts_of(one, RULES).sources[0].path for one in found] == [files[0], f"{files[1]}/0.txt"]
-    assert texts_of(found[0], RULES).names == ["a.jsonl"]
+    assert [read(one).sources[0].path for one in found] == [files[0], f"{files[1]}/0.txt"]
+    assert read(found[0]).names == ["a.jsonl"]
 
 
 @pytest.mark.parametrize(
     ("spoil", "told"),
     [
         (Path.unlink, "it does not exist"),
-        (lambda path: path.write_text("longer than it was before"), "its size or modification time differs"),
-        (lambda path: os.utime(path, (1, 1)), "its size or modification time differs"),
+        (lambda path: path.write_text("longer than it was before"), "its size differs"),
         (lambda path: (path.unlink(), path.mkdir()), "it does not exist"),
     ],
 )
@@ -77,16 +85,42 @@ def test_a_worker_that_sees_other_files(name, spoil, told, files, tmp_path):
     found = inputs_of(files)
     spoil(tmp_path / name)
     with pytest.raises(SourceError, match=rf"{Path(name).name} is not the same file on the worker .*: {told}\. Every"):
-        texts_of(found[0 if name == "a.jsonl" else 1], RULES)
+        read(found[0 if name == "a.jsonl" else 1])
+
+
+def test_bytes_decide_if_only_the_modification_time_differs(files):
+    """The driver and a worker have copies of a file, under one path."""
+    driver, path = os.stat(files[0]).st_mtime_ns, Path(files[0])
+
+    def blocks_of_a_worker(content: str, changes: Callable[[], object] = lambda: None) -> list[Block]:
+        [given], notes = inputs_of(files[:1]), Notes()
+        path.write_text(content)
+        os.utime(path, (1, 1))
+        with reading_texts(given, RULES, notes):
+            changes()
+        path.write_text(RECORD)
+        os.utime(path, ns=(driver, driver))
+        return list(notes.blocks(0, target=0))
+
+    assert [block.stream for block in blocks_of_a_worker(RECORD)] == ["checksums"]
+    take_notes(blocks_of_a_worker(RECORD), Silent())
+    with pytest.raises(SourceError, match=r"a\.jsonl is not the same file on the worker .*: its content differs\. Ev"):
+        take_notes(blocks_of_a_worker(RECORD.upper()), Silent())
+    with pytest.raises(SourceError, match="it changed while it was read"):
+        blocks_of_a_worker(RECORD, lambda: os.utime(path, (2, 2)))
+    same = blocks_of_a_worker(RECORD)
+    os.utime(path, (3, 3))  # written after the task was made: the worker may have read the new bytes as well
+    with pytest.raises(SourceError, match="the driver's file changed while it was read"):
+        take_notes(same, Silent())
 
 
 def test_a_worker_that_may_not_read(files, monkeypatch):
     found = inputs_of(files)
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(SourceError, match="permission denied"):
-        texts_of(found[1], RULES)
+        read(found[1])
     for one in inputs_of(files):  # what the driver may not read either is told in its place
-        texts_of(one, RULES)
+        read(one)
 
 
 def test_features_are_added_up_wherever_they_meet(files):
@@ -154,6 +188,6 @@ def test_notes_are_said_in_reading_order():
         for word in ("first", "second \udcff"):
             notes.say(f"{number}: {word}")
         blocks += notes.blocks(number, target=0)
-    tell(blocks, said)
+    take_notes(blocks, said)
     assert said.said == [f"{number}: {word}" for number in (2, 7, 11) for word in ("first", "second \udcff")]
     assert list(Notes().blocks(3, target=0)) == []

@@ -137,6 +137,10 @@ class Stages:
         """Whether a stage was finished, by this run or by an interrupted one."""
         return (self.folder / name / _DONE).exists()
 
+    def forget(self, name: str) -> None:
+        """Let a resumed run compute a stage again: the driver refused its results."""
+        (self.folder / name / _DONE).unlink(missing_ok=True)
+
     def kept(self, name: str, make: Callable[[], Blocks]) -> Blocks:
         """Return the blocks of a stage; those kept by an interrupted run are not computed again."""
         place = f"file://{(self.folder / name).absolute()}"

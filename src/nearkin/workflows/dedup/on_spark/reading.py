@@ -22,7 +22,7 @@ from nearkin.workflows.dedup.on_spark.streams import CHUNKS, INPUTS
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.reading import read_one
 from nearkin.workflows.reading.inputs import Input
-from nearkin.workflows.reading.on_spark.notes import Notes, tell
+from nearkin.workflows.reading.on_spark.notes import Notes, read_by_tasks
 from nearkin.workflows.reading.on_spark.task_input import Files, TaskInput
 
 
@@ -41,9 +41,7 @@ def read_all(
     seen = [TaskInput.of(cast("Files", one)) for one in inputs]
     tasks = [Block("input", i, pickle.dumps((first_sources[i], one))) for i, one in enumerate(seen)]
     reading = ReadInputTask(Spool(spool.path.absolute()), options, rules)
-    read = stages.kept("read", lambda: stages.given(tasks).shuffled(max(len(tasks), 1), reading)).collected()
-    tell(read, progress)
-    return read
+    return read_by_tasks(stages, "read", lambda: stages.given(tasks).shuffled(max(len(tasks), 1), reading), progress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +56,10 @@ class ReadInputTask:
         """See `Task`."""
         first_source, given = pickle.loads(blocks[0].data)  # noqa: S301 (from the driver, through Spark, as tasks are)
         notes = Notes()
-        read = read_one(
-            target,
-            first_source,
-            given.checked(),
-            self.spool,
-            self.options,
-            rules=self.rules,
-            threads=1,
-            progress=notes,
-        )
-        given.checked()  # lines of a file that changed are of other documents
+        with given.reading(notes) as one:
+            read = read_one(
+                target, first_source, one, self.spool, self.options, rules=self.rules, threads=1, progress=notes
+            )
         paths = sorted(self.spool.path.glob(f"{target:09d}-*.arrow"))
         numbers, n_documents, n_bytes = [], [], []
         for path in paths:

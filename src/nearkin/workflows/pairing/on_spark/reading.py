@@ -30,9 +30,9 @@ from nearkin.workflows.pairing.collecting import (
     growing,
 )
 from nearkin.workflows.pairing.on_spark.streams import READ
-from nearkin.workflows.reading.on_spark.notes import Notes, exception_blocks, take_exceptions, tell
+from nearkin.workflows.reading.on_spark.notes import Notes, exception_blocks, read_by_tasks, take_exceptions
+from nearkin.workflows.reading.on_spark.tasks import reading_texts, task_blocks, task_input
 from nearkin.workflows.reading.on_spark.tasks import split as split_inputs
-from nearkin.workflows.reading.on_spark.tasks import task_blocks, task_input, texts_of
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.snapshots import snapshots_of
 from nearkin.workflows.reading.texts import Texts
@@ -80,8 +80,9 @@ def collect_all(
     files = PartFiles(work / f"{side}-counted")
     files.folder.mkdir(exist_ok=True)
     counting = CountInputTask(files, split, reading.rules)
-    told = stages.kept(f"read-{side}", lambda: stages.given(tasks).shuffled(max(len(tasks), 1), counting)).collected()
-    tell(told, progress)
+    told = read_by_tasks(
+        stages, f"read-{side}", lambda: stages.given(tasks).shuffled(max(len(tasks), 1), counting), progress
+    )
     take_exceptions(told, split_inputs(texts.inputs), texts)
     numbers, kinds = READ.of_targets([block for block in told if block.stream == READ.stream], len(tasks))
     parts = (load_part(files, number) for number in numbers.tolist())
@@ -148,8 +149,8 @@ class CountInputTask:
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
         notes = Notes()
-        texts = texts_of(task_input(blocks), self.rules)
-        found = count_part(self.files, target, texts, self.split, notes)
+        with reading_texts(task_input(blocks), self.rules, notes) as texts:
+            found = count_part(self.files, target, texts, self.split, notes)
         yield from notes.blocks(target, target=target)
         yield from exception_blocks(texts, target)
         yield from READ.packed(target, np.array([target]), np.array([found.id_kind]))

@@ -1,25 +1,33 @@
-"""Messages and exceptions of tasks: they are sent with the blocks, and the driver takes them in reading order."""
+"""Messages, exceptions and checksums of tasks: they are sent with the blocks, and the driver takes them in order."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from nearkin.engines.spark.layout import Block
+from nearkin.errors import SourceError
 from nearkin.runs.progress import Progress, Silent
 from nearkin.workflows.reading.exceptions import ExceptionRow
 from nearkin.workflows.reading.inputs import Input
+from nearkin.workflows.reading.on_spark.seen_files import FileChecksum, refuse_other_content
 from nearkin.workflows.reading.texts import Texts
+
+if TYPE_CHECKING:
+    from nearkin.engines.spark.blocks import Blocks
+    from nearkin.engines.spark.stages import Stages
 
 _STREAM = "notes"
 _EXCEPTIONS = "exceptions"
+_CHECKSUMS = "checksums"
 _ROWS_A_BLOCK = 500
 
 
 class Notes(Silent):
-    """Progress that stores messages.
+    """Progress that stores messages, and checksums of files that the driver compares with its own.
 
     Examples
     --------
@@ -31,27 +39,56 @@ class Notes(Silent):
 
     def __init__(self) -> None:
         self.said: list[str] = []
+        self.checksums: list[FileChecksum] = []
 
     def say(self, message: str) -> None:
         """Store a message."""
         self.said.append(message)
 
     def blocks(self, number: int, *, target: int) -> Iterator[Block]:
-        """Yield the messages about the input of a number, if any."""
+        """Yield the messages about the input of a number, if any, and the checksums."""
         if self.said:
             yield Block(_STREAM, target, json.dumps([number, self.said]).encode())
+        for first in range(0, len(self.checksums), _ROWS_A_BLOCK):
+            rows = [asdict(one) for one in self.checksums[first : first + _ROWS_A_BLOCK]]
+            yield Block(_CHECKSUMS, target, json.dumps(rows).encode())
 
 
 def passed_on(blocks: Sequence[Block]) -> Iterator[Block]:
     """Yield the notes among some blocks."""
-    yield from (block for block in blocks if block.stream == _STREAM)
+    yield from (block for block in blocks if block.stream in (_STREAM, _CHECKSUMS))
 
 
-def tell(blocks: Sequence[Block], progress: Progress) -> None:
-    """Show the notes among some blocks."""
-    for _, said in sorted(json.loads(bytes(block.data)) for block in passed_on(blocks)):
+def take_notes(blocks: Sequence[Block], progress: Progress) -> None:
+    """Compare the checksums among some blocks with the files of this machine, and show the messages.
+
+    Raises
+    ------
+    SourceError
+        A task read a file that is not the same here: its results must not be used.
+    """
+    of_files = [json.loads(bytes(block.data)) for block in blocks if block.stream == _CHECKSUMS]
+    refuse_other_content(FileChecksum(**row) for rows in of_files for row in rows)
+    for _, said in sorted(json.loads(bytes(block.data)) for block in blocks if block.stream == _STREAM):
         for message in said:
             progress.say(message)
+
+
+def read_by_tasks(stages: Stages, name: str, make: Callable[[], Blocks], progress: Progress) -> list[Block]:
+    """Return the blocks of a stage whose tasks read the input, after `take_notes`; a refused stage is not kept.
+
+    Raises
+    ------
+    SourceError
+        See `take_notes`.
+    """
+    found = stages.kept(name, make).collected()
+    try:
+        take_notes(found, progress)
+    except SourceError:
+        stages.forget(name)
+        raise
+    return found
 
 
 def exception_blocks(texts: Texts, number: int) -> Iterator[Block]:

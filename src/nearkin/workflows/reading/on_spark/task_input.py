@@ -5,46 +5,21 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import stat
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib import metadata
 
 from nearkin.errors import SourceError
+from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.formats.extracted import Extracted
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.inputs import FileInput, LooseFilesInput
+from nearkin.workflows.reading.on_spark.notes import Notes
+from nearkin.workflows.reading.on_spark.seen_files import FileChecksum, Seen, difference, other_file
 
 Files = FileInput | LooseFilesInput
 _LIBRARIES = ("xberg", "pypdfium2", "pypdf", "charset-normalizer", "libpff-python")
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """File as a machine sees it.
-
-    Parameters
-    ----------
-    size_bytes : int
-    changed_s : int
-        Time of the last change, in whole seconds since 1970, because some file systems store no fractions.
-    is_readable : bool
-    """
-
-    size_bytes: int
-    changed_s: int
-    is_readable: bool
-
-    @classmethod
-    def of(cls, path: str) -> Seen | None:
-        """Return None if there is no such file."""
-        try:
-            found = os.stat(path)
-        except OSError:
-            return None
-        if not stat.S_ISREG(found.st_mode):
-            return None
-        return cls(found.st_size, found.st_mtime_ns // 10**9, os.access(path, os.R_OK))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,30 +56,35 @@ class TaskInput:
         """Sources of the input."""
         return _sources(self.one)
 
-    def checked(self) -> Files:
-        """Return the input for reading on this machine.
+    @contextlib.contextmanager
+    def reading(self, notes: Notes) -> Iterator[Files]:
+        """Lend the input for reading on this machine; files with another modification time are noted with checksums.
 
         Raises
         ------
         SourceError
-            A file differs from the driver's. Without this check a missing folder would look like a folder of
-            unreadable documents. Or the libraries that extract texts differ: the texts would, too.
+            A file differs from the driver's, or changed while it was read. Without this check a missing folder would
+            look like a folder of unreadable documents. Or the libraries that extract texts differ: the texts would,
+            too.
         """
+        worker = socket.gethostname()
         if self.extractors and (own := installed_extractors()) != self.extractors:
             raise SourceError(
-                f"{self.sources[0].name}: the worker {socket.gethostname()} extracts texts with "
+                f"{self.sources[0].name}: the worker {worker} extracts texts with "
                 f"{', '.join(own) or 'nothing'}, the driver with {', '.join(self.extractors)}. Install "
                 "nearkin[documents] in the same versions on every machine."
             )
-        for source, expected in zip(self.sources, self.seen, strict=True):
-            found = Seen.of(source.path)
-            if found != expected:
-                raise SourceError(
-                    f"{source.name} is not the same file on the worker {socket.gethostname()}: {_unlike(found)}. "
-                    f"Every worker must see the input as the driver does, under the same path ({source.path}), on NFS "
-                    "for example; and nothing may write to it."
-                )
-        return self.one
+        here = [Seen.of(source.path) for source in self.sources]
+        for source, expected, found in zip(self.sources, self.seen, here, strict=True):
+            if (how := difference(expected, found)) is not None:
+                raise other_file(source.name, source.path, worker, how)
+            if expected is not None and found != expected and expected.is_readable:
+                sha256 = file_sha256(source.path)
+                notes.checksums.append(FileChecksum(source.name, source.path, worker, sha256, expected.changed_s))
+        yield self.one
+        for source, before in zip(self.sources, here, strict=True):  # lines of a file that changed are of others
+            if Seen.of(source.path) != before:
+                raise other_file(source.name, source.path, worker, "it changed while it was read")
 
 
 def installed_extractors() -> tuple[str, ...]:
@@ -122,9 +102,3 @@ def _sources(one: Files) -> tuple[Source, ...]:
 
 def _absolute(source: Source) -> Source:
     return replace(source, path=os.path.abspath(source.path))
-
-
-def _unlike(found: Seen | None) -> str:
-    if found is None:
-        return "it does not exist"
-    return "its size or modification time differs" if found.is_readable else "permission denied"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -12,6 +13,7 @@ from nearkin.errors import ParameterError
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import STDIN, Source
 from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs
+from nearkin.workflows.reading.on_spark.notes import Notes
 from nearkin.workflows.reading.on_spark.task_input import Files, TaskInput
 from nearkin.workflows.reading.standard_input import is_pipe
 from nearkin.workflows.reading.texts import Texts
@@ -78,12 +80,14 @@ def task_input(blocks: Sequence[Block]) -> TaskInput:
     return found
 
 
-def texts_of(given: TaskInput, rules: ReadingRules) -> Texts:
-    """Return the documents of an input, for reading on this machine.
+@contextlib.contextmanager
+def reading_texts(given: TaskInput, rules: ReadingRules, notes: Notes) -> Iterator[Texts]:
+    """Lend the documents of an input for reading on this machine; see `TaskInput.reading`.
 
     Raises
     ------
     SourceError
-        A file differs from the driver's.
+        A file differs from the driver's, or changed while it was read.
     """
-    return Texts(given.sources, (given.checked(),), rules)
+    with given.reading(notes) as one:
+        yield Texts(given.sources, (one,), rules)

@@ -14,8 +14,8 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
-from nearkin.workflows.reading.on_spark.notes import Notes, passed_on, tell
-from nearkin.workflows.reading.on_spark.tasks import task_input, texts_of
+from nearkin.workflows.reading.on_spark.notes import Notes, passed_on, read_by_tasks
+from nearkin.workflows.reading.on_spark.tasks import reading_texts, task_input
 from nearkin.workflows.signing.counting import count_all_texts
 from nearkin.workflows.signing.options import SigningOptions
 
@@ -37,15 +37,16 @@ def count_all(
 ) -> Statistics:
     """Count the features of all documents, of about ``size_bytes``; the sums do not depend on the tasks."""
     n_ranges = 1 + size_bytes // _BYTES_A_TASK
-    found = stages.kept(
+    found = read_by_tasks(
+        stages,
         "count",
         lambda: (
             stages.given(tasks)
             .shuffled(len(tasks), CountFeaturesTask(options, rules, n_ranges))
             .shuffled(n_ranges, AddCountsTask(options.counts_fingerprint))
         ),
-    ).collected()
-    tell(found, progress)
+        progress,
+    )
     hashes, occurrences, documents = FEATURES.joined(found)
     order = np.argsort(hashes)
     (n_documents,) = COUNTED.joined(found)
@@ -65,9 +66,9 @@ class CountFeaturesTask:
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
         notes = Notes()
-        texts = texts_of(task_input(blocks), self.rules)
         features, normalise = self.options.features, self.options.normalise
-        found, _ = count_all_texts(texts, features, normalise, threads=1, meter=Meter(notes))
+        with reading_texts(task_input(blocks), self.rules, notes) as texts:
+            found, _ = count_all_texts(texts, features, normalise, threads=1, meter=Meter(notes))
         yield from FEATURES.scattered(self._range(found.hashes), found.hashes, found.occurrences, found.documents)
         yield from COUNTED.packed(0, np.array([found.n_documents]))
         yield from notes.blocks(target, target=0)

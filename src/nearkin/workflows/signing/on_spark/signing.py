@@ -24,8 +24,8 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.signatures.statistics import Statistics
-from nearkin.workflows.reading.on_spark.notes import Notes, exception_blocks, take_exceptions, tell
-from nearkin.workflows.reading.on_spark.tasks import split, task_input, texts_of
+from nearkin.workflows.reading.on_spark.notes import Notes, exception_blocks, read_by_tasks, take_exceptions
+from nearkin.workflows.reading.on_spark.tasks import reading_texts, split, task_input
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.signing.batches import DOCUMENTS, SignedBatch, signed_batches
 from nearkin.workflows.signing.options import SigningOptions
@@ -106,9 +106,10 @@ class SignInputTask:
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
         notes = Notes()
-        texts = texts_of(task_input(blocks), self.rules)
         method = self.options.signer(None if self.statistics is None else _loaded(self.statistics))
-        n_documents = self.part(target).write(signed_batches(texts, self.options, method, threads=1, progress=notes))
+        with reading_texts(task_input(blocks), self.rules, notes) as texts:
+            batches = signed_batches(texts, self.options, method, threads=1, progress=notes)
+            n_documents = self.part(target).write(batches)
         yield from SIGNED.packed(target, np.array([n_documents]), np.array([texts.id_kind]))
         yield from notes.blocks(target, target=target)
         yield from exception_blocks(texts, target)
@@ -129,8 +130,7 @@ def sign_all(
 ) -> tuple[list[SignedBatch], IdKind]:
     """Sign all inputs; return their batches in reading order, and the kind of their ids; note their exceptions."""
     signing.folder.mkdir()
-    told = stages.kept("sign", lambda: stages.given(tasks).shuffled(len(tasks), signing)).collected()
-    tell(told, progress)
+    told = read_by_tasks(stages, "sign", lambda: stages.given(tasks).shuffled(len(tasks), signing), progress)
     take_exceptions(told, split(texts.inputs), texts)
     n_told, kinds = SIGNED.of_targets([block for block in told if block.stream == SIGNED.stream], len(tasks))
     batches: list[SignedBatch] = []
