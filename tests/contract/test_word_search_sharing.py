@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from contract.test_word_search import SENTENCES, found
-from nearkin.collection.word_search import stored_words
+from nearkin.collection.stored.reach import DerivedData
 from places import SomePlace
 
 
@@ -42,7 +42,7 @@ def test_threads_search_while_documents_are_added(place: SomePlace) -> None:
 def test_words_are_stored_in_transactions_of_some_texts(place: SomePlace, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was stored before an interruption stays, and other writers have their turn."""
     monkeypatch.setattr("nearkin.collection.word_search.searching._TEXTS_OF_A_TRANSACTION", 2)
-    say, n_said = stored_words._say, 0
+    say, n_said = DerivedData.say, 0
 
     def interrupted(*arguments: object) -> None:
         nonlocal n_said
@@ -54,7 +54,7 @@ def test_words_are_stored_in_transactions_of_some_texts(place: SomePlace, monkey
     with place.open() as collection:
         collection.add(SENTENCES)
         with monkeypatch.context() as changed:
-            changed.setattr("nearkin.collection.word_search.stored_words._say", interrupted)
+            changed.setattr(DerivedData, "say", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 collection.search("rent")
         assert place.sql("SELECT count(*) FROM search_lengths") == "4"
@@ -90,7 +90,7 @@ def test_an_interrupted_search_stores_nothing(place: SomePlace, monkeypatch: pyt
             raise KeyboardInterrupt
 
         with monkeypatch.context() as changed:
-            changed.setattr("nearkin.collection.word_search.stored_words._say", interrupted)
+            changed.setattr(DerivedData, "say", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 collection.search("rent")
         assert collection.fsck().remade_segments == ()

@@ -18,7 +18,7 @@ from nearkin.collection.check_in.shared_keys import Searched
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.matching.near import Near
 from nearkin.collection.stored.contents import Content, contents_of
-from nearkin.collection.stored.keys_state import keys_state
+from nearkin.collection.stored.key_table import KEYS
 from nearkin.collection.stored.word_sets import shares, some_at_a_time, word_sets
 from nearkin.records import I64
 from nearkin.stages.verification.edit import edit_similarity
@@ -43,7 +43,7 @@ def near_by_containment(
         return Near(
             contents=np.zeros(0, np.int64), stages=(("texts that share keys", 0), ("matches", 0)), is_answered=False
         )
-    searched = Searched(connection, store, counting, keys_state(connection, store))
+    searched = Searched(connection, store, counting, KEYS.reach(connection, store))
     options = CheckOptions(threshold=PARTS_JACCARD, containment=minimum)
     candidates = candidates_of(searched, asked, options)
     some = candidates.contents[:MAX_CONTAINING]

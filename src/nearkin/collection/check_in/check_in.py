@@ -26,9 +26,9 @@ from nearkin.collection.check_in.shared_keys import MissingKeysError
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored.document_rows import is_current
 from nearkin.collection.stored.documents import checked_wave
-from nearkin.collection.stored.key_table import fill
-from nearkin.collection.stored.keys_state import KeysState, keys_state
+from nearkin.collection.stored.key_table import KEYS, fill
 from nearkin.collection.stored.purged import purged_digests
+from nearkin.collection.stored.reach import Reach
 from nearkin.errors import CollectionError, InputError, ParameterError
 from nearkin.store.failures import reason_of
 
@@ -41,7 +41,7 @@ def check_only(collection: OpenedCollection, text: str, options: CheckOptions) -
     started = time.perf_counter()
     query = Query.of(counting, text, with_index=options.method == "si")
 
-    def ask(connection: Connection, state: KeysState | None) -> Checked:
+    def ask(connection: Connection, state: Reach | None) -> Checked:
         checked = check(connection, store, counting, query, options, state=state)
         is_purged = bool(purged_digests(connection, [query.digest]))
         return replace(checked, is_purged=is_purged, elapsed_s=_since(started))
@@ -52,13 +52,13 @@ def check_only(collection: OpenedCollection, text: str, options: CheckOptions) -
     except MissingKeysError as missing:
         _fill_keys(collection, missing.first)
     with store.reading() as connection:
-        return ask(connection, keys_state(connection, store))
+        return ask(connection, KEYS.reach(connection, store))
 
 
 def make_keys(collection: OpenedCollection) -> None:
     """Store missing keys, if there are any."""
     with collection.store.reading() as connection:
-        first = keys_state(connection, collection.store).first_missing
+        first = KEYS.reach(connection, collection.store).first_missing
     if first is not None:
         _fill_keys(collection, first)
 
@@ -113,7 +113,7 @@ def check_many(
         return _check_in_many(collection, documents, options, under, stops=stops)
     make_keys(collection)
     with collection.store.reading() as connection:
-        state, digests = keys_state(connection, collection.store), dict[int, bytes]()
+        state, digests = KEYS.reach(connection, collection.store), dict[int, bytes]()
 
         def ask(place: int) -> Checked:
             doc_id, text = documents[place]

@@ -27,8 +27,8 @@ from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.contents import DamagedText, StoredText
 from nearkin.collection.stored.documents import current_documents, refuse_changed_waves_of
 from nearkin.collection.stored.keys import BANDS
-from nearkin.collection.stored.keys_state import KeysState
 from nearkin.collection.stored.profiles import similarity_indexes
+from nearkin.collection.stored.reach import Reach
 from nearkin.collection.stored.word_sets import word_sets
 from nearkin.decimals import rounded_down
 from nearkin.errors import CollectionError
@@ -75,7 +75,7 @@ def check(
     query: Query,
     options: CheckOptions,
     *,
-    state: KeysState | None,
+    state: Reach | None,
 ) -> Checked:
     """Find the texts similar to a text, in one snapshot or transaction.
 
@@ -86,7 +86,7 @@ def check(
     counting : TextCounting
     query : Query
     options : CheckOptions
-    state : KeysState or None
+    state : Reach or None
         Reach of the stored keys; None: it is looked up with them.
 
     Raises

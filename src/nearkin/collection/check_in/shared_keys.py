@@ -10,9 +10,10 @@ import numpy as np
 from sqlalchemy import Connection, text
 
 from nearkin.collection.counting import SIGNATURE, TextCounting
-from nearkin.collection.stored.key_table import Marks, damaged_keys, driver_of, stored_marks, texts_from
+from nearkin.collection.stored.key_table import KEYS, Marks, damaged_keys, driver_of, stored_marks
 from nearkin.collection.stored.keys import BAND, EXACT, SAMPLE, keys_of
-from nearkin.collection.stored.keys_state import FACTS, KeysState, keys_state
+from nearkin.collection.stored.reach import Reach
+from nearkin.collection.stored.texts_in_lots import texts_from
 from nearkin.records import I64, U8
 from nearkin.runs.progress import Silent
 from nearkin.store.facts import believed
@@ -136,7 +137,7 @@ class Searched:
     connection: Connection
     store: Store
     counting: TextCounting
-    state: KeysState | None
+    state: Reach | None
 
 
 def shared_with(searched: Searched, asked: AskedKeys) -> Shared:
@@ -144,7 +145,7 @@ def shared_with(searched: Searched, asked: AskedKeys) -> Shared:
     state, found, lost = searched.state, list[Shared](), list[int]()
     is_sqlite = searched.store.dialect == "sqlite"
     if is_sqlite and state is None:
-        state = _complete(keys_state(searched.connection, searched.store))
+        state = _complete(KEYS.reach(searched.connection, searched.store))
     if state is None or state.first_missing != 0:  # 0: stored keys are of another method
         if is_sqlite:
             found.append(_in_sqlite(searched, asked))
@@ -161,7 +162,7 @@ def shared_with(searched: Searched, asked: AskedKeys) -> Shared:
     return Shared(marks, n_shared, sum(one.n_skewed for one in found), tuple(lost), known)
 
 
-def _complete(state: KeysState) -> KeysState:
+def _complete(state: Reach) -> Reach:
     if state.first_missing is not None:
         raise MissingKeysError(state.first_missing)
     return state
@@ -265,7 +266,7 @@ _QUERY = text(f"""
 """Query with a single row as its result: the driver reads many rows more slowly than the server finds them."""
 
 
-def shared_in_postgresql(searched: Searched, asked: AskedKeys) -> tuple[Shared, KeysState]:
+def shared_in_postgresql(searched: Searched, asked: AskedKeys) -> tuple[Shared, Reach]:
     """Look up all keys in one query, which returns the data of the contents and the reach of the stored keys."""
     n_samples = min(asked.n_samples, len(asked.least) - 1)
     values: dict[str, Sequence[int] | Sequence[str] | int | bytes] = {
@@ -275,7 +276,7 @@ def shared_in_postgresql(searched: Searched, asked: AskedKeys) -> tuple[Shared, 
         "least": asked.least[: n_samples + 1].tolist(),
         "n_samples": n_samples,
         "digest": asked.digest,
-        "facts": list(FACTS),
+        "facts": list(KEYS.facts),
     }
     found = searched.connection.execute(_QUERY, values).one()
     if found.are_keys_lost:
@@ -291,7 +292,7 @@ def shared_in_postgresql(searched: Searched, asked: AskedKeys) -> tuple[Shared, 
     )
     n_shared = np.array([[one.n_exact, one.n_bands, one.n_shared] for one in by_keys], np.int64).reshape(-1, 3).T
     marks = Marks.of_rows([(one.content, one.n_samples, one.packed) for one in by_keys], SIGNATURE.bits // 8)
-    return Shared(marks, n_shared, found.n_skewed, known=known), KeysState.of(facts, found.last)
+    return Shared(marks, n_shared, found.n_skewed, known=known), KEYS.reach_of(facts, found.last)
 
 
 class _Told(NamedTuple):

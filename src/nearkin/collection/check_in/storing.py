@@ -15,8 +15,7 @@ from nearkin.collection.loads.incoming import Examined, Incoming, examine
 from nearkin.collection.loads.known_texts import known_texts, numbers_of, repair
 from nearkin.collection.loads.loading import Load
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.stored.key_table import append, fill, mark_complete
-from nearkin.collection.stored.keys_state import keys_state
+from nearkin.collection.stored.key_table import KEYS, append, fill, mark_complete
 from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import InputError, ParameterError, quoted
 from nearkin.store import schema
@@ -50,7 +49,7 @@ class CheckInTransaction:
         self._examined = examine(incoming, collection.counting, known=partial(known_texts, connection), wave=wave)
         self._load: Load | None = None
         fill(connection, collection.store, collection.counting, collection.progress)
-        self._state = keys_state(connection, collection.store)  # what is stored below is stored with its keys
+        self._state = KEYS.reach(connection, collection.store)  # what is stored below is stored with its keys
 
     def take(
         self,

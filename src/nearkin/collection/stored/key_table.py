@@ -8,7 +8,7 @@ number that have no keys, because their stored texts are damaged.
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +16,9 @@ import numpy as np
 from sqlalchemy import Connection, func, select, text
 
 from nearkin.collection.counting import SIGNATURE, TextCounting
-from nearkin.collection.stored.contents import text_of
 from nearkin.collection.stored.keys import FINGERPRINT, SAMPLE, Keys, keys_of
-from nearkin.collection.stored.keys_state import END, LOST, METHOD, keys_state
-from nearkin.collection.stored.purged import purged_contents
+from nearkin.collection.stored.reach import DerivedData
+from nearkin.collection.stored.texts_in_lots import texts_from
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
 from nearkin.kernels.mixing import GOLDEN, spread
@@ -30,8 +29,8 @@ from nearkin.store import schema
 from nearkin.store.bulk import insert_integers, insert_rows, named
 from nearkin.store.store import Store
 
+KEYS = DerivedData("check_keys", FINGERPRINT)
 _NAME = "index of nearkin check"
-_TEXT_BYTES_AT_A_TIME, _TEXTS_AT_A_TIME = 1 << 23, 1 << 12
 _ROWS_AT_A_TIME = 1 << 16
 _KEYS_AT_A_TIME = 1 << 21  # sorted before they are stored, so that the table's pages are written in order
 
@@ -107,13 +106,13 @@ def damaged_keys() -> CollectionError:
 
 def fill(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
     """Store the keys of every content that has none yet, inside a write transaction."""
-    state = keys_state(connection, store)
+    state = KEYS.reach(connection, store)
     end, n_contents, lost = state.end, state.n_contents, list(state.lost)
     if end is None:  # stored by an older Nearkin, missing, or damaged
         connection.execute(schema.check_keys.delete())
         connection.execute(schema.checked_contents.delete())
-        store.unsay(connection, LOST)
-        store.say(connection, {METHOD: FINGERPRINT, END: "0"})
+        store.unsay(connection, KEYS.lost)
+        store.say(connection, {KEYS.method: FINGERPRINT, KEYS.end: "0"})
         end, lost = 0, []
     if end == n_contents:
         return
@@ -128,7 +127,7 @@ def fill(connection: Connection, store: Store, counting: TextCounting, progress:
             _write(connection, parts)
             parts, n_held = [], 0
     _write(connection, parts)
-    store.say(connection, {END: str(n_contents), LOST: ",".join(map(str, lost))})
+    KEYS.say(connection, store, n_contents, lost)
 
 
 def append(
@@ -142,7 +141,7 @@ def append(
 
 def mark_complete(connection: Connection, store: Store, end: int) -> None:
     """Record that all contents below a number have stored keys."""
-    store.say(connection, {END: str(end)})
+    store.say(connection, {KEYS.end: str(end)})
 
 
 def difference(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> str | None:
@@ -155,7 +154,7 @@ def difference(connection: Connection, store: Store, counting: TextCounting, pro
 
 def _difference(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> str | None:
     """Compare stored keys with the texts; those of damaged texts cannot be compared. See `difference`."""
-    state = keys_state(connection, store)
+    state = KEYS.reach(connection, store)
     end = state.end
     if not end:
         return None
@@ -189,7 +188,7 @@ def _difference(connection: Connection, store: Store, counting: TextCounting, pr
 
 def remake(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
     """Store all keys again; a text that is damaged now keeps those it has, so that a check still meets it."""
-    end = keys_state(connection, store).end or 0
+    end = KEYS.reach(connection, store).end or 0
     lost = [one for _, _, lost_here in texts_from(connection, 0, progress, end) for one in lost_here]
     kept = stored_marks(connection, store, np.array(lost, np.int64))
     of_kept = schema.check_keys.c.content
@@ -198,17 +197,17 @@ def remake(connection: Connection, store: Store, counting: TextCounting, progres
         for some in named(kept.contents.tolist())
         for row in connection.execute(select(schema.check_keys.c.key, of_kept).where(of_kept.in_(some)))
     ]
-    store.unsay(connection, METHOD)
+    store.unsay(connection, KEYS.method)
     fill(connection, store, counting, progress)
     insert_integers(connection, schema.check_keys, list(np.array(keys, np.int64).reshape(-1, 2).T))
     insert_rows(connection, schema.checked_contents, _columns(kept))
-    without = set(keys_state(connection, store).lost) - set(kept.contents.tolist())
-    store.say(connection, {LOST: ",".join(map(str, sorted(without)))})
+    without = set(KEYS.reach(connection, store).lost) - set(kept.contents.tolist())
+    store.say(connection, {KEYS.lost: ",".join(map(str, sorted(without)))})
 
 
 def restore(connection: Connection, store: Store, counting: TextCounting, number: int, text: str) -> None:
     """Store the keys of a repaired text, if it should have stored keys by now."""
-    state = keys_state(connection, store)
+    state = KEYS.reach(connection, store)
     if state.end is None or number >= state.end:
         return  # they are stored together with all others
     made, numbers = keys_of([text], counting.ignored), np.array([number], np.int64)
@@ -220,7 +219,7 @@ def restore(connection: Connection, store: Store, counting: TextCounting, number
     connection.execute(schema.checked_contents.delete().where(schema.checked_contents.c.content == number))
     insert_rows(connection, schema.checked_contents, _columns(Marks.of(counting, numbers, [text], made)))
     lost = [one for one in state.lost if one != number]
-    store.say(connection, {LOST: ",".join(map(str, lost))})
+    store.say(connection, {KEYS.lost: ",".join(map(str, lost))})
 
 
 def forget(connection: Connection, store: Store, numbers: Sequence[int]) -> None:
@@ -228,10 +227,10 @@ def forget(connection: Connection, store: Store, numbers: Sequence[int]) -> None
     for some in named(numbers):
         connection.execute(schema.check_keys.delete().where(schema.check_keys.c.content.in_(some)))
         connection.execute(schema.checked_contents.delete().where(schema.checked_contents.c.content.in_(some)))
-    state = keys_state(connection, store)
+    state = KEYS.reach(connection, store)
     if state.end:
         lost = set(state.lost) - set(numbers)
-        store.say(connection, {LOST: ",".join(map(str, sorted(lost)))})
+        store.say(connection, {KEYS.lost: ",".join(map(str, sorted(lost)))})
 
 
 def _columns(marks: Marks) -> list[list[Any]]:
@@ -252,51 +251,6 @@ def _write(connection: Connection, parts: Sequence[tuple[I64, I64]]) -> None:
     values, numbers = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.lexsort((numbers, values))
     insert_integers(connection, schema.check_keys, [values[order], numbers[order]])
-
-
-def texts_from(
-    connection: Connection, first: int, progress: Progress, end: int = 2**63 - 1, *, stage: str = "keys"
-) -> Iterator[tuple[I64, list[str], list[int]]]:
-    """Yield the contents from a number on with their texts, in lots that fit in memory, and the damaged ones.
-
-    Erased texts are skipped: nothing of them is to be derived, and they are not damaged.
-    """
-    contents = schema.contents.c
-    is_wanted = (contents.content >= first) & (contents.content < end)
-    sizes = connection.execute(
-        select(contents.content, contents.n_bytes).where(is_wanted).order_by(contents.content)
-    ).all()
-    if not sizes:
-        return
-    progress.start(stage, len(sizes), "documents")
-    erased, start = purged_contents(connection, skip_changed=True), 0
-    while start < len(sizes):
-        stop, n_bytes = start, 0
-        while stop < len(sizes) and stop - start < _TEXTS_AT_A_TIME and n_bytes < _TEXT_BYTES_AT_A_TIME:
-            n_bytes += sizes[stop].n_bytes if isinstance(sizes[stop].n_bytes, int) else 0
-            stop += 1
-        yield _texts_between(connection, sizes[start].content, sizes[stop - 1].content, erased)
-        progress.advance(stop - start)
-        start = stop
-    progress.finish()
-
-
-def _texts_between(
-    connection: Connection, first: int, last: int, erased: Container[int]
-) -> tuple[I64, list[str], list[int]]:
-    contents = schema.contents.c
-    columns = contents.content, contents.text, contents.digest
-    query = select(*columns).where(contents.content.between(first, last)).order_by(contents.content)
-    numbers, texts, lost = list[int](), list[str](), list[int]()
-    for content, stored, digest in connection.execute(query):
-        if content in erased:
-            continue
-        try:
-            texts.append(text_of(content, stored, digest))
-            numbers.append(content)
-        except CollectionError:  # reported by nearkin fsck, and by any query that shows the text
-            lost.append(content)
-    return np.array(numbers, np.int64), texts, lost
 
 
 def stored_marks(connection: Connection, store: Store, contents: I64) -> Marks:

@@ -8,7 +8,6 @@ say up to which content they are stored, and which contents below have none, bec
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from sqlalchemy import BigInteger, Column, Connection, LargeBinary, MetaData, Table, func, select
@@ -17,13 +16,13 @@ from sqlalchemy.exc import DBAPIError
 from nearkin.collection.counting import NORMALISE, SHINGLES, TextCounting
 from nearkin.collection.stored import key_table
 from nearkin.collection.stored.contents import text_of
-from nearkin.collection.stored.key_table import texts_from
 from nearkin.collection.stored.keys import keys_of
+from nearkin.collection.stored.reach import DerivedData
+from nearkin.collection.stored.texts_in_lots import texts_from
 from nearkin.collection.stored.word_sets import word_sets
 from nearkin.errors import CollectionError
 from nearkin.records import U64
 from nearkin.runs.progress import Progress, Silent
-from nearkin.store import schema
 from nearkin.store.bulk import insert_rows, named
 from nearkin.store.store import Store
 
@@ -35,8 +34,7 @@ SHINGLES_TABLE = Table(
 )
 """Sets by contents: sorted hashes of 64 bits, each as eight bytes, the most significant first."""
 FINGERPRINT = f"{NORMALISE.fingerprint};{SHINGLES.fingerprint};sorted;big-endian"
-METHOD, END, LOST = "shingles", "shingles_end", "shingles_lost"
-_FACTS = (METHOD, END, LOST)
+SETS = DerivedData("shingles", FINGERPRINT)
 _CONTENT_BY_KEY = "CREATE INDEX IF NOT EXISTS check_keys_of_content ON check_keys (content)"
 _MADE = {
     "sqlite": [
@@ -56,40 +54,9 @@ _IS_THERE = {
 _TOLD = "sets of word 5-grams"
 
 
-@dataclass(frozen=True, slots=True)
-class ShinglesState:
-    """Reach of the stored sets.
-
-    Parameters
-    ----------
-    end : int or None
-        The contents below have stored sets of today's method; None: it is not known.
-    n_contents : int
-        One more than the highest number of a content.
-    lost : tuple of int
-        Contents below ``end`` without a set, because their texts are damaged.
-    """
-
-    end: int | None
-    n_contents: int
-    lost: tuple[int, ...]
-
-
 def are_kept(connection: Connection) -> bool:
     """Whether plain SQL by words was installed, so that sets are stored with every text."""
     return bool(connection.exec_driver_sql(_IS_THERE[connection.dialect.name]).scalar())
-
-
-def shingles_state(connection: Connection, store: Store) -> ShinglesState:
-    """Return the reach of the stored sets in a snapshot or transaction."""
-    facts = store.facts_now(connection, _FACTS)
-    last = connection.execute(select(func.max(schema.contents.c.content))).scalar()
-    n_contents = 0 if last is None else int(last) + 1
-    numbers = [facts.get(END, ""), *(one for one in facts.get(LOST, "").split(",") if one)]
-    are_numbers = all(one.isascii() and one.isdecimal() and len(one) < 19 for one in numbers)
-    if facts.get(METHOD) != FINGERPRINT or not are_numbers or int(numbers[0]) > n_contents:
-        return ShinglesState(None, n_contents, ())
-    return ShinglesState(int(numbers[0]), n_contents, tuple(map(int, numbers[1:])))
 
 
 def keep(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
@@ -104,7 +71,7 @@ def fill(connection: Connection, store: Store, counting: TextCounting, progress:
     """Store the sets and keys of contents that have none yet, inside a write transaction."""
     progress = progress or Silent()
     key_table.fill(connection, store, counting, progress)
-    now = shingles_state(connection, store)
+    now = SETS.reach(connection, store)
     if now.end == now.n_contents:
         return
     first = now.end or 0  # None: new, damaged, or stored by another version of Nearkin
@@ -113,7 +80,7 @@ def fill(connection: Connection, store: Store, counting: TextCounting, progress:
     for numbers, texts, lost_here in texts_from(connection, first, progress, stage="words"):
         _write(connection, numbers.tolist(), word_sets(counting, texts))
         lost += lost_here
-    _say(connection, store, now.n_contents, lost)
+    SETS.say(connection, store, now.n_contents, lost)
 
 
 def store_words(
@@ -138,7 +105,7 @@ def store_words(
     key_table.append(connection, counting, numbers, texts, made)
     _write(connection, numbers, [np.sort(made.sets.hashes[a:b]) for a, b in _spans(made.sets.offsets)])
     key_table.mark_complete(connection, store, numbers[-1] + 1)
-    store.say(connection, {END: str(numbers[-1] + 1)})
+    store.say(connection, {SETS.end: str(numbers[-1] + 1)})
 
 
 def difference(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> str | None:
@@ -152,7 +119,7 @@ def difference(connection: Connection, store: Store, counting: TextCounting, pro
 
 
 def _difference(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> str | None:
-    now = shingles_state(connection, store)
+    now = SETS.reach(connection, store)
     if now.end is None:
         return f"{_TOLD}: missing or of another version"
     table, n_seen, is_right, lost = SHINGLES_TABLE.c, 0, True, list[int]()
@@ -175,7 +142,7 @@ def _difference(connection: Connection, store: Store, counting: TextCounting, pr
 
 def remake(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
     """Store all sets again, inside a write transaction."""
-    store.unsay(connection, METHOD)
+    store.unsay(connection, SETS.method)
     fill(connection, store, counting, progress)
 
 
@@ -183,12 +150,12 @@ def restore(connection: Connection, store: Store, counting: TextCounting, number
     """Store the set of a repaired text, if it should have a stored set by now."""
     if not are_kept(connection):
         return
-    now = shingles_state(connection, store)
+    now = SETS.reach(connection, store)
     if now.end is None or number >= now.end:
         return  # it is stored together with all others
     connection.execute(SHINGLES_TABLE.delete().where(SHINGLES_TABLE.c.content == number))
     _write(connection, [number], word_sets(counting, [text]))
-    _say(connection, store, now.end, [one for one in now.lost if one != number])
+    SETS.say(connection, store, now.end, [one for one in now.lost if one != number])
 
 
 def forget(connection: Connection, store: Store, numbers: Sequence[int]) -> None:
@@ -197,13 +164,9 @@ def forget(connection: Connection, store: Store, numbers: Sequence[int]) -> None
         return
     for some in named(numbers):
         connection.execute(SHINGLES_TABLE.delete().where(SHINGLES_TABLE.c.content.in_(some)))
-    now = shingles_state(connection, store)
+    now = SETS.reach(connection, store)
     if now.end is not None:
-        _say(connection, store, now.end, sorted(set(now.lost) - set(numbers)))
-
-
-def _say(connection: Connection, store: Store, end: int, lost: Sequence[int]) -> None:
-    store.say(connection, {METHOD: FINGERPRINT, END: str(end), LOST: ",".join(map(str, lost))})
+        SETS.say(connection, store, now.end, sorted(set(now.lost) - set(numbers)))
 
 
 def _spans(offsets: np.ndarray) -> list[tuple[int, int]]:

@@ -20,10 +20,11 @@ from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.contents import text_of, texts_of
 from nearkin.collection.stored.document_rows import refuse_hidden
 from nearkin.collection.stored.documents import current_documents, number_of_wave
-from nearkin.collection.stored.key_table import texts_from
+from nearkin.collection.stored.reach import Reach
+from nearkin.collection.stored.texts_in_lots import texts_from
 from nearkin.collection.word_search.results import FoundDocument, SearchResult
 from nearkin.collection.word_search.snippets import snippet
-from nearkin.collection.word_search.stored_words import Reach, fill, reach, remake
+from nearkin.collection.word_search.stored_words import fill, reach, remake
 from nearkin.collection.word_search.terms import WordQuery, parse_words
 from nearkin.collection.word_search.tokens import Tokens, tokens_of
 from nearkin.collection.word_search.word_tables import MAX_COUNTED, WordTables

@@ -5,68 +5,30 @@ A fact says up to which content the words are stored; those of later contents ar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from zlib import crc32
 
 import numpy as np
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 from sqlalchemy.exc import DBAPIError
 
-from nearkin.collection.stored.key_table import texts_from
+from nearkin.collection.stored.reach import DerivedData, Reach
+from nearkin.collection.stored.texts_in_lots import texts_from
 from nearkin.collection.word_search.tokens import FINGERPRINT, Tokens, tokens_of
 from nearkin.collection.word_search.word_tables import LENGTHS, MAX_COUNTED, WordTables
 from nearkin.errors import CollectionError
 from nearkin.kernels.mixing import GOLDEN, spread
 from nearkin.records import I64, U64
 from nearkin.runs.progress import Progress
-from nearkin.store import schema
 from nearkin.store.store import Store
 
-_METHOD, _END, _LOST = "search_words", "search_words_end", "search_words_lost"
+_WORDS = DerivedData("search_words", FINGERPRINT)
 _ROWS_AT_A_TIME = 1 << 16
-
-
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """Part of the texts whose words are stored.
-
-    Parameters
-    ----------
-    end : int or None
-        The words of contents below this number are stored; None: there are none, or not of today's method.
-    n_contents : int
-        One more than the highest number of a content.
-    lost : tuple of int
-        Contents below ``end`` without words, because their texts were damaged.
-    """
-
-    end: int | None
-    n_contents: int
-    lost: tuple[int, ...]
-
-    @property
-    def first_without(self) -> int:
-        """The first content without stored words."""
-        return self.end or 0
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the words of every content are stored."""
-        return self.end is not None and self.end >= self.n_contents
 
 
 def reach(connection: Connection, store: Store) -> Reach:
     """Return what part of the texts the stored words cover."""
-    facts = store.facts_now(connection, (_METHOD, _END, _LOST))
-    last = connection.execute(select(func.max(schema.contents.c.content))).scalar()
-    n_contents = 0 if last is None else int(last) + 1
-    numbers = [facts.get(_END, ""), *(one for one in facts.get(_LOST, "").split(",") if one)]
-    are_numbers = all(one.isascii() and one.isdecimal() and len(one) < 19 for one in numbers)
-    is_known = facts.get(_METHOD) == FINGERPRINT and are_numbers and int(numbers[0]) <= n_contents
-    if not is_known or not WordTables.of(connection).are_there():
-        return Reach(None, n_contents, ())
-    return Reach(int(numbers[0]), n_contents, tuple(map(int, numbers[1:])))
+    found = _WORDS.reach(connection, store)
+    return found if WordTables.of(connection).are_there() else Reach(None, found.n_contents, ())
 
 
 def fill(connection: Connection, store: Store, progress: Progress, *, at_most: int | None = None) -> bool:
@@ -93,32 +55,32 @@ def fill(connection: Connection, store: Store, progress: Progress, *, at_most: i
     for numbers, texts, lost_here in texts_from(connection, first, progress, end, stage="words"):
         tables.write(numbers, tokens_of(texts))
         lost += lost_here
-    _say(connection, store, end, lost)
+    _WORDS.say(connection, store, end, lost)
     return end == now.n_contents
 
 
 def remake(connection: Connection, store: Store, progress: Progress) -> None:
     """Store all words again, inside a write transaction."""
-    store.unsay(connection, _METHOD)
+    store.unsay(connection, _WORDS.method)
     fill(connection, store, progress)
 
 
 def forget(connection: Connection, store: Store) -> None:
     """Remove all words, in a write transaction, so that none of an erased text stays; a search stores them again."""
-    if not store.facts_now(connection, (_METHOD, _END)):
+    if not store.facts_now(connection, (_WORDS.method, _WORDS.end)):
         return
     if reach(connection, store).end is None:
         WordTables.of(connection).drop()
-        for name in (_METHOD, _END, _LOST):
+        for name in _WORDS.facts:
             store.unsay(connection, name)
     else:
         WordTables.of(connection).clear()
-        _say(connection, store, 0, [])
+        _WORDS.say(connection, store, 0, [])
 
 
 def restore(connection: Connection, store: Store, number: int, text: str) -> None:
     """Store the words of a repaired text, if it should have stored words by now."""
-    if not store.facts_now(connection, (_METHOD,)):
+    if not store.facts_now(connection, (_WORDS.method,)):
         return
     now = reach(connection, store)
     if now.end is None or number >= now.end:
@@ -126,16 +88,12 @@ def restore(connection: Connection, store: Store, number: int, text: str) -> Non
     if connection.execute(select(LENGTHS.c.content).where(LENGTHS.c.content == number)).first() is not None:
         return  # they were stored before the text was damaged
     WordTables.of(connection).write(np.array([number], np.int64), tokens_of([text]))
-    _say(connection, store, now.end, [one for one in now.lost if one != number])
-
-
-def _say(connection: Connection, store: Store, end: int, lost: Sequence[int]) -> None:
-    store.say(connection, {_METHOD: FINGERPRINT, _END: str(end), _LOST: ",".join(map(str, lost))})
+    _WORDS.say(connection, store, now.end, [one for one in now.lost if one != number])
 
 
 def difference(connection: Connection, store: Store, progress: Progress) -> str | None:
     """Return how the stored words differ from the texts, or None; words not stored yet are no difference."""
-    if not store.facts_now(connection, (_METHOD, _END)):
+    if not store.facts_now(connection, (_WORDS.method, _WORDS.end)):
         return None
     try:
         return _difference(connection, store, progress)
