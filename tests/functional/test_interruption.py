@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from commands import command, quick_python
-from functional.conftest import CHOSEN, listing, results, run_here, write_jsonl
+from functional.conftest import CHOSEN, listing, results, run_here, warned_of_empty, write_jsonl
 from nearkin.errors import OutputExistsError, ResumeError, RunError
 from nearkin.runs import files
 from nearkin.runs.progress import Silent
@@ -205,7 +205,7 @@ def test_interrupted(corpus, whole, tmp_path, how, name, when):
     assert_nothing_looks_whole(out)
     assert not list(out.rglob("*.part"))
     resumed = cut_short(NEVER, "before", how, *arguments, "--resume", "-q")
-    assert (resumed.returncode, resumed.stderr) == (0, b"")
+    assert (resumed.returncode, resumed.stderr) == (0, warned_of_empty("2 documents without text: 2"))
     assert_same(out, whole)
 
 
@@ -340,7 +340,7 @@ def test_what_was_saved_of_standard_input_serves_a_run_that_forgets_why(records,
         cut = cut_short(name, "after", signal.SIGKILL, *arguments, str(out), "--write-kept", stdin=data)
         assert cut.returncode == -signal.SIGKILL
         resumed = cut_short(NEVER, "after", 9, *arguments, str(out), "--resume")
-        assert (resumed.returncode, resumed.stderr) == (0, b"")
+        assert (resumed.returncode, resumed.stderr) == (0, warned_of_empty("1 document without text: 1"))
         assert results(out) == results(tmp_path / "whole")
         assert listing(out) == listing(tmp_path / "whole")
 
