@@ -14,7 +14,13 @@ from functools import partial
 
 from nearkin.stages.documents.extraction.office_missing_words import TextToFind
 from nearkin.stages.documents.extraction.office_packages import UNREADABLE, UsedPart
-from nearkin.stages.documents.extraction.office_part_reading import OfficePart, PartLacking, ReadPart, expanding
+from nearkin.stages.documents.extraction.office_part_reading import (
+    WORD_ART,
+    OfficePart,
+    PartLacking,
+    ReadPart,
+    expanding,
+)
 from nearkin.stages.documents.extraction.office_xml import ExpansionError, LeftOut, TextElements
 
 _CHARTS = ("chart", "chartEx")
@@ -165,7 +171,7 @@ def _without_copies(part: ReadPart) -> list[str]:
 
 
 def _captions(drawing: str) -> list[str]:
-    """Return the captions of buttons and other controls, which are HTML.
+    """Return the captions of buttons and other controls, which are HTML, and the texts of WordArt.
 
     Examples
     --------
@@ -181,5 +187,6 @@ def _captions(drawing: str) -> list[str]:
             pieces.append("\n")
         if is_inside:
             pieces.append(text.replace("\n", " "))
+    pieces += [f"\n{one or other}" for one, other in WORD_ART.findall(drawing)]
     lines = html.unescape("".join(pieces)).split("\n")
     return [line for line in map(str.strip, lines) if line]

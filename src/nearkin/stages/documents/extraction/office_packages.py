@@ -31,6 +31,8 @@ _FOLLOWED = frozenset((
     "chartUserShapes", "diagramData",
 ))  # fmt: skip
 """Last words of the kinds of relationships that lead to text."""
+_NOWHERE = "NULL"
+"""Target of relationships that Office leaves behind when it could not store what they led to."""
 _LISTED = {"xlsx": "sheet", "pptx": "sldId", "docx": ""}
 """Elements of the main part that list sheets or slides in their order."""
 
@@ -69,7 +71,11 @@ def parts_in_use(archive: zipfile.ZipFile, kind: str) -> list[UsedPart]:
         if relationships_of(part.name).lower() not in present:
             continue
         listed = _LISTED[kind] if part.name == main else ""
-        told = [one for one in _targets(archive, part.name, listed) if one[0] in _FOLLOWED]
+        told = [
+            one
+            for one in _targets(archive, part.name, listed)
+            if one[0] in _FOLLOWED and posixpath.basename(one[1]) != _NOWHERE
+        ]
         waiting += [UsedPart(present.get(name.lower(), name), role, part.name) for role, name in reversed(told)]
     return list(found.values())
 

@@ -55,6 +55,7 @@ _AT_END = frozenset(
 
 _HEADER = re.compile(rb"<(?:[\w.-]++:)?(?:odd|even|first)(?:Header|Footer)\b[^<>]*+>([^<]*+)<")
 _HEADERS = TextElements([f"{one}{what}" for one in ("odd", "even", "first") for what in ("Header", "Footer")], ())
+WORD_ART = re.compile(r"""<(?:[\w.-]++:)?textpath\s[^<>]*?\bstring=(?:"([^"<]*+)"|'([^'<]*+)')""")
 _SECTION = re.compile(r"&[LCR]")
 _FIELD = re.compile(r"&(?:[PN](?:[+-]\d+)?|[DTFZAG])")
 _FONT = re.compile(r"""&(?:"[^"]*"|K(?:[0-9A-Fa-f]{6}|\d\d[+-]\d{3})|\d{1,3}|[BIUESXYOH])""")
@@ -183,6 +184,13 @@ class ReadPart:
         else:
             told = [html.unescape(one.decode("utf-8", "replace")) for one in _HEADER.findall(self._data, at)]
         return [line for one in told for line in header_lines(one)]
+
+    def word_art(self) -> list[str]:
+        """Return the texts of WordArt of older programs, such as watermarks: they are attributes."""
+        if b"textpath" not in self._data:
+            return []
+        found = WORD_ART.findall(without_omitted(self._data).decode("utf-8", "replace"))
+        return [html.unescape(one or other) for one, other in found]
 
     @property
     def data(self) -> bytes:

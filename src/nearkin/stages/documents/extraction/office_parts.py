@@ -65,6 +65,7 @@ _PAGE = re.compile(r".+\.x?html?", re.IGNORECASE)
 _CHUNKS = (".mht", ".mhtml", ".htm", ".html", ".xhtml", ".rtf", ".docx", ".docm", ".dotx", ".txt")
 _STYLES = {"odt": "styles", "odp": "masters"}
 """Roles of the styles of open documents with headers and footers that are read."""
+_WITH_WORD_ART = frozenset(("document", "header", "footer"))
 _SHARED_STRING = re.compile(
     rb"""<(?:[\w.-]++:)?c\b(?=[^<]*?\bt=["']s["'])(?:[^<>"']++|"[^<"]*+"|'[^<']*+')*+>"""
     rb"""\s*+<(?:[\w.-]++:)?v[^<>]*+>\s*+(\d{1,9})"""
@@ -133,7 +134,7 @@ class _PartsCheck:
         self._text = TextToFind(text)
         self._not_found: list[tuple[OfficePart, list[str]]] = []
         self._headers: dict[str, list[str]] = {}
-        self._remarks: list[str] = []
+        self._beside: list[str] = []
         self.is_unusual = False
 
     @kept_property
@@ -153,11 +154,13 @@ class _PartsCheck:
             try:
                 if part.role == "worksheet" and (headers := read.headers()):
                     self._headers[part.name] = headers
+                if part.role in _WITH_WORD_ART:
+                    self._beside += read.word_art()
                 if read.is_found(self._text):
                     continue
                 paragraphs = read.not_found(self._text, used_strings() if part.role == "sharedStrings" else None)
                 if part.role == "content":
-                    self._remarks = remarks(read)
+                    self._beside = remarks(read)
             except ExpansionError:
                 return expanding(part.name)
             if paragraphs is not None:
@@ -188,11 +191,11 @@ class _PartsCheck:
     def further(self, *, is_usual: bool) -> FurtherText:
         """Return the text that xberg does not read."""
         further = FurtherText(self._archive, self._kind, self._text)
+        further.lines += further.not_read(dict.fromkeys(self._beside))
         if self._kind in MAIN:
             if self._headers or not is_usual or FURTHER_NAME.search(" ".join(self._archive.namelist())):
                 add_package(further, self._kind, self._used, self._headers)
         elif self._kind != "epub":
-            further.lines += further.not_read(self._remarks)
             add_open_document(further, self._archive, self._kind)
         return further
 

@@ -162,12 +162,12 @@ def test_charts_and_diagrams_of_a_document_of_word():
     parts = {
         "word/_rels/document.xml.rels": relations("diagramData:diagrams/data1.xml", "header:header1.xml"),
         "word/_rels/header1.xml.rels": relations("chart:charts/chart1.xml"),
-        "word/header1.xml": '<w:hdr xmlns:w="w"/>',
+        "word/header1.xml": "<w:hdr xmlns:w='w' xmlns:v='v'><v:textpath style='a' string='FOR &amp; US'/></w:hdr>",
         "word/charts/chart1.xml": chart("It was", "dark"),
         "word/diagrams/data1.xml": diagram("Smart art"),
     }
     assert further(with_parts(make.docx(["It was dark."]), parts), "docx", "It was dark.") == [
-        "Smart art", "It was", "dark",
+        "FOR & US", "Smart art", "It was", "dark",
     ]  # fmt: skip
 
 
