@@ -7,7 +7,7 @@ from nearkin.manifests.dedup import REASONS
 from nearkin.reports.dedup.page import MemberRow
 from nearkin.workflows.dedup.outcome import NO_ROW, GroupTable, Outcome
 from nearkin.workflows.dedup.reporting import first_problems, largest_groups
-from nearkin.workflows.dedup.tables import Places
+from nearkin.workflows.dedup.row_places import Places
 
 
 def places(ids: list[str]) -> Places:

@@ -26,10 +26,11 @@ from nearkin.workflows.dedup.outcome import Judged, judge_groups
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_in_words, plan_search
 from nearkin.workflows.dedup.readable import check_problems, check_readable
 from nearkin.workflows.dedup.reading import read_all
+from nearkin.workflows.dedup.row_places import Places, locate
 from nearkin.workflows.dedup.sample_search import SampleSearch
 from nearkin.workflows.dedup.sampling import look
 from nearkin.workflows.dedup.searching import Search, Sizes
-from nearkin.workflows.dedup.tables import Places, locate, write_tables
+from nearkin.workflows.dedup.tables import write_tables
 from nearkin.workflows.dedup.verifying import SetStore, VerifiedMatches, verify_all
 from nearkin.workflows.reading.inputs import Input, places_in
 from nearkin.workflows.resources import Resources

@@ -21,7 +21,7 @@ from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.kept import relative_names, write_kept
 from nearkin.stages.documents.kept_parts import json_line
 from nearkin.stages.documents.sources import Source
-from nearkin.workflows.dedup.tables import Places
+from nearkin.workflows.dedup.row_places import Places
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.kept_documents import KeptDocuments
 

@@ -26,7 +26,7 @@ from nearkin.stages.documents.sniffing import unreadable
 from nearkin.stages.documents.source import STDIN, Source
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW, Outcome
-from nearkin.workflows.dedup.tables import Places
+from nearkin.workflows.dedup.row_places import Places
 
 _SHOWN = 3
 KEY = "DOCID"

@@ -8,7 +8,7 @@ from nearkin.errors import DocumentError
 from nearkin.stages.documents.damage import fault_of, is_damage, truncated_input
 from nearkin.stages.documents.rules import STOPPED, ReadingRules
 from nearkin.workflows.dedup.corpus import UNREADABLE, Corpus
-from nearkin.workflows.dedup.tables import Places
+from nearkin.workflows.dedup.row_places import Places
 
 
 def check_problems(places: Places, rules: ReadingRules) -> None:

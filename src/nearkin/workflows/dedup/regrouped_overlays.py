@@ -18,7 +18,7 @@ from nearkin.stages.documents.source import STDIN, Source
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import Outcome
 from nearkin.workflows.dedup.overlays import check_controls, write_overlays
-from nearkin.workflows.dedup.tables import Places
+from nearkin.workflows.dedup.row_places import Places
 from nearkin.workflows.reading.inputs import FileInput
 from nearkin.workflows.reading.kept_documents import stored_source
 from nearkin.workflows.reading.rereading import reread

@@ -37,9 +37,10 @@ from nearkin.workflows.dedup.parents import Parents
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_from_stored
 from nearkin.workflows.dedup.regrouped_overlays import sources_again, write_overlays_again
 from nearkin.workflows.dedup.reporting import PageData, sampling_curve, write_report
+from nearkin.workflows.dedup.row_places import Places
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.summaries import by_source, by_threshold
-from nearkin.workflows.dedup.tables import Places, write_exceptions_of, write_tables
+from nearkin.workflows.dedup.tables import write_exceptions_of, write_tables
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, read_exceptions_beside
 from nearkin.workflows.reading.places import places_of_files
 

@@ -32,8 +32,8 @@ from nearkin.runs.spool import Chunk, texts_of
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW, GroupTable, Judged, Outcome
+from nearkin.workflows.dedup.row_places import Places
 from nearkin.workflows.dedup.summaries import by_source, by_threshold
-from nearkin.workflows.dedup.tables import Places
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, ExceptionRow
 
 _N_SAMPLES = 12

@@ -14,7 +14,7 @@ from nearkin.workflows.dedup.corpus import NO_NODE, UNREADABLE, Corpus
 from nearkin.workflows.dedup.grouping import prefer
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import UNREADABLE_TEXT, Outcome
-from nearkin.workflows.dedup.tables import Places
+from nearkin.workflows.dedup.row_places import Places
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 

@@ -19,7 +19,7 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.differences.relating import COPY
 from nearkin.stages.differences.relations import RELATIONS, RULES
 from nearkin.workflows.dedup.reporting import first_exceptions, first_problems
-from nearkin.workflows.dedup.tables import Places
+from nearkin.workflows.dedup.row_places import Places
 from nearkin.workflows.families.tables import Kin
 from nearkin.workflows.reading.exceptions import ExceptionRow
 

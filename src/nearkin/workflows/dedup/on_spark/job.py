@@ -37,8 +37,8 @@ from nearkin.workflows.dedup.on_spark.texts import PartitionTexts, find_texts
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import Judged, judge_groups
 from nearkin.workflows.dedup.readable import check_problems, check_readable
+from nearkin.workflows.dedup.row_places import locate
 from nearkin.workflows.dedup.searching import Sizes
-from nearkin.workflows.dedup.tables import locate
 from nearkin.workflows.dedup.verifying import VerifiedMatches
 from nearkin.workflows.reading.inputs import Input, places_in
 from nearkin.workflows.reading.on_spark.tasks import split
