@@ -1,4 +1,4 @@
-"""Comparison of rows with their checksums and tables with their seals; one changed byte can be repaired."""
+"""Comparison of rows with their checksums and tables with their seals; see `mending` for what can be repaired."""
 
 from __future__ import annotations
 
@@ -13,30 +13,24 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     ForeignKey,
-    LargeBinary,
     PrimaryKeyConstraint,
     Select,
     Table,
     UniqueConstraint,
-    cast,
     exists,
     func,
     or_,
     select,
-    update,
 )
-from sqlalchemy.exc import DBAPIError
 
 from nearkin.nouns import agreeing, counted
 from nearkin.store import schema
-from nearkin.store.bulk import is_storable, named
 from nearkin.store.checksums import CHECKED, JudgedRow, checksum, covered, judged, key_bits, key_place, wrapped
 from nearkin.store.damage import damaged
-from nearkin.store.failures import is_taken
 from nearkin.store.load_waves import waves_by_seals
 from nearkin.store.seals import PARTS, Part, Seal, difference_in_number, documents_of, read_seals
 
-_MAX_NAMED = 20
+MAX_NAMED = 20
 """Maximum number of rows of a table that are listed, and recovered from their checksums."""
 _IDENTITY: dict[str, tuple[str, ...]] = {
     "facts": ("name",),
@@ -173,13 +167,13 @@ def check(connection: Connection, without: Collection[Table] = ()) -> Findings:
         unlike = list(_unlike_their_seals(connection, parts, waves, found, omitted))
         found.faults += [fault for _, fault in unlike]
         doubtful.are_all = any(part not in PARTS for part, _ in unlike)
-        wrong: dict[int, str] = dict(connection.execute(_wrong_current()).all())
+        wrong: dict[int, str] = dict(connection.execute(wrong_current()).all())
         taken = [fix for fix in found.fixes if _is_place_taken(connection, fix)]
     found.fixes = [fix for fix in found.fixes if fix not in taken]
     found.faults += [place_taken(fix.name) for fix in taken]
     found.is_current = {row: doc_id for row, doc_id in wrong.items() if not doubtful.has(doc_id)}
     left = {doc_id for doc_id in wrong.values() if doubtful.has(doc_id)} - doubtful.ids  # already reported
-    unknown = sorted(left, key=repr)[:_MAX_NAMED]
+    unknown = sorted(left, key=repr)[:MAX_NAMED]
     found.faults += [f"unknown whether document {doc_id!r} is current" for doc_id in unknown]
     return found
 
@@ -252,75 +246,12 @@ def number_after_last(connection: Connection, column: Column[int]) -> int:
     return 0 if last is None else last + 1
 
 
-def _wrong_current() -> Select[Any]:
+def wrong_current() -> Select[Any]:
     """Select rows and ids of documents with a wrong ``is_current``: only the newest, unless removed, is current."""
     documents, others = schema.documents, schema.documents.alias("others")
     newest = select(func.max(others.c.version)).where(others.c.doc_id == documents.c.doc_id).scalar_subquery()
     should = documents.c.removed_at.is_(None) & (documents.c.version == newest)
     return select(documents.c.row, documents.c.doc_id).where(should != documents.c.is_current)
-
-
-def mend_current(connection: Connection, wrong: Mapping[int, str]) -> list[str]:
-    """Correct ``is_current`` of some rows, in a write transaction; return what was repaired."""
-    documents = schema.documents
-    for some in named(list(wrong)):  # first clear all, so that no id is current twice
-        right = update(documents).where(documents.c.row.in_(some))
-        connection.execute(right.where(documents.c.is_current).values(is_current=False))
-    still = [row for row in connection.execute(_wrong_current()).scalars() if row in wrong] if wrong else []
-    for some in named(still):
-        connection.execute(update(documents).where(documents.c.row.in_(some)).values(is_current=True))
-    names = dict.fromkeys(wrong.values())
-    return [f"current version of document {doc_id!r}" for doc_id in list(names)[:_MAX_NAMED]]
-
-
-def mend(connection: Connection, fixes: Sequence[Fix]) -> tuple[list[str], list[str]]:
-    """Repair rows, in a write transaction; return the names of those repaired and of those that could not be."""
-    mended, left = list[str](), list[str]()
-    for fix in fixes:
-        columns = fix.table.c
-        is_it = [_is(columns[name], value) for name, value in fix.identity.items()]
-        is_it.append(columns.checksum.is_(None) if fix.stored is None else columns.checksum == fix.stored)
-        try:
-            with connection.begin_nested():
-                n_rows = connection.execute(fix.table.update().where(*is_it).values(**fix.right)).rowcount
-        except DBAPIError as error:
-            if not is_taken(error):
-                raise
-            n_rows = 0  # another row has taken its key meanwhile
-        (mended if n_rows == 1 else left).append(fix.name)
-    return mended, left
-
-
-def _is(column: Any, value: object) -> Any:
-    """Compare a column with a value read inside `any_bytes`."""
-    if isinstance(value, str) and not is_storable(value):
-        return cast(column, LargeBinary) == value.encode("utf-8", "surrogateescape")
-    return column == value
-
-
-def mend_document(connection: Connection, values: Sequence[Any], stored: int | None) -> tuple[Any, ...] | None:
-    """Repair a document's row that was changed, in a write transaction.
-
-    Parameters
-    ----------
-    connection : Connection
-    values : sequence
-        Current values of the covered columns.
-    stored : int or None
-        The checksum of the row.
-
-    Returns
-    -------
-    tuple or None
-        The original values, which are stored again; None if they are unknown.
-    """
-    names = covered(schema.documents)
-    row = judged(values, key_place(schema.documents), stored)
-    if not row.is_known:
-        return None
-    fix = _fix(schema.documents, dict(zip(names, values)), stored, dict(zip(names, row.values)), row.checksum)
-    mended, _ = mend(connection, [fix])
-    return row.values if mended else None
 
 
 @contextlib.contextmanager
@@ -343,25 +274,25 @@ def _rows(
     """Yield the rows of a table and their checksums, corrected; differences are added to ``found``."""
     names, place, n_unknown = covered(table), key_place(table), 0
     for *values, stored in _read(connection, table):
-        if n_unknown < _MAX_NAMED:
+        if n_unknown < MAX_NAMED:
             row = judged(values, place, stored)
         else:  # too many rows were changed to correct each
             own = checksum(values, values[place])
             row = JudgedRow(tuple(values), own, own == stored, own == stored)
         if row.is_known and not row.is_as_stored:
             now, right = dict(zip(names, values)), dict(zip(names, row.values))
-            found.fixes.append(_fix(table, now, stored, right, row.checksum))
+            found.fixes.append(fix_of(table, now, stored, right, row.checksum))
         elif not row.is_known:
             n_unknown += 1
-            if n_unknown <= _MAX_NAMED:
+            if n_unknown <= MAX_NAMED:
                 why = "was not written by Nearkin" if stored is None else "was changed"
                 found.faults.append(f"{_name_of(table, dict(zip(names, values)))} {why}")
         if table is schema.documents and not row.is_as_stored:
             doubtful.take(values[place], stored)
         # the seal covers the checksums that were stored
         yield row.values, row.checksum if row.is_known else stored if isinstance(stored, int) else 0
-    if n_unknown > _MAX_NAMED:
-        found.faults.append(f"{counted(n_unknown - _MAX_NAMED, 'more row')} of {table.name} changed")
+    if n_unknown > MAX_NAMED:
+        found.faults.append(f"{counted(n_unknown - MAX_NAMED, 'more row')} of {table.name} changed")
 
 
 def _read(connection: Connection, table: Table) -> Iterator[Sequence[Any]]:
@@ -383,7 +314,8 @@ def _following(query: Select[Any], row: Any, last: int | None) -> Select[Any]:
     return (query if last is None else query.where(row > last)).order_by(row).limit(_AT_A_TIME)
 
 
-def _fix(table: Table, now: Mapping[str, object], stored: int | None, right: Mapping[str, object], own: int) -> Fix:
+def fix_of(table: Table, now: Mapping[str, object], stored: int | None, right: Mapping[str, object], own: int) -> Fix:
+    """Return what repairs a row: its current values and checksum, and the right ones."""
     identity = {name: now[name] for name in _IDENTITY[table.name]}
     return Fix(table, identity, stored, {**right, "checksum": own}, _name_of(table, right))
 
@@ -423,7 +355,7 @@ def _unlike_their_seals(
         if not row.is_as_stored and row.is_known:
             now = dict(zip(("part", "n_rows", "total"), values))
             right = dict(zip(("part", "n_rows", "total"), row.values))
-            found.fixes.append(_fix(schema.seals, now, stored, right, row.checksum))
+            found.fixes.append(fix_of(schema.seals, now, stored, right, row.checksum))
         if part != schema.groupings.name:  # `nearkin.collection.stored.group_state` knows more about it
             seals[part] = Seal(n_rows, total, row.is_known)
     for part in sorted({*parts, *seals, *names}):
@@ -470,7 +402,7 @@ def dangling(connection: Connection, without: Collection[Table] = ()) -> Iterato
             n_rows = connection.execute(counting).scalar_one()
             if key.parent is schema.documents.c.content:
                 yield from _without_text(connection, is_missing)
-                n_rows = max(0, n_rows - _MAX_NAMED)
+                n_rows = max(0, n_rows - MAX_NAMED)
             if n_rows:
                 own, (one, several) = _IN_WORDS[table.name], _IN_WORDS[key.column.table.name]
                 of = agreeing(n_rows, f"of {'an' if one[0] == 'a' else 'a'} {one} that is", f"of {several} that are")
@@ -488,7 +420,7 @@ def _missing(key: ForeignKey) -> tuple[ColumnElement[bool], Select[Any]]:
 def _without_text(connection: Connection, condition: ColumnElement[bool]) -> Iterator[str]:
     """Yield the first documents whose text is missing."""
     columns = schema.documents.c
-    first = select(columns.doc_id, columns.version).where(condition).order_by(columns.row).limit(_MAX_NAMED)
+    first = select(columns.doc_id, columns.version).where(condition).order_by(columns.row).limit(MAX_NAMED)
     with any_bytes(connection):
         for doc_id, version in connection.execute(first).all():
             yield f"the text of document {doc_id!r} (version {version}) is missing"

@@ -27,6 +27,7 @@ from nearkin.collection.word_search import stored_words
 from nearkin.errors import CollectionBusyError, CollectionError
 from nearkin.store import integrity
 from nearkin.store.failures import unrepaired
+from nearkin.store.mending import mend, mend_current
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,11 +174,11 @@ def _checked_rows(collection: OpenedCollection) -> _RowFindings:
     if not (found.fixes or found.is_current or of_groups or of_history):
         return _RowFindings([], found.faults, [])
     with store.writing() as connection:
-        mended, left = integrity.mend(connection, found.fixes)
+        mended, left = mend(connection, found.fixes)
         # after a possible repair of their seal
         repaired, of_history = group_state.repair(connection), group_history.repair(connection)
         now = integrity.check(connection)  # which versions are current follows from the repaired rows
-        mended += integrity.mend_current(connection, now.is_current)
+        mended += mend_current(connection, now.is_current)
     faults = now.faults
     faults += [integrity.place_taken(name) for name in left]
     is_only_seal = repaired.is_only_seal and not of_history
@@ -211,13 +212,13 @@ def _remade(collection: OpenedCollection) -> tuple[str, ...]:
             if differs is not None:
                 remade.append(differs)
                 collection.index.forget(name)
-    for difference, mend in _derived(collection):
+    for difference, make_again in _derived(collection):
         with store.reading() as connection:
             differs = difference(connection)
         if differs is not None:
             remade.append(differs)
             with store.writing() as connection:
-                mend(connection)
+                make_again(connection)
     return tuple(remade)
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select, update
 
 from nearkin.store.bulk import is_storable, named
 from nearkin.store.checksums import checksum, covered
-from nearkin.store.integrity import mend_document
+from nearkin.store.mending import mend_document
 from nearkin.store.schema import documents, loads
 
 _COLUMNS = covered(documents)
