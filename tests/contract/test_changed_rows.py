@@ -132,7 +132,7 @@ def test_the_commands_run_on_unchanged_rows(tmp_path, arguments) -> None:
     filled(place)
     ended = run(place, arguments, tmp_path / "out")
     assert ended.code == (3 if arguments[0] == "threads" else 0), ended  # there are no mails
-    assert "was changed in the store" not in ended.err
+    assert "was changed in the database" not in ended.err
 
 
 @pytest.mark.parametrize("what", CHANGES)
@@ -143,7 +143,7 @@ def test_a_command_about_all_documents_reports_the_row(place, tmp_path, what) ->
     for name, arguments in ABOUT_ALL.items():
         ended = run(place, arguments, tmp_path / "out")
         assert ended.code == 7, (name, ended)
-        assert "(version 1) was changed in the store. Run nearkin fsck" in " ".join(ended.err.split()), (name, ended)
+        assert "(version 1) was changed in the database. Run nearkin fsck" in " ".join(ended.err.split()), (name, ended)
     assert place.sql("SELECT count(*) FROM activity") == before
     assert place.sql("SELECT count(*) FROM documents WHERE removed_at IS NOT NULL") == str(int("removed" in what))
 
@@ -189,7 +189,7 @@ def test_a_page_reports_the_row(place, path) -> None:
         answer = visit.send("GET", path, headers={"sec-fetch-site": "same-origin"})
         visit.service.jobs.close()
     assert answer.status_code >= 400, path
-    assert "was changed in the store" in words_of(answer.text), path
+    assert "was changed in the database" in words_of(answer.text), path
 
 
 @pytest.mark.parametrize("ask", ["similar", "versions", "search", "check", "letters"])
@@ -217,7 +217,7 @@ def test_lists_of_tags_and_documents_report_the_row(place, tmp_path, command, wh
     change(place, what)
     ended = run(place, [command, "COLLECTION"], tmp_path / "out")
     assert ended.code == 7, ended
-    assert "was changed in the store" in ended.err
+    assert "was changed in the database" in ended.err
 
 
 def test_a_row_that_changes_while_a_job_reads_is_reported(place) -> None:
@@ -225,7 +225,7 @@ def test_a_row_that_changes_while_a_job_reads_is_reported(place) -> None:
     documents = CollectionDocuments.now(Place.parse(place.address))
     assert sum(batch.num_rows for batch in documents.batches(Silent())) == len(FIRST) + 1
     change(place, "its id")
-    with pytest.raises(CollectionError, match=r"'form, forged' .*was changed in the store"):
+    with pytest.raises(CollectionError, match=r"'form, forged' .*was changed in the database"):
         list(documents.batches(Silent()))
 
 
@@ -236,7 +236,7 @@ def test_an_undo_does_not_make_a_changed_document_a_principal(place) -> None:
         other = next(name for name, _ in FIRST[:3] if name != was)
         number = collection.decide(principal=other, by="ada").number
     change(place, "its file", was)
-    with place.open(create=False) as collection, pytest.raises(CollectionError, match="was changed in the store"):
+    with place.open(create=False) as collection, pytest.raises(CollectionError, match="was changed in the database"):
         collection.undo(number, by="ada")
 
 
@@ -245,7 +245,7 @@ def test_decisions_on_an_earlier_text_are_not_told_by_a_changed_row(place) -> No
     change(place, "its file", "form, noted")
     with place.open(create=False) as collection, collection.opened.store.reading() as connection:
         assert overtaken_decisions(connection, ["form"]) == {}
-        with pytest.raises(CollectionError, match=r"'form, noted'.*was changed in the store"):
+        with pytest.raises(CollectionError, match=r"'form, noted'.*was changed in the database"):
             overtaken_decisions(connection, ["form", "form, noted"])
 
 
@@ -330,7 +330,7 @@ def test_counts_of_conflicts_on_the_home_page_compare_the_rows_of_tagged_documen
     change(place, what if is_tagged else "its file", CHANGED if is_tagged else "memo")
     with place.open(create=False) as collection, collection.opened.store.reading() as connection:
         if is_tagged:
-            with pytest.raises(CollectionError, match="was changed in the store"):
+            with pytest.raises(CollectionError, match="was changed in the database"):
                 conflicting_groups(connection, WORDING)
         else:
             assert conflicting_groups(connection, WORDING) == {"privileged": 1, "responsive": 1}
@@ -362,7 +362,7 @@ def test_the_documents_to_look_at_are_not_shown_as_removed(place) -> None:
         answer = visit.send("GET", asked, headers=own)
         visit.service.jobs.close()
     assert answer.status_code >= 400
-    assert "was changed in the store" in words_of(answer.text)
+    assert "was changed in the database" in words_of(answer.text)
 
 
 def test_plain_sql_compares_rows_without_the_lock_of_writers(place) -> None:
@@ -372,7 +372,7 @@ def test_plain_sql_compares_rows_without_the_lock_of_writers(place) -> None:
         place.open(create=False) as collection,
         Store.open(Place.parse(place.address)) as other,
         other.writing(),
-        pytest.raises(CollectionError, match="was changed in the store"),
+        pytest.raises(CollectionError, match="was changed in the database"),
     ):
         install(collection.opened)
 

@@ -369,7 +369,7 @@ def test_a_changed_tag_is_not_read(collection, place) -> None:
     collection.tag(["d0", "d1"], "responsive", "yes")
     place.sql("UPDATE tags SET value = 'no' WHERE doc_id = 'd0'")
     for read in (collection.tags, lambda: collection.tag(["d0"], "responsive", "maybe")):
-        with pytest.raises(CollectionError, match="changed in the store"):
+        with pytest.raises(CollectionError, match="changed in the database"):
             read()
 
 
@@ -377,9 +377,9 @@ def test_a_changed_tag_is_not_read(collection, place) -> None:
 def test_changed_groups_are_not_tagged_and_get_no_note(collection, place, statement) -> None:
     collection.groups(gamma=GAMMA)
     place.sql(statement)
-    with pytest.raises(CollectionError, match="changed in the store"):
+    with pytest.raises(CollectionError, match="changed in the database"):
         collection.tag(field="hot", group=1, gamma=GAMMA)
-    with pytest.raises(CollectionError, match="changed in the store"):
+    with pytest.raises(CollectionError, match="changed in the database"):
         collection.decide(group_note=(1, "look again"), gamma=GAMMA)
     assert collection.log() == []
 

@@ -264,7 +264,7 @@ def test_an_index_of_the_time_before_a_backup_was_restored_is_rebuilt_and_not_ca
         found = collection.similar("other 1", measure="letters", gamma=0.5)
         assert {one.document.doc_id for one in found.documents} == {"other 0", "other 2"}
         assert collection.fsck().is_whole
-    assert any("is rebuilt from the store" in one for one in heard.messages)
+    assert any("is rebuilt from the database" in one for one in heard.messages)
     assert not any("damaged" in one for one in heard.messages)
 
 

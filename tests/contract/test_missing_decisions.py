@@ -94,7 +94,7 @@ def test_nothing_is_decided_after_an_activity_whose_number_was_changed(place: So
     for arguments in (tagging, OF_DECISIONS["note"], purging, ["remove", "COLLECTION", "d", "--yes"]):
         ended = run(place, arguments, tmp_path / "out")
         assert ended.code == 7, (arguments, ended)
-        assert "is damaged: a row of activity was changed in the store" in words(ended)
+        assert "is damaged: a row of activity was changed in the database" in words(ended)
     assert place.sql("SELECT count(*) FROM activity") == "8"
 
 
@@ -191,7 +191,7 @@ def test_groups_do_not_follow_a_decision_that_was_changed_in_the_log(place: Some
     for arguments in OF_PAIRS.values():
         ended = run(place, arguments, tmp_path / "out")
         assert ended.code == 7, ended
-        assert "is damaged: a row of changes was changed in the store (activity 4" in words(ended)
+        assert "is damaged: a row of changes was changed in the database (activity 4" in words(ended)
 
 
 @pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)

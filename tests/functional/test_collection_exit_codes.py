@@ -120,7 +120,7 @@ def test_damage_is_exit_code_7(matter, tmp_path) -> None:
     checked = run(matter, "check", tmp_path / "d0.txt", "--json")
     assert (checked.code, json.loads(checked.out)["documents"][0]["is_damaged"]) == (10, True)
     assert "stored text is damaged" in run(matter, "check", tmp_path / "d0.txt").out
-    assert "Repaired 1 damaged entry" in run(matter, "add", tmp_path / "r.jsonl", "--wave", "again").out
+    assert "Repaired 1 damaged text or row" in run(matter, "add", tmp_path / "r.jsonl", "--wave", "again").out
     assert run(matter, "similar", "d0").code == run(matter, "fsck").code == 0
     matter.sql("UPDATE documents SET source = 'another file', line = 9 WHERE doc_id = 'd1'")
     for command, *arguments in (

@@ -187,8 +187,10 @@ class OpenedCollection:
                     return ask(seen)
                 except StaleIndexError as error:
                     if is_last:
-                        raise CollectionError(f"The index and the store of {self.place} disagree: {error}.") from error
-                    self.progress.say(f"Warning: part of the index is damaged and is rebuilt from the store ({error})")
+                        said = f"The index and the database of {self.place} disagree: {error}."
+                        raise CollectionError(said) from error
+                    told = f"Warning: part of the index is damaged and is rebuilt from the database ({error})"
+                    self.progress.say(told)
                     for segment in seen.segments:
                         self.index.forget(segment.name)
         raise CollectionError(f"The index of {self.place} cannot be built.")

@@ -92,7 +92,7 @@ def test_a_history_of_which_every_row_is_gone_is_missed(damage: str) -> None:
         connection.exec_driver_sql(damage)
         assert faults(connection) == [f"the history of the groups at {AT} is missing"]
         for ask in (past_groups, grouped_loads, group_history.principals_over_time):
-            with pytest.raises(CollectionError, match=r"is missing from the store.*nearkin fsck"):
+            with pytest.raises(CollectionError, match=r"is missing from the database.*nearkin fsck"):
                 ask(connection, AT)
         repair(connection)
         assert faults(connection) == []

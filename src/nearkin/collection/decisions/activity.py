@@ -169,7 +169,7 @@ def _as_written(table: Table, row: Any) -> Row:
     *values, stored = row
     if checksum(values, values[key_place(table)]) != stored:
         said = ", ".join(f"{name} {value!r}" for name, value in zip(covered(table)[:3], values))
-        raise damaged(f"a row of {table.name} was changed in the store ({said})")
+        raise damaged(f"a row of {table.name} was changed in the database ({said})")
     return tuple(values)
 
 

@@ -63,7 +63,7 @@ def refuse_changed_row(row: Any) -> None:
         raise damaged_row(doc_id, version)
     if wave is None or n_characters is None:
         what = "wave" if wave is None else "text"
-        raise damaged(f"the {what} of document {doc_id!r} is missing from the store")
+        raise damaged(f"the {what} of document {doc_id!r} is missing from the database")
 
 
 def _stored_document(row: Any) -> StoredDocument:
@@ -86,7 +86,7 @@ def _stored_document(row: Any) -> StoredDocument:
 
 def damaged_row(doc_id: object, version: object) -> CollectionError:
     """Return the error for a document's row that was changed."""
-    return damaged(f"the row of document {doc_id!r} (version {version}) was changed in the store")
+    return damaged(f"the row of document {doc_id!r} (version {version}) was changed in the database")
 
 
 def current_documents(
@@ -153,11 +153,11 @@ def _refuse_damaged(connection: Connection, doc_id: str, version: int | None) ->
         row = dict(zip(_CHECKED, values))
         right = row | {"doc_id": doc_id}
         if row["doc_id"] == doc_id and newest is None:
-            raise damaged(f"document {doc_id!r} is in the store, but missing from an index of the database")
+            raise damaged(f"document {doc_id!r} is stored, but missing from an index of the database")
         if row["doc_id"] != doc_id and checksum(list(right.values()), doc_id) == stored:
             version = row["version"]
             raise damaged(
-                f"the id of document {doc_id!r} (version {version}) was changed in the store to {row['doc_id']!r}"
+                f"the id of document {doc_id!r} (version {version}) was changed in the database to {row['doc_id']!r}"
             )
 
 

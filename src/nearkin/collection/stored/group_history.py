@@ -259,7 +259,7 @@ def _calls(connection: Connection, tolerance: str) -> Sequence[Any]:
         if values[1] != place + 1 or checksum(values, values[0]) != stored:
             raise _damaged(tolerance)
     if not rows and _is_kept(connection, tolerance):
-        raise _damaged(tolerance, "is missing from the store")
+        raise _damaged(tolerance, "is missing from the database")
     return rows
 
 
@@ -321,7 +321,7 @@ def _unpacked(data: bytes) -> _Differences:
     return _Differences(numbers[1:end].reshape(2, -1).T, numbers[end:].reshape(2, -1).T)
 
 
-def _damaged(tolerance: str, how: str = "was changed in the store") -> CollectionError:
+def _damaged(tolerance: str, how: str = "was changed in the database") -> CollectionError:
     return CollectionError(
         f"The collection is damaged: the history of the groups at {described(tolerance)} {how}. "
         "Restore the database from a backup; or run nearkin fsck COLLECTION, which deletes it: changes are then known "

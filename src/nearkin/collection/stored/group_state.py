@@ -307,7 +307,7 @@ def _as_stored(connection: Connection, found: Any) -> tuple[I64, I64, I64, I64] 
 def _damaged(tolerances: Sequence[str]) -> CollectionError:
     return CollectionError(
         f"The collection is damaged: the groups at {' and '.join(map(described, tolerances))} were changed in "
-        "the store. Restore the database from a backup; or run nearkin fsck COLLECTION, which deletes them, then "
+        "the database. Restore the database from a backup; or run nearkin fsck COLLECTION, which deletes them, then "
         f"{' and '.join(map(groups_command, tolerances))}, which makes groups with new numbers."
     )
 

@@ -44,7 +44,7 @@ def purged_contents(
             if checksum((content, activity), content) == stored:
                 found[content] = activity
             elif not skip_changed:
-                raise damaged(f"the row of the purge of text {content} was changed in the store")
+                raise damaged(f"the row of the purge of text {content} was changed in the database")
     return found
 
 

@@ -212,9 +212,9 @@ class Segments:
             return str(error)
         vectors, words, has_features = read_contents(connection, self._counting, span, Silent())
         if not segment.vectors.is_of(vectors):
-            return f"{part_of_index(name)}: its letter counts differ from the store's"
+            return f"{part_of_index(name)}: its letter counts differ from those in the database"
         if not (np.array_equal(segment.words, words) and np.array_equal(segment.has_features, has_features)):
-            return f"{part_of_index(name)}: its signatures differ from the store's"
+            return f"{part_of_index(name)}: its signatures differ from those in the database"
         return None
 
     def forget(self, name: str) -> None:
@@ -286,10 +286,10 @@ class Segments:
             if name_of(*span) not in self._forgotten:
                 return load(self.folder, *span, identity)
         except OtherSegmentError as error:  # of the time before a backup was restored, for example
-            progress.say(f"part of the index is rebuilt from the store ({error})")
+            progress.say(f"part of the index is rebuilt from the database ({error})")
         except DamagedSegmentError as error:
             if (self.folder / name_of(*span)).exists():
-                progress.say(f"Warning: part of the index is damaged and is rebuilt from the store ({error})")
+                progress.say(f"Warning: part of the index is damaged and is rebuilt from the database ({error})")
         segment = build(connection, self._counting, span, progress)
         if self._is_read_only:
             n = counted(span[1] - span[0], "text")

@@ -50,7 +50,8 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
         yield Sentence(_unlike_sentence(added, n), "warning")
     yield from _removed_sentences(added)
     if n := added.n_repaired:
-        yield Sentence(f"Repaired {counted(n, 'damaged entry', 'damaged entries')} of the store", "warning")
+        repaired = counted(n, "damaged text or row", "damaged texts or rows")
+        yield Sentence(f"Repaired {repaired} of the database", "warning")
     if n := added.n_missing:
         yield Sentence(
             f"Missing: {counted(n, 'stored text')} of these documents; the added texts became new versions. Run "
