@@ -229,15 +229,16 @@ def test_bars_are_shown_on_a_terminal_only():
         assert "text column: 'x[/red]' [bold]" in file.getvalue()
 
 
-def test_bars_say_nothing_when_told_to_be_quiet():
+def test_bars_say_nothing_but_warnings_when_told_to_be_quiet(capsys):
     file = io.StringIO()
     bars = Bars(Console(file=file, force_terminal=True), is_quiet=True)
     with bars.shown():
         bars.start("read", 5, "steps")
         bars.say("something")
+        bars.say("Warning: mails: not followed: a\x1blink")
         bars.advance(5)
         bars.finish()
-    assert file.getvalue() == ""
+    assert (file.getvalue(), capsys.readouterr().err) == ("", "Warning: mails: not followed: a⟨U+001B⟩link\n")
 
 
 def test_bars_bear_a_stage_that_never_began():
