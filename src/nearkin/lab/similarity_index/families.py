@@ -15,7 +15,7 @@ import pyarrow.json
 from nearkin.errors import ParameterError, SourceError
 from nearkin.formats import parquet
 from nearkin.records import I64
-from nearkin.stages.documents.columns import holds_characters
+from nearkin.stages.documents.arrow_values import holds_characters
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.rows import as_large_strings
 

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import SourceError
-from nearkin.stages.documents.columns import WITHOUT_CHECK
+from nearkin.stages.documents.arrow_values import WITHOUT_CHECK
 from nearkin.stages.documents.compression import StreamFault
 from nearkin.stages.documents.magic import ARROW_FILE, ARROW_STREAM
 from nearkin.stages.documents.streams import Progress

@@ -8,13 +8,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nearkin.errors import SourceError, TruncatedInputError
-from nearkin.stages.documents.columns import (
-    check_unique,
-    inside_hint,
-    listed_columns,
-    missing_column,
-    objects_of_records,
-)
+from nearkin.stages.documents.column_samples import objects_of_records
+from nearkin.stages.documents.columns import check_unique, inside_hint, listed_columns, missing_column
 from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.formats import FORMATS, TABLES, has_columns
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input, unreadable

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import pyarrow as pa
 
-from nearkin.arguments import plain_number
 from nearkin.errors import MissingColumnError, ParameterError, SourceError
 from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted, first_of
-from nearkin.stages.documents.values import WrittenNumber, has_own_text, in_words
+from nearkin.stages.documents.column_samples import ColumnSample, objects_of_schema
 
 TABLE_IN_MEMORY = "the table"
 """Name of an Arrow table in messages."""
@@ -45,51 +44,6 @@ _FEW_WORDS = 3
 _MAX_NAME, _N_SHOWN = 120, 40
 _MAX_LISTED = 30
 _NUMBER = re.compile(r"[\d\W]*\d[\d\W]*")
-_WITHOUT_SPACES = re.compile("[^\0-\u0dff]")  # compiled in a tenth of the time of a range up to the last character
-
-WITHOUT_CHECK = {
-    pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view(),
-}  # fmt: skip
-"""String types, and the binary type with the same layout."""
-WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
-"""View types, for which Arrow lacks functions, and equivalent types that have them all."""
-_ARE_BINARY = (
-    pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary,
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnSample:
-    """Information about columns from the first rows of a source.
-
-    Parameters
-    ----------
-    names : tuple of str
-        All columns, in the order of the source.
-    mean_length : mapping of str to float
-        Average length of the values, for each string column.
-    id_names : frozenset of str
-        Columns whose values may be ids: strings or integers.
-    is_partial : bool
-        Whether only the beginning of the first record was visible, so that there may be more columns.
-    mean_words : mapping of str to float
-        Average number of words in the values that are not empty, for each string column.
-    objects : mapping of str to str
-        Columns that hold objects or lists, of JSON or of Arrow, with "an object" or "a list".
-    unfit : mapping of str to str
-        Columns that cannot hold texts, with the type of their values.
-    without_values : frozenset of str
-        Columns whose values are all null or empty, though they may hold texts.
-    """
-
-    names: tuple[str, ...]
-    mean_length: Mapping[str, float]
-    id_names: frozenset[str]
-    is_partial: bool = False
-    mean_words: Mapping[str, float] = field(default_factory=dict)
-    objects: Mapping[str, str] = field(default_factory=dict)
-    unfit: Mapping[str, str] = field(default_factory=dict)
-    without_values: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,65 +53,6 @@ class Columns:
     text: str
     id: str | None
     guesses: tuple[str, ...]
-
-
-def sample_of_records(records: Iterable[Mapping[str, object]], *, is_partial: bool = False) -> ColumnSample:
-    """Return the columns of a few records from JSON or Python.
-
-    A few values of another type are bad records; they do not change the type of the column.
-    """
-    records = list(records)
-    lengths: dict[str, list[int]] = {}
-    words: dict[str, list[float]] = {}
-    n_others: dict[str, int] = {}
-    n_not_ids: dict[str, int] = {}
-    unfit: dict[str, str] = {}
-    names: dict[str, None] = {}
-    for record in records:
-        for name, given in record.items():
-            names[name], value = None, plain_number(given)
-            if isinstance(value, (str, bytes)) and not isinstance(value, WrittenNumber):
-                lengths.setdefault(name, []).append(len(value))
-                words.setdefault(name, []).append(_n_words(value))
-            elif value is not None:
-                n_others[name] = n_others.get(name, 0) + 1
-                unfit.setdefault(name, in_words(value))
-                if isinstance(value, bool) or not (isinstance(value, (int, WrittenNumber)) or has_own_text(value)):
-                    n_not_ids[name] = n_not_ids.get(name, 0) + 1
-    mean_length = {name: sum(of) / len(of) for name, of in lengths.items() if len(of) >= n_others.get(name, 0)}
-    n_values = {name: len(lengths.get(name, ())) + n_others.get(name, 0) for name in names}
-    ids = frozenset(name for name in names if n_values[name] > 2 * n_not_ids.get(name, 0))
-    return ColumnSample(
-        names=tuple(names),
-        mean_length=mean_length,
-        id_names=ids,
-        is_partial=is_partial,
-        mean_words={name: _mean_words(of) for name, of in words.items()},
-        objects=objects_of_records(records),
-        unfit={name: kind for name, kind in unfit.items() if name not in lengths},
-        without_values=frozenset(name for name in names if name not in n_others and not any(lengths.get(name, ()))),
-    )
-
-
-def objects_of_records(records: Iterable[Mapping[str, object]]) -> dict[str, str]:
-    """Return the keys whose value is an object or a list in some record; see `ColumnSample`."""
-    return {
-        name: "an object" if isinstance(value, Mapping) else "a list"
-        for record in records
-        for name, value in record.items()
-        if isinstance(value, (Mapping, list))
-    }
-
-
-def objects_of_schema(schema: pa.Schema) -> dict[str, str]:
-    """Return the columns of structs, maps and lists; see `ColumnSample`."""
-    found = {}
-    for name, type_ in zip(schema.names, schema.types):
-        if pa.types.is_struct(type_) or pa.types.is_map(type_):
-            found[name] = "an object"
-        elif pa.types.is_nested(type_):
-            found[name] = "a list"
-    return found
 
 
 def inside_hint(names: Iterable[str], objects: Mapping[str, str]) -> str:
@@ -172,98 +67,6 @@ def inside_hint(names: Iterable[str], objects: Mapping[str, str]) -> str:
     if inside is None:
         return ""
     return f" Fields inside {objects[inside]} ('{inside}') cannot be named; lift them to the top level."
-
-
-def _n_words(value: str | bytes) -> float:
-    """Count words by spaces; two letters of a script without spaces count as one; without letters there are none."""
-    if isinstance(value, bytes):
-        return len(value.split())
-    if not any(map(str.isalpha, value)):
-        return 0
-    return len(value.split()) + len(_WITHOUT_SPACES.findall(value)) / 2
-
-
-def _mean_words(of_values: Iterable[float]) -> float:
-    """Return the average of the values that have words."""
-    found = [n for n in of_values if n]
-    return sum(found) / len(found) if found else 0.0
-
-
-def sample_of_table(table: pa.Table) -> ColumnSample:
-    """Return the columns of the first rows of a table."""
-    mean_length: dict[str, float] = {}
-    mean_words: dict[str, float] = {}
-    unfit: dict[str, str] = {}
-    ids = set()
-    without_values = set()
-    for name, type_, column in zip(table.schema.names, table.schema.types, table.columns, strict=True):
-        if holds_characters(type_):
-            values = [value for value in _characters(column.slice(0, 20)) if value is not None]
-            mean_length[name] = sum(map(len, values)) / len(values) if values else 0.0
-            mean_words[name] = _mean_words(map(_n_words, values))
-            ids.add(name)
-            if not mean_length[name]:
-                without_values.add(name)
-        elif pa.types.is_null(type_):
-            without_values.add(name)
-        else:
-            unfit[name] = str(type_)
-            if pa.types.is_integer(type_):
-                ids.add(name)
-    return ColumnSample(
-        names=tuple(table.schema.names),
-        mean_length=mean_length,
-        id_names=frozenset(ids),
-        mean_words=mean_words,
-        objects=objects_of_schema(table.schema),
-        unfit=unfit,
-        without_values=frozenset(without_values),
-    )
-
-
-def _characters(column: pa.ChunkedArray) -> list[bytes | str | None]:
-    """Return string or binary values; strings may contain bytes that are not UTF-8."""
-    values: list[bytes | None] = []
-    for chunk in column.chunks:
-        values += as_binary(plain(chunk)).to_pylist()
-    is_binary = any(check(value_type(column.type)) for check in _ARE_BINARY)
-    if is_binary:
-        return list(values)
-    return [None if value is None else value.decode("utf-8", "replace") for value in values]
-
-
-def as_binary(values: pa.Array) -> pa.Array:
-    """Return strings of any type as large_binary, unchecked: a string may contain bytes that are not UTF-8."""
-    if pa.types.is_null(values.type):
-        return pa.nulls(len(values), pa.large_binary())
-    if values.type in WITHOUT_CHECK:
-        values = values.view(WITHOUT_CHECK[values.type])
-    return values.cast(pa.large_binary())
-
-
-def plain(values: pa.Array) -> pa.Array:
-    """Return values without dictionary, extension or views."""
-    if isinstance(values, pa.ExtensionArray):
-        values = values.storage
-    if pa.types.is_dictionary(values.type):
-        if values.type.value_type not in WITHOUT_VIEWS:
-            return values.dictionary_decode()
-        return plain(values.dictionary).take(values.indices)
-    without_views = WITHOUT_VIEWS.get(values.type)
-    return values if without_views is None else as_binary(values).view(without_views)  # a cast would check strings
-
-
-def value_type(type_: pa.DataType) -> pa.DataType:
-    """Return the type of the values, without dictionary or extension."""
-    if isinstance(type_, pa.BaseExtensionType):
-        type_ = type_.storage_type
-    return type_.value_type if pa.types.is_dictionary(type_) else type_
-
-
-def holds_characters(type_: pa.DataType) -> bool:
-    """Whether a column of this type can hold texts."""
-    type_ = value_type(type_)
-    return type_ in WITHOUT_CHECK or any(check(type_) for check in _ARE_BINARY)
 
 
 def check_header(names: Sequence[str], label: str) -> None:

@@ -11,13 +11,9 @@ from nearkin.arguments import plain_number
 from nearkin.errors import SourceError
 from nearkin.hidden_characters import reveal_line
 from nearkin.nouns import agreeing, counted
-from nearkin.stages.documents.columns import (
-    check_column,
-    holds_characters,
-    listed_columns,
-    missing_column,
-    objects_of_records,
-)
+from nearkin.stages.documents.arrow_values import holds_characters
+from nearkin.stages.documents.column_samples import objects_of_records
+from nearkin.stages.documents.columns import check_column, listed_columns, missing_column
 from nearkin.stages.documents.dates import microseconds_of_string
 from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.values import number_of

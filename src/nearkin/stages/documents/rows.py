@@ -14,7 +14,7 @@ import pyarrow as pa
 from nearkin import _compute as pc
 from nearkin.kernels.buffers import as_type, binaries, integers, strings, text_buffers
 from nearkin.records import DOCUMENTS_SCHEMA, I64, ORIGIN_TYPE
-from nearkin.stages.documents.columns import as_binary
+from nearkin.stages.documents.arrow_values import as_binary
 from nearkin.stages.documents.members import printable_id
 from nearkin.stages.documents.origin import Origin
 

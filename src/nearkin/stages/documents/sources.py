@@ -13,7 +13,8 @@ from nearkin.errors import ParameterError, SourceError, TruncatedInputError, is_
 from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import first_of
 from nearkin.paths import printable, shown_path
-from nearkin.stages.documents.columns import ColumnSample, check_unique, inside_hint, likely_text, listed_columns
+from nearkin.stages.documents.column_samples import ColumnSample
+from nearkin.stages.documents.columns import check_unique, inside_hint, likely_text, listed_columns
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16, problem_pieces
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.kinds import is_read, kind_of

@@ -12,16 +12,9 @@ from nearkin import _compute as pc
 from nearkin.errors import SourceError
 from nearkin.message_pieces import NamedParameter
 from nearkin.records import I64, Bool
-from nearkin.stages.documents.columns import (
-    WITHOUT_VIEWS,
-    as_binary,
-    check_column,
-    holds_characters,
-    inside_hint,
-    listed_columns,
-    objects_of_schema,
-    plain,
-)
+from nearkin.stages.documents.arrow_values import WITHOUT_VIEWS, as_binary, holds_characters, plain
+from nearkin.stages.documents.column_samples import objects_of_schema
+from nearkin.stages.documents.columns import check_column, inside_hint, listed_columns
 from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.keeping import check_keep_type
 from nearkin.stages.documents.rows import IdType, RowPiece, ids_from_characters, ids_from_python

@@ -8,7 +8,9 @@ from typing import IO, Protocol
 
 import pyarrow as pa
 
-from nearkin.stages.documents.columns import choose_columns, plain, sample_of_table
+from nearkin.stages.documents.arrow_values import plain
+from nearkin.stages.documents.column_samples import sample_of_table
+from nearkin.stages.documents.columns import choose_columns
 from nearkin.stages.documents.compression import StreamFault
 from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.keeping import check_keep_strings

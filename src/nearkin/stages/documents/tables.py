@@ -11,20 +11,10 @@ import pyarrow as pa
 from nearkin.errors import ParameterError, SourceError, quoted
 from nearkin.message_pieces import NamedParameter
 from nearkin.paths import check_are_texts
+from nearkin.stages.documents.arrow_values import as_binary, holds_characters, plain
 from nearkin.stages.documents.checking import check_has_columns
-from nearkin.stages.documents.columns import (
-    TABLE_IN_MEMORY,
-    Columns,
-    as_binary,
-    check_unique,
-    choose_columns,
-    holds_characters,
-    missing_column,
-    objects_of_schema,
-    plain,
-    sample_of_records,
-    sample_of_table,
-)
+from nearkin.stages.documents.column_samples import objects_of_schema, sample_of_records, sample_of_table
+from nearkin.stages.documents.columns import TABLE_IN_MEMORY, Columns, check_unique, choose_columns, missing_column
 from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.keeping import check_keep_records, check_keep_strings, noting_values_without_number
 from nearkin.stages.documents.rows import IdType, RowList, one_batch

@@ -19,7 +19,7 @@ from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted
 from nearkin.records import F64, U64
 from nearkin.runs.progress import Progress
-from nearkin.stages.documents.columns import holds_characters
+from nearkin.stages.documents.arrow_values import holds_characters
 from nearkin.stages.documents.interwiki import interwiki_links
 from nearkin.stages.documents.rows import as_large_strings
 from nearkin.stages.search.stretches import keys_of, rows_of

@@ -12,7 +12,8 @@ import pytest
 import nearkin
 from nearkin.errors import SourceError
 from nearkin.stages.documents.checking import check_columns
-from nearkin.stages.documents.columns import choose_columns, sample_of_records, sample_of_table
+from nearkin.stages.documents.column_samples import sample_of_records, sample_of_table
+from nearkin.stages.documents.columns import choose_columns
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sources import resolve_sources
 

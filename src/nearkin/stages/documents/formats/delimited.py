@@ -13,7 +13,8 @@ from nearkin.stages.documents.source import STDIN, OpenedSource, Source
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from nearkin.stages.documents.columns import Columns, ColumnSample
+    from nearkin.stages.documents.column_samples import ColumnSample
+    from nearkin.stages.documents.columns import Columns
     from nearkin.stages.documents.record_runs import Scanner
     from nearkin.stages.documents.streams import ByteStream
     from nearkin.stages.documents.table_columns import RowMask

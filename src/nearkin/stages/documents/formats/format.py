@@ -17,7 +17,8 @@ from nearkin.stages.documents.source import STDIN, OpenedSource, Source
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from nearkin.stages.documents.columns import Columns, ColumnSample
+    from nearkin.stages.documents.column_samples import ColumnSample
+    from nearkin.stages.documents.columns import Columns
     from nearkin.stages.documents.streams import ByteStream, Progress
     from nearkin.stages.documents.table_columns import RowMask
 
@@ -107,7 +108,7 @@ class Format(ABC):
 
     def sample(self, head: Head, delimiter: str | None) -> ColumnSample | None:
         """Return the columns of the first records; None if there are none."""
-        from nearkin.stages.documents.columns import sample_of_records
+        from nearkin.stages.documents.column_samples import sample_of_records
 
         records = self.records(head, delimiter)
         return sample_of_records(records, is_partial=self.is_cut(head)) if records else None

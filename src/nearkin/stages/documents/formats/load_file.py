@@ -18,7 +18,8 @@ from nearkin.stages.documents.source import OpenedSource, Source, no_note
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from nearkin.stages.documents.columns import Columns, ColumnSample
+    from nearkin.stages.documents.column_samples import ColumnSample
+    from nearkin.stages.documents.columns import Columns
     from nearkin.stages.documents.load_files.dialect import Dialect
     from nearkin.stages.documents.streams import ByteStream
     from nearkin.stages.documents.table_columns import RowMask

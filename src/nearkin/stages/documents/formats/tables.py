@@ -14,7 +14,7 @@ from nearkin.stages.documents.source import OpenedSource, Source
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from nearkin.stages.documents.columns import ColumnSample
+    from nearkin.stages.documents.column_samples import ColumnSample
     from nearkin.stages.documents.head import Head
     from nearkin.stages.documents.streams import Progress
     from nearkin.stages.documents.table_columns import RowMask
@@ -73,7 +73,7 @@ class TableFormat(Format):
 
     def sample_of_file(self, path: str, name: str) -> ColumnSample:
         """Return the columns of the first rows; damage inside the file is left to later readers. Errors as for `at`."""
-        from nearkin.stages.documents.columns import sample_of_table
+        from nearkin.stages.documents.column_samples import sample_of_table
         from nearkin.stages.documents.streams import StreamFault
         from nearkin.stages.documents.table_files import SAMPLE_ROWS
 

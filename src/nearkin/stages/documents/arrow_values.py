@@ -1,0 +1,53 @@
+"""Values of Arrow columns: plain strings and bytes in place of dictionaries, extensions and views."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+WITHOUT_CHECK = {
+    pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view(),
+}  # fmt: skip
+"""String types, and the binary type with the same layout."""
+WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+"""View types, for which Arrow lacks functions, and equivalent types that have them all."""
+_ARE_BINARY = (
+    pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary,
+)  # fmt: skip
+
+
+def as_binary(values: pa.Array) -> pa.Array:
+    """Return strings of any type as large_binary, unchecked: a string may contain bytes that are not UTF-8."""
+    if pa.types.is_null(values.type):
+        return pa.nulls(len(values), pa.large_binary())
+    if values.type in WITHOUT_CHECK:
+        values = values.view(WITHOUT_CHECK[values.type])
+    return values.cast(pa.large_binary())
+
+
+def plain(values: pa.Array) -> pa.Array:
+    """Return values without dictionary, extension or views."""
+    if isinstance(values, pa.ExtensionArray):
+        values = values.storage
+    if pa.types.is_dictionary(values.type):
+        if values.type.value_type not in WITHOUT_VIEWS:
+            return values.dictionary_decode()
+        return plain(values.dictionary).take(values.indices)
+    without_views = WITHOUT_VIEWS.get(values.type)
+    return values if without_views is None else as_binary(values).view(without_views)  # a cast would check strings
+
+
+def value_type(type_: pa.DataType) -> pa.DataType:
+    """Return the type of the values, without dictionary or extension."""
+    if isinstance(type_, pa.BaseExtensionType):
+        type_ = type_.storage_type
+    return type_.value_type if pa.types.is_dictionary(type_) else type_
+
+
+def holds_characters(type_: pa.DataType) -> bool:
+    """Whether a column of this type can hold texts."""
+    return value_type(type_) in WITHOUT_CHECK or is_binary(type_)
+
+
+def is_binary(type_: pa.DataType) -> bool:
+    """Whether a column of this type holds bytes."""
+    return any(check(value_type(type_)) for check in _ARE_BINARY)
