@@ -34,20 +34,7 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
         done = "Would restore" if added.is_dry_run else "Restored"
         names = first_of(added.first_restored, len(added.first_restored), n)
         yield Sentence(f"{done} {counted(n, 'document')} that had been removed: {names}", "warning")
-    if n := added.n_repeated:
-        stored = "repeats an id and was stored as a version" if n == 1 else "repeat an id and were stored as versions"
-        yield Sentence(f"{counted(n, 'row')} {stored}")
-    if n := added.n_earlier_texts:
-        have = agreeing(n, "has", "have")
-        yield Sentence(
-            f"{n:,} of the changed documents {have} an earlier text again. To restore the newer text, add it again "
-            "in a new wave.",
-            "warning",
-        )
-    if n := added.n_changed_places:
-        yield Sentence(_names_of_places(added, n), "warning")
-    if n := added.n_unlike:
-        yield Sentence(_unlike_sentence(added, n), "warning")
+    yield from _changed_sentences(added)
     yield from _removed_sentences(added)
     if n := added.n_repaired:
         repaired = counted(n, "damaged text or row", "damaged texts or rows")
@@ -80,6 +67,24 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
     yield from damage_sentences(damaged, "The wave has")
     if added.is_dry_run:
         yield Sentence("Nothing was stored, because of --dry-run.", "warning")
+
+
+def _changed_sentences(added: Added) -> Iterator[Sentence]:
+    """Say which new versions may not be wanted."""
+    if n := added.n_repeated:
+        stored = "repeats an id and was stored as a version" if n == 1 else "repeat an id and were stored as versions"
+        yield Sentence(f"{counted(n, 'row')} {stored}")
+    if n := added.n_earlier_texts:
+        have = agreeing(n, "has", "have")
+        yield Sentence(
+            f"{n:,} of the changed documents {have} an earlier text again. To restore the newer text, add it again "
+            "in a new wave.",
+            "warning",
+        )
+    if n := added.n_changed_places:
+        yield Sentence(_names_of_places(added, n), "warning")
+    if n := added.n_unlike:
+        yield Sentence(_unlike_sentence(added, n), "warning")
 
 
 def shared_ids_sentence(added: Added) -> str:
