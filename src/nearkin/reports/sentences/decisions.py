@@ -123,10 +123,7 @@ def _in_damage(found: Purged, n_shown: int) -> str:
     if n := found.n_without_document:
         done = "would be" if found.is_dry_run else agreeing(n, "was", "were")
         told += f" {counted(n, 'text')} without a document {done} erased."
-    return (
-        f"{told} If a damaged or missing row of the named documents had a text that an undamaged document has, too, "
-        "this text is still stored."
-    )
+    return f"{told} If an undamaged document has the text of a damaged or missing row, too, this text is still stored."
 
 
 def activity_in_words(one: Activity) -> str:
