@@ -42,9 +42,9 @@ from nearkin.message_pieces import (
     NamedParameter,
     OwnedParameter,
     ParameterRule,
-    changed,
     flat,
     joined,
+    with_each,
 )
 
 _MAX_QUOTED, _N_QUOTED = 1_000, 200
@@ -159,7 +159,7 @@ class ParameterError(NearkinError, ValueError):
         ("'drop' needs 'against'.", "--drop needs 'against'.")
         """
         named = NamedParameter | OwnedParameter
-        pieces = changed(self._pieces, lambda one: one.as_option(option_of) if isinstance(one, named) else one)
+        pieces = with_each(self._pieces, lambda one: one.as_option(option_of) if isinstance(one, named) else one)
         return _escaped(joined(pieces, in_python=False))
 
 
@@ -265,7 +265,7 @@ class InputError(NearkinError):
     def renamed(self, names: Mapping[str, str]) -> Self:
         """Return the same error, with its cause and notes, about the parameters that the user gave."""
         return self._with(
-            changed(self._pieces, lambda one: one.renamed(names) if isinstance(one, NamedParameter) else one)
+            with_each(self._pieces, lambda one: one.renamed(names) if isinstance(one, NamedParameter) else one)
         )
 
     def within(self, before: str, *after: MessagePiece) -> Self:

@@ -147,16 +147,18 @@ def joined(pieces: Iterable[MessagePiece], *, in_python: bool) -> str:
     return "".join(one if isinstance(one, str) else one.spelt(in_python=in_python) for one in pieces)
 
 
-def changed(pieces: Iterable[MessagePiece], change: Callable[[MessagePiece], MessagePiece]) -> tuple[MessagePiece, ...]:
+def with_each(
+    pieces: Iterable[MessagePiece], change: Callable[[MessagePiece], MessagePiece]
+) -> tuple[MessagePiece, ...]:
     """Return pieces after a change to each; those of advice are changed inside it.
 
     Examples
     --------
-    >>> changed(["a", AdvicePiece("busy", (". Wait",))], lambda one: one.upper() if isinstance(one, str) else one)
+    >>> with_each(["a", AdvicePiece("busy", (". Wait",))], lambda one: one.upper() if isinstance(one, str) else one)
     ('A', AdvicePiece(kind='busy', pieces=('. WAIT',)))
     """
     return tuple(
-        replace(one, pieces=changed(one.pieces, change)) if isinstance(one, AdvicePiece) else change(one)
+        replace(one, pieces=with_each(one.pieces, change)) if isinstance(one, AdvicePiece) else change(one)
         for one in pieces
     )
 

@@ -25,7 +25,7 @@ from nearkin.collection.stored.segment_files import Segment
 from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.records import I64, U64
 from nearkin.stages.search.hamming.scan import rows_within
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import documents, waves
 from nearkin.store.store import Store
@@ -261,7 +261,7 @@ def _compared_by_words(
 def _of_current_documents(connection: Connection, numbers: I64) -> list[int]:
     """Return the contents that a current document has, in the same order."""
     found = set[int]()
-    for some in named(numbers.tolist()):
+    for some in in_slices(numbers.tolist()):
         is_wanted = documents.c.content.in_(some) & documents.c.is_current
         found.update(connection.execute(select(documents.c.content).where(is_wanted)).scalars())
     refuse_hidden(connection, sorted({*numbers.tolist()} - found))

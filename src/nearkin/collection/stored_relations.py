@@ -35,7 +35,7 @@ from nearkin.stages.differences.relating import (
     Stretch,
 )
 from nearkin.stages.differences.relations import RULES_NUMBER, Judgement, Measured
-from nearkin.store.bulk import insert_rows, named
+from nearkin.store.bulk import in_slices, insert_rows
 from nearkin.store.checksums import checksum
 from nearkin.store.failures import PERMISSION_DENIED, code_of, reason_of
 from nearkin.store.schema import contents
@@ -140,7 +140,7 @@ def _lots(collection: OpenedCollection, pairs: Sequence[Pair]) -> Iterator[Seque
 def _sizes(connection: Connection, numbers: Iterable[int]) -> dict[int, int]:
     """Return the size of some texts in UTF-8; 0 for a damaged one, which is reported when it is read."""
     sizes = dict[int, int]()
-    for some in named(sorted(numbers)):
+    for some in in_slices(sorted(numbers)):
         query = select(contents.c.content, contents.c.n_bytes).where(contents.c.content.in_(some))
         sizes |= {number: n if isinstance(n, int) else 0 for number, n in connection.execute(query)}
     return sizes
@@ -151,7 +151,7 @@ def n_not_stored(connection: Connection, store: Store, pairs: Sequence[Pair]) ->
     if not _is_there(connection, store):
         return len(pairs)
     missing, keys = set(pairs), select(TABLE.c.principal, TABLE.c.content)
-    for some in named(sorted({principal for principal, _ in pairs})):
+    for some in in_slices(sorted({principal for principal, _ in pairs})):
         found = connection.execute(keys.where(TABLE.c.principal.in_(some)))
         missing -= {(row.principal, row.content) for row in found}
     return len(missing)
@@ -195,7 +195,7 @@ def _write(connection: Connection, store: Store, found: Mapping[Pair, RelatedTex
     by_principal = groupby(sorted(found), key=lambda pair: pair[0])
     for principal, of_one in by_principal:
         replaced = (principal, ~principal) if with_one_sided else (~principal,)
-        for some in named([content for _, content in of_one]):
+        for some in in_slices([content for _, content in of_one]):
             is_one = TABLE.c.principal.in_(replaced) & TABLE.c.content.in_(some)
             connection.execute(TABLE.delete().where(is_one))
     rows = [

@@ -20,7 +20,7 @@ from nearkin.collection.stored.purged import purged_contents
 from nearkin.collection.stored.segments import LoadSpan
 from nearkin.engines.local import map_ordered
 from nearkin.errors import CollectionError
-from nearkin.store.bulk import insert_rows, named
+from nearkin.store.bulk import in_slices, insert_rows
 from nearkin.store.failures import is_taken
 from nearkin.store.schema import contents, documents, profiles
 
@@ -215,7 +215,7 @@ def mend_texts(collection: OpenedCollection, found: TextFindings) -> int:
     with collection.store.writing() as connection:
         is_there = exists().where(contents.c.content == profiles.c.content)
         n_strays = connection.execute(profiles.delete().where(~is_there)).rowcount
-        for some in named(list(found.wrong)):
+        for some in in_slices(list(found.wrong)):
             connection.execute(profiles.delete().where(profiles.c.content.in_(some)))
         rows = [(number, *profile) for number, (_, profile) in found.wrong.items()]
         insert_rows(connection, profiles, list(zip(*rows, strict=True)))

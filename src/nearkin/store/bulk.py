@@ -69,11 +69,11 @@ def update_integers(connection: Connection, table: Table, key: str, column: str,
         "FROM unnest(CAST(:keys AS bigint[]), CAST(:new AS bigint[])) AS given (key, value) "
         f"WHERE {table.name}.{key} = given.key"
     )
-    for some in named(list(values)):
+    for some in in_slices(list(values)):
         connection.execute(sql(statement), {"keys": list(some), "new": [values[one] for one in some]})
 
 
-def named(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
+def in_slices(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
     """Yield the values in slices that fit one statement."""
     for start in range(0, len(values), MAX_NAMED):
         yield values[start : start + MAX_NAMED]

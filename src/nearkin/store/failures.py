@@ -124,7 +124,7 @@ def damaged_file(place: Place, fault: str) -> CollectionError:
 
 
 @contextlib.contextmanager
-def told(place: Place, *, is_writing: bool = False, has_stored: bool = False) -> Iterator[None]:
+def database_errors(place: Place, *, is_writing: bool = False, has_stored: bool = False) -> Iterator[None]:
     """Convert database errors raised inside the block to Nearkin's; if it was writing, they say what is stored.
 
     ``has_stored``: whether earlier transactions of the same store may belong to the same command.

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from sqlalchemy import Connection, select
 
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 from nearkin.store.checksums import checksum, covered, key_place, wrapped
 from nearkin.store.schema import documents, loads, waves
 from nearkin.store.seals import Part, Seal, documents_of, read_seals
@@ -66,7 +66,9 @@ def _completes(own: Part, others: Part, seal: Seal | None) -> bool:
 def _waves(connection: Connection, wanted: Iterable[int] | None) -> tuple[dict[int, int], set[int]]:
     """Return the waves of loads, of some or of all, and the loads whose rows were changed."""
     query = select(*(loads.c[name] for name in covered(loads)), loads.c.checksum)
-    some = [query] if wanted is None else [query.where(loads.c.load.in_(part)) for part in named(sorted(set(wanted)))]
+    some = (
+        [query] if wanted is None else [query.where(loads.c.load.in_(part)) for part in in_slices(sorted(set(wanted)))]
+    )
     found, changed = dict[int, int](), set[int]()
     for one in some:
         for *values, stored in connection.execute(one):

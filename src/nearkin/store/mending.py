@@ -9,7 +9,7 @@ from sqlalchemy import Connection, LargeBinary, cast, update
 from sqlalchemy.exc import DBAPIError
 
 from nearkin.store import schema
-from nearkin.store.bulk import is_storable, named
+from nearkin.store.bulk import in_slices, is_storable
 from nearkin.store.checksums import covered, judged, key_place
 from nearkin.store.failures import is_taken
 from nearkin.store.integrity import MAX_NAMED, Fix, fix_of, wrong_current
@@ -18,11 +18,11 @@ from nearkin.store.integrity import MAX_NAMED, Fix, fix_of, wrong_current
 def mend_current(connection: Connection, wrong: Mapping[int, str]) -> list[str]:
     """Correct ``is_current`` of some rows, in a write transaction; return what was repaired."""
     documents = schema.documents
-    for some in named(list(wrong)):  # first clear all, so that no id is current twice
+    for some in in_slices(list(wrong)):  # first clear all, so that no id is current twice
         right = update(documents).where(documents.c.row.in_(some))
         connection.execute(right.where(documents.c.is_current).values(is_current=False))
     still = [row for row in connection.execute(wrong_current()).scalars() if row in wrong] if wrong else []
-    for some in named(still):
+    for some in in_slices(still):
         connection.execute(update(documents).where(documents.c.row.in_(some)).values(is_current=True))
     names = dict.fromkeys(wrong.values())
     return [f"current version of document {doc_id!r}" for doc_id in list(names)[:MAX_NAMED]]

@@ -25,7 +25,7 @@ from nearkin.store.connections import engine_of, lock, lock_same, transaction
 from nearkin.store.creation import Made
 from nearkin.store.erasing import erase_freed
 from nearkin.store.facts import generation_in, read_facts, say, unsay, whole_facts
-from nearkin.store.failures import PERMISSION_DENIED, code_of, missing_table, told
+from nearkin.store.failures import PERMISSION_DENIED, code_of, database_errors, missing_table
 from nearkin.store.migrations import migrate, version_of
 from nearkin.store.place import FILE, Place
 from nearkin.store.read_only import ReadOnlyFile, refused
@@ -154,10 +154,10 @@ class Store:
             _refuse_empty(place, place.directory / FILE)
         is_read = access.is_read_only and place.directory is not None and is_there
         file = ReadOnlyFile(place, place.directory / FILE) if is_read and place.directory is not None else None
-        with told(place):
+        with database_errors(place):
             engine = engine_of(place, access.patience_s, file)
         try:
-            with told(place):
+            with database_errors(place):
                 found, made, use = _opened(engine, place, facts, create=create, access=access)
                 made = replace(made, file=begun.file, folders=begun.folders)
                 return cls(place, engine, found, access, file, made=made, use=use)
@@ -168,7 +168,7 @@ class Store:
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
         """Open a snapshot, which does not see later writes."""
-        with told(self.place), transaction(self._engine, is_writing=False) as connection:
+        with database_errors(self.place), transaction(self._engine, is_writing=False) as connection:
             yield connection
         if self._file is not None:
             self._file.check_unchanged()
@@ -189,7 +189,7 @@ class Store:
         if self.access.is_read_only:
             raise refused(self.place)
         with (
-            told(self.place, is_writing=True, has_stored=self._has_stored),
+            database_errors(self.place, is_writing=True, has_stored=self._has_stored),
             transaction(self._engine, is_writing=True) as connection,
         ):
             lock_same(connection, self.place, self.access.patience_s, self.facts["collection"])
@@ -235,7 +235,7 @@ class Store:
         CollectionError, OutputError
             It cannot be removed.
         """
-        with told(self.place):
+        with database_errors(self.place):
             creation.undo(self._engine, self.place, self._made, self.facts["collection"])
 
     def raise_generation(self, connection: Connection) -> None:
@@ -250,7 +250,7 @@ class Store:
         CollectionBusyError
             Another process reads or writes.
         """
-        with told(self.place):
+        with database_errors(self.place):
             erase_freed(self._engine, self.place)
 
     @property
@@ -480,7 +480,7 @@ def _is_removed(place: Place, error: BaseException) -> bool:
         return True
     if code_of(error) == PERMISSION_DENIED:
         return False
-    with told(place):
+    with database_errors(place):
         engine = engine_of(place, 0)
         try:
             with transaction(engine, is_writing=False) as connection:

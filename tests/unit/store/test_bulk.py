@@ -8,7 +8,7 @@ import struct
 import pytest
 from sqlalchemy import BigInteger, Boolean, Column, Integer, LargeBinary, MetaData, Table, Text, create_engine
 
-from nearkin.store.bulk import MAX_NAMED, insert_rows, is_storable, named
+from nearkin.store.bulk import MAX_NAMED, in_slices, insert_rows, is_storable
 
 KINDS = Table(
     "kinds",
@@ -90,10 +90,10 @@ def test_columns_of_other_lengths_are_refused(engine):
 
 def test_values_are_named_as_many_at_a_time_as_a_statement_takes():
     values = list(range(2 * MAX_NAMED + 1))
-    parts = list(named(values))
+    parts = list(in_slices(values))
     assert [len(part) for part in parts] == [MAX_NAMED, MAX_NAMED, 1]
     assert [value for part in parts for value in part] == values
-    assert list(named([])) == []
+    assert list(in_slices([])) == []
 
 
 @pytest.mark.parametrize(("text", "is_it"), [("", True), ("\x01\U0010ffff", True), ("\0", False), ("a\udfff", False)])

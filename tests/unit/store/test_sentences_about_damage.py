@@ -10,7 +10,7 @@ import pytest
 from nearkin.collection.collection import Collection
 from nearkin.errors import CollectionError
 from nearkin.store.damage import BACKUP, FSCK
-from nearkin.store.failures import busy, reason_of, told
+from nearkin.store.failures import busy, database_errors, reason_of
 from nearkin.store.place import FILE, Place
 
 
@@ -27,7 +27,7 @@ def test_a_file_that_is_no_database(tmp_path: Path) -> None:
 
 def test_a_value_that_is_not_utf8(tmp_path: Path) -> None:
     place = Place.parse(tmp_path)
-    with sqlite3.connect(":memory:") as connection, pytest.raises(CollectionError) as refused, told(place):
+    with sqlite3.connect(":memory:") as connection, pytest.raises(CollectionError) as refused, database_errors(place):
         connection.execute("SELECT CAST(x'ff' AS TEXT)").fetchone()
     said = str(refused.value)
     assert said.startswith(f"{tmp_path} is damaged: Could not decode to UTF-8 column")
@@ -39,7 +39,7 @@ def test_advice_to_only_read_is_spelt_for_the_caller_and_can_be_left_out(tmp_pat
     with (
         sqlite3.connect(f"file:{tmp_path / FILE}?mode=ro", uri=True) as connection,
         pytest.raises(CollectionError) as refused,
-        told(Place.parse(tmp_path), is_writing=True),
+        database_errors(Place.parse(tmp_path), is_writing=True),
     ):
         connection.execute("INSERT INTO a VALUES (1)")
     error, stored = refused.value, "Nothing of this command was stored; the collection is unchanged."

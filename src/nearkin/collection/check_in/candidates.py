@@ -24,7 +24,7 @@ from nearkin.planning.signature_recall import distance_for
 from nearkin.records import I64, U8, U64
 from nearkin.stages.signatures.similarity_index import interval
 from nearkin.store import schema
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 
 MAX_SAMPLES = 4_096
 """Maximum number of sampled shingles to look up: all of a text of 130,000 words; every 2nd, 3rd, … of a longer text."""
@@ -218,7 +218,7 @@ def _sizes_of_current(connection: Connection, numbers: Sequence[int]) -> dict[in
     """Return the contents of current documents, in order, with the lengths of their texts."""
     contents, documents, sizes = schema.contents.c, schema.documents.c, dict[int, int]()
     has_one = exists().where(documents.content == contents.content, documents.is_current)
-    for some in named(numbers):
+    for some in in_slices(numbers):
         rows = connection.execute(
             select(contents.content, contents.n_bytes).where(contents.content.in_(some), has_one)
         ).all()

@@ -40,7 +40,7 @@ from nearkin.stages.differences.first_passage import first_passage
 from nearkin.stages.differences.marks import marked_text
 from nearkin.stages.search.ranges.matches import check_threads
 from nearkin.stages.verification.edit import edit_similarity
-from nearkin.store.bulk import is_storable, named
+from nearkin.store.bulk import in_slices, is_storable
 from nearkin.store.schema import documents
 from nearkin.tabular.page import Histogram
 from nearkin.tabular.tabular import Tabular, histogram
@@ -265,7 +265,7 @@ def _by_id(labels: Labels) -> dict[str, list[str]]:
 def _entries(connection: Connection, labels: Mapping[str, Sequence[str]]) -> list[Entry]:
     """Return the labelled documents; one with two labels occurs twice."""
     found = list[Entry]()
-    for some in named([doc_id for doc_id in labels if is_storable(doc_id)]):
+    for some in in_slices([doc_id for doc_id in labels if is_storable(doc_id)]):
         is_wanted = documents.c.doc_id.in_(some) & documents.c.is_current
         rows = connection.execute(with_documents().where(is_wanted)).all()
         for document, (row, *_) in zip(stored_documents(rows), rows, strict=True):
@@ -295,7 +295,7 @@ def _unlabelled(connection: Connection, content_of: Mapping[str, int], membershi
     groups = np.setdiff1d(membership.group_of(labelled), [NO_GROUP])
     together = np.union1d(labelled, membership.contents[np.isin(membership.groups, groups)])
     rows = list[tuple[int, str]]()
-    for some in named(together.tolist()):
+    for some in in_slices(together.tolist()):
         found = rows_where(connection, documents.c.content.in_(some) & documents.c.is_current)
         rows += ((one.row, one.doc_id) for one in found if one.doc_id not in content_of)
     return [doc_id for _, doc_id in sorted(rows)]

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Select, Table, select
 from nearkin.collection.decisions.records import OF_DOCUMENTS, TAG, SettingChange, SettingKey
 from nearkin.errors import ParameterError
 from nearkin.store import schema
-from nearkin.store.bulk import insert_rows, is_storable, named
+from nearkin.store.bulk import in_slices, insert_rows, is_storable
 from nearkin.store.checksums import checksum, covered, key_place
 from nearkin.store.damage import damaged
 from nearkin.store.integrity import refuse_missing_rows
@@ -110,7 +110,7 @@ def _forget(connection: Connection, changes: Sequence[SettingChange], seals: Sea
     valued = [one for one in changes if one.kind not in OF_DOCUMENTS]
     for (kind, other), some in groupby(sorted(valued, key=_kind_and_other), key=_kind_and_other):
         table = schema.tags if kind == TAG else schema.decisions
-        for part in named([one.subject for one in some]):
+        for part in in_slices([one.subject for one in some]):
             if kind == TAG:
                 is_it = (tags.field == other) & tags.doc_id.in_(part)
             else:
@@ -210,7 +210,7 @@ def values_of(connection: Connection, keys: Sequence[SettingKey]) -> dict[Settin
     for kind, subject, other in keys:
         subjects.setdefault((kind, other), []).append(subject)
     for (kind, other), some in subjects.items():
-        for part in named([subject for subject in some if is_storable(subject)]):
+        for part in in_slices([subject for subject in some if is_storable(subject)]):
             if kind == TAG:
                 rows = _tags(connection, (tags.field == other) & tags.doc_id.in_(part))
                 found |= {(TAG, doc_id, field): value for doc_id, field, value, _ in rows}

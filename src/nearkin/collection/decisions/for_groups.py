@@ -20,7 +20,7 @@ from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionError, ParameterError
 from nearkin.records import F64, I64
 from nearkin.store import schema
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 from nearkin.store.facts import read_facts, say
 
 _NEITHER = -1
@@ -135,7 +135,7 @@ def _decided_since(connection: Connection, seen: int) -> I64:
     """Return the contents of current documents that decisions on groups after an activity are about."""
     documents, contents = schema.documents.c, set[int]()
     found = {doc_id for _, subject, other, _ in _changes_since(connection, seen) for doc_id in (subject, other)}
-    for some in named(sorted(found)):
+    for some in in_slices(sorted(found)):
         is_current = documents.doc_id.in_(some) & documents.is_current
         contents |= {*connection.execute(select(documents.content).where(is_current)).scalars()}
     return np.array(sorted(contents), np.int64)
@@ -153,7 +153,7 @@ def _former(
     for kind, subject, other, was in _changes_since(connection, seen):
         (kinds[kind].discard if was is None else kinds[kind].add)((subject, other))
     content_of = dict[str, int]()
-    for some in named(sorted({doc_id for kept in kinds.values() for pair in kept for doc_id in pair})):
+    for some in in_slices(sorted({doc_id for kept in kinds.values() for pair in kept for doc_id in pair})):
         is_grouped = documents.doc_id.in_(some) & (documents.row < seen_row)
         query = select(documents.doc_id, documents.content).where(is_grouped).order_by(documents.row)
         content_of |= dict(connection.execute(query).all())  # of several versions the last one

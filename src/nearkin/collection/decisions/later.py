@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, select
 
 from nearkin.collection.decisions.activity import whole_log
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 from nearkin.store.damage import damaged
 from nearkin.store.facts import read_facts
 from nearkin.store.schema import activity
@@ -37,7 +37,7 @@ def later_decisions(connection: Connection, tolerance: str) -> list[int]:
     known = _kinds(connection, is_later & of_groups)
     later = list(known)
     while undone := {one.undoes for one in known.values() if one.undoes is not None} - known.keys():
-        for some in named(sorted(undone)):
+        for some in in_slices(sorted(undone)):
             found = _kinds(connection, activity.c.number.in_(some))
             if missing := sorted(set(some) - found.keys()):
                 raise damaged(f"the row of activity {missing[0]} is missing")

@@ -22,7 +22,7 @@ from nearkin.collection.decisions.records import (
 )
 from nearkin.errors import ParameterError
 from nearkin.store import schema
-from nearkin.store.bulk import is_storable, named
+from nearkin.store.bulk import in_slices, is_storable
 from nearkin.store.damage import damaged
 from nearkin.store.integrity import refuse_missing_rows
 
@@ -124,7 +124,7 @@ def _activities_of(connection: Connection, rows: Sequence[Row], doc_id: str) -> 
         kinds[number] = kinds.get(undoes or 0, str(kind))
         if kinds[number] in (NEVER_GROUP, SAME_GROUP):
             pairs.append(number)
-    for some in named(pairs):
+    for some in in_slices(pairs):
         is_other = changes.activity.in_(some) & (changes.other == doc_id)
         found |= set(connection.execute(select(changes.activity).where(is_other)).scalars())
     return found
@@ -157,7 +157,7 @@ def changes_of(connection: Connection, numbers: Sequence[int]) -> dict[int, list
     """
     table, found = schema.changes, dict[int, list[SettingChange]]()
     refuse_missing_rows(connection, table)
-    for some in named(numbers):
+    for some in in_slices(numbers):
         query = select(table).where(table.c.activity.in_(some)).order_by(table.c.activity, table.c.number)
         for activity, _, *values in verified(table, connection.execute(query)):
             found.setdefault(activity, []).append(SettingChange(*values))

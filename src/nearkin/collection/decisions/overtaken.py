@@ -10,7 +10,7 @@ from nearkin.collection.decisions.activity import current_decisions, current_tag
 from nearkin.collection.decisions.records import NEVER_GROUP, NOTE, PRINCIPAL, SAME_GROUP, TAG, SettingChange
 from nearkin.collection.stored.document_rows import document_rows
 from nearkin.store import schema
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 
 _OF_TEXTS = (NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE)
 
@@ -32,7 +32,7 @@ def overtaken_decisions(connection: Connection, doc_ids: Sequence[str]) -> dict[
         A tag, a decision, the activity log or the row of a document was changed in the store.
     """
     found = dict[str, list[SettingChange]]()
-    for some in named(list(doc_ids)):
+    for some in in_slices(list(doc_ids)):
         replaced_at = _replaced_at(connection, some)
         made = list(_made(connection, list(replaced_at)))
         decided_at = _decided_at(connection, sorted({number for _, _, number in made}))
@@ -70,7 +70,7 @@ def _made(connection: Connection, doc_ids: Sequence[str]) -> list[tuple[str, Set
 
 def _decided_at(connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
     table, found = schema.activity, dict[int, str]()
-    for some in named(numbers):
+    for some in in_slices(numbers):
         rows = whole_log(connection, table, select(table).where(table.c.number.in_(some)))
         found |= {row[0]: row[1] for row in rows}
     return found

@@ -36,7 +36,7 @@ from nearkin.errors import CollectionBusyError, CollectionError, ParameterError,
 from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.store import schema
-from nearkin.store.bulk import insert_rows, is_storable, named
+from nearkin.store.bulk import in_slices, insert_rows, is_storable
 from nearkin.store.erasing import refuse_unless_owner
 from nearkin.store.seals import Seals
 from nearkin.store.store import Store
@@ -295,7 +295,7 @@ def _planned(connection: Connection, doc_ids: Sequence[str], *, copies: bool) ->
 def _unread_among(connection: Connection, doc_ids: Sequence[str]) -> set[str]:
     """Return the ids that belong to files without a text, extracted or not, current or not."""
     found, origins = set(unread_sources(connection, doc_ids)), schema.origins.c
-    for some in named([doc_id for doc_id in doc_ids if is_storable(doc_id)]):
+    for some in in_slices([doc_id for doc_id in doc_ids if is_storable(doc_id)]):
         is_one = origins.row.is_(None) & origins.doc_id.in_(some)
         found |= set(connection.execute(select(origins.doc_id).where(is_one)).scalars())
     return found
@@ -304,7 +304,7 @@ def _unread_among(connection: Connection, doc_ids: Sequence[str]) -> set[str]:
 def _versions(connection: Connection, column: Any, values: Sequence[object]) -> list[StoredDocument]:
     """Return all versions of documents with one of these values."""
     found = list[StoredDocument]()
-    for some in named(values):
+    for some in in_slices(values):
         query = with_documents().where(column.in_(some)).order_by(schema.documents.c.row)
         found += stored_documents(connection.execute(query).all())
     return found
@@ -320,10 +320,10 @@ def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequen
     of_ids = raw_rows(connection, documents.doc_id, [*doc_ids, *plan.copies]) if changed else ()
     ended = sorted({one.row for one in [*plan.holders, *of_ids] if isinstance(one, DocumentRow)} & changed)
     end_changed_rows(connection, ended, now)
-    for some in named([one for one in [*doc_ids, *plan.copies] if is_storable(one)]):
+    for some in in_slices([one for one in [*doc_ids, *plan.copies] if is_storable(one)]):
         remove_current(connection, documents.doc_id.in_(some), now, may_lack_load=plan.doubtful is not None)
     digests = dict[int, str]()
-    for some in named(plan.contents):
+    for some in in_slices(plan.contents):
         is_one = contents.c.content.in_(some)
         found = connection.execute(select(contents.c.content, contents.c.digest).where(is_one))
         digests |= {number: bytes(digest).hex() for number, digest in found}
@@ -358,15 +358,15 @@ def _origins_of(
     doc_ids: Sequence[str], holders: Sequence[StoredDocument | DocumentRow]
 ) -> Iterator[ColumnElement[bool]]:
     """Yield conditions for the origins of purged documents, and of all versions that lose their text."""
-    for some in named(doc_ids):
+    for some in in_slices(doc_ids):
         yield schema.origins.c.doc_id.in_(some)
     is_origin = schema.origins.c.row == schema.documents.c.row
-    for some in named([one.content for one in holders]):
+    for some in in_slices([one.content for one in holders]):
         is_holder = is_origin & schema.documents.c.content.in_(some)
         yield exists().where(is_holder)
 
 
 def _forget_problems(connection: Connection, seals: Seals, doc_ids: Sequence[str]) -> None:
     """Delete the problems of unreadable files with the ids of purged documents."""
-    for some in named(doc_ids):
+    for some in in_slices(doc_ids):
         forget_problems(connection, seals, schema.problems.c.doc_id.in_(some))

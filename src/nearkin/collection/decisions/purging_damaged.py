@@ -12,7 +12,7 @@ from sqlalchemy import Connection, exists, func, select, update
 from nearkin.collection.stored.document_rows import DocumentRow
 from nearkin.errors import CollectionError
 from nearkin.store import integrity
-from nearkin.store.bulk import is_storable, named
+from nearkin.store.bulk import in_slices, is_storable
 from nearkin.store.checksums import checksum, checksum_with, covered, key_bits
 from nearkin.store.schema import contents, documents, purges
 
@@ -78,7 +78,7 @@ def doubtful_rows(connection: Connection, doc_ids: Collection[str]) -> DoubtfulR
 def raw_rows(connection: Connection, column: Any, values: Sequence[object]) -> list[DocumentRow]:
     """Return the rows in which a column has one of some values, changed or not."""
     found, columns = list[DocumentRow](), [*(documents.c[name] for name in _COVERED), documents.c.is_current]
-    for some in named([value for value in values if not isinstance(value, str) or is_storable(value)]):
+    for some in in_slices([value for value in values if not isinstance(value, str) or is_storable(value)]):
         with integrity.any_bytes(connection):
             rows = connection.execute(select(*columns).where(column.in_(some)).order_by(documents.c.row)).all()
         found += [DocumentRow._make(row) for row in rows]
@@ -92,7 +92,7 @@ def erased_before(connection: Connection) -> set[int]:
 
 def end_changed_rows(connection: Connection, rows: Sequence[int], now: str) -> None:
     """Mark changed rows as removed; their checksums stay, so that `nearkin fsck` still reports them."""
-    for some in named(rows):
+    for some in in_slices(rows):
         removed_at = func.coalesce(documents.c.removed_at, now)
         connection.execute(
             update(documents).where(documents.c.row.in_(some)).values(is_current=False, removed_at=removed_at)
@@ -182,6 +182,6 @@ class LostTexts:
 def existing(connection: Connection, numbers: Collection[int]) -> set[int]:
     """Return those contents that have a row."""
     found = set[int]()
-    for some in named(list(numbers)):
+    for some in in_slices(list(numbers)):
         found |= set(connection.execute(select(contents.c.content).where(contents.c.content.in_(some))).scalars())
     return found

@@ -18,7 +18,7 @@ from nearkin.collection.stored.problem_rows import IS_ABOUT_NO_TEXT, forget_prob
 from nearkin.collection.stored.removed_rows import remove_current
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.nouns import counted, first_of
-from nearkin.store.bulk import is_storable, named
+from nearkin.store.bulk import in_slices, is_storable
 from nearkin.store.schema import documents, loads, origins, problems
 from nearkin.store.seals import Seals
 from nearkin.store.store import Store
@@ -101,9 +101,9 @@ def remove(
             of_problems = [problems.c.load.in_(of_wave)]
         else:
             _refuse_unknown(connection, wanted)
-            conditions = [documents.c.doc_id.in_(some) for some in named(wanted)]
-            of_unread = [origins.c.doc_id.in_(some) for some in named(wanted)]
-            of_problems = [problems.c.doc_id.in_(some) for some in named(wanted)]
+            conditions = [documents.c.doc_id.in_(some) for some in in_slices(wanted)]
+            of_unread = [origins.c.doc_id.in_(some) for some in in_slices(wanted)]
+            of_problems = [problems.c.doc_id.in_(some) for some in in_slices(wanted)]
         data = {} if wave is None else {"wave": wave}
         earlier = () if wave is None else tuple(_of_other_waves(connection, conditions[0]))
         found = remove_rows(
@@ -159,7 +159,7 @@ def _current_versions(connection: Connection, condition: ColumnElement[bool]) ->
 def _of_other_waves(connection: Connection, is_of_wave: ColumnElement[bool]) -> Iterator[str]:
     """Yield the current documents of a wave that have a version of another wave."""
     found = [doc_id for doc_id, version in _current_versions(connection, is_of_wave) if version > 1]
-    for some in named(found):
+    for some in in_slices(found):
         of_others = rows_where(connection, documents.c.doc_id.in_(some) & ~is_of_wave)
         yield from dict.fromkeys(one.doc_id for one in of_others)
 
@@ -195,7 +195,7 @@ def _refuse_unknown(connection: Connection, wanted: Sequence[str]) -> None:
 def _unread(connection: Connection, doc_ids: Sequence[str]) -> set[str]:
     """Return the ids that belong to files and records without a text."""
     found = set[str]()
-    for some in named([doc_id for doc_id in doc_ids if is_storable(doc_id)]):
+    for some in in_slices([doc_id for doc_id in doc_ids if is_storable(doc_id)]):
         is_one = IS_UNREAD & origins.c.doc_id.in_(some)
         found |= set(connection.execute(select(origins.c.doc_id).where(is_one)).scalars())
         found |= set(_problems_where(connection, problems.c.doc_id.in_(some)))

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, select
 from nearkin.collection.decisions.principals import N_LETTERS, chosen_principals
 from nearkin.collection.stored.document_rows import current_rows, document_rows
 from nearkin.collection.stored.group_state import GroupState
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 from nearkin.store.schema import contents, documents
 
 
@@ -63,7 +63,7 @@ def _standing_in(connection: Connection, state: GroupState, gone: Mapping[int, s
     group_of = dict(zip(state.member_contents[is_wanted].tolist(), state.member_groups[is_wanted].tolist()))
     chosen = chosen_principals(connection)
     n_letters = dict[int, int]()
-    for some in named(list(group_of)):
+    for some in in_slices(list(group_of)):
         lengths = select(contents.c.content, N_LETTERS).where(contents.c.content.in_(some))
         n_letters |= dict(connection.execute(lengths).all())
     ranked = list[tuple[int, tuple[bool, int, int, int], ShownPrincipal]]()

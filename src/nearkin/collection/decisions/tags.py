@@ -24,7 +24,7 @@ from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, UnknownDocumentError, quoted
 from nearkin.nouns import counted, first_of
 from nearkin.store import schema
-from nearkin.store.bulk import is_storable, named
+from nearkin.store.bulk import in_slices, is_storable
 from nearkin.store.store import Store
 
 MAX_OF_A_VALUE = 1_000
@@ -209,7 +209,7 @@ def tags_of(connection: Connection, doc_ids: Sequence[str]) -> dict[str, dict[st
         A tag was changed in the store.
     """
     found = dict[str, dict[str, str]]()
-    for some in named([doc_id for doc_id in doc_ids if is_storable(doc_id)]):
+    for some in in_slices([doc_id for doc_id in doc_ids if is_storable(doc_id)]):
         for doc_id, field, value, _ in current_tags(connection, schema.tags.c.doc_id.in_(some)):
             found.setdefault(doc_id, {})[field] = value
     return found

@@ -15,7 +15,7 @@ from nearkin.collection.decisions.records import PURGE, REMOVE, STORE, ActivityR
 from nearkin.collection.stored.documents import refuse_damaged_loads
 from nearkin.errors import ParameterError
 from nearkin.store import schema
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 from nearkin.store.integrity import refuse_changed
 from nearkin.store.store import Store
 
@@ -71,7 +71,7 @@ def _refuse_changed(connection: Connection, number: int, made: Sequence[SettingC
     """
     changes, keys, undoes = schema.changes, {one.key for one in made}, _undos(connection)
     table, by = changes.c, undone(undoes)
-    for some in named(sorted({one.subject for one in made})):
+    for some in in_slices(sorted({one.subject for one in made})):
         is_later = table.subject.in_(some) & (table.activity > number)
         query = select(changes).where(is_later).order_by(table.activity)
         for later, _, *key, _, _ in verified(changes, connection.execute(query)):

@@ -15,7 +15,7 @@ from nearkin.collection.stored.document_rows import current_ids
 from nearkin.collection.stored.group_history import past_groups
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.records import I64, Bool
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 from nearkin.store.schema import documents
 
 
@@ -157,7 +157,7 @@ def _arrived(
 ) -> tuple[dict[int, list[str]], dict[int, list[str]], dict[int, list[str]], set[int]]:
     """Return by group new documents, those with an earlier text, and new versions of members; and replaced contents."""
     places, former = np.flatnonzero(is_new).tolist(), dict[str, int]()
-    for some in named([rows.doc_id[i] for i in places if rows.version[i] > 1]):
+    for some in in_slices([rows.doc_id[i] for i in places if rows.version[i] > 1]):
         is_former = documents.c.doc_id.in_(some) & (documents.c.row < seen_row)
         query = select(documents.c.doc_id, documents.c.content).where(is_former).order_by(documents.c.row)
         former |= dict(connection.execute(query).all())  # of several versions the last one
@@ -189,7 +189,7 @@ def _departed(
         Contents that new versions of members replaced, which are not counted.
     """
     left, n_lost, live = dict[int, list[str]](), dict.fromkeys(lost.values(), 0), set[int]()
-    for some in named(list(lost)):
+    for some in in_slices(list(lost)):
         is_wanted = documents.c.content.in_(some) & documents.c.is_current
         query = select(documents.c.content, documents.c.doc_id).where(is_wanted).order_by(documents.c.row)
         for content, doc_id in connection.execute(query):
@@ -225,7 +225,7 @@ def _gone_members(
     is_gone = ~np.isin(past.rows, rows.row)
     former = dict(zip(past.rows[is_gone].tolist(), past.groups[is_gone].tolist()))
     present, gone = set(zip(rows.group.tolist(), rows.doc_id)), dict[int, list[str]]()
-    for some in named(list(former)):
+    for some in in_slices(list(former)):
         columns = documents.c.row, documents.c.doc_id, documents.c.content, documents.c.is_current
         for one in connection.execute(select(*columns).where(documents.c.row.in_(some)).order_by(documents.c.row)):
             now = group_of.get(one.content, NO_GROUP)
@@ -252,7 +252,7 @@ def ids_of_missing(connection: Connection, state: GroupState, rows: MemberRows) 
     here = set(zip(rows.group.tolist(), rows.row.tolist()))
     missing = {number: row for number, row in state.principals.items() if (number, row) not in here}
     names = dict[int, str]()
-    for some in named(list(missing.values())):
+    for some in in_slices(list(missing.values())):
         query = select(documents.c.row, documents.c.doc_id).where(documents.c.row.in_(some))
         names |= {found.row: found.doc_id for found in connection.execute(query)}
     return {number: names[row] for number, row in missing.items()}

@@ -31,7 +31,7 @@ from nearkin.nouns import counted
 from nearkin.records import I64, Bool
 from nearkin.runs.progress import Progress
 from nearkin.stages.search.ranges.matches import check_threads
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 from nearkin.store.schema import contents, documents, groupings, loads, members, waves
 from nearkin.tabular.page import Histogram
 from nearkin.tabular.tabular import Tabular, counts_of
@@ -287,7 +287,7 @@ def _rows_of(connection: Connection, membership: Membership) -> MemberRows:
     )  # fmt: skip
     joined = documents.join(contents).join(loads).join(waves)
     found = list[Any]()
-    for some in named(membership.contents.tolist()):
+    for some in in_slices(membership.contents.tolist()):
         is_wanted = documents.c.content.in_(some) & documents.c.is_current
         found += connection.execute(select(*columns).select_from(joined).where(is_wanted)).all()
     row, content, n_letters, n_characters = (np.array([one[i] for one in found], np.int64) for i in range(4))

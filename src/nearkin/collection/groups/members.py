@@ -26,7 +26,7 @@ from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionBusyError
 from nearkin.records import I64
 from nearkin.stages.differences.relating import MemberComparison
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 from nearkin.store.schema import documents
 
 _A_SIDE = 2_000
@@ -228,7 +228,7 @@ def _compared(
 def _documents(connection: Connection, ids: Sequence[str]) -> tuple[list[int], list[StoredDocument]]:
     """Return the rows and the current documents with some ids, in order of rows."""
     rows = list[tuple[int, StoredDocument]]()
-    for some in named(ids):
+    for some in in_slices(ids):
         found = connection.execute(with_documents().where(documents.c.doc_id.in_(some) & documents.c.is_current)).all()
         rows += zip([row[0] for row in found], stored_documents(found), strict=True)
     rows.sort(key=lambda one: one[0])

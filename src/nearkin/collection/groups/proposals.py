@@ -19,7 +19,7 @@ from nearkin.collection.stored.document_rows import current_rows
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance
 from nearkin.records import I64
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 from nearkin.store.kept import KeptValues
 from nearkin.store.schema import contents, documents
 
@@ -136,7 +136,7 @@ def proposed_among(
     if any(one.doc_id in chosen for one in members):
         return None
     n_letters = dict[int, int]()
-    for some in named(sorted({one.content for one in members})):
+    for some in in_slices(sorted({one.content for one in members})):
         lengths = select(contents.c.content, N_LETTERS).where(contents.c.content.in_(some))
         n_letters |= dict(connection.execute(lengths).all())
     best = max(members, key=lambda one: (n_letters.get(one.content, 0), -one.row))

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.records import I64
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 from nearkin.store.schema import documents
 
 
@@ -41,7 +41,7 @@ def replaced_members(connection: Connection, state: GroupState) -> ReplacedMembe
     if not now or not len(state.member_contents):
         return ReplacedMembers.none()
     former = dict[str, int]()
-    for some in named(list(now)):
+    for some in in_slices(list(now)):
         is_former = documents.c.doc_id.in_(some) & (documents.c.row < state.seen_row)
         query = select(documents.c.doc_id, documents.c.content).where(is_former).order_by(documents.c.row)
         former |= dict(connection.execute(query).all())  # of several versions the last one

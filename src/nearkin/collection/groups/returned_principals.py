@@ -8,7 +8,7 @@ from nearkin.collection.groups.changes import MemberRows
 from nearkin.collection.groups.grouping import Membership
 from nearkin.collection.stored.group_history import principals_over_time
 from nearkin.collection.stored.group_state import GroupState
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 from nearkin.store.schema import documents
 
 
@@ -29,7 +29,7 @@ def returned_principals(connection: Connection, state: GroupState, rows: MemberR
     """
     were = principals_over_time(connection, state.tolerance)
     ids = dict[int, str]()
-    for some in named(sorted({row for _, row in were})):
+    for some in in_slices(sorted({row for _, row in were})):
         ids |= dict(
             connection.execute(select(documents.c.row, documents.c.doc_id).where(documents.c.row.in_(some))).all()
         )

@@ -22,7 +22,7 @@ from nearkin.collection.stored.missing_groups import no_groups_text
 from nearkin.collection.tolerance import Tolerance, described
 from nearkin.errors import CollectionError, ParameterError, quoted
 from nearkin.nouns import counted, first_of, wave_text
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 from nearkin.store.checksums import checksum, key_place
 from nearkin.store.damage import damaged
 from nearkin.store.integrity import refuse_changed, refuse_missing_rows
@@ -324,7 +324,7 @@ def _not_known(wave: str, of_waves: Mapping[str, _LoadsOfWave], grouped: set[int
 def _refuse_other_groups(connection: Connection, state: GroupState, now: PastGroups, tolerance: Tolerance) -> None:
     """Refuse a history whose latest groups differ from the stored ones."""
     content_of = dict[int, int]()
-    for some in named(now.rows.tolist()):
+    for some in in_slices(now.rows.tolist()):
         found = connection.execute(select(documents.c.row, documents.c.content).where(documents.c.row.in_(some)))
         content_of |= {one.row: one.content for one in found}
     pairs = {(content_of.get(row), group) for row, group in zip(now.rows.tolist(), now.groups.tolist(), strict=True)}
@@ -336,7 +336,7 @@ def _refuse_other_groups(connection: Connection, state: GroupState, now: PastGro
 
 def _documents(connection: Connection, rows: list[int]) -> dict[int, StoredDocument]:
     found = dict[int, StoredDocument]()
-    for some in named(sorted(set(rows))):
+    for some in in_slices(sorted(set(rows))):
         stored = connection.execute(with_documents().where(documents.c.row.in_(some))).all()
         found |= zip([one.row for one in stored], stored_documents(stored), strict=True)
     if len(found) < len(set(rows)):
@@ -461,7 +461,7 @@ def _n_new_versions(connection: Connection, seen_row: int) -> int:
 def _n_decisions(connection: Connection, tolerance: Tolerance) -> int:
     """Return the number of decisions that a grouping does not follow yet, whose changes are as they were stored."""
     found, key = later_decisions(connection, str(tolerance)), key_place(changes)
-    for some in named(found):
+    for some in in_slices(found):
         for *values, stored in connection.execute(select(changes).where(changes.c.activity.in_(some))):
             if checksum(values, values[key]) != stored:
                 raise damaged(f"the row of change {values[1]} of activity {values[0]} was changed")

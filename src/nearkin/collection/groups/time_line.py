@@ -30,7 +30,7 @@ from nearkin.records import I64
 from nearkin.stages.differences.comparison import DifferenceKind
 from nearkin.stages.differences.marks import marked_text
 from nearkin.stages.differences.passages import largest_difference
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import documents, loads, waves
 from nearkin.tabular.tabular import Tabular
@@ -256,7 +256,7 @@ def _dates_of(connection: Connection, doc_ids: Sequence[str], field: str) -> dic
 def _in_order(connection: Connection, doc_ids: Sequence[str]) -> list[tuple[StoredDocument, str]]:
     """Return the current documents with some ids, in this order, and when each was added."""
     found = dict[str, tuple[StoredDocument, str]]()
-    for some in named(doc_ids):
+    for some in in_slices(doc_ids):
         query = with_documents().add_columns(loads.c.added_at)
         rows: Sequence[Any] = connection.execute(
             query.where(documents.c.doc_id.in_(some) & documents.c.is_current)

@@ -18,7 +18,7 @@ from nearkin.collection.loads.origins import LoadOrigins
 from nearkin.collection.stored.inside import documents_inside, enclosing, unread_inside
 from nearkin.collection.stored.newest import Newest
 from nearkin.collection.stored.origins import NAMES, OriginValues
-from nearkin.store.bulk import is_storable, named
+from nearkin.store.bulk import in_slices, is_storable
 from nearkin.store.schema import activity, changes, waves
 
 _PARENT, _SHA256, _DECLARED, _EXTRACTOR, _EXCEPTION, _FAMILY = (
@@ -109,7 +109,7 @@ def _is_known_file(doc_id: str, origin: OriginValues, was: Newest | None, stored
 def gone_later(connection: Connection, doc_ids: Iterable[str], wave: int) -> set[str]:
     """Return those ids that were last removed because files of a later wave no longer contained them."""
     latest = dict[str, str]()
-    for some in named(sorted(one for one in doc_ids if is_storable(one))):
+    for some in in_slices(sorted(one for one in doc_ids if is_storable(one))):
         is_one = (changes.c.kind == REMOVE) & changes.c.subject.in_(some)
         query = select(changes.c.subject, activity.c.data).join(activity, activity.c.number == changes.c.activity)
         latest |= dict(connection.execute(query.where(is_one).order_by(activity.c.number)).all())

@@ -13,7 +13,7 @@ from nearkin.collection.stored.contents import digest_of, text_of
 from nearkin.collection.stored.profiles import Profile
 from nearkin.collection.stored.purged import purged_digests
 from nearkin.store import schema
-from nearkin.store.bulk import insert_rows, named
+from nearkin.store.bulk import in_slices, insert_rows
 from nearkin.store.store import Store
 
 CONTENT_COLUMNS = tuple(column.name for column in schema.contents.columns)[1:]
@@ -46,7 +46,7 @@ Known = Callable[[Sequence[bytes]], KnownTexts]
 def known_texts(connection: Connection, digests: Sequence[bytes]) -> KnownTexts:
     """Look up digests, and compare each with the text stored under it."""
     contents, known = schema.contents.c, KnownTexts(purged=purged_digests(connection, digests))
-    for some in named([digest for digest in digests if digest not in known.purged]):
+    for some in in_slices([digest for digest in digests if digest not in known.purged]):
         for digest, text in connection.execute(select(contents.digest, contents.text).where(contents.digest.in_(some))):
             (known.whole if digest_of(text) == digest else known.damaged).add(bytes(digest))
     return known
@@ -55,7 +55,7 @@ def known_texts(connection: Connection, digests: Sequence[bytes]) -> KnownTexts:
 def numbers_of(connection: Connection, digests: Sequence[bytes]) -> dict[bytes, int]:
     """Return the contents with these digests, whether damaged or not."""
     contents, found = schema.contents.c, dict[bytes, int]()
-    for some in named(digests):
+    for some in in_slices(digests):
         rows = connection.execute(select(contents.digest, contents.content).where(contents.digest.in_(some)))
         found |= {bytes(digest): content for digest, content in rows}
     return found
@@ -72,7 +72,7 @@ def with_lost_digests(connection: Connection, wanted: dict[int, set[bytes]]) -> 
         By content, the digests of texts added for a document that has the content; none of them is stored.
     """
     contents, found = schema.contents.c, dict[bytes, int]()
-    for some in named(list(wanted)):
+    for some in in_slices(list(wanted)):
         rows = connection.execute(
             select(contents.content, contents.digest, contents.text).where(contents.content.in_(some))
         )

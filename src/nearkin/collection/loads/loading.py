@@ -34,7 +34,7 @@ from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import SourceError
 from nearkin.records import Bool
 from nearkin.store import schema
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 from nearkin.store.checksums import checksum, covered
 from nearkin.store.integrity import number_after_last
 from nearkin.store.seals import Seals, documents_of
@@ -432,8 +432,8 @@ class Load:
         gone = self.files.gone(self.connection, self.seen, self.wave)
         self.removed = remove_rows(
             self.connection,
-            [schema.documents.c.row.in_(some) for some in named(gone.rows)],
-            [schema.origins.c.number.in_(some) for some in named(gone.unread)],
+            [schema.documents.c.row.in_(some) for some in in_slices(gone.rows)],
+            [schema.origins.c.number.in_(some) for some in in_slices(gone.unread)],
             by=checked_by(self.by),
             data={GONE_IN: self.name},
         )
@@ -453,7 +453,7 @@ class Load:
 
     def _bring_back(self) -> None:
         """Store the waiting texts, as if they were added last."""
-        for some in named(list(self.waiting)):
+        for some in in_slices(list(self.waiting)):
             newest, _ = newest_of(self.connection, set(some), wave=self.wave, load=self.number)
             rows = LoadRows()
             for doc_id in some:

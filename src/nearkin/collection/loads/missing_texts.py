@@ -13,7 +13,7 @@ from nearkin.collection.counting import TextCounting
 from nearkin.collection.loads.known_texts import restore_derived
 from nearkin.collection.stored.profiles import Profile
 from nearkin.collection.stored.segments import LoadSpan
-from nearkin.store.bulk import insert_rows, named
+from nearkin.store.bulk import in_slices, insert_rows
 from nearkin.store.schema import contents
 from nearkin.store.store import Store
 
@@ -25,7 +25,7 @@ _AT_A_TIME = 1 << 14
 def missing_of(connection: Connection, numbers: Collection[int]) -> set[int]:
     """Return the contents that the store lacks."""
     there = set[int]()
-    for some in named(sorted(numbers)):
+    for some in in_slices(sorted(numbers)):
         there |= set(connection.execute(select(contents.c.content).where(contents.c.content.in_(some))).scalars())
     return set(numbers) - there
 

@@ -19,7 +19,7 @@ from nearkin.collection.stored.origins import (
     with_origins,
 )
 from nearkin.stages.documents.extraction.versions import is_ocr
-from nearkin.store.bulk import insert_rows, is_storable, named
+from nearkin.store.bulk import in_slices, insert_rows, is_storable
 from nearkin.store.checksums import checksum
 from nearkin.store.integrity import number_after_last
 from nearkin.store.schema import origins
@@ -107,12 +107,12 @@ class LoadOrigins:
     def look_up(self, rows: Sequence[int], doc_ids: Iterable[str]) -> None:
         """Look up what is stored: origins of the current versions of documents, and of ids that gave no text."""
         self._known, self._unread, self._plain = {}, {}, {}
-        for some in named(rows):
+        for some in in_slices(rows):
             for *values, stored in self.connection.execute(with_origins().where(origins.c.row.in_(some))):
                 if checksum(values, values[KEY]) == stored:  # a changed row proves nothing
                     self._known[values[2]] = _StoredOrigin(values[0], own_values(values), stored)
         columns = origins.c.doc_id, origins.c.number, origins.c.sha256, origins.c.exception
-        for some in named(sorted({one for one in doc_ids if is_storable(one)})):
+        for some in in_slices(sorted({one for one in doc_ids if is_storable(one)})):
             rows_of_ids = self.connection.execute(select(*columns).where(IS_UNREAD & origins.c.doc_id.in_(some)))
             self._unread |= {doc_id: _UnreadFile(*rest) for doc_id, *rest in rows_of_ids}
             is_plain = IS_PLAIN_FILE & origins.c.row.is_(None) & origins.c.doc_id.in_(some)
@@ -216,7 +216,7 @@ class LoadOrigins:
         if self._replaced:
             forget_rows(self.connection, seals, [(one.number, one.checksum) for one in self._replaced])
             self._replaced = []
-        for some in named(self._read_since):
+        for some in in_slices(self._read_since):
             self.n_written += remove_unread(self.connection, seals, origins.c.number.in_(some), self.added_at)
         self._read_since = []
         if not self._new:

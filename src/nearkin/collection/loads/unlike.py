@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from sqlalchemy import Connection, select
 
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 from nearkin.store.schema import contents
 
 MIN_BITS = 112
@@ -24,7 +24,7 @@ def unlike(connection: Connection, changed: Sequence[tuple[str, int, int]]) -> I
         Id, content before and content now. Texts without a signature are not compared.
     """
     signatures = dict[int, int]()
-    for some in named(sorted({content for _, *both in changed for content in both})):
+    for some in in_slices(sorted({content for _, *both in changed for content in both})):
         query = select(contents.c.content, contents.c.signature).where(contents.c.content.in_(some))
         for content, signature in connection.execute(query):
             if isinstance(signature, bytes | memoryview):  # SQLite stores any type in any column

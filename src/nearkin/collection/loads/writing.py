@@ -15,7 +15,7 @@ from nearkin.collection.loads.origins import LoadOrigins
 from nearkin.collection.stored import problem_rows, shingle_table
 from nearkin.collection.stored.purged import PURGED
 from nearkin.store import schema
-from nearkin.store.bulk import insert_rows, named
+from nearkin.store.bulk import in_slices, insert_rows
 from nearkin.store.checksums import checksum
 from nearkin.store.seals import Seals, documents_of
 from nearkin.store.store import Store
@@ -84,7 +84,7 @@ class LoadWriter:
     def write(self, rows: LoadRows, origins: LoadOrigins, figures: Figures) -> None:
         """Write the rows of a batch and their origins; count the problems."""
         documents = schema.documents
-        for some in named(rows.replaced):
+        for some in in_slices(rows.replaced):
             self.connection.execute(update(documents).where(documents.c.row.in_(some)).values(is_current=False))
         insert_rows(self.connection, schema.contents, _columns(rows.contents))
         insert_rows(self.connection, schema.profiles, _columns(rows.profiles))
@@ -99,7 +99,7 @@ class LoadWriter:
     def _write_problems(self, rows: LoadRows, figures: Figures) -> None:
         problems = schema.problems
         figures.n_problems += len(rows.problems)
-        for some in named(sorted(rows.read - {one[0] for one in rows.problems})):
+        for some in in_slices(sorted(rows.read - {one[0] for one in rows.problems})):
             problem_rows.forget_problems(self.connection, self.seals, problems.c.doc_id.in_(some))
         unknown = self._unknown(rows.problems)
         is_new = {*unknown, *(one for one in rows.problems if one[0] in rows.listed_again)}
@@ -114,7 +114,7 @@ class LoadWriter:
         """Select problems that are not recorded: adding the same documents again stores nothing."""
         columns = [schema.problems.c[name] for name in ("doc_id", "source", "line", "problem")]
         told = set[Any]()
-        for some in named([problem[0] for problem in problems]):
+        for some in in_slices([problem[0] for problem in problems]):
             is_told = columns[0].in_(some) & ~problem_rows.IS_STORED_SINCE
             told |= {tuple(row) for row in self.connection.execute(select(*columns).where(is_told))}
         return [problem for problem in problems if problem not in told]

@@ -11,13 +11,13 @@ from typing import Literal
 from sqlalchemy import Connection, column, table
 
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.plain_sql.queries import quoted
+from nearkin.collection.plain_sql.queries import sql_literal
 from nearkin.collection.stored import shingle_table
 from nearkin.collection.stored.document_rows import refuse_changed_documents
 from nearkin.collection.tolerance import MAX_TOLERANCE, RULES, Method, is_limit
 from nearkin.errors import ParameterError
 from nearkin.message_pieces import NamedParameter
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 from nearkin.store.place import Place
 from nearkin.store.schema import PROJECTIONS
 
@@ -226,7 +226,7 @@ def _example(connection: Connection, place: Place) -> str:
         'WHERE d.is_current AND octet_length(s.hashes) > 0 ORDER BY d."row" LIMIT 1'
     )
     first = connection.exec_driver_sql(with_words).scalar()
-    return f"SELECT * FROM {place.schema}.similar_by_words({quoted(first or 'ID')}, 0.5);"
+    return f"SELECT * FROM {place.schema}.similar_by_words({sql_literal(first or 'ID')}, 0.5);"
 
 
 def forget_flagged(connection: Connection, doc_ids: Sequence[str]) -> None:
@@ -235,5 +235,5 @@ def forget_flagged(connection: Connection, doc_ids: Sequence[str]) -> None:
         return
     if connection.exec_driver_sql("SELECT to_regclass('look_alikes')").scalar() is None:
         return
-    for some in named(doc_ids):
+    for some in in_slices(doc_ids):
         connection.execute(_FLAGGED.delete().where(_FLAGGED.c.doc_id.in_(some) | _FLAGGED.c.similar_doc_id.in_(some)))

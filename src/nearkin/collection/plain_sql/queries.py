@@ -49,7 +49,7 @@ def similar_query(doc_id: str, tolerance: Tolerance, *, dialect: str = "postgres
     WHERE doc_id = 'it''s'
     """
     check_dialect(dialect)
-    words = {"doc_id": quoted(doc_id, dialect), "schema": _prefix(dialect, schema)}
+    words = {"doc_id": sql_literal(doc_id, dialect), "schema": _prefix(dialect, schema)}
     # otherwise SQLite would start with any table that is small
     words["join"] = "CROSS JOIN" if dialect == "sqlite" else "JOIN"
     if tolerance.method == "si":
@@ -89,7 +89,7 @@ def groups_query(tolerance: Tolerance, *, dialect: str = "postgresql", schema: s
         "sqlite": f"JSON_EXTRACT('{{}}', {counted})",
         "duckdb": f"ERROR({counted})",
     }[dialect]
-    words = {"schema": prefix, "missing": missing, "stored": quoted(str(tolerance), dialect)}
+    words = {"schema": prefix, "missing": missing, "stored": sql_literal(str(tolerance), dialect)}
     words |= {"tolerance": described(str(tolerance)), "options": tolerance.in_options()}
     return _filled("group_of_documents.sql", words)
 
@@ -105,7 +105,7 @@ def check_dialect(dialect: str) -> None:
         raise ParameterError.of("dialect", _OWNER, one_of(DIALECTS), dialect)
 
 
-def quoted(text: str, dialect: str = "postgresql") -> str:
+def sql_literal(text: str, dialect: str = "postgresql") -> str:
     r"""Return a text as an SQL literal.
 
     Raises
@@ -115,7 +115,7 @@ def quoted(text: str, dialect: str = "postgresql") -> str:
 
     Examples
     --------
-    >>> print(quoted("it's"), quoted("a\\b"), quoted("a\\b", "sqlite"))
+    >>> print(sql_literal("it's"), sql_literal("a\\b"), sql_literal("a\\b", "sqlite"))
     'it''s' E'a\\b' 'a\b'
     """
     check_id(text)

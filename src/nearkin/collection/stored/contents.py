@@ -18,7 +18,7 @@ from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
 from nearkin.kernels.buffers import strings
 from nearkin.nouns import counted
 from nearkin.records import U8, U32
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 from nearkin.store.damage import damaged
 from nearkin.store.schema import contents, documents
 
@@ -151,7 +151,7 @@ def _with_texts(
         A text is damaged or missing.
     """
     found = set[int]()
-    for some in named(numbers):
+    for some in in_slices(numbers):
         for row in connection.execute(select(*columns).where(contents.c.content.in_(some))):
             text, reason = _text(row.text, row.digest)
             if text is None:
@@ -183,7 +183,7 @@ def stored_texts_of(connection: Connection, numbers: Sequence[int]) -> tuple[dic
         A content is missing.
     """
     columns = contents.c.content, contents.c.digest, contents.c.text
-    queries = (select(*columns).where(contents.c.content.in_(some)) for some in named(numbers))
+    queries = (select(*columns).where(contents.c.content.in_(some)) for some in in_slices(numbers))
     return stored_texts_in((row for query in queries for row in connection.execute(query)), numbers)
 
 

@@ -22,7 +22,7 @@ from nearkin.collection.stored.documents import (
     refuse_missing_texts,
 )
 from nearkin.store import integrity
-from nearkin.store.bulk import is_storable, named
+from nearkin.store.bulk import in_slices, is_storable
 from nearkin.store.checksums import checksum, covered
 from nearkin.store.damage import damaged
 from nearkin.store.schema import contents, documents, loads, waves
@@ -100,7 +100,7 @@ def document_rows(connection: Connection, column: ColumnElement[Any], values: It
         A row was changed, or the values are contents and one has lost its documents.
     """
     wanted = list(dict.fromkeys(value for value in values if not isinstance(value, str) or is_storable(value)))
-    found = [one for some in named(wanted) for one in rows_where(connection, column.in_(some))]
+    found = [one for some in in_slices(wanted) for one in rows_where(connection, column.in_(some))]
     if column is documents.c.content:
         refuse_lost(connection, set(wanted) - {one.content for one in found})
     return sorted(found)
@@ -133,7 +133,7 @@ def refuse_lost(connection: Connection, numbers: Iterable[int]) -> None:
     CollectionError
     """
     has_one = exists().where(documents.c.content == contents.c.content)
-    for some in named(sorted(numbers)):
+    for some in in_slices(sorted(numbers)):
         is_lost = contents.c.content.in_(some) & ~has_one
         if connection.execute(select(contents.c.content).where(is_lost).limit(1)).first() is not None:
             refuse_changed_documents(connection)  # names the row
@@ -197,7 +197,7 @@ def refuse_hidden(connection: Connection, numbers: Sequence[int]) -> None:
         its documents.
     """
     refuse_lost(connection, numbers)
-    for some in named(numbers):
+    for some in in_slices(numbers):
         found = connection.execute(_hidden().where(documents.c.content.in_(some)).limit(1)).first()
         if found is not None and found.is_current:
             raise damaged(f"the text of document {found.doc_id!r} is missing from the database")

@@ -13,7 +13,7 @@ from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError, quoted
 from nearkin.nouns import agreeing, counted
 from nearkin.store import integrity
-from nearkin.store.bulk import is_storable, named
+from nearkin.store.bulk import in_slices, is_storable
 from nearkin.store.checksums import checksum, covered, key_bits, key_place
 from nearkin.store.damage import damaged
 from nearkin.store.schema import contents, documents, loads, origins, problems, waves
@@ -98,7 +98,7 @@ def current_documents(
     """
     found: list[StoredDocument] = []
     n_found = 0
-    for some in named(numbers):
+    for some in in_slices(numbers):
         is_wanted = documents.c.content.in_(some) & documents.c.is_current & (true() if where is None else where)
         if len(found) < limit:
             places = {number: place for place, number in enumerate(some)}
@@ -180,7 +180,7 @@ def refuse_changed_waves_of(connection: Connection, found: Sequence[StoredDocume
     """
     of_loads, of_waves = ([*(table.c[name] for name in covered(table)), table.c.checksum] for table in (loads, waves))
     query = select(*of_loads, *of_waves).select_from(documents.join(loads).join(waves)).distinct()
-    for some in named([one.doc_id for one in found]):
+    for some in in_slices([one.doc_id for one in found]):
         is_wanted = documents.c.doc_id.in_(some) & documents.c.is_current
         for row in connection.execute(query.where(is_wanted)):
             own, wave = row[: len(of_loads)], row[len(of_loads) :]
@@ -260,7 +260,7 @@ def refuse_changed(connection: Connection, numbers: Sequence[int]) -> None:
     CollectionError
     """
     columns = [*(documents.c[name] for name in _CHECKED), documents.c.checksum]
-    for some in named(numbers):
+    for some in in_slices(numbers):
         for row in connection.execute(select(*columns).where(documents.c.content.in_(some))):
             if checksum(row[:-1], row.doc_id) != row.checksum:
                 raise damaged_row(row.doc_id, row.version)

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, or_, select
 
 from nearkin.collection.stored.origins import IS_UNREAD
 from nearkin.stages.documents.members import BETWEEN
-from nearkin.store.bulk import is_storable, named
+from nearkin.store.bulk import in_slices, is_storable
 from nearkin.store.ordering import by_bytes
 from nearkin.store.schema import documents, loads, origins, problems
 
@@ -71,7 +71,7 @@ def unread_inside(
 def unread_sources(connection: Connection, doc_ids: Sequence[str]) -> dict[str, set[str]]:
     """Return the files of documents without a text, which only the table of problems has."""
     found = dict[str, set[str]]()
-    for some in named([doc_id for doc_id in doc_ids if is_storable(doc_id)]):
+    for some in in_slices([doc_id for doc_id in doc_ids if is_storable(doc_id)]):
         query = select(problems.c.doc_id, problems.c.source).where(problems.c.doc_id.in_(some))
         for doc_id, source in connection.execute(query):
             found.setdefault(doc_id, set()).add(source)

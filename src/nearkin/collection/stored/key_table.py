@@ -26,7 +26,7 @@ from nearkin.nouns import counted
 from nearkin.records import I64, U8, U64, Bool
 from nearkin.runs.progress import Progress
 from nearkin.store import schema
-from nearkin.store.bulk import insert_integers, insert_rows, named
+from nearkin.store.bulk import in_slices, insert_integers, insert_rows
 from nearkin.store.store import Store
 
 KEYS = DerivedData("check_keys", FINGERPRINT)
@@ -194,7 +194,7 @@ def remake(connection: Connection, store: Store, counting: TextCounting, progres
     of_kept = schema.check_keys.c.content
     keys = [
         tuple(row)
-        for some in named(kept.contents.tolist())
+        for some in in_slices(kept.contents.tolist())
         for row in connection.execute(select(schema.check_keys.c.key, of_kept).where(of_kept.in_(some)))
     ]
     store.unsay(connection, KEYS.method)
@@ -224,7 +224,7 @@ def restore(connection: Connection, store: Store, counting: TextCounting, number
 
 def forget(connection: Connection, store: Store, numbers: Sequence[int]) -> None:
     """Delete the keys of erased texts; no keys are expected of them any more."""
-    for some in named(numbers):
+    for some in in_slices(numbers):
         connection.execute(schema.check_keys.delete().where(schema.check_keys.c.content.in_(some)))
         connection.execute(schema.checked_contents.delete().where(schema.checked_contents.c.content.in_(some)))
     state = KEYS.reach(connection, store)

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select, update
 
-from nearkin.store.bulk import is_storable, named
+from nearkin.store.bulk import in_slices, is_storable
 from nearkin.store.checksums import checksum, covered
 from nearkin.store.mending import mend_document
 from nearkin.store.schema import documents, loads
@@ -74,7 +74,7 @@ def newest_of(connection: Connection, doc_ids: set[str], *, wave: int, load: int
         *(documents.c[name] for name in _COLUMNS), documents.c.checksum, documents.c.is_current, loads.c.wave
     )
     query = query.select_from(documents.outerjoin(loads)).order_by(documents.c.version)
-    for some in named(sorted(doc_id for doc_id in doc_ids if is_storable(doc_id))):
+    for some in in_slices(sorted(doc_id for doc_id in doc_ids if is_storable(doc_id))):
         versions = dict[str, list[_Version]]()
         for *values, stored, is_current, of_wave in connection.execute(query.where(documents.c.doc_id.in_(some))).all():
             if checksum(values, values[_DOC_ID]) != stored:

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, select
 
 from nearkin.collection.stored.origins import COLUMNS, IS_UNREAD, KEY, with_origins
-from nearkin.store.bulk import named, update_integers
+from nearkin.store.bulk import in_slices, update_integers
 from nearkin.store.checksums import checksum
 from nearkin.store.schema import origins
 from nearkin.store.seals import Seals
@@ -18,7 +18,7 @@ _REMOVED_AT = COLUMNS.index("removed_at")
 
 def forget_rows(connection: Connection, seals: Seals, rows: Sequence[tuple[Any, int | None]]) -> None:
     """Delete origins, given by their numbers and checksums."""
-    for some in named([number for number, _ in rows]):
+    for some in in_slices([number for number, _ in rows]):
         connection.execute(origins.delete().where(origins.c.number.in_(some)))
     seals.take(origins.name, [own for _, own in rows])
 
@@ -42,7 +42,7 @@ def remove_unread(connection: Connection, seals: Seals, condition: ColumnElement
         checksums[values[0]] = checksum(values, values[KEY])
         seals.take(origins.name, [stored])
         seals.add(origins.name, [checksums[values[0]]])
-    for some in named(list(checksums)):
+    for some in in_slices(list(checksums)):
         connection.execute(origins.update().where(origins.c.number.in_(some)).values(removed_at=now))
     update_integers(connection, origins, "number", "checksum", checksums)
     return len(checksums)

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Select, exists, select
 
 from nearkin.stages.documents.origin import Origin
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 from nearkin.store.checksums import checksum, covered, key_place
 from nearkin.store.damage import damaged
 from nearkin.store.integrity import refuse_missing_rows
@@ -140,7 +140,7 @@ def origins_of(connection: Connection, rows: Sequence[int]) -> dict[int, OriginV
         A row was changed. `refuse_missing_origins` notices missing ones.
     """
     found = dict[int, OriginValues]()
-    for some in named(rows):
+    for some in in_slices(rows):
         for one in whole_rows(connection.execute(with_origins().where(origins.c.row.in_(some)))):
             found[one.row] = own_values(one)
     return found

@@ -19,7 +19,7 @@ from nearkin.kernels.letters import LATIN, N_LATIN
 from nearkin.kernels.plain.mixing import mix
 from nearkin.records import I64, U32, Bool
 from nearkin.store import schema
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 from nearkin.store.damage import damaged
 
 COLUMNS = tuple(column.name for column in schema.profiles.columns)[1:]
@@ -86,7 +86,7 @@ def similarity_indexes(connection: Connection, numbers: Sequence[int]) -> dict[i
         One is no integer: SQLite stores any type in any column.
     """
     profiles, found = schema.profiles.c, dict[int, int | None]()
-    for some in named(numbers):
+    for some in in_slices(numbers):
         query = select(profiles.content, profiles.similarity_index).where(profiles.content.in_(some))
         found |= {row.content: row.similarity_index for row in connection.execute(query)}
     wrong = [number for number, index in found.items() if not isinstance(index, int | None)]

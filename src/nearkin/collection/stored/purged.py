@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, select
 
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 from nearkin.store.checksums import checksum
 from nearkin.store.damage import damaged
 from nearkin.store.schema import contents, documents, profiles, purges
@@ -37,7 +37,7 @@ def purged_contents(
         A row was changed, unless ``skip_changed``.
     """
     found = dict[int, int]()
-    every: list[Sequence[int] | None] = [None] if numbers is None else [*named(list(numbers))]
+    every: list[Sequence[int] | None] = [None] if numbers is None else [*in_slices(list(numbers))]
     for some in every:
         query = select(purges) if some is None else select(purges).where(purges.c.content.in_(some))
         for content, activity, stored in connection.execute(query):
@@ -54,7 +54,7 @@ def purged_digests(connection: Connection, digests: Sequence[bytes]) -> set[byte
     if connection.execute(select(purges.c.content).limit(1)).first() is None:
         return found
     joined = purges.join(contents, purges.c.content == contents.c.content)
-    for some in named(digests):
+    for some in in_slices(digests):
         query = select(contents.c.digest).select_from(joined).where(contents.c.digest.in_(some))
         found |= {bytes(digest) for digest in connection.execute(query).scalars()}
     return found

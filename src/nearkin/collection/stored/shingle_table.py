@@ -23,7 +23,7 @@ from nearkin.collection.stored.word_sets import word_sets
 from nearkin.errors import CollectionError
 from nearkin.records import U64
 from nearkin.runs.progress import Progress, Silent
-from nearkin.store.bulk import insert_rows, named
+from nearkin.store.bulk import in_slices, insert_rows
 from nearkin.store.store import Store
 
 SHINGLES_TABLE = Table(
@@ -126,14 +126,14 @@ def _difference(connection: Connection, store: Store, counting: TextCounting, pr
     for numbers, texts, lost_here in texts_from(connection, 0, progress, now.end, stage="words"):
         lost += lost_here
         stored = dict[int, object]()
-        for some in named(numbers.tolist()):
+        for some in in_slices(numbers.tolist()):
             query = select(table.content, table.hashes).where(table.content.in_(some))
             stored |= {row.content: row.hashes for row in connection.execute(query)}
         right = dict(zip(numbers.tolist(), map(_packed, word_sets(counting, texts)), strict=True))
         is_right = is_right and stored == right
         n_seen += len(right)
     n_stored = connection.execute(select(func.count()).select_from(SHINGLES_TABLE)).scalar_one()
-    for some in named(lost):  # a set of a text that was damaged later cannot be compared, and is kept: it was right
+    for some in in_slices(lost):  # a set of a text that was damaged later cannot be compared, and is kept: it was right
         n_stored -= connection.execute(select(func.count()).where(table.content.in_(some))).scalar_one()
     if not is_right or n_stored != n_seen or not set(lost) >= set(now.lost):
         return f"{_TOLD}: the stored sets do not match the texts"
@@ -162,7 +162,7 @@ def forget(connection: Connection, store: Store, numbers: Sequence[int]) -> None
     """Delete the sets of erased texts; none is expected of them any more."""
     if not are_kept(connection):
         return
-    for some in named(numbers):
+    for some in in_slices(numbers):
         connection.execute(SHINGLES_TABLE.delete().where(SHINGLES_TABLE.c.content.in_(some)))
     now = SETS.reach(connection, store)
     if now.end is not None:

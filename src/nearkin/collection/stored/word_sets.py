@@ -15,7 +15,7 @@ from nearkin.collection.stored.contents import texts_of
 from nearkin.kernels.buffers import strings
 from nearkin.kernels.overlap import n_common
 from nearkin.records import F64, I64, U64
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 from nearkin.store.schema import contents
 
 _TEXT_BYTES_AT_A_TIME, _TEXTS_AT_A_TIME = 1 << 24, 1 << 10
@@ -63,7 +63,7 @@ def shares(a: U64, b: U64) -> tuple[float, float, float]:
 def some_at_a_time(connection: Connection, numbers: Sequence[int]) -> Iterator[list[int]]:
     """Yield the contents in lots whose texts fit in memory; a single text is never too long."""
     batch, n_bytes = list[int](), 0
-    for some in named(numbers):
+    for some in in_slices(numbers):
         query = select(contents.c.content, contents.c.n_bytes).where(contents.c.content.in_(some))
         for number, length in connection.execute(query.order_by(contents.c.content)).all():
             length = length if isinstance(length, int) else 0  # damaged; reading the text reports it

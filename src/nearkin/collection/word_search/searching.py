@@ -30,7 +30,7 @@ from nearkin.collection.word_search.tokens import Tokens, tokens_of
 from nearkin.collection.word_search.word_tables import MAX_COUNTED, WordTables
 from nearkin.errors import CollectionError, OutputError, ParameterError
 from nearkin.records import F64, I64
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 from nearkin.store.failures import reason_of
 from nearkin.store.schema import contents, documents, loads
 
@@ -234,7 +234,7 @@ def _counts(keys: Tokens, words: WordQuery) -> I64:
 def _with_document(connection: Connection, numbers: Sequence[int], is_wanted: ColumnElement[bool]) -> list[int]:
     """Return those contents, in order, that have a document of the answer."""
     found = set[int]()
-    for some in named(numbers):
+    for some in in_slices(numbers):
         condition = documents.c.content.in_(some) & documents.c.is_current & is_wanted
         found |= set(connection.execute(select(documents.c.content).where(condition)).scalars())
     return [number for number in numbers if number in found]

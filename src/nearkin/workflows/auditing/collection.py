@@ -24,7 +24,7 @@ from nearkin.planning.audit_sample import in_proportion, propose_samples
 from nearkin.records import I64, U64
 from nearkin.reports.quantities import nearest_percent_text
 from nearkin.runs.progress import Progress
-from nearkin.store.bulk import named
+from nearkin.store.bulk import in_slices
 from nearkin.store.schema import contents, documents, profiles
 from nearkin.store.store import Access
 from nearkin.workflows.auditing.audited import Audited, AuditOptions, MissedPairs, Pair
@@ -195,7 +195,7 @@ def _notes(n_documents: int, n_texts: int, n_answered: int, method: Method) -> t
 def _answered(connection: Connection, method: Method, current: I64) -> I64:
     """Return the contents that can be queried."""
     able: list[int] = []
-    for some in named(current.tolist()):
+    for some in in_slices(current.tolist()):
         if method == "si":
             index = profiles.c.similarity_index
             query = select(profiles.c.content).where(profiles.c.content.in_(some), index.is_not(None), index != 0)
@@ -234,7 +234,7 @@ def _ask(
 def _named(connection: Connection, own: I64, other: I64, similarities: list[float]) -> list[Pair]:
     """Return the pairs, with the first document of each text."""
     names: dict[int, str] = {}
-    for some in named(np.unique(np.concatenate([own, other])).tolist()):
+    for some in in_slices(np.unique(np.concatenate([own, other])).tolist()):
         query = select(documents.c.content, documents.c.doc_id).where(
             documents.c.content.in_(some), documents.c.is_current
         )

@@ -32,7 +32,7 @@ from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import agreeing, counted
 from nearkin.records import DOCUMENTS_SCHEMA, I64, ORIGIN_TYPE
 from nearkin.runs.progress import Progress
-from nearkin.store.bulk import MAX_NAMED, named
+from nearkin.store.bulk import MAX_NAMED, in_slices
 from nearkin.store.place import FILE, Place
 from nearkin.store.schema import contents, documents, origins
 from nearkin.store.store import Access, Store
@@ -142,7 +142,7 @@ class CollectionDocuments:
                     batch = self._batch(connection, some)
                 yield batch
                 progress.advance(int(self.sizes[some].sum()))
-            for numbers in named(self.unread.tolist()):
+            for numbers in in_slices(self.unread.tolist()):
                 with store.reading() as connection:
                     batch = _unread_batch(connection, numbers)
                 yield batch

@@ -74,14 +74,14 @@ def other_file(name: str, path: str, worker: str, how: str) -> SourceError:
     )
 
 
-def difference(expected: Seen | None, found: Seen | None) -> str | None:
+def visible_difference(expected: Seen | None, found: Seen | None) -> str | None:
     """Return how a file differs from the driver's, apart from its time and content; None if it does not.
 
     Examples
     --------
-    >>> difference(Seen(7, 1800000000, True), Seen(7, 1800000001, True)) is None
+    >>> visible_difference(Seen(7, 1800000000, True), Seen(7, 1800000001, True)) is None
     True
-    >>> difference(Seen(7, 1800000000, True), Seen(8, 1800000000, True))
+    >>> visible_difference(Seen(7, 1800000000, True), Seen(8, 1800000000, True))
     'its size differs'
     """
     if expected is None or found is None:

@@ -16,7 +16,7 @@ from nearkin.stages.documents.formats.extracted import Extracted
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.inputs import FileInput, LooseFilesInput
 from nearkin.workflows.reading.on_spark.notes import Notes
-from nearkin.workflows.reading.on_spark.seen_files import FileChecksum, Seen, difference, other_file
+from nearkin.workflows.reading.on_spark.seen_files import FileChecksum, Seen, other_file, visible_difference
 
 Files = FileInput | LooseFilesInput
 _LIBRARIES = ("xberg", "pypdfium2", "pypdf", "charset-normalizer", "libpff-python")
@@ -76,7 +76,7 @@ class TaskInput:
             )
         here = [Seen.of(source.path) for source in self.sources]
         for source, expected, found in zip(self.sources, self.seen, here, strict=True):
-            if (how := difference(expected, found)) is not None:
+            if (how := visible_difference(expected, found)) is not None:
                 raise other_file(source.name, source.path, worker, how)
             if expected is not None and found != expected and expected.is_readable:
                 sha256 = file_sha256(source.path)
