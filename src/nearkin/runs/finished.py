@@ -145,21 +145,5 @@ def digest_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def why_damaged(error: Exception) -> str:
-    """Say in words what an error of reading a damaged run means, without the name of the exception.
-
-    Examples
-    --------
-    >>> why_damaged(KeyError("parameters")), why_damaged(ValueError("not a number: x"))
-    ("'parameters' is missing", 'not a number: x')
-    """
-    if isinstance(error, FileNotFoundError) and error.filename:
-        return f"{Path(error.filename).name} is missing"
-    said = str(error.args[0] if isinstance(error, KeyError) and error.args else error).partition("\n")[0].rstrip(".")
-    if isinstance(error, KeyError) and " " not in said:
-        return f"{said!r} is missing"
-    return said or "a value has another type"
-
-
 def _changed(directory: Path, name: str) -> RunError:
     return RunError(f"The run in {directory} is damaged: {name} was changed. Run the command again.")

@@ -8,13 +8,14 @@ from nearkin.errors import ParameterError, RunError
 from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest
 from nearkin.manifests.pairs import PairsManifest
 from nearkin.message_pieces import NamedParameter
-from nearkin.runs.finished import MANIFEST, WORK, read_results, why_damaged
+from nearkin.runs.damage import damage_of
+from nearkin.runs.finished import MANIFEST, WORK, read_results
 from nearkin.runs.progress import Progress, Silent
 from nearkin.store.place import FILE, Place
 from nearkin.workflows.auditing.audited import Audited, AuditOptions
 from nearkin.workflows.auditing.collection import audit_collection
 from nearkin.workflows.auditing.pairs import audit_pairs
-from nearkin.workflows.auditing.reported import damaged
+from nearkin.workflows.auditing.reported import AGAIN
 from nearkin.workflows.auditing.run import audit_run
 from nearkin.workflows.reading.memory_documents import NONE_GIVEN, GivenAgain
 
@@ -106,7 +107,5 @@ def _manifest(directory: Path) -> Manifest:
     if not isinstance(command, str) or command not in AUDITED:
         audited = ", which cannot be audited" if isinstance(command, str) else ""
         raise RunError(f"{directory} {what_holds(command)}{audited}. Audit a collection, or the results of {RUNS}.")
-    try:
+    with damage_of(directory, AGAIN):
         return AUDITED[command].of(stored)
-    except TypeError as error:
-        raise damaged(directory, why_damaged(error)) from error

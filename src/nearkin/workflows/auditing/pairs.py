@@ -17,13 +17,13 @@ from nearkin.manifests.pairs import PairsManifest, SideRecord, TableRecord
 from nearkin.planning.audit import estimate_recall
 from nearkin.planning.audit_sample import in_proportion, propose_samples
 from nearkin.records import F64, I64, U64
-from nearkin.runs.finished import why_damaged
+from nearkin.runs.damage import damage_of, damage_of_options
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.auditing.audited import Audited, AuditOptions, MissedPairs
-from nearkin.workflows.auditing.reported import blaming, damaged
+from nearkin.workflows.auditing.reported import AGAIN, damaged
 from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.inputs import Prepared, prepare
 from nearkin.workflows.pairing.options import PairOptions
@@ -48,14 +48,12 @@ def audit_pairs(
         The input, or the table, is missing or changed.
     """
     started = time.perf_counter()
-    try:
-        with blaming(directory):
+    with damage_of(directory, AGAIN):
+        with damage_of_options(directory, AGAIN):
             chosen = PairOptions.of_words(told.parameters)
         sides = _texts(told.left, in_memory), _texts(told.right, in_memory)
         reported = _stored_pairs(directory / "pairs.parquet")
         table = _table(told.table)
-    except (OSError, pa.ArrowException, ValueError, TypeError, LookupError, AttributeError) as error:
-        raise damaged(directory, why_damaged(error)) from error
     with tempfile.TemporaryDirectory(prefix="nearkin-audit-") as work:
         resources, meter = Resources(options.threads), Meter(progress)
         prepared = prepare(sides, table, chosen, Path(work), resources=resources, meter=meter)

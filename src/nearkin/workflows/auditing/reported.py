@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -12,11 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin.errors import ParameterError, RunError
+from nearkin.errors import RunError
 from nearkin.formats import parquet
 from nearkin.records import F64, I64, U64, Bool
-from nearkin.runs.finished import why_damaged
+from nearkin.runs.damage import damage_of, damaged_run
 
+AGAIN = "Run it again, and audit that run."
 _SHIFT = np.uint64(32)
 _OTHER = np.uint64(0xFFFF_FFFF)
 
@@ -193,12 +193,9 @@ def _rows_of(directory: Path, batch: pa.RecordBatch, side: str, names: pa.LargeS
 
 
 def _batches(directory: Path) -> Iterator[pa.RecordBatch]:
-    try:
-        with parquet.open_table(directory / "pairs.parquet") as file:
-            wanted = ("id_a", "id_b", "row_a", "row_b", "name_b")
-            yield from file.iter_batches(columns=[name for name in wanted if name in file.schema_arrow.names])
-    except (OSError, pa.ArrowException, KeyError) as error:
-        raise damaged(directory, why_damaged(error)) from error
+    with damage_of(directory, AGAIN), parquet.open_table(directory / "pairs.parquet") as file:
+        wanted = ("id_a", "id_b", "row_a", "row_b", "name_b")
+        yield from file.iter_batches(columns=[name for name in wanted if name in file.schema_arrow.names])
 
 
 def n_documents_in_pairs(directory: Path, *, is_across: bool) -> int:
@@ -210,15 +207,6 @@ def n_documents_in_pairs(directory: Path, *, is_across: bool) -> int:
     return len(pc.unique(pa.chunked_array(found))) if found else 0
 
 
-@contextmanager
-def blaming(directory: Path) -> Iterator[None]:
-    """Treat invalid stored options as damage of the run rather than errors in the audit's options."""
-    try:
-        yield
-    except ParameterError as error:
-        raise damaged(directory, str(error)) from error
-
-
 def damaged(directory: Path, why: str) -> RunError:
     """Return the error for a run that its command cannot have written."""
-    return RunError(f"The run in {directory} is damaged ({why}). Run it again, and audit that run.")
+    return damaged_run(directory, why, AGAIN)

@@ -18,7 +18,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.engines.local import map_ordered
-from nearkin.errors import NearkinError
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import TEXTLESS_REASONS, DedupManifest
 from nearkin.nouns import counted
@@ -26,18 +25,18 @@ from nearkin.planning.audit import AuditEstimate, estimate_recall
 from nearkin.planning.audit_sample import ProposedSample, propose_samples, says_too_little
 from nearkin.records import F64, I64, Bool, ShingleSets
 from nearkin.reports.criterion import criterion_text
-from nearkin.runs.finished import why_damaged
+from nearkin.runs.damage import damage_of, damage_of_options
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.formats import FORMATS, StoredFormat
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.search.inverted import InvertedSets
 from nearkin.workflows.auditing.audited import Audited, AuditOptions, MissedPairs
 from nearkin.workflows.auditing.reported import (
+    AGAIN,
     Reported,
     ReportedAcross,
     ReportedWithin,
     TruePairs,
-    blaming,
     damaged,
     n_documents_in_pairs,
 )
@@ -100,8 +99,8 @@ class StoredRun:
         SourceError
             Its input is missing or changed.
         """
-        try:
-            with blaming(directory):
+        with damage_of(directory, AGAIN):
+            with damage_of_options(directory, AGAIN):
                 options = DedupOptions.of(**manifest.options_in_words)
             _check_inputs(directory, manifest)
             table = _documents(directory / "documents.parquet")
@@ -121,17 +120,6 @@ class StoredRun:
             rows = np.flatnonzero(stands.to_numpy(zero_copy_only=False))
             n_characters, n_shingles = (table[name].to_numpy() for name in ("n_characters", "n_shingles"))
             names = table["name"].combine_chunks()
-        except NearkinError:
-            raise
-        except (
-            OSError,
-            pa.ArrowException,
-            ValueError,
-            TypeError,
-            LookupError,
-            AttributeError,
-        ) as error:  # any error of a damaged file
-            raise damaged(directory, why_damaged(error)) from error
         return cls(
             directory=directory,
             options=options,

@@ -20,8 +20,9 @@ from nearkin.planning.curve import missed
 from nearkin.planning.search import SamplingPlan
 from nearkin.records import Matches
 from nearkin.reports.dedup.page import RecallCurve
+from nearkin.runs.damage import damage_of, damage_of_options
 from nearkin.runs.directory import RunDirectory
-from nearkin.runs.finished import read_results, why_damaged
+from nearkin.runs.finished import read_results
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.load_files.vendors import vendor_of
@@ -43,6 +44,8 @@ from nearkin.workflows.dedup.summaries import by_source, by_threshold
 from nearkin.workflows.dedup.tables import write_exceptions_of, write_tables
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, read_exceptions_beside
 from nearkin.workflows.reading.places import places_of_files
+
+_ADVICE = "Run nearkin dedup again."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,21 +194,18 @@ def _judged(run: FinishedRun, options: DedupOptions, matches: Matches, others: M
 
 def load(directory: Path) -> FinishedRun:
     """Read a finished run."""
-    try:
-        stored = read_results(directory)
-        manifest = DedupManifest.of(stored)
-        documents = parquet.read_table(directory / "documents.parquet")
-        pairs = parquet.read_table(directory / "pairs.parquet")
+    with damage_of(directory, _ADVICE), damage_of_options(directory, _ADVICE):
+        try:
+            stored = read_results(directory)
+            manifest = DedupManifest.of(stored)
+            documents = parquet.read_table(directory / "documents.parquet")
+            pairs = parquet.read_table(directory / "pairs.parquet")
+        except FileNotFoundError as error:
+            raise RunError(
+                f"{directory} holds no finished run of nearkin dedup: {Path(error.filename).name} is missing."
+            ) from error
         if manifest.command in DedupManifest.commands and not stored.get("against"):
             return _with_exceptions_beside(_understood(manifest, documents, pairs), directory)
-    except FileNotFoundError as error:
-        raise RunError(
-            f"{directory} holds no finished run of nearkin dedup: {Path(error.filename).name} is missing."
-        ) from error
-    except (
-        OSError, pa.ArrowException, ValueError, TypeError, LookupError, AttributeError
-    ) as error:  # any error of a damaged file  # fmt: skip
-        raise RunError(f"The run in {directory} is damaged ({why_damaged(error)}). Run nearkin dedup again.") from error
     if stored.get("against"):
         raise RunError(
             f"{directory} has no groups: nearkin dedup --against compares two sets and makes none. Run it again with "

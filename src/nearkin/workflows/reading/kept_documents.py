@@ -5,7 +5,6 @@ Their ids are those of the run, which may differ from those in the files.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
@@ -18,15 +17,16 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin import _compute as pc
-from nearkin.errors import InputError, MissingExtraError, NearkinError, RunError, SourceError
+from nearkin.errors import InputError, MissingExtraError, SourceError
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.manifests.inputs import InputFile
 from nearkin.message_pieces import AdvicePiece
 from nearkin.paths import on_disk, printable
 from nearkin.records import DOCUMENTS_SCHEMA, I64, Bool
+from nearkin.runs.damage import damage_of
 from nearkin.runs.files import text_of
-from nearkin.runs.finished import MANIFEST, read_results, why_damaged
+from nearkin.runs.finished import MANIFEST, read_results
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.checking import check_columns, check_has_columns
 from nearkin.stages.documents.formats import StoredFormat, holding, is_of_documents
@@ -98,7 +98,7 @@ class KeptDocuments:
             The command keeps no documents; its input is missing or changed.
         """
         stored = read_results(directory, (_TABLE,))
-        with _damage_of(directory):
+        with damage_of(directory):
             manifest = DedupManifest.of(stored)
             digest = hashlib.sha256(text_of(directory / MANIFEST).encode()).hexdigest()
             if manifest.command not in manifest.commands:
@@ -234,7 +234,7 @@ class KeptNames:
 
     @cached_property
     def _read(self) -> tuple[pa.LargeStringArray | None, Bool, pa.LargeStringArray]:
-        with _damage_of(self._directory):
+        with damage_of(self._directory):
             table = _documents(self._directory / _TABLE, "name", "source", "line")
             names = _at(table["name"], self._rows) if "name" in table.column_names else None
             is_place, sources = self._ids.is_null(), _at(table["source"], self._rows).cast(pa.large_string())
@@ -253,19 +253,6 @@ def _documents(path: Path, *columns: str) -> pa.Table:
 
 def _at(column: pa.ChunkedArray, rows: I64) -> pa.Array:
     return column.combine_chunks().take(pa.array(rows))
-
-
-@contextlib.contextmanager
-def _damage_of(directory: Path) -> Iterator[None]:
-    """Convert any error of a damaged file to one that names the run."""
-    try:
-        yield
-    except NearkinError:
-        raise
-    except (
-        OSError, pa.ArrowException, ArithmeticError, ValueError, TypeError, LookupError, AttributeError
-    ) as error:  # fmt: skip
-        raise RunError(f"The run in {directory} is damaged ({why_damaged(error)}). Run the command again.") from error
 
 
 def _with_column(one: Input, keep_column: str) -> Input:
