@@ -48,7 +48,7 @@ def without_marks(text: str, kind: str, written: Container[str]) -> str:
     'A note. In Markdown: [^note].'
     """
     marks = _MARKS.get(kind)
-    if marks is None:
+    if marks is None or "[" not in text:  # the search takes a tenth of the time of a short file
         return text
     return marks.sub(lambda mark: mark[0] if mark[0].rstrip("\n") in written else "", text)
 

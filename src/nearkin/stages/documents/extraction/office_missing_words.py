@@ -88,7 +88,7 @@ class TextToFind:
     def takes(self, line: str) -> bool:
         """Whether all words of a line are there and were not those of a part; they are taken then."""
         left, told = self._words_left(), _words(line)
-        is_there = told <= left
+        is_there = all(left[word] >= n for word, n in told.items())
         if is_there:
             left.subtract(told)
         return is_there

@@ -21,3 +21,10 @@ def test_paragraphs_with_other_spaces_are_found_however_many_there_are():
     text = "\n".join(one.replace(" ", "") for one in paragraphs)
     assert TextToFind(text).n_missing(paragraphs) == 0
     assert TextToFind(text).n_missing([*paragraphs[::-1], paragraphs[7], *["never there"] * 50]) == 102
+
+
+def test_a_line_is_taken_once_also_from_a_text_that_joins_the_words_of_parts():
+    text = TextToFind("onetwo three four")
+    assert text.holds([b"one", b"two"])
+    assert [text.takes(line) for line in ("three four", "four", "five")] == [True, False, False]
+    assert [text.knows(line) for line in ("Three", "five")] == [True, False]
