@@ -104,7 +104,7 @@ def extractor_name(data: LanguageData) -> str:
     """Return the program, the languages with digests of their data, and the version."""
     import xberg
 
-    return f"{versions.OCR} {data.in_words} {xberg.__version__}"
+    return f"{versions.OCR} {data.in_words} {versions.of_xberg(xberg.__version__)}"
 
 
 def by_ocr(data: LanguageData, pages: str = "") -> str:

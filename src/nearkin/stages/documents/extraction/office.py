@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
+from nearkin.stages.documents.extraction import versions
 from nearkin.stages.documents.extraction.blobs import ANOTHER_BEFORE, CUT_ARCHIVE, Blob
 from nearkin.stages.documents.extraction.embedded import unwrapped
 from nearkin.stages.documents.extraction.kept_property import kept_property
@@ -469,7 +470,7 @@ def _refusal(why: str, output_bytes: int) -> str:
 
 @lru_cache(maxsize=1)
 def version() -> str:
-    """Return the version of xberg."""
+    """Return the version of xberg, and of what Nearkin does with its texts."""
     import xberg
 
-    return str(xberg.__version__)
+    return versions.of_xberg(str(xberg.__version__))

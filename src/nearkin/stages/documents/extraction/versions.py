@@ -13,6 +13,8 @@ PST = "nearkin pst 1"
 TEXT = "nearkin text 1"
 OCR = "xberg OCR"
 """Beginning of the name for OCR; the languages, the digests of their data and the version of xberg follow."""
+_REVISION_OF_XBERG = "nearkin.1"
+"""What Nearkin adds to the texts of xberg, and removes from them; raised when that changes a text."""
 _OWN = {one.rpartition(" ")[0]: one for one in (ARCHIVE, HTML, MAIL, MAILBOX, MSG, PST, TEXT)}
 
 
@@ -48,6 +50,18 @@ def current_name(program: str) -> str | None:
 
     package = "xberg" if is_ocr(program) else program
     try:
-        return f"{program} {version(package)}"  # without an import: libraries that parse run in workers alone
+        installed = version(package)  # without an import: libraries that parse run in workers alone
     except (PackageNotFoundError, ValueError):
         return None
+    return f"{program} {of_xberg(installed) if package == 'xberg' else installed}"
+
+
+def of_xberg(version: str) -> str:
+    """Return a version of xberg with the revision of what Nearkin does with its texts.
+
+    Examples
+    --------
+    >>> of_xberg("1.3.9")
+    '1.3.9+nearkin.1'
+    """
+    return f"{version}+{_REVISION_OF_XBERG}"
