@@ -336,20 +336,15 @@ def _mixture(folder: str, tables: Sequence[str], others: Sequence[str], load_fil
             _AS_DOCUMENTS,
             f". To read only the tables, pass {_patterns(folder, tables)}.",
         )
-    n_documents = sum(map(_is_document, others))
-    has_formats = n_documents == len(others)
-    how = "To read the other files" if has_formats else "To read the other files as one text each"
-    forced: list[MessagePiece] = [] if has_formats else [" with ", _AS_DOCUMENTS if n_documents else _AS_TEXT]
-    patterns = _patterns(folder, others)
-    rest = [] if patterns.endswith("…") else [f" {how}, pass {patterns}", *forced, "."]
-    return SourceError(
-        f"{folder}: holds {held} and {beside}. To read every file as one document, also the tables, add ",
-        _AS_DOCUMENTS,
-        ", which extracts the text of PDF, mail and the like, or ",
-        _AS_TEXT,
-        f" for plain text. To read the tables, pass {_patterns(folder, tables)}.",
-        *rest,
-    )
+    patterns, of_tables = _patterns(folder, others), _patterns(folder, tables)
+    whole: list[MessagePiece] = [" To read every file as one document, also the tables, add ", _AS_DOCUMENTS]
+    whole += [", which extracts the text of PDF, mail and the like, or ", _AS_TEXT, " for plain text."]
+    if patterns.endswith("…"):
+        return SourceError(f"{folder}: holds {held} and {beside}. To read only the tables, pass {of_tables}.", *whole)
+    both = f"To read the records of the tables, and the other files by their content, pass {of_tables} {patterns}."
+    as_text: list[MessagePiece] = [f" To read only the other files, as one text each, pass {patterns} with ", _AS_TEXT]
+    is_text = not any(map(_is_document, others))
+    return SourceError(f"{folder}: holds {held} and {beside}. {both}", *whole, *([*as_text, "."] if is_text else []))
 
 
 def _is_document(path: str) -> bool:

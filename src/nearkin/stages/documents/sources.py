@@ -153,10 +153,12 @@ def _files(
     if len(arguments) > 1:
         arguments = _without_company(arguments, guesses)
     found: dict[str, FoundFile] = {}
-    repeated: list[str] = []
+    repeated, named = list[str](), list[FoundFile]()
     for argument in arguments:
+        is_folder = os.path.isdir(argument)
         for one in find(argument, file_format, guesses, without):
             key = identity(one.path)
+            named += () if is_folder else (one,)
             known = found.get(key)
             if known is not None:
                 repeated.append(one.path if in_order else max(one.path, known.path))
@@ -167,6 +169,7 @@ def _files(
         guesses.append(f"{repeated[0]}{others}: named more than once, perhaps by another path; read once")
     if file_format in ("document", "file"):
         guesses += _said_of_whole(found.values())
+        guesses += _said_of_whole_tables(named)
     if not found:
         raise SourceError("No input was named. Give files, folders, globs, or - for standard input.")
     return list(found.values()) if in_order else sorted(found.values(), key=_by_path), guesses
@@ -179,6 +182,15 @@ def _said_of_whole(found: Iterable[FoundFile]) -> Iterator[str]:
         from nearkin.stages.documents.listed_files import said_of_whole_load_files  # texts need none of these
 
         yield from said_of_whole_load_files(paths)
+
+
+def _said_of_whole_tables(named: Iterable[FoundFile]) -> Iterator[str]:
+    """Yield a warning about tables, not those in a folder, that are read as one document each."""
+    suffixes = ((one.path, by_suffix(one.path)[0]) for one in named)
+    paths = [path for path, known in suffixes if known not in (None, "load-file") and not is_of_documents(known)]
+    if paths:
+        what = "a table, read as one document" if len(paths) == 1 else "tables, read as one document each"
+        yield f"Warning: {first_of(paths, 3, len(paths))}: {what}. To read the records, omit --format"
 
 
 def _without_company(arguments: Sequence[str], guesses: list[Note]) -> Sequence[str]:

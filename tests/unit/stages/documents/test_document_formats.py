@@ -138,8 +138,8 @@ def test_a_mixed_folder_names_no_format_for_files_that_have_one(captions: Path) 
         if path.name != "a.srt":
             path.unlink()
     (captions / "t.csv").write_text("id,text\n1,It was\n")
-    with pytest.raises(SourceError, match=r"To read the other files, pass '[^']*\*\.srt'\.$"):
+    with pytest.raises(SourceError, match=r"by their content, pass '[^']*\*\.csv' '[^']*\*\.srt'\."):
         resolve_sources([str(captions)])
     (captions / "n.txt").write_text("It was")
-    with pytest.raises(SourceError, match=r"as one text each, pass .* with --format file\.$"):
+    with pytest.raises(SourceError, match=r"by their content, pass .*\.csv' .*\.srt' .*\.txt'\. .* for plain text\.$"):
         resolve_sources([str(captions)])
