@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from nearkin.collection.check_in.results import CheckIn
-from nearkin.errors import CollectionBusyError, DocumentError, InputError, ParameterError, UnknownDocumentError
+from nearkin.errors import (
+    CollectionBusyError,
+    CollectionError,
+    DocumentError,
+    InputError,
+    ParameterError,
+    UnknownDocumentError,
+)
 
 LEASE = "The tenant shall pay the rent of {} crowns on the first day of each month to the landlord of the house."
 SECRET = (
@@ -107,6 +114,22 @@ def test_an_erased_text_is_not_stored_again(collection) -> None:
     checked = collection.check(SECRET)
     assert (checked.verdict, checked.is_purged) == ("exact", True)
     assert collection.fsck().is_whole
+
+
+@pytest.mark.parametrize(
+    "statement", ["DELETE FROM purges", "UPDATE purges SET content = 0", "UPDATE purges SET checksum = checksum + 1"]
+)
+def test_an_erased_text_does_not_come_back_because_its_purge_was_damaged(place, collection, statement) -> None:
+    collection.purge(["s"], by="ada")
+    place.sql(f"{statement} WHERE content = (SELECT max(content) FROM purges)")
+    assert not collection.check(LEASE.format(900)).is_purged
+    for ask in (
+        lambda: collection.check(SECRET),
+        lambda: collection.check(SECRET, store=CheckIn(doc_id="again", wave="third")),
+        lambda: collection.add([("again", SECRET)], wave="third"),
+    ):
+        with pytest.raises(CollectionError, match="the purge of text 7 was changed in the database, or is missing"):
+            ask()
 
 
 def test_a_text_that_others_have_is_refused_unless_copies_go_too(collection) -> None:

@@ -133,7 +133,9 @@ ON_A_CLUSTER = (
 @pytest.mark.soak
 @pytest.mark.parametrize("name", ON_A_CLUSTER)
 def test_a_cluster_finds_what_one_machine_finds(name, tmp_path, spark, small):
-    case = in_many_files(cases()[name])
+    case = cases()[name]
+    if name != "broken records":  # a file in which only a number is called a text is refused
+        case = in_many_files(case)
     expected = found(case, tmp_path, tmp_path / "local")
     assert found(case, tmp_path, tmp_path / "spark", engine=Cluster()) == expected
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, Protocol
 
 Unit = Literal["bytes", "documents", "pairs", "steps", "tasks"]
+_WARNING = "Warning: "
 
 
 class Progress(Protocol):
@@ -21,6 +22,19 @@ class Progress(Protocol):
 
     def say(self, message: str) -> None:
         """Show a message to the user."""
+
+
+def labelled(label: str, message: str) -> str:
+    """Put a label before a message; a warning still begins with "Warning: ", and a subclass of str stays one.
+
+    Examples
+    --------
+    >>> labelled("other set", "Warning: mails: not followed: a link"), labelled("other set", "2 files")
+    ('Warning: other set: mails: not followed: a link', 'other set: 2 files')
+    """
+    mark = _WARNING if message.startswith(_WARNING) else ""
+    said = f"{mark}{label}: {message.removeprefix(_WARNING)}"
+    return said if type(message) is str else type(message)(said)
 
 
 class LabelledProgress:
@@ -50,7 +64,7 @@ class LabelledProgress:
 
     def say(self, message: str) -> None:
         """Show a message with the label."""
-        self._progress.say(f"{self._label}: {message}")
+        self._progress.say(labelled(self._label, message))
 
 
 class Silent:

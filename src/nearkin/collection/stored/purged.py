@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, select
@@ -10,6 +11,7 @@ from nearkin.store.bulk import in_slices
 from nearkin.store.checksums import checksum
 from nearkin.store.damage import damaged
 from nearkin.store.schema import contents, documents, profiles, purges
+from nearkin.store.seals import read_seals
 
 PURGED = "its text was purged"
 """Problem of a document with an erased text, which is not stored again."""
@@ -24,6 +26,9 @@ BLANK: dict[str, object] = {
     "text": b"",
 }
 """Columns of an erased content; its number and its digest stay, by which the other texts of its load are proven."""
+
+_IS_BLANK = (contents.c.n_bytes == 0) & (contents.c.digest != hashlib.sha256(b"").digest())
+"""Whether only the number and the digest of a text are left."""
 
 
 def purged_contents(
@@ -49,14 +54,31 @@ def purged_contents(
 
 
 def purged_digests(connection: Connection, digests: Sequence[bytes]) -> set[bytes]:
-    """Return the digests of erased texts among some."""
+    """Return the digests of erased texts among some.
+
+    A text is erased if it is blank and has a purge. One without the other is damage: an erased text must not be
+    stored again because its purge is lost, nor a stored one be called erased.
+
+    Raises
+    ------
+    CollectionError
+        A purge is missing or was changed.
+    """
     found = set[bytes]()
-    if connection.execute(select(purges.c.content).limit(1)).first() is None:
+    seal = read_seals(connection, [purges.name]).get(purges.name)
+    has_rows = connection.execute(select(purges.c.content).limit(1)).first() is not None
+    if not has_rows and (seal is None or not seal.n_rows):
         return found
-    joined = purges.join(contents, purges.c.content == contents.c.content)
+    columns = select(contents.c.content, contents.c.digest, _IS_BLANK.label("is_blank"), purges)
+    joined = contents.outerjoin(purges, purges.c.content == contents.c.content)
     for some in in_slices(digests):
-        query = select(contents.c.digest).select_from(joined).where(contents.c.digest.in_(some))
-        found |= {bytes(digest) for digest in connection.execute(query).scalars()}
+        query = columns.select_from(joined).where(contents.c.digest.in_(some))
+        for number, digest, is_blank, _, activity, stored in connection.execute(query):
+            has_purge = stored is not None and checksum((number, activity), number) == stored
+            if has_purge != bool(is_blank):
+                raise damaged(f"the row of the purge of text {number} was changed in the database, or is missing")
+            if has_purge:
+                found.add(bytes(digest))
     return found
 
 

@@ -15,7 +15,7 @@ from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import agreeing, counted
 from nearkin.records import TextWords
 from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress, Silent
+from nearkin.runs.progress import Progress, Silent, labelled
 from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.sources import STDIN, Source
@@ -85,7 +85,7 @@ class OfSide(Silent):
 
     def say(self, message: str) -> None:
         """Pass on a message about this side."""
-        self._progress.say(f"--{self._side}: {message}")
+        self._progress.say(labelled(f"--{self._side}", message))
 
 
 def read_table(

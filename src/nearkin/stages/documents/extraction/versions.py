@@ -14,7 +14,7 @@ TEXT = "nearkin text 1"
 OCR = "xberg OCR"
 """Beginning of the name for OCR; the languages, the digests of their data and the version of xberg follow."""
 _REVISION_OF_XBERG = "nearkin.1"
-"""What Nearkin adds to the texts of xberg, and removes from them; raised when that changes a text."""
+"""Revision of what Nearkin adds to the texts of xberg and removes from them; raised when that changes a text."""
 _OWN = {one.rpartition(" ")[0]: one for one in (ARCHIVE, HTML, MAIL, MAILBOX, MSG, PST, TEXT)}
 
 
