@@ -258,6 +258,8 @@ def test_ids_are_read_from_parquet(tmp_path: Path, kind: pa.DataType) -> None:
         ("a.csv", "x,y\n1,2\n", "Which column"),
         ("a.csv", "id,y\n1\n", "1 field where the first row has 2"),
         ("a.csv", "id,id\n1,2\n", "more than one column"),
+        ("a.csv", "ID,BEGDOC\n1,A-1\n", r"ids, 'ID' or 'BEGDOC'\? Name it with --id"),
+        ("a.dat", "þIDþ\x14þBEGDOCþ\nþ1þ\x14þA-1þ\n", r"ids, 'ID' or 'BEGDOC'\? Name it with --id"),
         ("a.csv", "id,y\n1,2\n,3\n", r"a\.csv:3: no id in 'id'"),
         ("a.parquet", "nothing", "not a Parquet file"),
         ("a.jsonl", "", "has no ids"),

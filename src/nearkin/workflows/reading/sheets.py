@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from nearkin.errors import SourceError
+from nearkin.errors import SourceError, quoted
+from nearkin.nouns import one_of
 from nearkin.stages.documents.columns import listed_columns
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16, problem_pieces, why_not_utf8
 from nearkin.stages.documents.finding import by_suffix
@@ -201,6 +202,12 @@ def usual_columns(path: Path, header: list[str], usual: tuple[str, ...], taken: 
 def id_columns(path: Path, header: list[str], taken: int | None = None) -> list[int]:
     """Return the places of columns that may hold the ids, the likeliest first: in a load file, the control number.
 
+    Raises
+    ------
+    SourceError
+        A column with another usual name stands beside the control number, and nothing proves a load file with texts:
+        the ids of the collection may be in either, and those of the other one may be other documents.
+
     Examples
     --------
     >>> id_columns(Path("a.dat"), ["CUSTODIAN", "BEGDOC", "FILENAME"]), id_columns(Path("a.csv"), ["name", "doc_id"])
@@ -211,7 +218,10 @@ def id_columns(path: Path, header: list[str], taken: int | None = None) -> list[
         raise repeated_column(path, control)
     controls = [] if control is None or header.index(control) == taken else [header.index(control)]
     usual = usual_columns(path, header, _NAMES_OF_IDS, taken)
-    likeliest = [*controls, *usual] if is_for_review(header) else [*usual, *controls]
+    if controls and usual and controls[0] != usual[0] and not is_for_review(header):
+        either = one_of(quoted(header[place]) for place in sorted({usual[0], controls[0]}))
+        raise SourceError(f"Which column of {path} has the ids, {either}? Name it with --id.")
+    likeliest = [*controls, *usual]
     return list(dict.fromkeys([*likeliest, *usual_columns(path, header, _NAMES_OF_FILES, taken)]))
 
 
