@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nearkin.errors import SourceError, TruncatedInputError
+from nearkin.message_pieces import NamedParameter
 from nearkin.stages.documents.column_samples import objects_of_records
 from nearkin.stages.documents.columns import check_unique, inside_hint, listed_columns, missing_column
 from nearkin.stages.documents.encodings import check_encoding
@@ -15,17 +16,28 @@ from nearkin.stages.documents.formats import FORMATS, TABLES, has_columns
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input, unreadable
 from nearkin.stages.documents.source import STDIN, Source
 
+_STORED = {"collection": "a collection", "results": "a directory of results"}
+
+
+def without_columns(name: str, file_format: str) -> str:
+    """Return a clause that says what an input without columns is.
+
+    Examples
+    --------
+    >>> without_columns("notes/a.txt", "file"), without_columns("matter", "collection")
+    ('notes/a.txt is a text file, which has none.', 'matter is a collection, which has none.')
+    """
+    what = FORMATS[file_format].a_file if file_format in FORMATS else _STORED[file_format]
+    return f"{name} is {what}, which has none."
+
 
 def check_has_columns(name: str, file_format: str | None) -> None:
     """Raise SourceError for a format without a column to keep by; None stands for strings and pairs in memory."""
-    from nearkin.stages.documents.keeping import RULE
-
+    keep = NamedParameter("keep")
     if file_format is None:
-        raise SourceError(f"{name}: {RULE}. Strings and (id, text) pairs have no columns.")
-    if file_format == "document":
-        raise SourceError(f"{name} is a document whose text is extracted; it has no columns, and {RULE}.")
+        raise SourceError(keep, " with a column needs columns; strings and (id, text) pairs have none.", in_python=True)
     if not has_columns(file_format):
-        raise SourceError(f"{name}: {RULE}. {file_format} has no columns.")
+        raise SourceError(keep, " with a column needs columns in every input; ", without_columns(name, file_format))
 
 
 def check_columns(

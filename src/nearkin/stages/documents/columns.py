@@ -157,7 +157,9 @@ def missing_column(
     hint = inside_hint((named[:at] for at, letter in enumerate(named) if letter == "."), objects)
     columns, seen = listed_columns(names) or "none", ". The"
     if n_seen is not None:
-        seen = f" in the first {counted(n_seen, 'record')}; at least one must have it. Their"
+        which = "at least one file" if parameter == "by" else "every file"
+        where = "" if label == TABLE_IN_MEMORY else f", in {which}"
+        seen = f" in the first {counted(n_seen, 'record')}; at least one of these must have it{where}. Their"
     return MissingColumnError(
         f"{label}: there is no column '{named}' (",
         NamedParameter(parameter, is_bare=True),

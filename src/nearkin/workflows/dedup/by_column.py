@@ -13,7 +13,7 @@ import pyarrow as pa
 from nearkin.errors import MissingColumnError, ParameterError, SourceError
 from nearkin.message_pieces import MessagePiece, NamedParameter
 from nearkin.runs.meter import Meter
-from nearkin.stages.documents.checking import check_columns
+from nearkin.stages.documents.checking import check_columns, without_columns
 from nearkin.stages.documents.formats import has_columns
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.inputs import FileInput, Input, StoredSource
@@ -45,10 +45,8 @@ def check_by(column: str, sources: Sequence[Source], *, encoding: str, stdin: Bi
         if isinstance(source, StoredSource) or not has_columns(source.format):
             if source.format == IN_MEMORY:
                 raise ParameterError(*BY_IN_MEMORY)
-            kind = "a collection or a run" if isinstance(source, StoredSource) else source.format
-            raise ParameterError(
-                NamedParameter("by"), f" needs inputs with columns. {source.name} is {kind}, which has none."
-            )
+            which = without_columns(source.name, source.format)
+            raise ParameterError(NamedParameter("by"), f" needs columns in every input; {which}")
         try:
             check_columns([replace(source, id=column)], encoding=encoding, stdin=stdin, id_parameter="by")
         except MissingColumnError:

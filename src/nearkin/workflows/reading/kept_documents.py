@@ -32,7 +32,14 @@ from nearkin.stages.documents.checking import check_columns, check_has_columns
 from nearkin.stages.documents.formats import StoredFormat, holding, is_of_documents
 from nearkin.stages.documents.rows import escaped_as
 from nearkin.stages.documents.source import STDIN, is_descriptor
-from nearkin.workflows.reading.inputs import FileInput, Input, StoredDocuments, StoredInput, StoredSource
+from nearkin.workflows.reading.inputs import (
+    FileInput,
+    Input,
+    LooseFilesInput,
+    StoredDocuments,
+    StoredInput,
+    StoredSource,
+)
 from nearkin.workflows.reading.memory_documents import IN_MEMORY, NONE_GIVEN, GivenAgain
 from nearkin.workflows.reading.rereading import Reread, reread
 from nearkin.workflows.resources import Resources
@@ -257,8 +264,11 @@ def _at(column: pa.ChunkedArray, rows: I64) -> pa.Array:
 
 def _with_column(one: Input, keep_column: str) -> Input:
     """Return an input with the values to keep by."""
+    if isinstance(one, StoredInput):
+        return one.documents.input(one.name, keep_column=keep_column)
+    if isinstance(one, LooseFilesInput):
+        check_has_columns(one.names[0], one.sources[0].format)
     if not isinstance(one, FileInput):
-        check_has_columns(one.names[0], "file")
         return one
     check_columns([one.source], keep_column=keep_column, encoding=one.encoding)
     return replace(one, keep_column=keep_column)

@@ -81,12 +81,13 @@ def test_dates_and_infinite_numbers_are_not_told_as_rounded() -> None:
             "a.jsonl",
             b'{"text": "a", "q": 1}',
             "p",
-            r"no column 'p' \(--keep\) in the first 1 record; at least one must have it. Their columns are: text, q",
+            r"no column 'p' \(--keep\) in the first 1 record; at least one of these must have it, in every file. "
+            "Their columns are: text, q",
         ),
         ("a.jsonl", b'{"text": "a", "q": "x"}', "q", r"The column 'q' holds 'x'. The columns are: text, q."),
         ("a.csv", b"text;q\na;1\n", "p", r"a.csv: there is no column 'p' \(--keep\). The columns are: text, q."),
         ("a.csv", b"text;q\na;x\n", "q", r"The column 'q' holds 'x'. The columns are: text, q."),
-        ("a.txt", b"a", "q", r"a.txt: the column that chooses what to keep .* file has no columns."),
+        ("a.txt", b"a", "q", r"^--keep with a column needs columns in every input; a.txt is a text file, which has no"),
     ],
 )
 def test_a_column_that_cannot_serve_is_told_before_the_run(name: str, data: bytes, keep: str, message: str) -> None:

@@ -132,5 +132,5 @@ def test_a_file_that_is_gone_is_named_with_what_to_do(tmp_path: Path) -> None:
 
 
 def test_what_has_no_columns_has_no_column_to_keep_by(read: Read) -> None:
-    with pytest.raises(SourceError, match="lines has no columns"):
+    with pytest.raises(SourceError, match=r" is a file of ID<TAB>TEXT lines, which has none\.$"):
         read(b"1\ta\n", "lines", keep_column="n")

@@ -171,7 +171,7 @@ def test_the_format_is_told_from_the_content(tmp_path: Path, name: str) -> None:
 
 
 def test_there_is_no_column_to_keep_by(read: Read) -> None:
-    with pytest.raises(SourceError, match="wikipedia has no columns"):
+    with pytest.raises(SourceError, match=r" is a dump of Wikipedia, which has none\.$"):
         read(WHOLE, "wikipedia", keep_column="n")
 
 

@@ -17,6 +17,7 @@ class Extracted(MembersFormat):
     hint = "office files, PDF, mail, HTML and archives, by their content"
     listed = "documents (PDF, Word, Excel, PowerPoint, OpenDocument, RTF, EPUB, HTML, mail, ZIP, tar)"
     in_words = "documents"
+    a_file = "a document whose text is extracted"
     suffixes: ClassVar[tuple[str, ...]] = (
         ".pdf", ".docx", ".docm", ".dotx", ".dotm", ".doc", ".dot", ".xlsx", ".xlsm", ".xltx", ".xls", ".xlt", ".pptx",
         ".pptm", ".ppsx", ".ppt", ".pps", ".odt", ".ott", ".ods", ".odp", ".rtf", ".epub", ".mbox", ".msg", ".pst",
@@ -47,7 +48,7 @@ class Html(Extracted):
     name = "html"
     hint = "the text of a page"
     listed = ""
-    in_words = "an HTML page"
+    in_words = a_file = "an HTML page"
     suffixes = (".html", ".htm", ".xhtml")
     kept_suffix = ".html"
     kind = "html"
@@ -59,7 +60,7 @@ class Eml(Extracted):
     name = "eml"
     hint = "a mail with its attachments"
     listed = ""
-    in_words = "a mail"
+    in_words = a_file = "a mail"
     suffixes = (".eml", ".emlx")
     kept_suffix = ".eml"
     kind = "eml"

@@ -39,6 +39,8 @@ class Format(ABC):
         Entry in the help text of input files; empty if another entry includes it.
     in_words : str
         Name in a sentence.
+    a_file : str
+        Phrase for a file of the format, with the article.
     suffixes : tuple of str
         File name suffixes, in lower case, each with its dot.
     kept_suffix : str
@@ -64,6 +66,7 @@ class Format(ABC):
     hint: ClassVar[str] = ""
     listed: ClassVar[str] = ""
     in_words: ClassVar[str]
+    a_file: ClassVar[str] = "a file"
     suffixes: ClassVar[tuple[str, ...]] = ()
     kept_suffix: ClassVar[str] = ".txt"
     has_columns: ClassVar[bool] = False

@@ -37,6 +37,7 @@ class Lines(LineFormat):
     hint = "ID<TAB>TEXT"
     listed = "ID<TAB>TEXT lines"
     in_words = "lines of ID<TAB>TEXT"
+    a_file = "a file of ID<TAB>TEXT lines"
 
     def is_begun_by(self, head: Head) -> bool:
         """Whether at least two lines, and two thirds of the first ones, have this form."""
@@ -63,6 +64,7 @@ class TextLines(LineFormat):
     name = "text-lines"
     hint = "a document per line"
     in_words = "a document per line"
+    a_file = "a file with a document per line"
     has_ids = False
 
     def batches(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:

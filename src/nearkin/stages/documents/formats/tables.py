@@ -26,13 +26,10 @@ class TableFormat(Format):
 
     Attributes
     ----------
-    a_file : str
-        Phrase for a file of the format, with the article.
     magic : tuple of bytes
         Possible first bytes of a file.
     """
 
-    a_file: ClassVar[str]
     magic: ClassVar[tuple[bytes, ...]]
     has_columns = True
     has_types = True

@@ -41,6 +41,7 @@ class WholeFile(Format):
     name = "file"
     hint = "a document per file"
     in_words = "one text document"
+    a_file = "a text file"
     holds = "one document"
 
     def read(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:

@@ -24,7 +24,7 @@ class Wikipedia(StreamFormat):
 
     name = "wikipedia"
     listed = "dumps of Wikipedia"
-    in_words = "a dump of Wikipedia"
+    in_words = a_file = "a dump of Wikipedia"
     kept_suffix = ".xml"
     is_unmistakable = True
     declares_encoding = True
