@@ -270,11 +270,13 @@ def test_a_search_without_bands_has_its_own_curve_and_the_dot_lies_on_it() -> No
 
     assert "found (line)" not in render(manifest)
     assert "0.800 at 0.80" in text
-    assert "finds a pair whose shorter text has the minimum length for sampling; the dot" in text
-    assert "searched exhaustively." not in text
+    assert "finds a pair whose shorter text has just that length; the dot is the threshold" in text
+    assert "shorter ones exhaustively" not in text
     sized = render(manifest | {"plan": manifest["plan"] | {"exact_below": 94}}, curve=RecallCurve([0, 1], [0, 1]))
-    assert "whose shorter text has 94 shingles, the minimum for sampling; the dot is the threshold" in sized
-    assert "Pairs with a shorter text are searched exhaustively." in sized
+    assert (
+        "Texts of at least 94 shingles are searched by a sample of their shingles, shorter ones exhaustively." in sized
+    )
+    assert "finds a pair whose shorter text has 94 shingles; the dot is the threshold" in sized
     assert "Each exact copy counts as one pair of similarity 1." in text
 
 

@@ -65,15 +65,18 @@ def _about_line(facts: DedupManifest, recall: RecallLine | None, curve: RecallCu
     if recall is None:
         return ""
     bands, rows = int(facts.plan_numbers.get("bands", 0)), int(facts.plan_numbers.get("rows", 0))
-    search, rest = f" with {counted(bands, 'band')} of {counted(rows, 'row')}", ""
+    search, before = f" with {counted(bands, 'band')} of {counted(rows, 'row')}", ""
     if curve is not None:
         shortest = round(facts.plan_numbers.get("exact_below", 0))
-        size = f"{counted(shortest, 'shingle')}, the minimum" if shortest else "the minimum length"
-        search = f" whose shorter text has {size} for sampling"
-        rest = " Pairs with a shorter text are searched exhaustively." if shortest > 1 else ""
-    line = f" Line: the predicted probability that the search finds a pair{search}; the dot is the threshold"
+        search = " whose shorter text " + (
+            f"has {counted(shortest, 'shingle')}" if shortest else "has just that length"
+        )
+        which = f"Texts of at least {counted(shortest, 'shingle')}" if shortest else "Texts from some length on"
+        rest = ", shorter ones exhaustively" if shortest > 1 else ""
+        before = f" {which} are searched by a sample of their shingles{rest}."
+    line = f"{before} Line: the predicted probability that the search finds a pair{search}; the dot is the threshold"
     asked = "" if recall.asked_for is None else f", the dotted line the requested recall of {recall.asked_for:g}"
-    return f"{line}{asked}.{rest}"
+    return f"{line}{asked}."
 
 
 def _recall_line(facts: DedupManifest, curve: RecallCurve | None) -> RecallLine | None:
