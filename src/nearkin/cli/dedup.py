@@ -21,7 +21,7 @@ from nearkin.cli.options.definitions import (
     WriteKept,
 )
 from nearkin.cli.options.engine import EngineOptions
-from nearkin.cli.options.inputs import Inputs, ReadingOptions
+from nearkin.cli.options.inputs import Inputs, ReadingOptionsOfBothSets
 
 HELP = """
 Find exact copies and near-duplicates, verify every pair, and keep one document per group.
@@ -46,7 +46,7 @@ def dedup(
     inputs: Inputs,
     out: Out,
     *,
-    reading: ReadingOptions,
+    reading: ReadingOptionsOfBothSets,
     against: Against = None,
     against_text: AgainstText = None,
     against_id: AgainstId = None,

@@ -50,8 +50,9 @@ Id = Annotated[
     _input(
         "--id",
         metavar="COLUMN",
-        help="Column with the id. Without one, the id of a row is file:line, and the id of a file that is one document "
-        "is its path below the given folder. [dim]default: guessed and printed[/]",
+        help="Column with the id. The id of a file that is one document is its path below the given folder. A row "
+        "without an id has the name file:line; this is also its id in a collection, or if no document of the input has "
+        "an id. Otherwise its id is null. [dim]default: guessed and printed[/]",
         show_default=False,
     ),
 ]

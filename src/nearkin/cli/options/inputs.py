@@ -29,11 +29,16 @@ Inputs = Annotated[
         show_default=False,
     ),
 ]
+_DEFAULT_OF_FORMAT = "[dim]default: from the name and the first bytes[/]"
 Format = Annotated[
+    str | None,
+    _input("--format", help=f"{names_with_hints()}. {_DEFAULT_OF_FORMAT}", show_default=False),
+]
+FormatOfBothSets = Annotated[
     str | None,
     _input(
         "--format",
-        help=f"{names_with_hints()}. [dim]default: from the name and the first bytes[/]",
+        help=f"{names_with_hints()}. It applies to every file, also to those of --against. {_DEFAULT_OF_FORMAT}",
         show_default=False,
     ),
 ]
@@ -57,3 +62,10 @@ class ReadingOptions(OptionGroup):
             inputs=inputs, file_format=self.file_format, text=self.text, doc_id=self.id, encoding=self.encoding,
             rules=self.rules.rules(),
         )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ReadingOptionsOfBothSets(ReadingOptions):
+    """Reading options of a command with ``--against``."""
+
+    file_format: FormatOfBothSets = None

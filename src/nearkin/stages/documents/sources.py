@@ -245,8 +245,8 @@ def _said_of_ids(sources: Iterable[Source]) -> Iterator[str]:
         found = [f"'{doc_id}' in {first_of(among, _N_NAMED)}" for doc_id, among in names.items() if doc_id is not None]
         found += [f"none in {first_of(names[None], _N_NAMED)}"] if None in names else []
         yield (
-            f"The id column is not the same in all files: {'; '.join(found)}. To use one column for all files, name it "
-            "with --id."
+            f"The id column is not the same in all files: {'; '.join(found)}. --id names one column, which every file "
+            "must have."
         )
 
 
