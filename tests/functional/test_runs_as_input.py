@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shlex
 import shutil
 import sqlite3
 import sys
@@ -20,6 +21,7 @@ from functional.conftest import nearkin_here, results, run_here, write_jsonl
 from made_up_prose import Prose
 from nearkin.collection.collection import Collection
 from nearkin.errors import ResumeError, SourceError
+from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.auditing.audit import audit
 from nearkin.workflows.auditing.audited import AuditOptions
 from nearkin.workflows.dedup import job
@@ -269,7 +271,14 @@ def test_an_unfinished_run_and_results_without_documents(tmp_path, monkeypatch):
     assert "on the first input again with --threshold 0.9 --write-kept, and name the files in the folder kept" in said
     run_here([str(path)], tmp_path / "written", delivery=KEPT)
     said = refused("dedup", tmp_path / "written", "--write-kept", out=tmp_path / "out")
-    assert said.split("holds results of a run. ")[1].startswith("Name the files in its folder kept instead (")
+    advice = f"holds results of a run. Name the files in its folder kept instead: {tmp_path / 'written/kept'}"
+    assert said.rstrip().endswith(advice)
+    (tmp_path / "letter.txt").write_text("Dear Ada")
+    run_here([str(path), str(tmp_path / "letter.txt")], tmp_path / "mixed", delivery=KEPT)
+    said = refused("dedup", tmp_path / "mixed", "--write-kept", out=tmp_path / "out")
+    named = shlex.split(said.partition("kept instead: ")[2])
+    assert [Path(one).name for one in named] == ["*.txt", "*.jsonl"]
+    assert [source.format for source in resolve_sources(named).sources] == ["file", "jsonl"]
     (tmp_path / "clean/documents.parquet").unlink()
     ended = nearkin_here("dedup", tmp_path / "clean", "--out", tmp_path / "out", "-q")
     assert ended.code == 5

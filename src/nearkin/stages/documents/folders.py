@@ -334,9 +334,9 @@ def _mixture(folder: str, tables: Sequence[str], others: Sequence[str], load_fil
             f"{agreeing(len(load_files), 'file', 'files')}, and each other file, also the tables, as one document, "
             "add ",
             _AS_DOCUMENTS,
-            f". To read only the tables, pass {_patterns(folder, tables)}.",
+            f". To read only the tables, pass {patterns_for(folder, tables)}.",
         )
-    patterns, of_tables = _patterns(folder, others), _patterns(folder, tables)
+    patterns, of_tables = patterns_for(folder, others), patterns_for(folder, tables)
     whole: list[MessagePiece] = [" To read every file as one document, also the tables, add ", _AS_DOCUMENTS]
     whole += [", which extracts the text of PDF, mail and the like, or ", _AS_TEXT, " for plain text."]
     if patterns.endswith("…"):
@@ -352,7 +352,7 @@ def _is_document(path: str) -> bool:
     return is_of_documents(FORMAT_OF_SUFFIX.get(os.path.splitext(path.lower())[1]))
 
 
-def _patterns(folder: str, paths: Sequence[str]) -> str:
+def patterns_for(folder: str, paths: Sequence[str]) -> str:
     """Return globs that match some files: one per suffix, or the first names if there is no suffix."""
     suffixes = list(dict.fromkeys(_suffixes(path) for path in paths))
     if len(suffixes) > _SHOWN or "" in suffixes:

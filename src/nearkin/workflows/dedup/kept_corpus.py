@@ -18,6 +18,8 @@ from nearkin.runs.files import published, writing
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.digest import file_sha256
+from nearkin.stages.documents.folders import patterns_for
+from nearkin.stages.documents.formats import is_of_documents
 from nearkin.stages.documents.kept import relative_names, write_kept
 from nearkin.stages.documents.kept_parts import json_line
 from nearkin.stages.documents.sources import Source
@@ -46,7 +48,10 @@ def _with_files(source: StoredSource) -> str:
     """Say which files to name instead of the results of a run, and how to make them if the run wrote none."""
     run = source.documents
     if isinstance(run, KeptDocuments) and run.is_in_kept:
-        return f"Name the files in its folder kept instead ({source.name}/kept)."
+        folder = f"{source.name}/kept"
+        if len({is_of_documents(one.format) for one in run.files}) > 1:  # a folder of both is refused
+            folder = patterns_for(folder, [str(one.path) for one in run.files])
+        return f"Name the files in its folder kept instead: {folder}"
     at = run.regrouped_at if isinstance(run, KeptDocuments) else None
     threshold = f"--threshold {at:.10g} " if at is not None else ""
     return (
