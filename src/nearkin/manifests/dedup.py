@@ -181,6 +181,11 @@ class DedupManifest(Stored):
         """Whether the documents were compared with another set, which may be empty."""
         return bool(self.against) or self.against_counts is not None
 
+    @property
+    def n_readable_without_id(self) -> int:
+        """Number of readable documents of the input that have no id."""
+        return (self.without_id or 0) - (self.unreadable_without_id or 0)
+
     def count(self, name: str) -> int:
         """Return a count, 0 if it is missing."""
         return self.counts.get(name, 0)

@@ -335,9 +335,17 @@ def test_nothing_dropped_but_something_unreadable() -> None:
 
 
 def test_groups_say_what_they_are_made_of() -> None:
-    text = render(with_counts(pairs=135, exact_copy=300), group_size_counts={2: 279})
+    text = render(with_counts(pairs=135, exact_copy=300, bridges_refused=3), group_size_counts={2: 279})
 
-    assert "279 groups of two documents or more, made of 300 exact copies and 135 verified pairs" in text
+    assert "279 groups of two documents or more, made of 300 exact copies and 132 verified pairs of different" in text
+    assert "texts. 3 more pairs are bridges: the two documents are not in the same group. A group is named" in text
+
+
+def test_documents_without_an_id_are_no_remarks_but_counted() -> None:
+    text = render(MANIFEST | {"without_id": 98, "unreadable_without_id": 1}, problems=(), n_problems=0)
+
+    assert "no id is used twice. 97 documents have no id; documents.parquet has their row numbers and names." in text
+    assert "have no id" not in render(MANIFEST, problems=(), n_problems=0)
 
 
 def test_members_of_a_group_are_listed_under_it() -> None:

@@ -218,12 +218,17 @@ def _predicted(facts: DedupManifest, searched: float, at_threshold: float) -> It
 
 
 def groups_told(facts: DedupManifest, n_groups: int) -> str:
-    """Count the groups, and name what joined them."""
-    n_pairs, n_copies = facts.count("pairs"), facts.count("exact_copy")
+    """Count the groups, and name what joined them; bridges join nothing."""
+    n_bridges, n_copies = facts.count("bridges_refused"), facts.count("exact_copy")
+    n_pairs = facts.count("pairs") - n_bridges
     made_of = [counted(n_copies, "exact copy", "exact copies")] * (n_copies > 0)
     made_of += [f"{counted(n_pairs, 'verified pair')} of different texts"] * (n_pairs > 0)
     joined = f", made of {' and '.join(made_of)}" if made_of else ""
-    return f"{counted(n_groups, 'group')} of two documents or more{joined}."
+    said = f"{counted(n_groups, 'group')} of two documents or more{joined}."
+    if not n_bridges:
+        return said
+    are = agreeing(n_bridges, "pair is a bridge", "pairs are bridges")
+    return f"{said} {n_bridges:,} more {are}: the two documents are not in the same group."
 
 
 def reason_rows(facts: DedupManifest) -> Iterator[ReasonRow]:

@@ -100,10 +100,7 @@ def input_sentences(
     if (n_not_utf8 := told.problems.get(NOT_UTF8, 0)) and has_text_files:
         documents = f"{counted(n_not_utf8, 'document')} {agreeing(n_not_utf8, 'is', 'are')} not valid UTF-8"
         yield Sentence(f"{documents}: if this is older Western text, repeat with --encoding cp1252", "warning")
-    n_repeated, n_without = (
-        told.problems.get(REPEATED_ID, 0),
-        (told.without_id or 0) - (told.unreadable_without_id or 0),
-    )
+    n_repeated, n_without = told.problems.get(REPEATED_ID, 0), told.n_readable_without_id
     if n_repeated or n_without:
         sets = (" of INPUT or the other set", " in INPUT") if told.is_against else ("", "")
         yield Sentence(
