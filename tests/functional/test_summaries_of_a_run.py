@@ -128,6 +128,20 @@ def test_folders_where_files_are_documents(tmp_path):
     assert {name.rpartition("/")[2]: row[:2] for name, row in rows.items()} == {"a": (2, 1), "b": (1, 1)}
 
 
+def test_a_folder_of_documents_beside_a_table_is_one_source(records, tmp_path):
+    path, folder, out = written(records, tmp_path, "jsonl"), tmp_path / "notes", tmp_path / "out"
+    folder.mkdir()
+    for i in range(5):
+        (folder / f"{i}.txt").write_text(f"the same words in each of these files, more than five of them {i % 2}")
+    expected = {str(path): len(records), str(folder): 5}
+    nearkin_here("dedup", path, folder, "--out", out, "-q").assert_done()
+    again = tmp_path / "again"
+    nearkin_here("regroup", out, "--threshold", "0.9", "--out", again, "-q").assert_done()
+    for one in (out, again):
+        rows = numbers(cells((one / "report.html").read_text(), "sources"))
+        assert {name: row[0] for name, row in rows.items()} == expected
+
+
 def test_other_thresholds_are_what_regroup_gives(records, tmp_path):
     out = tmp_path / "out"
     path = written(records, tmp_path, "jsonl")

@@ -369,7 +369,7 @@ class DedupEnding:
         from nearkin.workflows.dedup.reporting import page_data, write_report  # a run without a page needs none of it
 
         with found.meter.stage("report", 0, "steps") as progress:
-            data = page_data(found.result, found.options, found.meter, by=written.by)
+            data = page_data(found.result, found.options, found.meter, manifest.inputs, by=written.by)
             return write_report(found.directory.path / "report.html", manifest, data, found.options, progress)
 
     def _by_column(self, found: RunResult) -> ByColumn | None:

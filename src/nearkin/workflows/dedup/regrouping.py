@@ -150,7 +150,7 @@ def regroup(
                 data = PageData(
                     judged=judged,
                     places=run.places,
-                    sources=by_source(run.corpus, judged.outcome, run.places),
+                    sources=by_source(run.corpus, judged.outcome, run.places, _files(run)),
                     thresholds=by_threshold(run.corpus, run.matches, options, searched=run.options.threshold),
                     elapsed_s=meter.elapsed_s,
                     curve=_curve(run),

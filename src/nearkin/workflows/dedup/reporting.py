@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from nearkin.manifests.dedup import REASONS, DedupManifest
+from nearkin.manifests.inputs import InputFile
 from nearkin.planning.search import SamplingPlan
 from nearkin.records import F64, I64, U32, Bool, Matches
 from nearkin.reports.dedup.page import (
@@ -80,13 +81,15 @@ class PageData:
     counts_white_space: bool = False
 
 
-def page_data(result: Result, options: DedupOptions, meter: Meter, *, by: ByColumn | None = None) -> PageData:
-    """Return the data of a run that has just ended."""
+def page_data(
+    result: Result, options: DedupOptions, meter: Meter, files: Sequence[InputFile], *, by: ByColumn | None = None
+) -> PageData:
+    """Return the data of a run that has just ended; ``files`` are those of the input."""
     corpus, judged = result.corpus, result.judged
     return PageData(
         judged=judged,
         places=result.places,
-        sources=by_source(corpus, judged.outcome, result.places),
+        sources=by_source(corpus, judged.outcome, result.places, dict(enumerate(files))),
         thresholds=by_threshold(corpus, result.verified.matches, options, searched=options.threshold),
         elapsed_s=meter.elapsed_s,
         by=by,

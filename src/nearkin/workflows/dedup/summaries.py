@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
 
+from nearkin.manifests.inputs import InputFile
 from nearkin.records import I64, Bool, Matches
 from nearkin.reports.dedup.page import PartRow, ThresholdRow
+from nearkin.stages.documents.formats import is_of_documents
 from nearkin.stages.grouping.principals import group
 from nearkin.workflows.dedup.corpus import NO_NODE, UNREADABLE, Corpus
 from nearkin.workflows.dedup.grouping import prefer
@@ -19,18 +23,30 @@ from nearkin.workflows.dedup.row_places import Places
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
-def by_source(corpus: Corpus, outcome: Outcome, places: Places) -> list[PartRow]:
+def by_source(corpus: Corpus, outcome: Outcome, places: Places, files: Mapping[int, InputFile]) -> list[PartRow]:
     """Count the documents and characters of each input file, all and dropped; the most dropped first.
 
-    Where most files hold one document, folders are counted instead.
+    A folder is counted as a whole if most of its files hold one document; tables there are judged on their own.
+
+    Parameters
+    ----------
+    files : Mapping
+        Number of a source to its file, as far as it is known.
     """
-    names = list(places.source_names[: int(places.source[: corpus.n_inputs].max(initial=-1)) + 1])
-    if len(names) > corpus.n_inputs / 2:
-        names = [name.rpartition("/")[0] or name for name in names]
-    parts = list(dict.fromkeys(names))
+    source = places.source[: corpus.n_inputs]
+    names = places.source_names[: int(source.max(initial=-1)) + 1]
+    told = [files.get(i, InputFile(path=name)) for i, name in enumerate(names)]
+    kinds = [(os.path.dirname(one.path), is_of_documents(one.format)) for one in told]
+    n_files, n_inside = Counter(kinds), Counter[tuple[str, bool]]()
+    for kind, n in zip(kinds, np.bincount(source, minlength=len(names)).tolist(), strict=True):
+        n_inside[kind] += n
+    are_most_loose = len(names) > corpus.n_inputs / 2
+    is_whole = {kind: are_most_loose or 1 < n > n_inside[kind] / 2 for kind, n in n_files.items()}
+    shown = [kind[0] if kind[0] and is_whole[kind] else name for kind, name in zip(kinds, names, strict=True)]
+    parts = list(dict.fromkeys(shown))
     numbers = {name: i for i, name in enumerate(parts)}
-    part_of_file = np.array([numbers[name] for name in names], np.int64)
-    return _by_part(parts, part_of_file[places.source[: corpus.n_inputs]], corpus, outcome)
+    part_of_file = np.array([numbers[name] for name in shown], np.int64)
+    return _by_part(parts, part_of_file[source], corpus, outcome)
 
 
 def by_value(corpus: Corpus, outcome: Outcome, values: pa.DictionaryArray) -> list[PartRow]:
