@@ -16,8 +16,8 @@ class CorpusForecast:
     n_documents, n_texts : int
         Documents of the corpus, and distinct texts among them: the same share as in the sample, which is an
         upper limit, since a sample contains fewer copies.
-    n_sampled : int
-        Number of documents in the sample.
+    n_sampled, n_without_text : int
+        Documents of the sample, and the empty and unreadable ones among them.
     document_bytes : float
         Mean size of a document in the run's files.
     sample : Sample
@@ -30,6 +30,7 @@ class CorpusForecast:
     n_documents: int
     n_texts: int
     n_sampled: int
+    n_without_text: int
     document_bytes: float
     sample: Sample
     plan: BandPlan | SamplingPlan

@@ -5,13 +5,15 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import numpy as np
+
 from nearkin.errors import SourceError
 from nearkin.nouns import first_of
 from nearkin.planning.corpus_forecast import CorpusForecast
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.runs.spool import SPOOL, Spool
-from nearkin.workflows.dedup.corpus import check_not_too_many
+from nearkin.workflows.dedup.corpus import EMPTY, UNREADABLE, check_not_too_many
 from nearkin.workflows.dedup.job import collect
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.plans import keys_a_text, plan_as_stored, plan_search
@@ -67,6 +69,7 @@ def forecast(
         n_documents=n_documents,
         n_texts=n_texts,
         n_sampled=len(corpus),
+        n_without_text=int(np.isin(corpus.status, (EMPTY, UNREADABLE)).sum()),
         document_bytes=n_bytes / len(corpus),
         sample=sample,
         plan=plan,

@@ -24,6 +24,8 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
     n_compared, each = len(told.sample.sizes), told.plan.expected_candidates / told.n_documents
     mean_size = f"{counted(round(told.sample.mean_size), 'shingle')} on average"
     sample = f"the {counted(told.n_sampled, 'document')} of the sample"
+    if told.n_without_text:
+        sample += f", {told.n_without_text:,} of them empty or unreadable"
     if n_compared < told.n_sampled:
         texts = f"{counted(n_compared, 'text')} of the sample {agreeing(n_compared, 'was', 'were')} compared"
         sample += f". For the plan, {texts} with one another; they have {mean_size}"
