@@ -229,7 +229,10 @@ def test_summary_and_report_count_the_exceptions_of_texts_as_those_of_an_archive
     said = "exceptions.csv lists 1 document without text: 1 empty"
     both = "exceptions.csv lists 3 documents without text (2 of them in the other set): 2 empty, 1 unreadable"
     against = ("--against", "other.jsonl", "--max-unreadable", "1")
-    for source, more, words in (("texts", (), said), ("texts.zip", (), said), ("texts", against, both)):
+    assert nearkin_here("add", "matter", "other.jsonl", "--max-unreadable", "1", cwd=tmp_path).code == 0
+    stored = ("--against", "matter")  # its row without a text is none of its documents
+    cases = (("texts", (), said), ("texts.zip", (), said), ("texts", against, both), ("texts", stored, both))
+    for source, more, words in cases:
         out = tmp_path / f"out-{source}-{len(more)}"
         ended = nearkin_here("dedup", source, *more, "--out", out, cwd=tmp_path)
         assert words in ended.out, ended.out

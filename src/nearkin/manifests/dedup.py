@@ -110,7 +110,7 @@ class ColumnCounts(Stored):
 class ExtractionCounts(Stored):
     """Number of documents that were to be extracted, partial and unread ones among them, and of exceptions by kind."""
 
-    left_out: ClassVar[frozenset[str]] = frozenset(("by_ocr",))
+    left_out: ClassVar[frozenset[str]] = frozenset(("by_ocr", "not_stored_others"))
 
     documents: int = 0
     in_part: int = 0
@@ -118,6 +118,8 @@ class ExtractionCounts(Stored):
     exceptions: Mapping[str, int] = field(default_factory=dict)
     by_ocr: int | None = None
     """Number of texts that were recognised in images, at least in part; None if there are none."""
+    not_stored_others: int | None = None
+    """Number of exceptions of collections in the other set that are none of their documents; None if there are none."""
 
     @property
     def read(self) -> int:
@@ -251,6 +253,13 @@ class DedupManifest(Stored):
         found = {kind: self.count(kind) + others.get(kind, 0) for kind in ("empty", "unreadable")}
         found = {kind: n for kind, n in found.items() if n}
         return ExtractionCounts(exceptions=found) if found else None
+
+    @property
+    def n_textless_others(self) -> int:
+        """Number of documents without text in the other set, with those that its collections could not store."""
+        others = self.against_counts or {}
+        not_stored = None if self.extraction is None else self.extraction.not_stored_others
+        return others.get("empty", 0) + others.get("unreadable", 0) + (not_stored or 0)
 
     @property
     def dropped_reasons(self) -> tuple[str, ...] | None:

@@ -89,8 +89,7 @@ def input_sentences(
     who = "The results and the kept corpus have" if has_kept else "The results have"
     yield from damage_sentences(told.damaged_files or (), who)
     if (exceptions := told.exception_counts) is not None:
-        others = told.against_counts or {}
-        yield extraction_sentence(exceptions, n_of_others=others.get("empty", 0) + others.get("unreadable", 0))
+        yield extraction_sentence(exceptions, n_of_others=told.n_textless_others)
         if n_files := _n_empty_files(told, exceptions):
             are = agreeing(n_files, "counts", "count")
             yield Sentence(f"{counted(n_files, 'empty file')} without text, such as a blank PDF, {are} {empty_files}")

@@ -72,7 +72,7 @@ def build(
         has_integer_ids=pa.types.is_integer(result.places.own_ids.type),
         without_id=result.places.own_ids.null_count,
         unreadable_without_id=_n_unreadable_without_id(result) or None,
-        extraction=result.places.extraction(),
+        extraction=result.places.extraction(len(inputs)),
     )
 
 

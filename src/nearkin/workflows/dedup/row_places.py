@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -150,12 +150,17 @@ class Places:
         problem = self.problems.get(row)
         return f"{NO_TEXT}; {problem}" if problem and self.no_text.get(row) == "empty" else problem
 
-    def extraction(self) -> ExtractionCounts | None:
-        """Count documents by the result of their extraction; None if nothing was extracted, or was not possible."""
-        if self.origins is not None:
-            return with_exceptions(self.origins.counts(self.no_text), self.beside)
+    def extraction(self, n_inputs: int) -> ExtractionCounts | None:
+        """Count documents by the result of their extraction; None if nothing was extracted, or was not possible.
+
+        The sources after the first ``n_inputs`` are the other set.
+        """
+        if self.origins is None and not self.beside:
+            return None
         own = ExtractionCounts(exceptions=Counter(self.no_text.values()))
-        return with_exceptions(own, self.beside) if self.beside else None
+        own = own if self.origins is None else self.origins.counts(self.no_text)
+        n_of_others = sum(one.source >= n_inputs and not one.is_partial for one in self.beside)
+        return replace(with_exceptions(own, self.beside) or own, not_stored_others=n_of_others or None)
 
 
 def row_numbers(rows: NDArray[np.integer[Any]]) -> pa.Int64Array:
