@@ -212,6 +212,7 @@ def test_a_wave_that_is_given_again_brings_no_old_text_back(collection) -> None:
     collection.add([("a", "another text")], wave="second")
     again = collection.add(TEXTS, wave="first")
     assert (again.n_new, again.n_new_versions, again.n_unchanged) == (0, 0, 3)
+    assert (again.n_replaced, again.first_replaced) == (1, ("a",))
     assert collection.text("a") == "another text"
     assert collection.add([TEXTS[0]], wave="third").n_new_versions == 1  # a new wave may bring it back
     assert collection.text("a") == TEXTS[0][1]

@@ -107,6 +107,12 @@ def test_a_changed_text_is_a_new_version(collection):
     assert collection.document("b").version == 1
 
 
+def test_a_text_that_returns_within_its_wave_is_current_again(collection):
+    for text, n_earlier in ((1, 0), (2, 0), (1, 1), (2, 1)):
+        added = collection.add([("a", LEASE.format(text))], wave="table")
+        assert (added.n_earlier_texts, added.n_replaced, current(collection)) == (n_earlier, 0, {"a": LEASE.format(text)})
+
+
 def test_exact_copies_share_one_text(collection):
     collection.add([(name, LEASE.format(1)) for name in "edcba"])
     collection.add([("f", LEASE.format(1))])

@@ -47,8 +47,12 @@ class Added:
     n_new_versions : int
         Documents whose text differs from the current one of their id.
     n_unchanged : int
-        Documents already stored with the same id and text; also documents that this wave added before, if a later wave
-        changed them.
+        Documents already stored with the same id and text; also documents whose text this wave added before, and
+        another wave has replaced.
+    n_replaced : int
+        Number of documents of the latter kind: their added text is not current.
+    first_replaced : tuple of str
+        Ids of the first five of them.
     n_problems : int
         Documents that could not be stored; listed in the table of problems.
     n_erased : int
@@ -147,6 +151,8 @@ class Added:
     first_changed_places: tuple[str, ...] = ()
     n_unlike: int = 0
     first_unlike: tuple[str, ...] = ()
+    n_replaced: int = 0
+    first_replaced: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""

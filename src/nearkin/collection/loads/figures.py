@@ -29,6 +29,8 @@ class Figures:
     first_changed_places: tuple[str, ...] = ()
     n_unlike: int = 0
     first_unlike: tuple[str, ...] = ()
+    n_replaced: int = 0
+    first_replaced: tuple[str, ...] = ()
     n_shared_ids: int = 0
     first_shared_id: str | None = None
 
@@ -41,6 +43,11 @@ class Figures:
         """Count a document that changed, and is named after its place."""
         self.n_changed_places += 1
         self.first_changed_places = (*self.first_changed_places, doc_id)[:_N_NAMED]
+
+    def count_replaced(self, doc_id: str) -> None:
+        """Count an unchanged document whose added text another wave has replaced."""
+        self.n_replaced += 1
+        self.first_replaced = (*self.first_replaced, doc_id)[:_N_NAMED]
 
     def count_unlike(self, doc_id: str) -> None:
         """Count a changed document whose text has nothing in common with the one before."""

@@ -96,7 +96,7 @@ class Load:
     name : str
         Name of the wave.
     brings_back : bool
-        Whether a text added earlier to the same wave becomes current again.
+        Whether a text that the id had before becomes current again at once, even if another wave replaced it.
     changes_ids : bool
         Whether an id that was stored before has a new row: only then can decisions begin to contradict one another.
     waiting : dict
@@ -272,9 +272,11 @@ class Load:
             self.figures.count_unchanged(is_repeated=is_same_again)
             if came.origin is not None:
                 self.origins.complete(was.row, doc_id, came.origin)
-        elif content in was.in_wave and not may_return:
+        elif content in was.in_wave and not was.is_of_wave and not may_return:
             is_same_again = came.repeats_id and self._is_same_text(doc_id, content, was)
-            self.figures.count_unchanged(is_repeated=is_same_again)  # an old text does not undo a later one
+            self.figures.count_unchanged(is_repeated=is_same_again)  # an old text does not undo that of another wave
+            if self.shared.skipped(doc_id) is None:
+                self.figures.count_replaced(doc_id)
             self.shared.skip(doc_id, content)
         elif content in was.before and not was.is_of_load and not may_return:
             self._wait(came)

@@ -78,7 +78,7 @@ class SharedIds:
         self._paths.setdefault(doc_id, path)
 
     def skip(self, doc_id: str, content: int) -> None:
-        """Note the text of a document that is not stored again, because a later wave has another text of it."""
+        """Note the text of a document that is not stored again, because another wave replaced it since."""
         self._skipped.setdefault(doc_id, content)
 
     def skipped(self, doc_id: str) -> int | None:

@@ -32,6 +32,8 @@ class Newest:
     is_current : bool
     is_of_load : bool
         Whether it was added by the current load.
+    is_of_wave : bool
+        Whether it was added in the load's wave.
     before : frozenset of int
         Contents that the id had before this load.
     in_wave : frozenset of int
@@ -43,6 +45,7 @@ class Newest:
     content: int
     is_current: bool
     is_of_load: bool = True
+    is_of_wave: bool = True
     before: frozenset[int] = frozenset()
     in_wave: frozenset[int] = frozenset()
 
@@ -97,6 +100,7 @@ def newest_of(connection: Connection, doc_ids: set[str], *, wave: int, load: int
                 content=newest.content,
                 is_current=is_current,
                 is_of_load=newest.is_of_load,
+                is_of_wave=newest.wave == wave,
                 before=frozenset(one.content for one in others),
                 in_wave=frozenset(one.content for one in others if one.wave == wave),
             )

@@ -70,7 +70,7 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
 
 
 def _changed_sentences(added: Added) -> Iterator[Sentence]:
-    """Say which new versions may not be wanted."""
+    """Say which new versions may not be wanted, and which added texts did not become one."""
     if n := added.n_repeated:
         stored = "repeats an id and was stored as a version" if n == 1 else "repeat an id and were stored as versions"
         yield Sentence(f"{counted(n, 'row')} {stored}")
@@ -80,6 +80,13 @@ def _changed_sentences(added: Added) -> Iterator[Sentence]:
             f"{n:,} of the changed documents {have} an earlier text again. To restore the newer text, add it again "
             "in a new wave.",
             "warning",
+        )
+    if n := added.n_replaced:
+        have = agreeing(n, "has a text that another wave has", "have texts that other waves have")
+        names = first_of(added.first_replaced, len(added.first_replaced), n)
+        them = agreeing(n, "the added text current, add it", "the added texts current, add them")
+        yield Sentence(
+            f"{n:,} of the unchanged documents {have} replaced: {names}. To make {them} in a new wave.", "warning"
         )
     if n := added.n_changed_places:
         yield Sentence(_names_of_places(added, n), "warning")
