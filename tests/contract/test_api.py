@@ -73,7 +73,7 @@ def test_a_check_answers_and_stores_in_one_step(script: Script) -> None:
     asked = script.check(text).json()
     assert (asked["verdict"], asked["stored_as"]) == ("near", None)
     assert asked["documents"][0]["page"] == "/document?id=lease%2C%20signed"
-    assert asked["expected_recall_of_parts"]["contained"] > 0.5
+    assert asked["expected_recall_of_parts"]["parts"] > 0.5
     assert script.check("Two words").json()["expected_recall_of_parts"] is None
     stored = script.check(text, store="true", id="third").json()
     assert stored["comparison"] == "/compare?a=lease%2C%20signed&b=third"

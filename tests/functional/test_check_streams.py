@@ -81,8 +81,8 @@ def test_a_stream_states_the_recall_of_parts_like_a_single_check(matter, tmp_pat
         assert json.loads(alone.out)["expected_recall_of_parts"] == recall
     assert recalls[2] is None
     assert json.loads(found.err)["expected_recall_of_parts"] == {
-        "containing": pytest.approx((recalls[0]["containing"] + recalls[1]["containing"]) / 2, abs=1e-4),
-        "contained": recalls[0]["contained"],
+        "containing_texts": pytest.approx((recalls[0]["containing_texts"] + recalls[1]["containing_texts"]) / 2, abs=1e-4),
+        "parts": recalls[0]["parts"],
         "n_words": 100,
     }
     without = nearkin_here("check", matter, path, "--jsonl", "--json")

@@ -28,9 +28,9 @@ class PartRecall:
 
     Parameters
     ----------
-    containing : float
+    containing_texts : float
         Share in [0, 1]: of the stored texts that contain the text, those that are expected to be found.
-    contained : float
+    parts : float
         Share in [0, 1]: of the stored texts with ``n_words`` words that are parts of the text, those that are expected
         to be found.
     n_words : int
@@ -38,8 +38,8 @@ class PartRecall:
         shorter ones and of those that repeat themselves.
     """
 
-    containing: float
-    contained: float
+    containing_texts: float
+    parts: float
     n_words: int
 
     def to_dict(self) -> dict[str, float | int]:
@@ -55,7 +55,7 @@ class MeanPartRecall:
     ----------
     n_texts, n_long_texts : int
         Number of texts, and of those that have at least `PART_WORDS` words.
-    containing, contained : float
+    containing_texts, parts : float
         Sums of the recalls: of all texts, and of the long ones.
 
     Examples
@@ -64,27 +64,27 @@ class MeanPartRecall:
     >>> for one in (PartRecall(0.8, 0.6, 50), PartRecall(1.0, 0.9, 100)):
     ...     mean.take(one)
     >>> mean.to_dict()
-    {'containing': 0.9, 'contained': 0.9, 'n_words': 100}
+    {'containing_texts': 0.9, 'parts': 0.9, 'n_words': 100}
     """
 
     n_texts: int = 0
     n_long_texts: int = 0
-    containing: float = 0.0
-    contained: float = 0.0
+    containing_texts: float = 0.0
+    parts: float = 0.0
 
     def take(self, recall: PartRecall) -> None:
         """Add the recall of a text; that of its parts only if they have `PART_WORDS` words."""
         self.n_texts += 1
-        self.containing += recall.containing
+        self.containing_texts += recall.containing_texts
         if recall.n_words == PART_WORDS:
             self.n_long_texts += 1
-            self.contained += recall.contained
+            self.parts += recall.parts
 
     def to_dict(self) -> dict[str, float | int | None]:
         """Return the means, with the meanings of `PartRecall`, as JSON types; None without a text."""
         return {
-            "containing": _mean(self.containing, self.n_texts),
-            "contained": _mean(self.contained, self.n_long_texts),
+            "containing_texts": _mean(self.containing_texts, self.n_texts),
+            "parts": _mean(self.parts, self.n_long_texts),
             "n_words": PART_WORDS,
         }
 
@@ -127,7 +127,7 @@ class SampledSearch:
         >>> least = np.ones(8, np.int64)
         >>> search = SampledSearch(n_shingles=396, n_samples=12, n_asked=12, rate=1/32, least=least, min_common=8)
         >>> search.recall(0.9)
-        PartRecall(containing=1.0, contained=0.9514, n_words=100)
+        PartRecall(containing_texts=1.0, parts=0.9514, n_words=100)
         """
         n_of_part = min(PART_WORDS - _NOT_OF_A_SHINGLE, self.n_shingles)
         if n_of_part < self.min_common:

@@ -42,14 +42,14 @@ def test_the_recall_is_the_share_of_drawn_samples(n_shingles, n_samples, contain
     n_of_part = min(96, n_shingles)
     n_common = int(np.ceil(containment * n_of_part))
     assert told.n_words == n_of_part + 4
-    assert told.contained == pytest.approx(drawn(search, n_common, n_of_part - n_common), abs=0.01)
+    assert told.parts == pytest.approx(drawn(search, n_common, n_of_part - n_common), abs=0.01)
     of_all = int(np.ceil(containment * n_shingles))
     # a text that contains this one has many shingles of its own, so the shorter text is this one
-    assert told.containing == pytest.approx(drawn(search, of_all, 1_000_000), abs=0.01)
+    assert told.containing_texts == pytest.approx(drawn(search, of_all, 1_000_000), abs=0.01)
 
 
 def test_a_text_without_a_sampled_shingle_finds_nothing():
-    assert search_of(300, 0).recall(0.9).containing == 0.0
+    assert search_of(300, 0).recall(0.9).containing_texts == 0.0
 
 
 def test_a_text_that_is_too_short_for_a_part_has_no_recall():

@@ -23,17 +23,17 @@ def part_recall_sentences(recall: PartRecall, containment: float, tone: Tone = "
     --------
     >>> from nearkin.planning.part_recall import PartRecall
     >>> first, second = part_recall_sentences(PartRecall(0.0, 0.0, 59), 0.9)
-    >>> first.text[:83], first.tone
-    ('Parts are found by a sample of about 1 in 32 word 5-grams, which has none of this s', 'warning')
+    >>> first.text[:62], first.tone
+    ('Parts are found by sampled word 5-grams, about 1 in 32; none o', 'warning')
     >>> second.text[:77]
     'To search for them, with the text in FILE: nearkin dedup FILE --against COLLE'
     >>> print(*part_recall_sentences(PartRecall(0.9989, 0.9429, 100), 0.9), sep="\n")
     Expected recall of texts that contain this one: 99.8% at containment 0.9, higher above
     Expected recall of parts of this one: 94.2% for parts of 100 words, lower for shorter or repetitive ones
     """
-    if recall.containing == recall.contained == 0:
+    if recall.containing_texts == recall.parts == 0:
         yield Sentence(
-            "Parts are found by a sample of about 1 in 32 word 5-grams, which has none of this short text. So stored "
+            "Parts are found by sampled word 5-grams, about 1 in 32; none of this short text's was sampled. So stored "
             "texts that contain this one, or are part of it, are found only if they are similar as a whole. There may "
             "be others, which are not listed",
             "warning",
@@ -44,7 +44,7 @@ def part_recall_sentences(recall: PartRecall, containment: float, tone: Tone = "
             tone,
         )
         return
-    containing, contained = share_percent_text(recall.containing, 1), share_percent_text(recall.contained, 1)
+    containing, contained = share_percent_text(recall.containing_texts, 1), share_percent_text(recall.parts, 1)
     words = counted(recall.n_words, "word")
     yield Sentence(
         f"Expected recall of texts that contain this one: {containing} at containment {containment:g}, higher above",
@@ -69,14 +69,14 @@ def mean_part_recall_sentences(parts: MeanPartRecall, containment: float) -> Ite
     ', and 94.0% of stored parts of 100 words, lower for shorter'
     """
     means = parts.to_dict()
-    if means["containing"] is None:
+    if means["containing_texts"] is None:
         return
     of_parts = ""
-    if means["contained"] is not None:
-        contained, words = share_percent_text(means["contained"], 1), counted(PART_WORDS, "word")
+    if means["parts"] is not None:
+        contained, words = share_percent_text(means["parts"], 1), counted(PART_WORDS, "word")
         of_parts = f", and {contained} of stored parts of {words}, lower for shorter ones"
     yield Sentence(
-        f"Expected recall of parts: {share_percent_text(means['containing'], 1)} of the stored texts that contain a "
+        f"Expected recall of parts: {share_percent_text(means['containing_texts'], 1)} of the stored texts that contain a "
         f"document{of_parts} (means at containment {containment:g}; each answer has its own)",
         "quiet",
     )

@@ -131,8 +131,8 @@ class ApiSimilarDocument(ApiStoredDocument, kw_only=True):
 class ApiPartRecall(msgspec.Struct, kw_only=True):
     """Expected recall of texts that contain a text, and of its parts with this number of words."""
 
-    containing: float
-    contained: float
+    containing_texts: float
+    parts: float
     n_words: int
 
 
