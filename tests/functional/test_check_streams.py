@@ -80,8 +80,9 @@ def test_a_stream_states_the_recall_of_parts_like_a_single_check(matter, tmp_pat
         alone = nearkin_here("check", matter, tmp_path / "one.txt", "--json")
         assert json.loads(alone.out)["expected_recall_of_parts"] == recall
     assert recalls[2] is None
+    mean = (recalls[0]["containing_texts"] + recalls[1]["containing_texts"]) / 2
     assert json.loads(found.err)["expected_recall_of_parts"] == {
-        "containing_texts": pytest.approx((recalls[0]["containing_texts"] + recalls[1]["containing_texts"]) / 2, abs=1e-4),
+        "containing_texts": pytest.approx(mean, abs=1e-4),
         "parts": recalls[0]["parts"],
         "n_words": 100,
     }

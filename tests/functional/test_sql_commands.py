@@ -140,7 +140,8 @@ def test_a_copy_does_not_replace_a_file_by_itself(documents, tmp_path):
     run("add", matter, documents)
     assert "4 documents" in run("sql", "copy", matter, file).out
     assert "--overwrite" in run("sql", "copy", matter, file, code=5).err
-    run("sql", "copy", matter, file, "--overwrite")
+    run("remove", matter, "copy")
+    assert "4 versions of documents (3 current), with " in run("sql", "copy", matter, file, "--overwrite").out
     assert run("sql", "copy", tmp_path / "nothing", tmp_path / "x.duckdb", code=7).err
     assert not (tmp_path / "x.duckdb").exists()
 

@@ -45,7 +45,9 @@ class Copied:
     ----------
     file : str
     n_rows : dict of str to int
-        Number of rows of each table.
+        Number of rows of each table; ``documents`` has a row for each version.
+    n_current : int
+        Number of current versions.
     damaged_documents : tuple of str
         Documents whose stored text is damaged; it was copied unchanged.
     faults : tuple of str
@@ -54,6 +56,7 @@ class Copied:
 
     file: str
     n_rows: dict[str, int]
+    n_current: int
     damaged_documents: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
 
@@ -109,12 +112,13 @@ def copy_to_duckdb(collection: OpenedCollection, file: Path) -> Copied:
             damaged = documents_with(connection, [content for content in lost if content not in erased])
             for statement in index_statements("duckdb"):
                 made.execute(statement)
+            ((n_current,),) = made.execute("SELECT count(*) FROM documents WHERE is_current").fetchall()
             made.execute("CHECKPOINT")
     except (duckdb.ConstraintException, pa.ArrowException, TypeError, OverflowError) as error:
         raise _refused(collection, error) from error
     except duckdb.Error as error:
         raise OutputError(f"Cannot write {file}. DuckDB reports: {error}.") from error
-    return Copied(str(file), n_rows, damaged, faults)
+    return Copied(str(file), n_rows, n_current, damaged, faults)
 
 
 def _refused(collection: OpenedCollection, error: Exception) -> CollectionError:

@@ -61,10 +61,12 @@ def _indexed(n_indexed: int, n_texts: int) -> str:
     '41 of 201 texts have none, because they have too few words, or because the method samples none of their hashes'
     >>> _indexed(158, 158)
     'all 158 texts have one'
+    >>> _indexed(1, 1)
+    'the only text has one'
     """
     n_others = n_texts - n_indexed
     if n_others <= 0:
-        return f"all {counted(n_indexed, 'text')} have one"
+        return "the only text has one" if n_indexed == 1 else f"all {counted(n_indexed, 'text')} have one"
     why = "it has too few words, or because the method samples none of its hashes"
     if n_others > 1:
         why = "they have too few words, or because the method samples none of their hashes"

@@ -75,8 +75,9 @@ def mean_part_recall_sentences(parts: MeanPartRecall, containment: float) -> Ite
     if means["parts"] is not None:
         contained, words = share_percent_text(means["parts"], 1), counted(PART_WORDS, "word")
         of_parts = f", and {contained} of stored parts of {words}, lower for shorter ones"
+    containing = share_percent_text(means["containing_texts"], 1)
     yield Sentence(
-        f"Expected recall of parts: {share_percent_text(means['containing_texts'], 1)} of the stored texts that contain a "
-        f"document{of_parts} (means at containment {containment:g}; each answer has its own)",
+        f"Expected recall of parts: {containing} of the stored texts that contain a document"
+        f"{of_parts} (means at containment {containment:g}; each answer has its own)",
         "quiet",
     )

@@ -45,7 +45,9 @@ def install_sentences(installed: Installed) -> Iterator[Sentence]:
 
 def copy_sentences(copied: Copied) -> Iterator[Sentence]:
     """Count the copied documents, and name the damaged texts."""
-    documents, texts = counted(copied.n_rows["documents"], "document"), counted(copied.n_rows["contents"], "text")
-    yield Sentence(f": {documents}, of all versions, with {texts}", strong=copied.file)
+    n, texts = copied.n_rows["documents"], counted(copied.n_rows["contents"], "text")
+    versions = f"{counted(n, 'version')} of documents ({copied.n_current:,} current)"
+    documents = counted(n, "document") if n == copied.n_current else versions
+    yield Sentence(f": {documents}, with {texts}", strong=copied.file)
     for fault in (*copied.faults, *(f"the text of {one} is damaged" for one in copied.damaged_documents)):
         yield Sentence(f"copied unchanged: {fault}", "damage")
