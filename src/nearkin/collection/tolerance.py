@@ -260,6 +260,8 @@ class Tolerance:
         --------
         >>> Tolerance.of(gamma=0.05).in_words()
         'within gamma 0.05'
+        >>> Tolerance("si", 0.07).in_words()
+        'whose similarity index differs by less than 7%'
         """
         if self.method == "hamming":
             return f"within {self.value:g} of {SIGNATURE.bits} bits"
@@ -270,7 +272,7 @@ class Tolerance:
         if self.method == "edit":
             return f"with an edit similarity of at least {self.value:g}"
         if self.method == "si":
-            return f"with a similarity index within {self.value:g} of its own"
+            return f"whose similarity index differs by less than {100 * self.value:g}%"
         return f"within gamma {self.value:g}"
 
     def __str__(self) -> str:

@@ -144,9 +144,9 @@ def _measured(tolerance: Tolerance) -> str:
         return f"A true pair is two texts {tolerance.in_words()} and at least {MIN_COMMON} word 5-grams in common"
     if tolerance.method == "edit":
         return f"A true pair is two texts {tolerance.in_words()}, without normalisation"
-    by = {"range": "letter counts", "hamming": "signatures", "si": "similarity indexes"}[tolerance.method]
+    by = {"range": ", by letter counts", "hamming": ", by signatures", "si": ""}[tolerance.method]
     return (
-        f"A true pair is two texts {tolerance.in_words()}, by {by}: versions of a document can lie outside and are not "
+        f"A true pair is two texts {tolerance.in_words()}{by}: versions of a document can lie outside and are not "
         "counted. The measure words audits shared wording"
     )
 
