@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nearkin.collection.groups.since import known_waves
+from nearkin.collection.groups.known_waves import known_waves
 from nearkin.errors import CollectionError, ParameterError
 from nearkin.reports.sentences.groups import change_sentences
 from nearkin.reports.sentences.groups_since import groups_since_sentences
@@ -231,15 +231,22 @@ def test_waves_whose_groups_are_not_known_are_refused(place):
             collection.groups_since("march", threshold=THRESHOLD)
         with pytest.raises(ParameterError, match=r"There is no wave 'may'. Waves: march, april"):
             collection.groups_since("may", threshold=THRESHOLD)
-        of_others = r"no groups .* stored at --threshold 0\.3: give this option.*nearkin groups .* --threshold 0\.9"
+        of_others = r"no groups .* stored at --threshold 0\.3: use this option.*nearkin groups .* --threshold 0\.9"
         with pytest.raises(ParameterError, match=rf"{of_others}$"):
             collection.groups_since("april", threshold=0.9)
         too_late = "^Groups that are computed now .* changes since wave 'march' stay unknown"
         with pytest.raises(ParameterError, match=rf"{too_late}\..* {of_others}$"):
             collection.groups_since("march", threshold=0.9)
+        collection.add([("a3", sentence("a", "2"))], wave="may")
+        collection.groups(threshold=0.4)
+        of_april = r"Changes since wave 'april' are known at --threshold 0\.3: use this option\.$"
+        with pytest.raises(ParameterError, match=rf"^There are no groups .* 0\.9 yet\. Groups .*, too\. {of_april}"):
+            collection.groups_since("april", threshold=0.9)
+        with pytest.raises(ParameterError, match=rf"at the end of wave 'april' are not known.* 'may'\. {of_april}"):
+            collection.groups_since("april", threshold=0.4)
         with pytest.raises(ParameterError, match="since"):
             collection.groups_since(3, threshold=THRESHOLD)
-    assert place.sql("SELECT count(*) FROM group_history") == "1"  # the second call changed nothing
+    assert place.sql("SELECT count(*) FROM group_history") == "2"  # the second call changed nothing
 
 
 def test_read_only_groups_and_changes_store_nothing(place):

@@ -414,14 +414,14 @@ def test_hints_name_the_collection_and_the_threshold(matter) -> None:
     )
     run("groups", matter, "--threshold", "0.6", "-q")
     missing = " ".join(run("tag", matter, "x", "--group", "1", code=3).err.split())
-    assert "Your groups are stored at --threshold 0.6: give this option." in missing
+    assert "Your groups are stored at --threshold 0.6: use this option." in missing
     assert f"For groups with a Jaccard similarity of at least 0.5: nearkin groups {matter}" in missing
     run("groups", matter, "--gamma", "0.05", "-q")
     for command in (["tag", matter, "x"], ["list", matter]):
         unknown = " ".join(run(*command, "--group", "99", "--threshold", "0.6", code=3).err.split())
         assert f"List the groups: nearkin groups {matter} --threshold 0.6" in unknown
     missing = " ".join(run("list", matter, "--group", "1", "--threshold", "0.7", code=2).err.split())
-    assert "Your groups are stored at --threshold 0.6 and --gamma 0.05: give one of these options." in missing
+    assert "Your groups are stored at --threshold 0.6 and --gamma 0.05: use one of these options." in missing
     assert f"For groups with a Jaccard similarity of at least 0.7: nearkin groups {matter} --threshold 0.7" in missing
     run(
         "add",

@@ -12,13 +12,13 @@ import pyarrow as pa
 from sqlalchemy import Connection, func, select
 
 from nearkin.collection.decisions.later import later_decisions
+from nearkin.collection.groups.known_waves import N_NAMED, loads_of_waves, no_groups_since_text, not_known_text
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.document_rows import current_ids, current_rows, document_rows
 from nearkin.collection.stored.documents import stored_documents, with_documents
 from nearkin.collection.stored.group_history import PastGroups, grouped_loads, past_groups
 from nearkin.collection.stored.group_state import GroupState
-from nearkin.collection.stored.missing_groups import no_groups_text
 from nearkin.collection.tolerance import Tolerance, described
 from nearkin.errors import CollectionError, ParameterError, quoted
 from nearkin.nouns import counted, first_of, wave_text
@@ -42,7 +42,6 @@ CHANGES_SCHEMA = pa.schema(
         pa.field("was_principal", pa.bool_(), nullable=False),
     ]
 )
-_N_NAMED = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,46 +216,6 @@ def groups_since(collection: OpenedCollection, wave: str, tolerance: Tolerance) 
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _LoadsOfWave:
-    """Loads of a wave, in order, and the first load of the next wave; None if no wave came later."""
-
-    loads: tuple[int, ...]
-    next_wave: int | None
-
-    @property
-    def end(self) -> int:
-        """Last load of the wave before the next wave: what was added to it later does not move its end."""
-        return max(one for one in self.loads if self.next_wave is None or one < self.next_wave)
-
-    def grouped(self, grouped: set[int]) -> int | None:
-        """Return the load after which the groups at the end of the wave were computed; None if they were not."""
-        between = [one for one in grouped if self.end <= one and (self.next_wave is None or one < self.next_wave)]
-        return min(between, default=None)
-
-
-def known_waves(connection: Connection, tolerance: Tolerance) -> list[str]:
-    """Return the waves at whose end the groups at a tolerance are known, in order."""
-    return _usable(_loads_of_waves(connection), grouped_loads(connection, str(tolerance)))
-
-
-def _loads_of_waves(connection: Connection) -> dict[str, _LoadsOfWave]:
-    """Return the loads of the waves, in the order of the waves' first loads."""
-    found = dict[str, list[int]]()
-    of_waves = select(waves.c.name, loads.c.load).select_from(waves.join(loads)).order_by(loads.c.load)
-    for name, load in connection.execute(of_waves):
-        found.setdefault(name, []).append(int(load))
-    firsts = [of_wave[0] for of_wave in found.values()]
-    return {
-        name: _LoadsOfWave(tuple(of_wave), following)
-        for (name, of_wave), following in zip(found.items(), [*firsts[1:], None], strict=True)
-    }
-
-
-def _usable(of_waves: Mapping[str, _LoadsOfWave], grouped: set[int]) -> list[str]:
-    return [name for name, one in of_waves.items() if one.grouped(grouped) is not None]
-
-
 def _both(connection: Connection, wave: str, tolerance: Tolerance) -> tuple[PastGroups, PastGroups, int]:
     """Return the groups after the wave, the latest with their current principals, and the number of later loads.
 
@@ -267,15 +226,13 @@ def _both(connection: Connection, wave: str, tolerance: Tolerance) -> tuple[Past
     CollectionError
         The stored groups are not those of the history.
     """
-    of_waves = _loads_of_waves(connection)
+    of_waves = loads_of_waves(connection)
     if wave not in of_waves:
-        raise ParameterError(
-            f"There is no wave {quoted(wave)}. Waves: {first_of([*of_waves], _N_NAMED, len(of_waves))}"
-        )
+        raise ParameterError(f"There is no wave {quoted(wave)}. Waves: {first_of([*of_waves], N_NAMED, len(of_waves))}")
     name = str(tolerance)
     state, now = GroupState.read(connection, name), past_groups(connection, name)
     if state.number is None:
-        raise ParameterError(_not_since(wave, of_waves) + no_groups_text(connection, name))
+        raise ParameterError(no_groups_since_text(connection, wave, of_waves, tolerance))
     if now is None:
         raise ParameterError(
             f"The groups {tolerance.in_words()} have no history. To begin it: nearkin groups COLLECTION"
@@ -286,7 +243,7 @@ def _both(connection: Connection, wave: str, tolerance: Tolerance) -> tuple[Past
     load = of_waves[wave].grouped(grouped)
     then = past_groups(connection, name, load) if load is not None else None
     if load is None or then is None:
-        raise ParameterError(_not_known(wave, of_waves, grouped, tolerance))
+        raise ParameterError(not_known_text(connection, wave, of_waves, grouped, tolerance))
     latest = PastGroups(
         number=now.number,
         grouped_at=now.grouped_at,
@@ -297,28 +254,6 @@ def _both(connection: Connection, wave: str, tolerance: Tolerance) -> tuple[Past
         principals=state.principals,
     )
     return then, latest, sum(one > load for one in of_waves[wave].loads)
-
-
-def _not_since(wave: str, of_waves: Mapping[str, _LoadsOfWave]) -> str:
-    """Say that groups computed now are too late for a wave; empty for the last wave."""
-    if of_waves[wave].next_wave is None:
-        return ""
-    return f"Groups that are computed now contain later waves, too: changes since wave {quoted(wave)} stay unknown. "
-
-
-def _not_known(wave: str, of_waves: Mapping[str, _LoadsOfWave], grouped: set[int], tolerance: Tolerance) -> str:
-    if of_waves[wave].end > max(grouped):
-        return (
-            f"The groups {tolerance.in_words()} were not updated since wave {quoted(wave)} was added. Update them: "
-            f"nearkin groups COLLECTION{tolerance.of_groups()}"
-        )
-    usable = _usable(of_waves, grouped)
-    asked = first_of(list(map(repr, usable)), _N_NAMED, len(usable)) if usable else "none yet"
-    return (
-        f"The groups {tolerance.in_words()} at the end of wave {quoted(wave)} are not known: no groups "
-        "were computed after the last documents of the wave were added and before the next wave began. Known at the "
-        f"end of: {asked}"
-    )
 
 
 def _refuse_other_groups(connection: Connection, state: GroupState, now: PastGroups, tolerance: Tolerance) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlalchemy import Connection, select
 
 from nearkin.collection.tolerance import Tolerance, described
@@ -29,13 +31,25 @@ def no_groups_text(connection: Connection, tolerance: str) -> str:
     if (asked := Tolerance.of_stored(tolerance)) is not None and (why := asked.why_no_groups()):
         return why
     alike, command = _asked(tolerance)
-    stored = connection.execute(select(groupings.c.tolerance).order_by(groupings.c.tolerance)).scalars().all()
+    stored = _stored_tolerances(connection)
     if not stored:
         return f"There are no groups {alike} yet. Compute them: {command}"
-    options = [option for one in stored if (option := _option(one))]
-    at = " and ".join(_option(one) or described(one) for one in stored)
-    give = f": give {agreeing(len(options), 'this option', 'one of these options')}" if options else ""
+    options = stored_options(connection)
+    at = " and ".join(options.get(one) or described(one) for one in stored)
+    give = f": use {agreeing(len(options), 'this option', 'one of these options')}" if options else ""
     return f"There are no groups {alike} yet. Your groups are stored at {at}{give}. For groups {alike}: {command}"
+
+
+def stored_options(connection: Connection) -> dict[str, str]:
+    """Return the option that chooses the stored groups, by their tolerance; without tolerances that no option chooses.
+
+    The option of a default tolerance is returned, too.
+    """
+    return {one: option for one in _stored_tolerances(connection) if (option := _option(one))}
+
+
+def _stored_tolerances(connection: Connection) -> Sequence[str]:
+    return connection.execute(select(groupings.c.tolerance).order_by(groupings.c.tolerance)).scalars().all()
 
 
 def _asked(tolerance: str) -> tuple[str, str]:

@@ -11,8 +11,9 @@ import pyarrow as pa
 from nearkin.collection.dates import DATE_TAG
 from nearkin.collection.decisions.overtaken import overtaken_decisions
 from nearkin.collection.decisions.tags import members_of
+from nearkin.collection.groups.known_waves import known_waves
 from nearkin.collection.groups.listed import stored_tolerances
-from nearkin.collection.groups.since import GroupsSince, groups_since, known_waves
+from nearkin.collection.groups.since import GroupsSince, groups_since
 from nearkin.collection.groups.time_line import MAX_COMPARED, group_time_line
 from nearkin.collection.stored.document_rows import current_ids_among_known
 from nearkin.errors import ParameterError
