@@ -288,16 +288,18 @@ def test_a_document_that_was_removed_may_come_back(collection):
 def test_a_document_that_came_back_does_not_count_as_removed(collection):
     def told():
         info = collection.info()
-        sentence = list(info_sentences(info))[1].text
-        return info.n_removed, len(collection.documents(which="removed").table), sentence
+        counts, versions, *_ = (one.text for one in info_sentences(info))
+        said = f"{versions}: 2 texts{counts.partition(' MB)')[2]}"
+        assert "; 2 distinct texts (" in counts
+        return info.n_removed, len(collection.documents(which="removed").table), said
 
     collection.add([("a", LEASE.format(1)), ("b", LEASE.format(2))])
     collection.remove(["a"])
-    assert told() == (1, 1, "0 older versions, 1 removed")
+    assert told() == (1, 1, "0 older versions, 1 removed: 2 texts, including removed documents")
     collection.add([("a", LEASE.format(1))])
-    assert told() == (0, 0, "1 older version, 0 removed")
+    assert told() == (0, 0, "1 older version, 0 removed: 2 texts, including older versions")
     collection.remove(["a"])
-    assert told() == (1, 1, "1 older version, 1 removed")
+    assert told() == (1, 1, "1 older version, 1 removed: 2 texts, including older versions and removed documents")
 
 
 def test_a_removal_is_all_or_nothing(collection):

@@ -61,7 +61,7 @@ class Info:
     n_removed : int
         Number of removed documents; one that was added again is not removed.
     n_texts : int
-        Number of distinct texts, without erased ones.
+        Number of distinct texts of all versions, without erased ones.
     n_erased : int
         Number of distinct texts that were purged.
     n_uncounted : int
@@ -69,7 +69,7 @@ class Info:
     n_problems : int
         Number of documents that were not stored, for any reason, and have not been stored since.
     size_bytes : int
-        Size of all distinct texts in UTF-8.
+        Size of these distinct texts in UTF-8.
     waves : tuple of Wave
     n_segments : int
         Number of segments of the index.

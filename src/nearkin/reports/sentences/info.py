@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 
 def info_sentences(told: Info) -> Iterator[Sentence]:
     """Count documents, versions and waves, and documents that could not be counted or stored."""
+    n_replaced = told.n_versions - told.n_documents - told.n_removed
+    others = ["older versions"] * (n_replaced > 0) + ["removed documents"] * (told.n_removed > 0)
     yield Sentence(
-        f" with {counted(told.n_texts, 'distinct text')} ({told.size_bytes / 1e6:,.1f} MB), in "
-        f"{counted(len(told.waves), 'wave')}",
+        f" in {counted(len(told.waves), 'wave')}; {counted(told.n_texts, 'distinct text')} "
+        f"({told.size_bytes / 1e6:,.1f} MB)" + f", including {' and '.join(others)}" * bool(others),
         strong=counted(told.n_documents, "document"),
     )
     if not told.waves:
         yield Sentence("Empty: nothing was added, or the first nearkin add was killed: nearkin add COLLECTION INPUT...")
-    n_replaced = told.n_versions - told.n_documents - told.n_removed
     erased = f"; {counted(told.n_erased, 'text')} erased" if told.n_erased else ""
     yield Sentence(f"{counted(n_replaced, 'older version')}, {told.n_removed:,} removed{erased}")
     parts = counted(told.n_segments, "part")
