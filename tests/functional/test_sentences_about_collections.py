@@ -53,6 +53,15 @@ def test_labels_are_quoted(matter: Path, tmp_path: Path) -> None:
     assert "group 1: 3 labelled documents, 2 with 'no' 'yes' c ≠ 'no' " in shown
 
 
+def test_documents_without_a_bare_tag_have_a_label(matter: Path) -> None:
+    said("tag", matter, "hot", "c")
+    shown = said("conflicts", matter, "--tag", "hot")
+    assert "Labels from the tag 'hot'; documents without it have the label 'not hot'" in shown
+    assert "1 document without words to compare ('hot' or 'not hot'): compared only with identical texts" in shown
+    said("tag", matter, "kind=hot", "?")
+    assert "1 labelled document without words to compare: compared" in said("conflicts", matter, "--tag", "kind")
+
+
 def test_the_index_of_one_measure_is_called_so(matter: Path) -> None:
     shown = said("info", matter)
     assert "Similarity index 43B:" in shown

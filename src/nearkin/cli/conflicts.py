@@ -170,5 +170,6 @@ def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> N
         label_column=read.label_column,
         id_column=read.id_column,
         n_without_label=read.n_without_label,
+        is_bare=read.is_bare,
     )
     say(console, said)

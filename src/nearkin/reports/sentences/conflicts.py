@@ -25,9 +25,12 @@ def without_passage(one: Conflict) -> str:
 
 
 def conflicts_sentences(
-    found: Conflicts, *, n_shown: int, label_column: str, id_column: str, n_without_label: int
+    found: Conflicts, *, n_shown: int, label_column: str, id_column: str, n_without_label: int, is_bare: bool = False
 ) -> Iterator[Sentence]:
-    """Count the conflicts, and name the source of the labels and the missing documents; tags have no column of ids."""
+    """Count the conflicts, and name the source of the labels and the missing documents; tags have no column of ids.
+
+    With a bare tag, every document has a label: the documents without the tag have the label "not TAG".
+    """
     more = min(len(found.conflicts), found.n_found) - n_shown
     decided = f", or {BY_DECISION}" if any(not one.is_match for one in found.conflicts) else ""
     yield Sentence(
@@ -38,16 +41,20 @@ def conflicts_sentences(
     if id_column:
         yield Sentence(f"Labels from {_column(label_column)}, ids from {_column(id_column)}")
     else:
-        yield Sentence(f"Labels from the tag {label_column!r}")
+        without = f"; documents without it have the label {f'not {label_column}'!r}" * is_bare
+        yield Sentence(f"Labels from the tag {label_column!r}{without}")
     if found.n_found > len(found.conflicts):
         yield Sentence(
             f"Only the first {len(found.conflicts):,} are listed and written; raise --max-conflicts for more.",
             "warning",
         )
-    yield from missing_sentences(found, tag=None if id_column else label_column, n_without_label=n_without_label)
+    tag = None if id_column else label_column
+    yield from missing_sentences(found, tag=tag, n_without_label=n_without_label, is_bare=is_bare)
 
 
-def missing_sentences(found: Conflicts, *, tag: str | None = None, n_without_label: int = 0) -> Iterator[Sentence]:
+def missing_sentences(
+    found: Conflicts, *, tag: str | None = None, n_without_label: int = 0, is_bare: bool = False
+) -> Iterator[Sentence]:
     """Say whether the groups are stored, name the labels without a document, and count what was not compared."""
     if tag is not None and found.n_unlabelled:
         n = found.n_unlabelled
@@ -76,9 +83,10 @@ def missing_sentences(found: Conflicts, *, tag: str | None = None, n_without_lab
     if found.n_not_compared:
         yield not_compared_sentence(found.n_not_compared)
     if found.n_uncounted:
+        documents = counted(found.n_uncounted, "document" if is_bare else "labelled document")
+        labels = f" ({tag!r} or {f'not {tag}'!r})" * is_bare
         yield Sentence(
-            f"{counted(found.n_uncounted, 'labelled document')} {without_units(found.tolerance)}: compared only with "
-            "identical texts",
+            f"{documents} {without_units(found.tolerance)}{labels}: compared only with identical texts",
             "warning",
         )
 

@@ -82,10 +82,10 @@ def conflicts(service: ReviewService, asked: ConflictsQuery) -> ScreenAnswer:
         "fields": fields if field in fields else [field, *fields],
         "found": found,
         "rows": rows,
-        "sentences": list(missing_sentences(found, tag=field)),
-        "is_bare": is_bare(read),
-        "n_tagged": sum(label != f"not {field}" for _, label in read.pairs) if is_bare(read) else found.n_labelled,
-        "tag_of": lambda label: tag_of(field, label, is_bare=is_bare(read)),
+        "sentences": list(missing_sentences(found, tag=field, is_bare=read.is_bare)),
+        "is_bare": read.is_bare,
+        "n_tagged": sum(label != f"not {field}" for _, label in read.pairs) if read.is_bare else found.n_labelled,
+        "tag_of": lambda label: tag_of(field, label, is_bare=read.is_bare),
         "without_passage": without_passage,
     }
     data = found.to_dict() | {"field": field, "groups": [one.to_dict() for one in rows]}
@@ -139,11 +139,6 @@ def by_group(found: Conflicts) -> list[GroupConflict]:
         majority = (some[0].majority_label, some[0].n_with_majority_label)
         rows.append(GroupConflict(conflicts=some, labels=(majority, *odd.most_common())))
     return rows[:-1] if found.n_found > len(found.conflicts) and len(rows) > 1 else rows
-
-
-def is_bare(read: LabelsRead) -> bool:
-    """Whether the labels are those of a tag without values."""
-    return {label for _, label in read.pairs} <= {read.label_column, f"not {read.label_column}"}
 
 
 def tag_of(field: str, label: str, *, is_bare: bool) -> tuple[str, bool]:

@@ -46,6 +46,14 @@ class LabelsRead:
     id_column: str
     label_column: str
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether the labels are those of a tag without values: its name, and "not" with its name."""
+        return not self.id_column and {label for _, label in self.pairs} <= {
+            self.label_column,
+            f"not {self.label_column}",
+        }
+
 
 def read_labels(
     path: Path,
