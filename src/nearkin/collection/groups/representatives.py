@@ -40,9 +40,9 @@ class Representative:
     n_documents : int
         Number of current documents of the group.
     additions : tuple of OneSidedPassages
-        Of members that add words, or have some in another place: those that add a negation first, then most words
-        first. Members with the same text, or with less of it, are not among them; of members that differ only in white
-        space, the first is.
+        Of members that add words, or have some in another place: those that add a negation first, then those that add
+        the most words. Members with the same text, or with less of it, are not among them; of members that differ only
+        in white space, the first is.
     omissions : tuple of OneSidedPassages
         Of members that lack words of the principal, such as a "not", in the same order; a member that replaces words is
         in both.
@@ -138,7 +138,7 @@ def _representative(
 
 
 def _in_order(some: Sequence[OneSidedPassages]) -> tuple[OneSidedPassages, ...]:
-    """Return members with a negation before the others, and most words first."""
+    """Return members whose passages have a negation before the others, then those with the most words."""
     return tuple(sorted(some, key=lambda one: (not one.negations, -one.n_words, one.doc_id)))
 
 
