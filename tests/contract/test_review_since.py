@@ -69,6 +69,7 @@ def test_each_document_is_listed_with_its_reason_and_leads_to_its_pages(visit: V
     assert [words_of(row).split()[0] for row in rows] == list(REASONS)
     for row, reason in zip(rows, REASONS.values(), strict=True):
         assert reason in words_of(row)
+        assert ("was 2" in words_of(row)) == ("b3" in row)  # the group of a document that is in none now
         first, *others = [html.unescape(link) for link in re.findall(r'href="([^"]*)"', row)]
         assert first.startswith("/history?id=b3" if "b3" in row else "/document?id=")
         assert [link for link in others if link.startswith("/group?number=")]
