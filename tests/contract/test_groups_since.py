@@ -132,7 +132,8 @@ def test_merged_and_split_groups_are_named(place):
         changes = {one.number: one for one in collection.groups_since("may", threshold=THRESHOLD).changes}
         (new,) = (one for one in changes.values() if one.is_new)
         assert new.split_from == (joint,)
-        assert joint in changes
+        assert set(new.moved_documents) == set(changes[joint].moved_away) >= {new.principal}
+        assert new.n_documents == len(new.moved_documents)
 
 
 def test_a_principal_chosen_since_is_listed(place):

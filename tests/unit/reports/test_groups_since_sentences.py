@@ -53,6 +53,11 @@ FOUND = GroupsSince(
         (replace(NEW, new_documents=("a", "b", "c", "d", "e")), "new group; added: a, b, c and 2 more"),
         (replace(NEW, split_from=(2, 3)), "new group; split from group 2, group 3"),
         (replace(SAME, split_from=(2,), merged=(9,)), "merged with group 9; members from group 2"),
+        (replace(NEW, split_from=(2,), moved_documents=("m",)), "new group; split from group 2; moved to it: m"),
+        (
+            replace(SAME, moved_away=("m", "n"), left_documents=("l",)),
+            "no longer in it: l; moved to another group: m, n",
+        ),
         (replace(SAME, joined_documents=("j",), new_versions=("v",)), "joined: j; new version: v"),
         (replace(GONE, left_documents=("l",), removed_documents=("r",)), "dissolved; no longer in it: l; removed: r"),
         (replace(SAME, principal="b"), "principal was a"),

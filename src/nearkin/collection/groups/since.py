@@ -76,6 +76,10 @@ class GroupChangeSince:
         Those of the new documents that were stored with another text at the end of the wave, and not removed since.
     changed_documents : tuple of str
         Those of the left documents whose text has changed since then.
+    moved_documents : tuple of str
+        Members that were in one of the groups of ``split_from``.
+    moved_away : tuple of str
+        Former members that are in another group now, if this group still exists.
     """
 
     number: int
@@ -94,6 +98,8 @@ class GroupChangeSince:
     principal_was: str | None
     known_documents: tuple[str, ...] = ()
     changed_documents: tuple[str, ...] = ()
+    moved_documents: tuple[str, ...] = ()
+    moved_away: tuple[str, ...] = ()
 
     @property
     def has_new_principal(self) -> bool:
@@ -340,6 +346,7 @@ def _changes(
     """
     listed = dict[int, dict[str, list[str]]]()
     moved, together = dict[int, set[int]](), Counter[tuple[int, int]]()
+    came, went = dict[int, list[str]](), dict[int, list[str]]()
     for doc_id, kind in kinds.items():
         if kind == "moved":
             together[before.members[doc_id].group, after.members[doc_id].group] += 1
@@ -353,6 +360,9 @@ def _changes(
                 kind, stored_then = "new", stored_then | {doc_id}
             else:
                 moved.setdefault(number, set()).add(was.group)
+            if not is_gone:
+                came.setdefault(number, []).append(doc_id)
+                went.setdefault(was.group, []).append(doc_id)
         listed.setdefault(number, {}).setdefault(kind, []).append(doc_id)
     sizes, sizes_were = after.sizes, before.sizes
     elsewhere = {was for sources in moved.values() for was in sources} - after.principals.keys()
@@ -377,6 +387,8 @@ def _changes(
             principal_was=before.principals.get(number),
             known_documents=tuple(one for one in of_kinds.get("new", ()) if one in stored_then),
             changed_documents=tuple(one for one in of_kinds.get("left", ()) if one in changed),
+            moved_documents=tuple(came.get(number, ())),
+            moved_away=tuple(went.get(number, ())),
         )
 
 

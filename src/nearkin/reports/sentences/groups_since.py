@@ -91,9 +91,11 @@ def change_words(change: GroupChangeSince) -> str:
         ([one for one in change.new_documents if one not in change.known_documents], "added"),
         (change.known_documents, "joined after its text changed"),
         (change.joined_documents, "joined"),
+        (change.moved_documents, "moved to it"),
         (change.new_versions, "new version"),
         (change.changed_documents, "left after its text changed"),
         ([one for one in change.left_documents if one not in change.changed_documents], "no longer in it"),
+        (change.moved_away, "moved to another group"),
         (change.removed_documents, "removed"),
     ):
         if doc_ids:
