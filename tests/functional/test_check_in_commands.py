@@ -202,6 +202,11 @@ def test_an_exact_copy_that_is_not_the_same_text_is_marked(repository, tmp_path)
     assert "draft.txt is already stored, the same text once normalised: lease; " in other[0]
     assert other[2].split(maxsplit=4)[3] < "1.000"
     assert other[2].split(maxsplit=4)[4] == "exact     lease (once normalised)  wave 1"
+    nearkin_here("check", repository, written(tmp_path, text), "--store", "--id", "copy")
+    again = check(repository, written(tmp_path, text)).out
+    assert "draft.txt is already stored: lease (and 1 more exact copy); " in again
+    fewer = check(repository, written(tmp_path, text), "--limit", "1").out
+    assert "draft.txt is already stored: lease (and 1 more match); " in fewer
 
 
 def test_attachments_that_are_not_checked_are_listed_and_can_be_checked(repository, tmp_path, monkeypatch):

@@ -40,9 +40,18 @@ def verdict_sentence(found: Checked, name: str) -> Sentence:
     is_same_once_normalised = found.verdict == "exact" and not most_similar.is_same_text
     said = _SAME_ONCE_NORMALISED if is_same_once_normalised else _VERDICTS[found.verdict]
     first = said.format(most_similar.document)
-    more = found.n_found - 1
-    also = f" (and {counted(more, 'similar document')})" if more else ""
-    return Sentence(also + elapsed, strong=f"{name} {first}")
+    return Sentence(_also(found) + elapsed, strong=f"{name} {first}")
+
+
+def _also(found: Checked) -> str:
+    """Count the matches other than the first: exact copies, which are listed first, and similar documents."""
+    others, n_others = found.documents[1:], found.n_found - 1
+    n_copies = sum(one.relation == "exact" for one in others)
+    if found.verdict == "exact" and n_copies == len(others) < n_others:  # what is not listed may be a copy, too
+        return f" (and {counted(n_others, 'more match', 'more matches')})"
+    copies = [counted(n_copies, "more exact copy", "more exact copies")] * (n_copies > 0)
+    similar = [counted(n_others - n_copies, "similar document")] * (n_others > n_copies)
+    return f" (and {', '.join([*copies, *similar])})" if n_others else ""
 
 
 def truncated_sentences(found: Checked) -> Iterator[Sentence]:
