@@ -96,10 +96,10 @@ def _show(
             numbers = [count.n_no_text, count.n_partial, *([count.n_not_stored] if not_stored else [])]
             counts.add_row(*(f"{n:,}" for n in numbers), count.exception, shown(count.wave))
         console.print(counts)
-    rows = table("reason", "id", "what is wrong", "wave")
+    rows = table("reason", "wave", "id", "what is wrong")
     for one in found.exceptions[:limit]:
         partial = " [dim](partial)[/]" if one.is_partial else ""
-        rows.add_row(one.exception + partial, shown(one.doc_id), shown(one.sentence), shown(one.wave))
+        rows.add_row(one.exception + partial, shown(one.wave), shown(one.doc_id), shown(one.sentence))
     if found.exceptions:
         console.print(rows)
     said = exceptions_sentences(
