@@ -53,8 +53,9 @@ _AT_END = frozenset(
 """Errors that only the end of a file causes."""
 
 
-_HEADER = re.compile(rb"<(?:[\w.-]++:)?(?:odd|even|first)(?:Header|Footer)\b[^<>]*+>([^<]*+)<")
-_HEADERS = TextElements([f"{one}{what}" for one in ("odd", "even", "first") for what in ("Header", "Footer")], ())
+_HEADERS_OF_SHEET = re.compile(rb"<(?:[^\s<>/:]++:)?headerFooter(?=[\s/>])")
+_HEADERS_OF_PAGES = [f"{one}{what}" for one in ("odd", "even", "first") for what in ("Header", "Footer")]
+_HEADERS = TextElements(_HEADERS_OF_PAGES, (), _HEADERS_OF_PAGES)
 WORD_ART = re.compile(r"""<(?:[\w.-]++:)?textpath\s[^<>]*?\bstring=(?:"([^"<]*+)"|'([^'<]*+)')""")
 _SECTION = re.compile(r"&[LCR]")
 _FIELD = re.compile(r"&(?:[PN](?:[+-]\d+)?|[DTFZAG])")
@@ -176,14 +177,25 @@ class ReadPart:
         ------
         ExpansionError
         """
-        at = self._data.find(b"headerFooter")
-        if at < 0 and b"\0" not in self._data:
+        if not self.has(b"headerFooter"):
             return []
-        if self._needs_parser or at < 0:
-            told = self.paragraphs(_HEADERS)
-        else:
-            told = [html.unescape(one.decode("utf-8", "replace")) for one in _HEADER.findall(self._data, at)]
+        told = self.paragraphs(_HEADERS) if self._needs_parser or self.is_unusual else self._quick_headers()
         return [line for one in told for line in header_lines(one)]
+
+    def _quick_headers(self) -> list[str]:
+        """Return headers and footers as they are, of a sheet in which each ``<`` begins a tag; cells are not parsed."""
+        found, at, view = [], 0, memoryview(self._data)
+        while (tag := _HEADERS_OF_SHEET.search(self._data, at)) is not None:
+            parser = self._parser()
+            listener = TextListener(parser, _HEADERS, ExpansionLimit(self._data))
+            try:
+                parser.Parse(view[tag.start() :], True)
+            except expat.ExpatError:  # what follows the element is no end of a file
+                at = tag.start() + max(1, parser.ErrorByteIndex)
+            else:
+                at = len(self._data)
+            found += listener.paragraphs()
+        return found
 
     def word_art(self) -> list[str]:
         """Return the texts of WordArt of older programs, such as watermarks: they are attributes."""
@@ -213,7 +225,7 @@ class ReadPart:
         if not self._is_page:
             parser.StartCdataSectionHandler = parser.StartDoctypeDeclHandler = self._note_unusual
             parser.EntityDeclHandler = partial(self._note_entity, parser)
-            parser.CommentHandler = self._note_comment
+            parser.CommentHandler = parser.ProcessingInstructionHandler = self._note_comment
         try:
             data = archive.read(self._part.name)
             self.is_unusual = is_in_other_encoding(data)
@@ -253,7 +265,7 @@ class ReadPart:
         self._has_entities = True
         parser.CharacterDataHandler = None
 
-    def _note_comment(self, _comment: str) -> None:
+    def _note_comment(self, *_told: str) -> None:
         self._needs_parser = True
 
 

@@ -117,6 +117,14 @@ WORKBOOK = {
         {"xl/worksheets/sheet1.xml": f'<worksheet xmlns="{SHEET}"><sheetData/>{HEADERS}</worksheet>'},
         ["Left & right", "Left", "Page of"],
     ),
+    "headers behind empty ones": (
+        {
+            "xl/worksheets/sheet1.xml": f"<w:worksheet xmlns:w='{SHEET}'><w:headerFooter/><w:headerFooter>"
+            "<w:oddHeader /><w:oddFooter a='>'>First</w:oddFooter><w:evenHeader/><w:firstFooter>Second</w:firstFooter>"
+            "</w:headerFooter></w:worksheet>"
+        },
+        ["First", "Second"],
+    ),
 }
 
 
