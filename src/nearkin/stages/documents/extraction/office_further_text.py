@@ -6,7 +6,6 @@ xberg reads in some files, such as the diagrams of most presentations, only para
 
 from __future__ import annotations
 
-import html
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,13 +14,13 @@ from functools import partial
 from nearkin.stages.documents.extraction.office_missing_words import TextToFind
 from nearkin.stages.documents.extraction.office_packages import UNREADABLE, UsedPart
 from nearkin.stages.documents.extraction.office_part_reading import (
-    WORD_ART,
     OfficePart,
     PartLacking,
     ReadPart,
     expanding,
 )
-from nearkin.stages.documents.extraction.office_xml import ExpansionError, LeftOut, TextElements
+from nearkin.stages.documents.extraction.office_vml import captions
+from nearkin.stages.documents.extraction.office_xml import ExpansionError, LeftOut, TextElements, texts_of
 
 _CHARTS = ("chart", "chartEx")
 _SHEETS = ("chartsheet", "dialogsheet")
@@ -45,10 +44,8 @@ _TITLES = TextElements(("t", "v", "pt"), (*_CACHES, *_NUMBERS, "fld"), ("v", "pt
 """Titles and labels of a chart, without fields that stand for values."""
 _LABELS = TextElements(_CACHES, _NUMBERS, ("v", "pt"))
 """Names of series and categories, which repeat cells of a workbook."""
-_AUTHOR = re.compile(rb"<(?:[\w.-]++:)?author\b[^<>]*+>([^<]*+)<")
-_OF_THREAD = b"tc="
-"""Beginning of the author of a note that repeats a threaded comment for older programs."""
-_TAG_AND_TEXT = re.compile(r"<(/?)(?:[\w.-]++:)?([\w.-]*+)([^<>]*+)>([^<]*+)")
+_OF_THREAD = re.compile(r"tc=\{[^{}]*+\}")
+"""Author of a note that repeats a threaded comment for older programs."""
 
 
 class FurtherText:
@@ -103,13 +100,16 @@ class FurtherText:
         known = set(self.lines)
         for name in names:
             try:
-                drawing = self._archive.read(name).decode("utf-8", "replace")
+                lines = captions(self._archive.read(name))
+            except ExpansionError:
+                self.lacking = self.lacking or expanding(name)
+                continue
             except KeyError:  # a drawing that is missing shows nothing
                 continue
             except UNREADABLE:
                 self.lacking = self.lacking or PartLacking("corrupt", f"its {name} cannot be read: text may be missing")
                 continue
-            self.lines += [line for line in _captions(drawing) if line not in known]
+            self.lines += [line for line in lines if line not in known]
 
     @property
     def is_page_number(self) -> bool:
@@ -165,28 +165,6 @@ def _of_chart(part: ReadPart, choice: Callable[[list[str]], list[str]]) -> list[
 
 def _without_copies(part: ReadPart) -> list[str]:
     """Return notes on cells without those that repeat a threaded comment."""
-    authors = _AUTHOR.findall(part.data)
-    copies = {str(at) for at, one in enumerate(authors) if one.startswith(_OF_THREAD)}
+    authors = texts_of(part.data, "author")
+    copies = {str(at) for at, one in enumerate(authors) if _OF_THREAD.fullmatch(one.strip())}
     return part.paragraphs(_COMMENTS, left_out=LeftOut("comment", "authorId", copies))
-
-
-def _captions(drawing: str) -> list[str]:
-    """Return the captions of buttons and other controls, which are HTML, and the texts of WordArt.
-
-    Examples
-    --------
-    >>> _captions("<v:shape><v:textbox><div><font>Press me<br>now</font></div></v:textbox><x:Row>3</x:Row></v:shape>")
-    ['Press me', 'now']
-    """
-    pieces: list[str] = []
-    is_inside = False
-    for end, tag, attributes, text in _TAG_AND_TEXT.findall(drawing):
-        if tag == "textbox":
-            is_inside = not end and not attributes.endswith("/")
-        if tag in ("textbox", "p", "div", "br"):
-            pieces.append("\n")
-        if is_inside:
-            pieces.append(text.replace("\n", " "))
-    pieces += [f"\n{one or other}" for one, other in WORD_ART.findall(drawing)]
-    lines = html.unescape("".join(pieces)).split("\n")
-    return [line for line in map(str.strip, lines) if line]

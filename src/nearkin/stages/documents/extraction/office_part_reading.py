@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 import zipfile
 from collections.abc import Container
@@ -12,6 +11,7 @@ from xml.parsers import expat
 
 from nearkin.stages.documents.extraction.office_missing_words import TextToFind
 from nearkin.stages.documents.extraction.office_packages import ROLES, UNREADABLE
+from nearkin.stages.documents.extraction.office_vml import word_art
 from nearkin.stages.documents.extraction.office_xml import (
     MASTER_PAGES,
     MAX_EXPANSION,
@@ -56,7 +56,6 @@ _AT_END = frozenset(
 _HEADERS_OF_SHEET = re.compile(rb"<(?:[^\s<>/:]++:)?headerFooter(?=[\s/>])")
 _HEADERS_OF_PAGES = [f"{one}{what}" for one in ("odd", "even", "first") for what in ("Header", "Footer")]
 _HEADERS = TextElements(_HEADERS_OF_PAGES, (), _HEADERS_OF_PAGES)
-WORD_ART = re.compile(r"""<(?:[\w.-]++:)?textpath\s[^<>]*?\bstring=(?:"([^"<]*+)"|'([^'<]*+)')""")
 _SECTION = re.compile(r"&[LCR]")
 _FIELD = re.compile(r"&(?:[PN](?:[+-]\d+)?|[DTFZAG])")
 _FONT = re.compile(r"""&(?:"[^"]*"|K(?:[0-9A-Fa-f]{6}|\d\d[+-]\d{3})|\d{1,3}|[BIUESXYOH])""")
@@ -198,11 +197,13 @@ class ReadPart:
         return found
 
     def word_art(self) -> list[str]:
-        """Return the texts of WordArt of older programs, such as watermarks: they are attributes."""
-        if b"textpath" not in self._data:
-            return []
-        found = WORD_ART.findall(without_omitted(self._data).decode("utf-8", "replace"))
-        return [html.unescape(one or other) for one, other in found]
+        """Return the texts of WordArt of older programs, such as watermarks: they are attributes.
+
+        Raises
+        ------
+        ExpansionError
+        """
+        return word_art(self._data) if self.has(b"textpath") else []
 
     @property
     def data(self) -> bytes:

@@ -130,6 +130,63 @@ def in_known_encoding(part: bytes) -> bytes:
         return part
 
 
+def decoded(part: bytes) -> str:
+    """Return an XML file as text, whether it is well-formed or not; what its encoding does not have is replaced.
+
+    Examples
+    --------
+    >>> decoded('<?xml version="1.0" encoding="ISO-8859-1"?><t>Größe</t>'.encode("latin-1"))[-12:]
+    '<t>Größe</t>'
+    """
+    if part.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return part.decode("utf-16", "replace")
+    if part.startswith((b"<\0", b"\0<")):
+        return part.decode("utf-16-le" if part.startswith(b"<") else "utf-16-be", "replace")
+    known = in_known_encoding(part)
+    told = _other_encoding(known)
+    try:
+        signs = bytes(range(256)).decode(told[1].decode(), "replace") if told is not None else ""
+    except (LookupError, ValueError):
+        signs = ""
+    if len(signs) != len(range(256)):  # no encoding of one byte
+        return known.decode("utf-8", "replace")
+    return known.decode("latin-1").translate(dict(enumerate(signs)))
+
+
+def texts_of(part: bytes, local: str) -> list[str]:
+    """Return the text of each element of a name, empty ones included, of a part that is well-formed.
+
+    Raises
+    ------
+    ExpansionError
+
+    Examples
+    --------
+    >>> texts_of(b"<x:a><x:b/><x:b>It<![CDATA[ was]]></x:b></x:a>", "b")
+    ['', 'It was']
+    """
+    found: list[list[str]] = []
+    limit, parser = ExpansionLimit(part), expat.ParserCreate()
+
+    def text(told: str) -> None:
+        limit.take(len(told))
+        found[-1].append(told)
+
+    def start(name: str, _attributes: dict[str, str]) -> None:
+        limit.take(1)
+        if name.rpartition(":")[2] == local:
+            found.append([])
+            parser.CharacterDataHandler = text
+
+    def end(name: str) -> None:
+        if name.rpartition(":")[2] == local:
+            parser.CharacterDataHandler = None
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.Parse(part, True)
+    return ["".join(one) for one in found]
+
+
 def without_omitted(part: bytes) -> bytes:
     """Return the XML of a part without equations and what repeats its text for older programs; the same if it has none.
 

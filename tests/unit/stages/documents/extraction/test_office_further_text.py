@@ -10,6 +10,7 @@ import pytest
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
 from nearkin.stages.documents.extraction.office_parts import checked_parts
+from nearkin.stages.documents.extraction.office_vml import captions
 
 KINDS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
@@ -95,10 +96,12 @@ WORKBOOK = {
             OF_SHEET: relations(
                 "comments:/xl/comments1.xml", "threadedComment:../threadedComments/threadedComment1.xml"
             ),
-            "xl/comments1.xml": notes(("tc={1}", "[Threaded comment] My text"), ("Ann", "A note")),
+            "xl/comments1.xml": notes(
+                ("", "Of nobody"), ("tc={1}", "[Threaded comment] My text"), ("tc=Ann", "A note")
+            ).replace("<author></author>", "<author/>"),
             "xl/threadedComments/threadedComment1.xml": of_threads("My text"),
         },
-        ["A note", "My text", "My text"],
+        ["Of nobody", "A note", "My text", "My text"],
     ),
     "drawing": (
         {
@@ -126,6 +129,19 @@ WORKBOOK = {
         ["First", "Second"],
     ),
 }
+
+
+VML = (
+    "<x:xml xmlns:x='v'><x:shape alt='a>b'><x:textbox a='>'><x:div>Größe <![CDATA[& more]]></x:div>{}</x:textbox>"
+    "<x:textpath a='>' string='FOR &amp;amp; US'/></x:shape></x:xml>"
+)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso-8859-1"])
+@pytest.mark.parametrize("break_", ["<x:br/>", "<br>"])
+def test_captions_of_drawings_need_not_be_well_formed(encoding, break_):
+    part = f"<?xml version='1.0' encoding='{encoding}'?>{VML.format(break_)}".encode(encoding)
+    assert captions(part) == ["Größe & more", "FOR &amp; US"]
 
 
 def further(data: bytes, kind: str, text: str) -> list[str]:
