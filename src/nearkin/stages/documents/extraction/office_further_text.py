@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from nearkin.stages.documents.extraction.office_missing_words import TextToFind
-from nearkin.stages.documents.extraction.office_packages import UNREADABLE, UsedPart
+from nearkin.stages.documents.extraction.office_packages import UNREADABLE, PartsInUse
 from nearkin.stages.documents.extraction.office_part_reading import (
     OfficePart,
     PartLacking,
@@ -28,13 +28,10 @@ _ROLES = {
     "docx": {*_CHARTS, "chartUserShapes", "diagramData"},
     "pptx": {*_CHARTS, "chartUserShapes", "diagramData", "comments"},
     "xlsx": {
-        *(*_CHARTS, *_SHEETS, "chartUserShapes", "diagramData", "comments", "threadedComment", "drawing", "vmlDrawing"),
+        *(*_CHARTS, *_SHEETS, "chartUserShapes", "diagramData", "comments", "threadedComment", "drawing"),
     },
 }  # fmt: skip
 """Roles of the parts that are read here."""
-_FOLDERS = ("charts", "diagrams", "drawings", "comments", "threadedComments", "chartsheets", "dialogsheets")
-FURTHER_NAME = re.compile(rf"/(?:{'|'.join(_FOLDERS)})/")
-"""Part of the usual names of such parts."""
 _SHAPES = TextElements(("t",), ("Fallback", "rPh"))
 _COMMENTS = TextElements(("t", "text"), ("Fallback", "rPh"), ("text",))
 _ELEMENTS = {"comments": _COMMENTS, "threadedComment": _COMMENTS}
@@ -128,7 +125,7 @@ class FurtherText:
 def add_package(
     further: FurtherText,
     kind: str,
-    used: Sequence[UsedPart],
+    used: PartsInUse,
     headers: Mapping[str, list[str]],
 ) -> None:
     """Add the further text of a file of Word, Excel or PowerPoint.
@@ -137,14 +134,14 @@ def add_package(
     ----------
     further : FurtherText
     kind : str
-    used : sequence of UsedPart
+    used : PartsInUse
     headers : mapping of str to list of str
         Lines of headers and footers by the names of sheets; each line is added once.
     """
-    threaded = {one.source for one in used if one.role == "threadedComment"}
-    for one in used:
+    threaded = {one.source for one in used.parts if one.role == "threadedComment"}
+    for one in used.parts:
         further.add_headers(headers.get(one.name, ()))
-        if one.role not in _ROLES[kind] or one.name.endswith((".bin", ".vml")):
+        if one.role not in _ROLES[kind]:
             continue
         if one.role in _SHEETS:
             further.add(one.name, ReadPart.headers, are_headers=True)
@@ -155,7 +152,9 @@ def add_package(
         else:
             further.add(one.name, partial(ReadPart.paragraphs, elements=_ELEMENTS.get(one.role, _SHAPES)))
     if kind == "xlsx":
-        further.add_captions(one.name for one in used if one.role == "vmlDrawing")
+        further.add_captions(one.name for one in used.parts if one.role == "vmlDrawing")
+    for name in used.unreadable:
+        further.add(name, lambda _: ())
 
 
 def _of_chart(part: ReadPart, choice: Callable[[list[str]], list[str]]) -> list[str]:

@@ -12,7 +12,7 @@ import zipfile
 from collections.abc import Container, Iterator
 
 from nearkin.stages.documents.extraction.office_packages import UNREADABLE
-from nearkin.stages.documents.extraction.office_parts import has_usual_names, parts_of
+from nearkin.stages.documents.extraction.office_parts import parts_of
 
 _NOTE = r"\[\^[\w-]+\]"
 _MARKS = {
@@ -72,7 +72,7 @@ def written_marks(data: bytes, archive: zipfile.ZipFile | None, kind: str) -> fr
 
 
 def _texts(archive: zipfile.ZipFile, kind: str) -> Iterator[str]:
-    for name, role in parts_of(archive, kind, is_suspect=not has_usual_names(archive, kind)):
+    for name, role in parts_of(archive, kind):
         try:
             part = archive.read(name) if role else b""
         except UNREADABLE:

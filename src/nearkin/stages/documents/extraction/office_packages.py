@@ -6,9 +6,9 @@ import posixpath
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 from xml.parsers import expat
 
 from nearkin.stages.documents.extraction.office_xml import ExpansionError, elements_of
@@ -28,7 +28,7 @@ ROLES = (
 """Last words of the content types and of the kinds of relationships of parts."""
 _FOLLOWED = frozenset((
     *ROLES, "chartsheet", "dialogsheet", "threadedComment", "drawing", "vmlDrawing", "chart", "chartEx",
-    "chartUserShapes", "diagramData",
+    "chartUserShapes", "diagramData", "aFChunk",
 ))  # fmt: skip
 """Last words of the kinds of relationships that lead to text."""
 _NOWHERE = "NULL"
@@ -54,30 +54,48 @@ class UsedPart(NamedTuple):
     source: str
 
 
-def parts_in_use(archive: zipfile.ZipFile, kind: str) -> list[UsedPart]:
-    """Return the parts to which relationships lead from the main part, in the order of sheets or slides.
+class PartsInUse(NamedTuple):
+    """Parts to which relationships lead from the main part.
 
-    Each is followed by those that it refers to. Parts that are missing are among them.
+    Parameters
+    ----------
+    parts : list of UsedPart
+        In the order of sheets or slides; each is followed by those that it refers to. Parts that are missing are among
+        them.
+    unreadable : list of str
+        Names of files with relationships that cannot be read.
     """
+
+    parts: list[UsedPart]
+    unreadable: list[str]
+
+
+def parts_in_use(archive: zipfile.ZipFile, kind: str) -> PartsInUse:
+    """Return the parts to which relationships lead from the main part."""
     present = {name.lower(): name for name in archive.namelist()}
     main = main_part(archive, kind)
     found: dict[str, UsedPart] = {}
+    unreadable: list[str] = []
     waiting = [UsedPart(main, "main", "")]
     while waiting:
         part = waiting.pop()
         if part.name in found:
             continue
         found[part.name] = part
-        if relationships_of(part.name).lower() not in present:
+        relations = present.get(relationships_of(part.name).lower())
+        if relations is None:
             continue
-        listed = _LISTED[kind] if part.name == main else ""
-        told = [
-            one
-            for one in _targets(archive, part.name, listed)
-            if one[0] in _FOLLOWED and posixpath.basename(one[1]) != _NOWHERE
-        ]
-        waiting += [UsedPart(present.get(name.lower(), name), role, part.name) for role, name in reversed(told)]
-    return list(found.values())
+        try:
+            related = _relationships(archive, relations)
+        except (*UNREADABLE, expat.ExpatError, ExpansionError):
+            unreadable.append(relations)
+            continue
+        if part.name == main and _LISTED[kind]:
+            related = _in_order(related, attributes(archive, main, _LISTED[kind]))
+        told = [(_role(one), _present_name(present, part.name, one.get("Target", ""))) for one in related]
+        told = [one for one in told if one[0] in _FOLLOWED and posixpath.basename(one[1]) != _NOWHERE]
+        waiting += [UsedPart(name, role, part.name) for role, name in reversed(told)]
+    return PartsInUse(list(found.values()), unreadable)
 
 
 def main_part(archive: zipfile.ZipFile, kind: str) -> str:
@@ -98,20 +116,31 @@ def relationships_of(name: str) -> str:
     return posixpath.join(folder, "_rels", f"{own}.rels")
 
 
-def targets(archive: zipfile.ZipFile, name: str) -> Iterable[tuple[str, str]]:
-    """Return the roles and the names of the parts that another part refers to."""
-    return _targets(archive, name, "")
+def _relationships(archive: zipfile.ZipFile, name: str) -> list[Mapping[str, str]]:
+    found = elements_of(archive.read(name))
+    return [one for told, one in found if told == "Relationship" and one.get("TargetMode") != "External"]
 
 
-def _targets(archive: zipfile.ZipFile, name: str, listed: str) -> list[tuple[str, str]]:
-    """Return roles and names; those that elements of a name list in the part come first, in the order of the list."""
-    related = attributes(archive, relationships_of(name), "Relationship")
-    related = [one for one in related if one.get("TargetMode") != "External"]
-    if listed:
-        ids = [value for one in attributes(archive, name, listed) for key, value in one.items() if key.endswith("}id")]
-        places = {one: at for at, one in enumerate(ids)}
-        related.sort(key=lambda one: places.get(one.get("Id", ""), len(places)))
-    return [(one.get("Type", "").rpartition("/")[2], resolved(name, one.get("Target", ""))) for one in related]
+def _in_order(related: list[Mapping[str, str]], listed: list[Mapping[str, str]]) -> list[Mapping[str, str]]:
+    """Return relationships, first those that elements of the part list, in their order."""
+    ids = [value for one in listed for key, value in one.items() if key.endswith("}id")]
+    places = {one: at for at, one in enumerate(ids)}
+    return sorted(related, key=lambda one: places.get(one.get("Id", ""), len(places)))
+
+
+def _role(relationship: Mapping[str, str]) -> str:
+    return relationship.get("Type", "").rpartition("/")[2]
+
+
+def _present_name(present: Mapping[str, str], source: str, target: str) -> str:
+    """Return the name in the archive of the part that a part means with a target; it may be escaped there, too."""
+    usual = resolved(source, target)
+    if usual.lower() in present:
+        return present[usual.lower()]
+    without_fragment = target.partition("#")[0]
+    forms = (quote(target, safe="/%#"), target, without_fragment, without_fragment.replace("\\", "/"))
+    names = (name for one in forms for name in (_joined(source, one), resolved(source, one)))
+    return next((present[one.lower()] for one in names if one.lower() in present), usual)
 
 
 def resolved(name: str, target: str) -> str:
@@ -122,7 +151,11 @@ def resolved(name: str, target: str) -> str:
     >>> resolved("ppt/slides/slide1.xml", "../notes/notes1.xml"), resolved("word/document.xml", "/word/a.xml")
     ('ppt/notes/notes1.xml', 'word/a.xml')
     """
-    return posixpath.normpath(posixpath.join("/", posixpath.dirname(name), unquote(target))).lstrip("/")
+    return _joined(name, unquote(target))
+
+
+def _joined(name: str, target: str) -> str:
+    return posixpath.normpath(posixpath.join("/", posixpath.dirname(name), target)).lstrip("/")
 
 
 def declared_roles(archive: zipfile.ZipFile) -> dict[str, str]:

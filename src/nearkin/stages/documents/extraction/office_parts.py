@@ -14,20 +14,17 @@ from functools import cache
 from typing import NamedTuple
 
 from nearkin.nouns import counted
-from nearkin.stages.documents.extraction.kept_property import kept_property
-from nearkin.stages.documents.extraction.office_further_text import FURTHER_NAME, FurtherText, add_package
+from nearkin.stages.documents.extraction.office_further_text import FurtherText, add_package
 from nearkin.stages.documents.extraction.office_missing_words import TextToFind
 from nearkin.stages.documents.extraction.office_packages import (
     MAIN,
     ROLES,
     UNREADABLE,
-    UsedPart,
+    PartsInUse,
     attributes,
     declared_roles,
-    main_part,
     parts_in_use,
     resolved,
-    targets,
 )
 from nearkin.stages.documents.extraction.office_part_reading import (
     MISSING,
@@ -61,8 +58,9 @@ _KNOWN_NAME = re.compile(
     r"|ppt/(?:presProps|viewProps|tableStyles|commentAuthors|comments/.*)\.xml"
 )
 """Names of parts whose role the name tells; if there are others, content types and relationships tell it."""
+_ROLES_WITHOUT_COMMENTS = tuple(one for one in ROLES if one != "comments")
+"""Roles of parts that xberg reads of workbooks and presentations."""
 _PAGE = re.compile(r".+\.x?html?", re.IGNORECASE)
-_CHUNKS = (".mht", ".mhtml", ".htm", ".html", ".xhtml", ".rtf", ".docx", ".docm", ".dotx", ".txt")
 _STYLES = {"odt": "styles", "odp": "masters"}
 """Roles of the styles of open documents with headers and footers that are read."""
 _WITH_WORD_ART = frozenset(("document", "header", "footer"))
@@ -114,13 +112,13 @@ def checked_parts(archive: zipfile.ZipFile, kind: str, text: str, *, is_suspect:
     ...     checked_parts(archive, "docx", "It was.").lacking.sentence
     'its word/document.xml is truncated: text may be missing'
     """
-    is_usual = not is_suspect and has_usual_names(archive, kind)
-    check = _PartsCheck(archive, kind, text)
-    fault = check.read(parts_of(archive, kind, is_suspect=not is_usual))
+    used = parts_in_use(archive, kind) if kind in MAIN else PartsInUse([], [])
+    check = _PartsCheck(archive, kind, text, used)
+    fault = check.read(parts_of(archive, kind, used, is_suspect=is_suspect))
     if fault is not None:
         return PartsChecked(fault, is_unusual=False)
     lacking = check.lacking_words()
-    further = check.further(is_usual=is_usual)
+    further = check.further()
     lines = () if further.is_page_number and not text.strip() else tuple(further.lines)
     return PartsChecked(lacking or further.lacking, check.is_unusual, lines)
 
@@ -128,18 +126,15 @@ def checked_parts(archive: zipfile.ZipFile, kind: str, text: str, *, is_suspect:
 class _PartsCheck:
     """Comparison of the parts of an office file with the text that was extracted."""
 
-    def __init__(self, archive: zipfile.ZipFile, kind: str, text: str) -> None:
+    def __init__(self, archive: zipfile.ZipFile, kind: str, text: str, used: PartsInUse) -> None:
         self._archive = archive
+        self._used = used
         self._kind = kind
         self._text = TextToFind(text)
         self._not_found: list[tuple[OfficePart, list[str]]] = []
         self._headers: dict[str, list[str]] = {}
         self._beside: list[str] = []
         self.is_unusual = False
-
-    @kept_property
-    def _used(self) -> list[UsedPart]:
-        return parts_in_use(self._archive, self._kind)
 
     def read(self, parts: list[OfficePart]) -> PartLacking | None:
         """Read the parts and look for their text; return what is wrong with the first one that cannot be read."""
@@ -173,7 +168,7 @@ class _PartsCheck:
         if any(missing.values()) and (missing := self._in_use(missing)):
             most = max(missing, key=missing.__getitem__)
             what = f"{counted(missing[most], 'word')} of its {most.name} not extracted"
-        elif self._kind == "docx" and (chunk := _chunk_in(self._archive)) is not None:
+        elif self._kind == "docx" and (chunk := self._chunk()) is not None:
             what = f"its {chunk}, a document inside it, was not read"
         else:
             return None
@@ -184,28 +179,29 @@ class _PartsCheck:
         lacking = {part: n for part, n in n_missing.items() if n}
         if self._kind not in MAIN:
             return lacking
-        used = {one.name for one in self._used}
+        used = {one.name for one in self._used.parts}
         always = ("document", "notesSlide", "sharedStrings")
         return {part: n for part, n in lacking.items() if len(used) == 1 or part.role in always or part.name in used}
 
-    def further(self, *, is_usual: bool) -> FurtherText:
+    def _chunk(self) -> str | None:
+        """Return the name of a document that Word shows as a part of this one, in HTML for example."""
+        names = frozenset(self._archive.namelist())
+        return next((one.name for one in self._used.parts if one.role == "aFChunk" and one.name in names), None)
+
+    def further(self) -> FurtherText:
         """Return the text that xberg does not read."""
         further = FurtherText(self._archive, self._kind, self._text)
         further.lines += further.not_read(dict.fromkeys(self._beside))
         if self._kind in MAIN:
-            if self._headers or not is_usual or FURTHER_NAME.search(" ".join(self._archive.namelist())):
-                add_package(further, self._kind, self._used, self._headers)
+            add_package(further, self._kind, self._used, self._headers)
         elif self._kind != "epub":
             add_open_document(further, self._archive, self._kind)
         return further
 
 
-def has_usual_names(archive: zipfile.ZipFile, kind: str) -> bool:
-    """Whether the names of the parts of a file of Word, Excel or PowerPoint tell their roles."""
-    return kind in MAIN and all(map(_KNOWN_NAME.match, archive.namelist()))
-
-
-def parts_of(archive: zipfile.ZipFile, kind: str, *, is_suspect: bool = True) -> list[OfficePart]:
+def parts_of(
+    archive: zipfile.ZipFile, kind: str, used: PartsInUse | None = None, *, is_suspect: bool = False
+) -> list[OfficePart]:
     """Return the parts with text, also those that are missing; the usual names suffice if nothing is suspect."""
     names = archive.namelist()
     if kind == "epub":
@@ -213,9 +209,13 @@ def parts_of(archive: zipfile.ZipFile, kind: str, *, is_suspect: bool = True) ->
     elif kind in MAIN:
         roles = {name: match.lastgroup for name in names if (match := _USUAL_NAME.fullmatch(name)) and match.lastgroup}
         expected = {MAIN[kind]} | ({"xl/sharedStrings.xml"} if kind == "xlsx" else set())
-        if is_suspect or not expected <= roles.keys():
-            roles |= _roles_in_ooxml(archive, kind)
-            roles = {name: role for name, role in roles.items() if role != "comments" or kind == "docx"}
+        expected_roles = ROLES if kind == "docx" else _ROLES_WITHOUT_COMMENTS
+        related = (used or parts_in_use(archive, kind)).parts
+        told = {one.name: one.role for one in related if one.role in expected_roles}
+        has_usual_names = all(map(_KNOWN_NAME.match, names)) and told.items() <= roles.items()
+        if is_suspect or not has_usual_names or not expected <= roles.keys():
+            roles |= _roles_in_ooxml(archive, kind, told)
+            roles = {name: role for name, role in roles.items() if role in expected_roles or role == "document"}
         elif kind == "docx" and MAIN[kind] in roles:
             roles[MAIN[kind]] = "document"
     else:
@@ -229,20 +229,11 @@ def parts_of(archive: zipfile.ZipFile, kind: str, *, is_suspect: bool = True) ->
     return [OfficePart(name, role) for name, role in found.items()]
 
 
-def _chunk_in(archive: zipfile.ZipFile) -> str | None:
-    """Return the name of a document that Word shows as a part of this one, in HTML for example."""
-    names = [name for name in archive.namelist() if name.lower().endswith(_CHUNKS)]
-    if not names:
-        return None
-    roles = targets(archive, main_part(archive, "docx"))
-    return next((name for role, name in roles if role == "aFChunk" and name in names), None)
-
-
-def _roles_in_ooxml(archive: zipfile.ZipFile, kind: str) -> dict[str, str]:
+def _roles_in_ooxml(archive: zipfile.ZipFile, kind: str, told: Mapping[str, str]) -> dict[str, str]:
+    """Return the roles of parts by the relationships, and by the content types."""
     roles = declared_roles(archive)
     main = next((name for name, role in roles.items() if role == "main"), MAIN[kind])
-    roles = {name: role for role, name in targets(archive, main) if role in ROLES} | roles
-    return roles | {main: "document" if kind == "docx" else "main"}
+    return {**told, **roles, main: "document" if kind == "docx" else "main"}
 
 
 def _roles_in_book(archive: zipfile.ZipFile, names: Iterable[str]) -> dict[str, str]:

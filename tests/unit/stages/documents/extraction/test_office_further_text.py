@@ -234,6 +234,43 @@ def test_a_part_in_use_that_cannot_be_read_is_an_exception():
     assert checked.further == ("In a box", "Smart", "art", "Press me")
 
 
+NOTES = "xl/comments1.xml"
+
+
+@pytest.mark.parametrize(
+    ("parts", "why"),
+    [
+        ({OF_SHEET: relations("comments:../comments1.xml")[:-20], NOTES: notes(("", "A"))}, f"{OF_SHEET} is truncated"),
+        ({OF_SHEET: relations("comments:../comments1.xml")}, f"{NOTES} is missing"),
+    ],
+)
+def test_relationships_that_cannot_be_read_and_parts_that_are_missing_are_exceptions(parts, why):
+    with zipfile.ZipFile(io.BytesIO(with_parts(make.xlsx([["It was dark"]]), parts))) as archive:
+        checked = checked_parts(archive, "xlsx", "Sheet1\nIt was dark")
+    assert checked.lacking == ("corrupt", f"its {why}: text may be missing")
+
+
+@pytest.mark.parametrize(
+    "name", ["comments1.XML", "comments1", "n.bin", "media/n.xml", "tables/n.vml", "my%20notes", "a\\b.xml"]
+)
+def test_parts_are_found_whatever_their_names_are(name):
+    told = {
+        OF_SHEET.upper(): relations(f"comments:../{name}#a"),
+        f"xl/{name}".replace("\\", "/"): notes(("", "A note")),
+    }
+    assert further(with_parts(make.xlsx([["dark"]]), told), "xlsx", "Sheet1\ndark") == ["A note"]
+
+
+def test_a_drawing_and_a_chunk_and_a_header_are_found_whatever_their_names_are():
+    told = {OF_SHEET: relations("vmlDrawing:../v1.vml"), "xl/v1.vml": BUTTON}
+    assert further(with_parts(make.xlsx([["dark"]]), told), "xlsx", "Sheet1\ndark") == ["Press me"]
+    told = {"word/_rels/document.xml.rels": relations("header:media/h", "aFChunk:c"), "word/c": "<p>Of HTML</p>"}
+    for header, why in (("It was", "c, a document inside it, was not read"), ("Lost", "media/h not extracted")):
+        told["word/media/h"] = f"<w:hdr xmlns:w='w'><w:p><w:r><w:t>{header}</w:t></w:r></w:p></w:hdr>"
+        with zipfile.ZipFile(io.BytesIO(with_parts(make.docx(["dark."]), told))) as archive:
+            assert why in checked_parts(archive, "docx", "It was dark.").lacking.sentence
+
+
 def test_further_text_follows_that_of_the_library(pool, tmp_path):
     files = {
         "a.xlsx": with_parts(make.xlsx([["It was dark"]]), WORKBOOK["notes"][0]),
