@@ -132,6 +132,15 @@ def test_an_erased_text_does_not_come_back_because_its_purge_was_damaged(place, 
             ask()
 
 
+def test_an_erased_empty_text_is_known_as_erased(collection) -> None:
+    collection.add([("e", ""), ("b", " ")], wave="third")
+    collection.purge(["e"], by="ada")
+    assert (collection.check("").is_purged, collection.check(" ").is_purged) == (True, False)
+    added = collection.add([("f", ""), ("g", "Another one of them."), ("h", " ")], wave="fourth")
+    assert (added.n_new, added.n_problems) == (2, 1)
+    assert collection.fsck().is_whole
+
+
 def test_a_text_that_others_have_is_refused_unless_copies_go_too(collection) -> None:
     collection.add([("copy", SECRET)], wave="third")
     with pytest.raises(ParameterError, match=r"'copy' has the same text"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, select
@@ -27,8 +26,8 @@ BLANK: dict[str, object] = {
 }
 """Columns of an erased content; its number and its digest stay, by which the other texts of its load are proven."""
 
-_IS_BLANK = (contents.c.n_bytes == 0) & (contents.c.digest != hashlib.sha256(b"").digest())
-"""Whether only the number and the digest of a text are left."""
+_IS_BLANK = contents.c.text == b""
+"""Whether only the number and the digest of a text are left; even an empty text is not empty when compressed."""
 
 
 def purged_contents(
