@@ -245,11 +245,11 @@ def test_the_page_of_defensibility_is_printed_whole(served: Served, chromium: st
         here, _ = filled(served, browser)
         browser.open(here + "/defensibility")
         browser.wait("document.querySelector('.digest')")
-        digests = browser.js("[...document.querySelectorAll('.digest code')].map((one) => one.textContent)")
+        told = browser.js("[...document.querySelectorAll('.digest code')].map((one) => one.textContent)")
         printed = PdfReader(browser.pdf(tmp_path / "page.pdf"))
     words = "".join("".join(page.extract_text().split()) for page in printed.pages)
-    assert len(digests) == 2
-    for expected in (*digests, "Recall", "Bywording", "Versions", "uvicorn"):
+    assert len(told) == 3  # a digest, the command that verifies it, and the digest of the log
+    for expected in (*("".join(one.split()) for one in told), "Recall", "Bywording", "Versions", "uvicorn"):
         assert expected in words, expected
     assert "Check-in" not in words  # links and buttons of the screen
     assert "Checktheintegrity" not in words

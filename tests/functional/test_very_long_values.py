@@ -190,7 +190,7 @@ def test_a_list_longer_than_a_database_can_count(matter: str) -> None:
 @pytest.mark.parametrize(
     ("rows", "command", "code", "message"),
     [
-        (f"id,label\nlease,{CELL}\n", VALUES, 2, "(length 1,000,000)"),
+        (f"id,label\nlease,{CELL}\n", VALUES, 3, "has 1,000,000 characters. A tag has at most 1,000"),
         (f"id,label\n{CELL},1\n{CELL},2\n", VALUES, 3, "has two values"),
         (f"id,{CELL},c\nlease,1,2\n", VALUES, 3, "no column 'label'"),
         (f"id\n{CELL}\n{CELL}y\n", ["tag", "matter", "hot", "--from"], 3, "2 of 2 documents"),
