@@ -63,9 +63,9 @@ def mean_part_recall_sentences(parts: MeanPartRecall, containment: float) -> Ite
     --------
     >>> from nearkin.planning.part_recall import MeanPartRecall
     >>> (one,) = mean_part_recall_sentences(MeanPartRecall(2, 1, 1.8, 0.94), 0.9)
-    >>> one.text[:75]
-    'Expected recall of parts: 90.0% of the stored texts that contain a document'
-    >>> one.text[75:134]
+    >>> one.text[:77]
+    'Expected recall: 90.0% for stored texts that contain a document of the stream'
+    >>> one.text[77:136]
     ', and 94.0% of stored parts of 100 words, lower for shorter'
     """
     means = parts.to_dict()
@@ -77,7 +77,7 @@ def mean_part_recall_sentences(parts: MeanPartRecall, containment: float) -> Ite
         of_parts = f", and {contained} of stored parts of {words}, lower for shorter ones"
     containing = share_percent_text(means["containing_texts"], 1)
     yield Sentence(
-        f"Expected recall of parts: {containing} of the stored texts that contain a document"
+        f"Expected recall: {containing} for stored texts that contain a document of the stream"
         f"{of_parts} (means at containment {containment:g}; each answer has its own)",
         "quiet",
     )
