@@ -67,10 +67,17 @@ class FurtherText:
         self.lacking: PartLacking | None = None
         self._archive = archive
         self._text = text
-        self._is_partly_read = kind not in ("docx", "xlsx")
+        self._is_partly_read = kind not in ("docx", "xlsx", "ods")
         self._headers: set[str] = set()
 
-    def add(self, name: str, lines_of: Callable[[ReadPart], Iterable[str]], *, are_headers: bool = False) -> None:
+    def add(
+        self,
+        name: str,
+        lines_of: Callable[[ReadPart], Iterable[str]],
+        *,
+        are_headers: bool = False,
+        are_partly_read: bool | None = None,
+    ) -> None:
         """Add the lines that a function finds in a part, without those that xberg read, if it reads any of them."""
         part = ReadPart(self._archive, OfficePart(name, ""))
         if part.fault is not None:
@@ -84,7 +91,8 @@ class FurtherText:
         if are_headers:
             self.add_headers(lines)
         else:
-            self.lines += self.not_read(lines) if self._is_partly_read else lines
+            is_partly_read = self._is_partly_read if are_partly_read is None else are_partly_read
+            self.lines += self.not_read(lines) if is_partly_read else lines
 
     def add_headers(self, lines: Iterable[str]) -> None:
         """Add lines of headers and footers, each of them once."""
@@ -116,6 +124,10 @@ class FurtherText:
     def not_read(self, lines: Iterable[str]) -> list[str]:
         """Return the lines that xberg did not read; each word of its text is found once."""
         return [one for one in lines if not self._text.takes(one)]
+
+    def is_joined(self, lines: list[str]) -> bool:
+        """Whether xberg read all lines of an object; it writes no spaces between them."""
+        return self._text.takes_joined(lines)
 
     def unknown(self, lines: Iterable[str]) -> list[str]:
         """Return the lines with words that the text of xberg does not have."""
@@ -150,7 +162,8 @@ def add_package(
         elif one.role == "comments" and one.source in threaded:
             further.add(one.name, _without_copies)
         else:
-            further.add(one.name, partial(ReadPart.paragraphs, elements=_ELEMENTS.get(one.role, _SHAPES)))
+            lines_of = partial(ReadPart.paragraphs, elements=_ELEMENTS.get(one.role, _SHAPES))
+            further.add(one.name, lines_of, are_partly_read=None if one.role == "diagramData" else False)
     if kind == "xlsx":
         further.add_captions(one.name for one in used.parts if one.role == "vmlDrawing")
     for name in used.unreadable:

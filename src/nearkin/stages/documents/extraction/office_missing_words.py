@@ -88,10 +88,34 @@ class TextToFind:
     def takes(self, line: str) -> bool:
         """Whether all words of a line are there and were not those of a part; they are taken then."""
         left, told = self._words_left(), _words(line)
+        if not told:
+            return self._has_signs(line)
         is_there = all(left[word] >= n for word, n in told.items())
         if is_there:
             left.subtract(told)
         return is_there
+
+    def takes_joined(self, paragraphs: list[str]) -> bool:
+        """Whether all paragraphs are there, one behind the other, without spaces between them; they are taken then."""
+        joined = "".join(paragraphs)
+        letters = _letters(joined)
+        if len(letters) < _MIN_LETTERS:
+            return self.takes(joined)
+        self._words_left()
+        if self._n_letters_left < 0:
+            return False
+        self._n_seen[letters] += 1
+        return self._has_another(letters)
+
+    def _has_signs(self, line: str) -> bool:
+        """Whether a line without words is there, and was not looked for as often."""
+        signs = line.encode("utf-8", "replace").translate(None, _SPACES)
+        told = signs.decode()
+        if told not in self._n_there:
+            self._n_letters_left -= len(self._squeezed)
+            self._n_there[told] = self._squeezed.count(signs) if self._n_letters_left >= 0 else 0
+        self._n_seen[told] += 1
+        return not told or self._n_there[told] >= self._n_seen[told]
 
     def knows(self, line: str) -> bool:
         """Whether all words of a line are there, in whatever part."""

@@ -151,10 +151,12 @@ class _PartsCheck:
                     self._headers[part.name] = headers
                 if part.role in _WITH_WORD_ART:
                     self._beside += read.word_art()
+                elif part.role == "content" and self._kind == "ods":
+                    self._beside = remarks(read)
                 if read.is_found(self._text):
                     continue
                 paragraphs = read.not_found(self._text, used_strings() if part.role == "sharedStrings" else None)
-                if part.role == "content":
+                if part.role == "content" and self._kind != "ods":
                     self._beside = remarks(read)
             except ExpansionError:
                 return expanding(part.name)
@@ -191,7 +193,8 @@ class _PartsCheck:
     def further(self) -> FurtherText:
         """Return the text that xberg does not read."""
         further = FurtherText(self._archive, self._kind, self._text)
-        further.lines += further.not_read(dict.fromkeys(self._beside))
+        # of workbooks, xberg reads no remarks
+        further.lines += self._beside if self._kind == "ods" else further.not_read(dict.fromkeys(self._beside))
         if self._kind in MAIN:
             add_package(further, self._kind, self._used, self._headers)
         elif self._kind != "epub":

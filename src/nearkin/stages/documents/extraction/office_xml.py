@@ -6,6 +6,7 @@ import codecs
 import html
 import re
 from collections.abc import Container, Iterable
+from functools import lru_cache
 from typing import NamedTuple
 from xml.parsers import expat
 
@@ -18,6 +19,7 @@ _OTHER_ENCODING = re.compile(
 _PIECE = re.compile(rb">([^<]++)<(/(?:[\w.-]++:)?t\s*+>)?")
 """Text before a tag, and the tag if it ends an element ``t``; each sign is read once."""
 _DECLARATION_BYTES = 1024
+_END_OF_BOM = 3
 _OF_SEVERAL_BYTES = frozenset((
     "shift_jis", "shift_jis_2004", "shift_jisx0213", "cp932", "euc_jp", "euc_jis_2004", "euc_jisx0213", "iso2022_jp",
     "gb2312", "gbk", "gb18030", "hz", "big5", "big5hkscs", "cp950", "euc_kr", "cp949", "johab", "iso2022_kr",
@@ -41,12 +43,17 @@ class TextElements:
         Elements in or around them whose text is rightly not read, such as deleted text.
     ends : iterable of str
         Elements that end a paragraph, besides the usual ones.
+    has_numbers : bool
+        Whether numbers and dates in cells of open documents are read as they are shown.
     """
 
-    def __init__(self, inside: Iterable[str], omitted: Iterable[str], ends: Iterable[str] = ()) -> None:
+    def __init__(
+        self, inside: Iterable[str], omitted: Iterable[str], ends: Iterable[str] = (), *, has_numbers: bool = False
+    ) -> None:
         self.inside = frozenset(inside)
         self.omitted = frozenset(omitted)
         self.ends = _ENDS.union(ends)
+        self.has_numbers = has_numbers
 
 
 class LeftOut(NamedTuple):
@@ -63,6 +70,13 @@ class LeftOut(NamedTuple):
     element: str
     attribute: str
     values: Container[str]
+
+
+class StartTag(NamedTuple):
+    """Start tag of an element, with names without prefixes."""
+
+    name: str
+    attributes: dict[str, str]
 
 
 OOXML = TextElements(("t",), ("Fallback", "moveFrom", "del", "rPh", "oMath"))
@@ -262,6 +276,44 @@ def elements_of(part: bytes) -> list[tuple[str, dict[str, str]]]:
     return found
 
 
+def start_tags(part: bytes, *names: str) -> list[StartTag]:
+    """Return the start tags of some elements, by their names without prefixes, of a part that is well-formed.
+
+    Raises
+    ------
+    ExpansionError
+
+    Examples
+    --------
+    >>> start_tags(b"<x:a><x:b c='>' x:d='1 &amp; 2'>It was</x:b></x:a>", "b")
+    [StartTag(name='b', attributes={'c': '>', 'd': '1 & 2'})]
+    """
+    found: list[StartTag] = []
+    known = in_known_encoding(part)
+    if not (is_in_other_encoding(known) or b"<!" in known or known.find(b"<?", _END_OF_BOM + 1) >= 0):
+        # each "<" begins a tag
+        tags = [one[0].removesuffix(b">").removesuffix(b"/") for one in _tag_pattern(names).finditer(known)]
+        known = b"".join([b"<_>", *(b"%s/>" % one for one in tags), b"</_>"])
+    limit, parser = ExpansionLimit(part), expat.ParserCreate()
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        limit.take(1)
+        local = name.rpartition(":")[2]
+        if local in names:
+            limit.take(sum(map(len, attributes.values())))
+            found.append(StartTag(local, {one.rpartition(":")[2]: value for one, value in attributes.items()}))
+
+    parser.StartElementHandler = start
+    parser.Parse(known, True)
+    return found
+
+
+@lru_cache(maxsize=8)
+def _tag_pattern(names: tuple[str, ...]) -> re.Pattern[bytes]:
+    local = "|".join(names).encode()
+    return re.compile(rb"<(?:[^\s<>/:]++:)?(?:" + local + rb""")(?=[\s/>])(?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+>""")
+
+
 class _LocalNames(dict[str, str]):
     """Names of elements without their prefixes, by the names in a file; empty for those that do not matter."""
 
@@ -336,7 +388,9 @@ class TextListener:
             self._is_text_of_formula = attributes.get("t") == "str"
         if local in self._elements.ends:
             self._pieces.append("\n")
-        if local == "table-cell":  # of a number or a date, xberg writes the value, not as it is shown
+        if (
+            local == "table-cell" and not self._elements.has_numbers
+        ):  # of a number or a date, xberg writes the value, not as it is shown
             types = {value for name, value in attributes.items() if name.endswith(":value-type")}
             self._is_left_out = not types <= {"string"}
             self._listen()

@@ -3,51 +3,65 @@
 from __future__ import annotations
 
 import posixpath
-import re
 import zipfile
+from collections.abc import Collection
 from functools import partial
+from typing import NamedTuple
+from urllib.parse import unquote
+from xml.parsers import expat
 
 from nearkin.stages.documents.extraction.office_further_text import FurtherText
 from nearkin.stages.documents.extraction.office_packages import UNREADABLE, attributes
 from nearkin.stages.documents.extraction.office_part_reading import ReadPart
-from nearkin.stages.documents.extraction.office_xml import OPEN_DOCUMENT, LeftOut, TextElements
+from nearkin.stages.documents.extraction.office_xml import OPEN_DOCUMENT, LeftOut, StartTag, TextElements, start_tags
 
-_MASTERS = re.compile(rb"""\bmaster-page-name=["']([^"'<]*+)["']""")
-_OBJECT = re.compile(rb"""\bhref=["'](?:\./)?([^"'<#]*+)["']""")
 _ANNOTATIONS = TextElements(
-    ("annotation",), ("creator", "date", "date-string", "creator-initials", "sender-initials", "event-listeners")
+    ("annotation",),
+    ("creator", "date", "date-string", "creator-initials", "sender-initials", "event-listeners"),
+    has_numbers=True,
 )
 _HEADERS_OF_SHEETS = TextElements(
     ("header", "header-left", "header-first", "footer", "footer-left", "footer-first"),
     (*OPEN_DOCUMENT.omitted, "sheet-name", "title", "file-name", "date", "time"),
     ("region-left", "region-center", "region-right"),
 )
-_TITLES_OF_OPEN_CHART = TextElements(("title", "subtitle", "footer"), OPEN_DOCUMENT.omitted)
-_LABELS_OF_OPEN_CHART = TextElements(("table",), OPEN_DOCUMENT.omitted)
-_OPEN_CHART = re.compile(rb"<(?:[\w.-]++:)?chart[\s>]")
-_CONTENT = "content.xml"
+_WHOLE_OBJECT = TextElements(("body",), OPEN_DOCUMENT.omitted, has_numbers=True)
+_SHOWN_IN_CHART = TextElements(("body",), (*OPEN_DOCUMENT.omitted, "table"))
+_LABELS_OF_CHART = TextElements(("table",), OPEN_DOCUMENT.omitted)
+_FORMULA = TextElements(("math",), ("annotation", "annotation-xml"))
+"""Formula; its annotation is the same in another notation."""
+_CONTENT, _STYLES = "content.xml", "styles.xml"
+_USUAL_MASTERS = ("Default", "Standard")
+
+
+class _OpenObject(NamedTuple):
+    """An object in an open document.
+
+    Parameters
+    ----------
+    name : str
+        Name of its content in the archive.
+    is_usual : bool
+        Whether the document names it in the way that xberg understands.
+    """
+
+    name: str
+    is_usual: bool
 
 
 def add_open_document(further: FurtherText, archive: zipfile.ZipFile, kind: str) -> None:
     """Add the headers of the sheets that are in use, and the text of objects."""
     names = frozenset(archive.namelist())
-    has_objects = any(name.endswith(f"/{_CONTENT}") for name in names)
-    if kind != "ods" and not has_objects:
-        return
-    try:
-        content = archive.read(_CONTENT)
-    except UNREADABLE:
-        return
-    if kind == "ods" and "styles.xml" in names:
-        used = {one.decode("utf-8", "replace") for one in _MASTERS.findall(content)} or {"Default"}
-        masters = attributes(archive, "styles.xml", "master-page")
-        told = {value for one in masters for key, value in one.items() if key.endswith("}name")}
-        left_out = LeftOut("master-page", "name", told - used)
+    content = _tags(archive, _CONTENT, "object", *(("style", "table") if kind == "ods" else ()))
+    styles = _tags(archive, _STYLES, "object", "style") if _STYLES in names else []
+    if kind == "ods" and _STYLES in names:
+        masters = attributes(archive, _STYLES, "master-page")
+        told = [value for one in masters for key, value in one.items() if key.endswith("}name")]
+        left_out = LeftOut("master-page", "name", frozenset(told).difference(_used_masters(content, styles, told)))
         headers = partial(ReadPart.paragraphs, elements=_HEADERS_OF_SHEETS, left_out=left_out)
-        further.add("styles.xml", headers, are_headers=True)
-    if has_objects:
-        for name in _objects(archive, content, names):
-            further.add(name, lambda part: _of_object(part, further, kind))
+        further.add(_STYLES, headers, are_headers=True)
+    for one in _objects(archive, [*content, *styles], names):
+        further.add(one.name, partial(_of_object, of=one, further=further, kind=kind))
 
 
 def remarks(part: ReadPart) -> list[str]:
@@ -55,26 +69,63 @@ def remarks(part: ReadPart) -> list[str]:
     return part.paragraphs(_ANNOTATIONS) if part.has(b"annotation") else []
 
 
-def _objects(archive: zipfile.ZipFile, content: bytes, names: frozenset[str]) -> list[str]:
-    """Return the names of the contents of objects to which the document or one of its objects refers."""
-    found: dict[str, None] = {}
-    waiting = [("", content)]
+def _tags(archive: zipfile.ZipFile, name: str, *elements: str) -> list[StartTag]:
+    """Return the start tags of some elements; none of a part that cannot be read, which is reported elsewhere."""
+    try:
+        return start_tags(archive.read(name), *elements)
+    except (*UNREADABLE, expat.ExpatError):
+        return []
+
+
+def _used_masters(content: list[StartTag], styles: list[StartTag], masters: list[str]) -> set[str]:
+    """Return the names of the page styles that tables use; a table that names none has the usual one."""
+    named = [
+        one.attributes.get("master-page-name", "")
+        for one in (*content, *styles)
+        if one.name == "style" and one.attributes.get("family") == "table"
+    ]
+    tables = [one.attributes.get("style-name") for one in content if one.name == "table"]
+    if not named or None in tables or not set(masters).issuperset(named):
+        named += [one for one in (*_USUAL_MASTERS, *masters) if one in masters][:1]
+    return set(named)
+
+
+def _objects(archive: zipfile.ZipFile, tags: list[StartTag], names: Collection[str]) -> list[_OpenObject]:
+    """Return the objects in the archive to which the document or one of its objects refers, missing ones included."""
+    found: dict[str, _OpenObject] = {}
+    waiting = [("", tags)]
     while waiting:
-        folder, part = waiting.pop()
-        for one in dict.fromkeys(_OBJECT.findall(part)):
-            own = posixpath.join(folder, one.decode("utf-8", "replace").strip("/"))
-            name = posixpath.join(own, _CONTENT)
-            if name in names and name not in found:
-                found[name] = None
-                try:
-                    waiting.append((own, archive.read(name)))
-                except UNREADABLE:
-                    continue  # its fault is reported where it is read
-    return list(found)
+        folder, told = waiting.pop()
+        for href in dict.fromkeys(one.attributes.get("href", "") for one in told if one.name == "object"):
+            one = _named(folder, href, names)
+            if one is None or one.name in found:
+                continue
+            found[one.name] = one
+            waiting.append((posixpath.dirname(one.name), _tags(archive, one.name, "object")))
+    return list(found.values())
 
 
-def _of_object(part: ReadPart, further: FurtherText, kind: str) -> list[str]:
-    if _OPEN_CHART.search(part.data) is None:
-        return part.paragraphs(OPEN_DOCUMENT)
-    labels = part.paragraphs(_LABELS_OF_OPEN_CHART)
-    return [*part.paragraphs(_TITLES_OF_OPEN_CHART), *(further.unknown(labels) if kind == "ods" else labels)]
+def _named(folder: str, href: str, names: Collection[str]) -> _OpenObject | None:
+    """Return the object that a reference means; None for one outside the archive, or in the document itself."""
+    path = href.partition("#")[0].removeprefix("./").strip("/")
+    if not path or ":" in path.partition("/")[0] or path.startswith(".."):
+        return None
+    usual = posixpath.join(folder, path, _CONTENT)
+    others = [posixpath.join(folder, unquote(path), _CONTENT), posixpath.join(folder, unquote(path))]
+    name = next((one for one in (usual, *others) if one in names and one.endswith(_CONTENT)), None)
+    if name is None and posixpath.join(folder, path) in names:
+        return None  # a file of another kind
+    return _OpenObject(name or usual, is_usual=name == usual)
+
+
+def _of_object(part: ReadPart, *, of: _OpenObject, further: FurtherText, kind: str) -> list[str]:
+    """Return the lines of an object that are not in the text, and the remarks in it."""
+    kinds = {one.name for one in start_tags(part.data, "chart", "math")}
+    formulas = part.paragraphs(_FORMULA) if kind == "ods" or not of.is_usual else []
+    lines = part.paragraphs(_WHOLE_OBJECT)
+    if kind != "ods" and further.is_joined(lines):
+        lines = []
+    elif "chart" in kinds:
+        labels = part.paragraphs(_LABELS_OF_CHART)
+        lines = [*part.paragraphs(_SHOWN_IN_CHART), *(further.unknown(labels) if kind == "ods" else labels)]
+    return [*formulas, *lines, *(remarks(part) if "math" not in kinds else [])]

@@ -226,6 +226,51 @@ def test_headers_remarks_and_charts_of_open_documents():
     assert further(make.zipped(parts), "odp", "It was dark A remark") == ["The chart", "dark"]
 
 
+ALL_OF_CHART = (
+    f"<office:document-content {SPACES}><office:body><chart:chart><chart:title><text:p>The chart</text:p></chart:title>"
+    "<chart:legend><text:p>Legend</text:p></chart:legend><table:table><table:table-cell><text:p>dark</text:p>"
+    "</table:table-cell></table:table><table:shapes><text:p>In a box</text:p></table:shapes></chart:chart>"
+    "</office:body></office:document-content>"
+)
+SHEET_IN_DOCUMENT = (
+    f"<office:document-content {SPACES}><office:body><table:table-cell office:value-type='float'><office:annotation>"
+    "<text:p>A remark</text:p></office:annotation><text:p>4711</text:p></table:table-cell></office:body>"
+    "</office:document-content>"
+)
+FORMULA = "<math xmlns='m'><mi>abc</mi><annotation>a b c</annotation></math>"
+
+
+@pytest.mark.parametrize("href", ["./Object 1", "Object%201/", "./Object 1/content.xml"])
+@pytest.mark.parametrize(
+    ("part", "joined", "added", "in_sheets"),
+    [
+        (ALL_OF_CHART, "The chartLegenddarkIn a box", [], ["The chart", "Legend", "In a box"]),
+        (SHEET_IN_DOCUMENT, "4711", ["A remark"], ["4711", "A remark"]),
+    ],
+)
+def test_all_text_of_objects_is_read_once(href, part, joined, added, in_sheets):
+    content = f"<office:document-content {SPACES}><office:body><draw:object xlink:href='{href}'/></office:body>"
+    parts = {"content.xml": f"{content}</office:document-content>", "Object 1/content.xml": part}
+    assert further(make.zipped(parts), "odt", f"It was dark\n\n{joined}") == added
+    assert further(make.zipped(parts), "ods", "It was dark") == in_sheets
+
+
+def test_formulas_are_added_where_the_library_does_not_read_them():
+    parts = {"content.xml": CONTENT, "Object 1/content.xml": FORMULA}
+    assert further(make.zipped(parts), "ods", "It was dark") == ["A remark", "abc"]
+    assert further(make.zipped(parts), "odt", "It was dark A remark") == []
+
+
+def test_headers_of_page_styles_that_sheets_use_by_other_names():
+    styles = STYLES.replace("'Report'", "'R&amp;D'")
+    for name, lines in (("R&amp;D", ["Of none"]), ("", ["Top", "Page"])):
+        style = (
+            f"<style:style style:family='table' style:master-page-name='{name}'/><table:table table:style-name='a'/>"
+        )
+        content = f"<office:document-content {SPACES}>{style}</office:document-content>"
+        assert further(make.zipped({"content.xml": content, "styles.xml": styles}), "ods", "It") == lines
+
+
 def test_a_part_in_use_that_cannot_be_read_is_an_exception():
     parts = WORKBOOK["drawing"][0] | {"xl/charts/chart1.xml": "<c:chartSpace>"}
     with zipfile.ZipFile(io.BytesIO(with_parts(make.xlsx([["It was dark"]]), parts))) as archive:
