@@ -10,9 +10,11 @@ import html
 import re
 import zipfile
 from collections.abc import Container, Iterator
+from xml.parsers import expat
 
 from nearkin.stages.documents.extraction.office_packages import UNREADABLE
 from nearkin.stages.documents.extraction.office_parts import parts_of
+from nearkin.stages.documents.extraction.office_xml import ExpansionError, ExpansionLimit, decoded, in_known_encoding
 
 _NOTE = r"\[\^[\w-]+\]"
 _MARKS = {
@@ -20,10 +22,14 @@ _MARKS = {
     **dict.fromkeys(("odt", "odp", "rtf", "epub"), re.compile(rf"^\[Image(?:: [^\]\n]*)?\]\n*|{_NOTE}", re.MULTILINE)),
 }
 """Marks by kinds of files; xberg writes none into the texts of others."""
-_WRITTEN = re.compile(rf"{_NOTE}|\[cmt:\d+\]|\[Image(?:: [^\]\n]*)?\]")
+_MAX_IMAGE = 1000
+_WRITTEN = re.compile(rf"\[\^[\w-]*+\]|\[cmt:\d+\]|\[Image(?::[^\]]{{0,{_MAX_IMAGE}}}+)?\]?+")
+"""Marks, and beginnings of long ones, in a text without spaces."""
+_LENGTH = len("[Image:") + _MAX_IMAGE
 _TAG = re.compile(r"<[^<>]*+>")
-_CODE = re.compile(r"\\'([0-9a-fA-F]{2})|\\[a-zA-Z]+-?\d* ?|[{}\r\n]")
-_HEAD_BYTES = 200
+_CODE = re.compile(r"\\'([0-9a-fA-F]{2})|\\u(-?\d{1,5}) ?|\\[a-zA-Z]+-?\d* ?|[{}\r\n]")
+_AFTER_UNICODE = re.compile(r"(\\u-?\d{1,5} ?)(?:\\'[0-9a-fA-F]{2}|[^\\{}])")
+"""A character of RTF, and the one that older programs show in its place."""
 
 
 def has_marks(text: str, kind: str) -> bool:
@@ -50,7 +56,13 @@ def without_marks(text: str, kind: str, written: Container[str]) -> str:
     marks = _MARKS.get(kind)
     if marks is None or "[" not in text:  # the search takes a tenth of the time of a short file
         return text
-    return marks.sub(lambda mark: mark[0] if mark[0].rstrip("\n") in written else "", text)
+    return marks.sub(lambda mark: mark[0] if _as_written(mark[0], kind) in written else "", text)
+
+
+def _as_written(mark: str, kind: str) -> str:
+    """Return a mark without spaces, which programs change; of RTF without what depends on the code page, too."""
+    told = "".join(mark.split())
+    return (told.encode("ascii", "ignore").decode() if kind == "rtf" else told)[:_LENGTH]
 
 
 def written_marks(data: bytes, archive: zipfile.ZipFile | None, kind: str) -> frozenset[str]:
@@ -64,11 +76,21 @@ def written_marks(data: bytes, archive: zipfile.ZipFile | None, kind: str) -> fr
         Any other file; None for RTF.
     kind : str
     """
-    if archive is None:
-        texts = iter([_CODE.sub(lambda code: bytes.fromhex(code[1] or "").decode("latin-1"), data.decode("latin-1"))])
-    else:
-        texts = _texts(archive, kind)
-    return frozenset(mark for text in texts for mark in _WRITTEN.findall(text))
+    texts = _texts_of_rtf(data.decode("latin-1")) if archive is None else _texts(archive, kind)
+    found = (mark for text in texts for mark in _WRITTEN.findall("".join(text.split())))
+    return frozenset(_as_written(one, kind) for one in found)
+
+
+def _texts_of_rtf(rtf: str) -> Iterator[str]:
+    """Yield the text of a file, without and with the characters that older programs show in place of others."""
+    for one in (_AFTER_UNICODE.sub(r"\1", rtf), rtf) if "\\u" in rtf else (rtf,):
+        yield _CODE.sub(_sign, one).encode("ascii", "ignore").decode()
+
+
+def _sign(code: re.Match[str]) -> str:
+    if code[2] is not None:
+        return chr(int(code[2]) % (1 << 16))
+    return bytes.fromhex(code[1] or "").decode("latin-1")
 
 
 def _texts(archive: zipfile.ZipFile, kind: str) -> Iterator[str]:
@@ -77,6 +99,26 @@ def _texts(archive: zipfile.ZipFile, kind: str) -> Iterator[str]:
             part = archive.read(name) if role else b""
         except UNREADABLE:
             continue
-        if b"[" in part or b"&#" in part:
-            told = part.decode("utf-16" if b"\0" in part[:_HEAD_BYTES] else "utf-8", "replace")
-            yield html.unescape(_TAG.sub("", told))
+        if any(one in part for one in (b"[", b"&", b"\0")):
+            yield _text_of(part)
+
+
+def _text_of(part: bytes) -> str:
+    """Return the text of a part; one that is no well-formed XML, as pages of books may be, is read as it is."""
+    pieces: list[str] = []
+    known = in_known_encoding(part)
+    limit, parser = ExpansionLimit(known), expat.ParserCreate()
+
+    def text(told: str) -> None:
+        limit.take(len(told))
+        pieces.append(told)
+
+    parser.UseForeignDTD()  # unknown entities, such as &nbsp;, are no errors
+    parser.buffer_text = True
+    parser.CharacterDataHandler = text
+    parser.SkippedEntityHandler = lambda name, is_parameter: None if is_parameter else text(html.unescape(f"&{name};"))
+    try:
+        parser.Parse(known, True)
+    except (expat.ExpatError, ExpansionError, LookupError, ValueError):
+        return html.unescape(_TAG.sub("", decoded(part)))
+    return "".join(pieces)
