@@ -61,6 +61,8 @@ _LOSS = re.compile(
     re.IGNORECASE,
 )
 """Words of warnings that text was omitted."""
+_READ_HERE = ("got chartsheet)", "got dialogsheet)")
+"""Ends of warnings about sheets without cells, whose text is added to that of xberg."""
 _GAPS = re.compile(r"\bdeclared \d+ rows but only\b|\boutput truncated\b", re.IGNORECASE)
 """Words of warnings about sheets with few cells far from each other, of which cells were omitted."""
 _CELLS = re.compile(r"\bcell limit\b", re.IGNORECASE)
@@ -176,7 +178,7 @@ class OfficeFile:
             found.lacking, found.is_unusual = checked.lacking, checked.is_unusual
             if checked.further:
                 found.text = "\n".join([found.text.rstrip(), *checked.further]).lstrip("\n")
-        if found.lacking is None and any(_LOSS.search(one) and "got chartsheet" not in one for one in found.warnings):
+        if found.lacking is None and any(_LOSS.search(one) and not one.endswith(_READ_HERE) for one in found.warnings):
             found.lacking = PartLacking("unsupported", "a part of it was not read: text may be missing")
         return found
 

@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
+from nearkin.stages.documents.extraction.office_charts import chart_lines
 from nearkin.stages.documents.extraction.office_missing_words import TextToFind
 from nearkin.stages.documents.extraction.office_packages import UNREADABLE, PartsInUse
 from nearkin.stages.documents.extraction.office_part_reading import (
@@ -35,12 +36,6 @@ _ROLES = {
 _SHAPES = TextElements(("t",), ("Fallback", "rPh"))
 _COMMENTS = TextElements(("t", "text"), ("Fallback", "rPh"), ("text",))
 _ELEMENTS = {"comments": _COMMENTS, "threadedComment": _COMMENTS}
-_CACHES = ("strCache", "multiLvlStrCache", "strDim")
-_NUMBERS = ("numCache", "numLit", "numDim", "f", "formatCode", "Fallback")
-_TITLES = TextElements(("t", "v", "pt"), (*_CACHES, *_NUMBERS, "fld"), ("v", "pt"))
-"""Titles and labels of a chart, without fields that stand for values."""
-_LABELS = TextElements(_CACHES, _NUMBERS, ("v", "pt"))
-"""Names of series and categories, which repeat cells of a workbook."""
 _OF_THREAD = re.compile(r"tc=\{[^{}]*+\}")
 """Author of a note that repeats a threaded comment for older programs."""
 
@@ -156,9 +151,10 @@ def add_package(
         if one.role not in _ROLES[kind]:
             continue
         if one.role in _SHEETS:
+            further.lines += [one.title] if one.title else []
             further.add(one.name, ReadPart.headers, are_headers=True)
         elif one.role in _CHARTS:
-            further.add(one.name, lambda part: _of_chart(part, further.unknown if kind == "xlsx" else list))
+            further.add(one.name, partial(chart_lines, kind=kind, unknown=further.unknown))
         elif one.role == "comments" and one.source in threaded:
             further.add(one.name, _without_copies)
         else:
@@ -168,11 +164,6 @@ def add_package(
         further.add_captions(one.name for one in used.parts if one.role == "vmlDrawing")
     for name in used.unreadable:
         further.add(name, lambda _: ())
-
-
-def _of_chart(part: ReadPart, choice: Callable[[list[str]], list[str]]) -> list[str]:
-    """Return titles, and the names of series and categories that are chosen."""
-    return list(dict.fromkeys([*part.paragraphs(_TITLES), *choice(part.paragraphs(_LABELS))]))
 
 
 def _without_copies(part: ReadPart) -> list[str]:

@@ -47,11 +47,14 @@ class UsedPart(NamedTuple):
         Last word of the kind of the relationship that leads to it; "main" for the main part.
     source : str
         Name of the part that refers to it.
+    title : str
+        Name of a sheet, as it is shown.
     """
 
     name: str
     role: str
     source: str
+    title: str = ""
 
 
 class PartsInUse(NamedTuple):
@@ -90,11 +93,23 @@ def parts_in_use(archive: zipfile.ZipFile, kind: str) -> PartsInUse:
         except (*UNREADABLE, expat.ExpatError, ExpansionError):
             unreadable.append(relations)
             continue
+        titles: dict[str, str] = {}
         if part.name == main and _LISTED[kind]:
-            related = _in_order(related, attributes(archive, main, _LISTED[kind]))
-        told = [(_role(one), _present_name(present, part.name, one.get("Target", ""))) for one in related]
-        told = [one for one in told if one[0] in _FOLLOWED and posixpath.basename(one[1]) != _NOWHERE]
-        waiting += [UsedPart(name, role, part.name) for role, name in reversed(told)]
+            titles = _titles(attributes(archive, main, _LISTED[kind]))
+            places = {one: at for at, one in enumerate(titles)}
+            related.sort(key=lambda one: places.get(one.get("Id", ""), len(places)))
+        found_here = [
+            UsedPart(
+                _present_name(present, part.name, one.get("Target", "")),
+                one.get("Type", "").rpartition("/")[2],
+                part.name,
+                titles.get(one.get("Id", ""), ""),
+            )
+            for one in related
+        ]
+        waiting += [
+            one for one in reversed(found_here) if one.role in _FOLLOWED and posixpath.basename(one.name) != _NOWHERE
+        ]
     return PartsInUse(list(found.values()), unreadable)
 
 
@@ -121,15 +136,9 @@ def _relationships(archive: zipfile.ZipFile, name: str) -> list[Mapping[str, str
     return [one for told, one in found if told == "Relationship" and one.get("TargetMode") != "External"]
 
 
-def _in_order(related: list[Mapping[str, str]], listed: list[Mapping[str, str]]) -> list[Mapping[str, str]]:
-    """Return relationships, first those that elements of the part list, in their order."""
-    ids = [value for one in listed for key, value in one.items() if key.endswith("}id")]
-    places = {one: at for at, one in enumerate(ids)}
-    return sorted(related, key=lambda one: places.get(one.get("Id", ""), len(places)))
-
-
-def _role(relationship: Mapping[str, str]) -> str:
-    return relationship.get("Type", "").rpartition("/")[2]
+def _titles(listed: list[Mapping[str, str]]) -> dict[str, str]:
+    """Return the names of sheets by the ids of their relationships, in their order."""
+    return {value: one.get("name", "") for one in listed for key, value in one.items() if key.endswith("}id")}
 
 
 def _present_name(present: Mapping[str, str], source: str, target: str) -> str:

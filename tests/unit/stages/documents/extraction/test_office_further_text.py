@@ -195,6 +195,33 @@ def test_charts_and_diagrams_of_a_document_of_word():
     ]  # fmt: skip
 
 
+def test_all_names_in_a_chart_and_numbers_that_name_categories_are_read():
+    numbers = "<c:numCache><c:formatCode>{}</c:formatCode><c:pt><c:v>{}</c:v></c:pt></c:numCache>"
+    told = (
+        f"<c:separator>; </c:separator><c:separator> or </c:separator><c:trendline><c:name>Trend</c:name></c:trendline>"
+        f"<c:cat>{numbers.format('General', 2019)}{numbers.format('dd.mm.yy', 43466)}</c:cat>"
+        "<c:pivotSource><c:name>Table1</c:name></c:pivotSource><c:printSettings><c:headerFooter><c:oddHeader/>"
+        "<c:oddFooter>&amp;CBelow</c:oddFooter></c:headerFooter></c:printSettings></c:chartSpace>"
+    )
+    part = chart("It was", "dark").replace("</c:chartSpace>", told)
+    parts = {"word/_rels/document.xml.rels": relations("chart:charts/c.xml"), "word/charts/c.xml": part}
+    lines = ["It was", "or", "Trend", "dark", "2019", "Below"]
+    assert further(with_parts(make.docx(["It was"]), parts), "docx", "It was") == lines
+
+
+@pytest.mark.parametrize("kind", ["chartsheet", "dialogsheet"])
+def test_sheets_without_cells_have_names_and_headers(pool, tmp_path, kind):
+    parts = {
+        "xl/workbook.xml": f"<workbook xmlns='{SHEET}' xmlns:r='{KINDS}'><sheets><sheet name='First' sheetId='1' "
+        "r:id='r91'/><sheet name='Second' sheetId='2' r:id='r90'/></sheets></workbook>",
+        "xl/_rels/workbook.xml.rels": relations(f"{kind}:{kind}s/sheet1.xml", "worksheet:worksheets/sheet1.xml"),
+        f"xl/{kind}s/sheet1.xml": f"<{kind} xmlns='{SHEET}'>{HEADERS}</{kind}>",
+    }
+    found = extracted(pool, written(tmp_path, {"a.xlsx": with_parts(make.xlsx([["It was dark"]]), parts)}))["a.xlsx"]
+    assert found.origin.exception is None
+    assert text_of(found).split("\n")[1:] == ["It was dark", "Second", "Left & right", "Left", "Page of"]
+
+
 SPACES = (
     'xmlns:office="o" xmlns:text="t" xmlns:style="s" xmlns:table="b" xmlns:chart="c" xmlns:xlink="l" xmlns:draw="d"'
 )
