@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,10 +13,12 @@ import pyarrow as pa
 from nearkin.formats.sealed import damaged, missing
 from nearkin.records import I64
 from nearkin.runs.batches import mapped_batch, save_batch
-from nearkin.runs.files import writing
+from nearkin.runs.files import read_work_json, write_work_json, writing
 
 SPOOL = "spool"
 """Name of the spool in the work directory."""
+_FILES = "files"
+"""Name in the record of the files of an input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +73,25 @@ class Spool:
         """Write a chunk; the file appears only when it is complete."""
         save_batch(self.place(part, number), batch)
 
+    def keep_only_from(self, part: int, files: Sequence[Mapping[str, object]]) -> None:
+        """Remove what was read of an input from other files, or from other versions of its files.
+
+        Parameters
+        ----------
+        part : int
+        files : sequence of mapping
+            Values that identify the version of each file that is read now. They are recorded for the next call.
+        """
+        record = self.path / f"{part:09d}-files.json"
+        if record.exists() and read_work_json(record, (_FILES,))[_FILES] == files:
+            return
+        self.forget(part)
+        write_work_json(record, {_FILES: files})
+
     def forget(self, part: int) -> None:
         """Remove the chunks of an input, and what is noted about them."""
+        with writing(self.mark(part)):
+            self.mark(part).unlink(missing_ok=True)  # first: after an interruption no mark is without its chunks
         for path in self.path.glob(f"{part:09d}-*"):
             with writing(path):
                 path.unlink()

@@ -56,7 +56,8 @@ class ReadInputTask:
         """See `Task`."""
         first_source, given = pickle.loads(blocks[0].data)  # noqa: S301 (from the driver, through Spark, as tasks are)
         notes = Notes()
-        with given.reading(notes) as one:
+        with given.reading(notes, if_changed=lambda: self.spool.forget(target)) as one:
+            self.spool.keep_only_from(target, given.versions(notes))
             read = read_one(
                 target, first_source, one, self.spool, self.options, rules=self.rules, threads=1, progress=notes
             )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
 from importlib import metadata
 
 from nearkin.errors import SourceError
@@ -56,9 +56,26 @@ class TaskInput:
         """Sources of the input."""
         return _sources(self.one)
 
+    def versions(self, notes: Notes) -> list[dict[str, object]]:
+        """Return the version of each file that is read, after `reading` noted the checksums.
+
+        It is that of the driver, and the SHA-256 if the file has another time here.
+        """
+        sha256 = {one.path: one.sha256 for one in notes.checksums}
+        return [
+            {"driver": None if seen is None else asdict(seen), "sha256": sha256.get(source.path)}
+            for source, seen in zip(self.sources, self.seen, strict=True)
+        ]
+
     @contextlib.contextmanager
-    def reading(self, notes: Notes) -> Iterator[Files]:
+    def reading(self, notes: Notes, if_changed: Callable[[], object] = lambda: None) -> Iterator[Files]:
         """Lend the input for reading on this machine; files with another modification time are noted with checksums.
+
+        Parameters
+        ----------
+        notes : Notes
+        if_changed : callable
+            Removes what was read, if a file changed meanwhile.
 
         Raises
         ------
@@ -84,6 +101,7 @@ class TaskInput:
         yield self.one
         for source, before in zip(self.sources, here, strict=True):  # lines of a file that changed are of others
             if Seen.of(source.path) != before:
+                if_changed()
                 raise other_file(source.name, source.path, worker, "it changed while it was read")
 
 

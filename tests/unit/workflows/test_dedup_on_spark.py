@@ -1,0 +1,134 @@
+"""Reading of a deduplication on a cluster: its task and its stage, called as a cluster would call them."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from nearkin.engines.spark.blocks import Blocks, Kept, as_batch
+from nearkin.engines.spark.layout import Block
+from nearkin.engines.spark.stages import Stages
+from nearkin.errors import SourceError
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Silent
+from nearkin.runs.spool import Spool
+from nearkin.stages.documents.digest import file_sha256
+from nearkin.stages.documents.rules import ReadingRules
+from nearkin.stages.documents.sources import resolve_sources
+from nearkin.workflows.dedup.on_spark import reading as task_module
+from nearkin.workflows.dedup.on_spark.reading import ReadInputTask
+from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.reading import read_one
+from nearkin.workflows.reading.on_spark.notes import Notes, read_by_tasks, take_notes
+from nearkin.workflows.reading.on_spark.seen_files import FileChecksum
+from nearkin.workflows.reading.on_spark.tasks import task_blocks, task_input
+
+RIGHT, WRONG = ("".join(json.dumps({"text": f"{word} {i}"}) + "\n" for i in range(3)) for word in ("alpha", "omega"))
+
+
+@dataclass(frozen=True)
+class ReadingOfAFile:
+    """File, its task, and the times at which the driver and two workers have copies of it."""
+
+    path: Path
+    spool: Spool
+    driver_s: int = 1_700_000_000
+    worker_s: int = 1_700_000_500
+    blocks: list[Block] = field(default_factory=list)
+
+    def put(self, content: str, changed_s: int) -> None:
+        self.path.write_text(content)
+        os.utime(self.path, (changed_s, changed_s))
+
+    def read(self, content: str, changed_s: int) -> list[str]:
+        """Read it as a worker that has some bytes; check it as the driver; return the texts."""
+        self.put(RIGHT, self.driver_s)
+        [given] = [task_input([one]) for one in task_blocks(resolve_sources([str(self.path)]).sources, "utf-8")]
+        self.put(content, changed_s)
+        task = ReadInputTask(self.spool, DedupOptions(), ReadingRules())
+        self.blocks[:] = task(0, [Block("input", 0, pickle.dumps((0, given)))])
+        self.put(RIGHT, self.driver_s)
+        take_notes(self.blocks, Silent())
+        return [text for chunk in self.spool.chunks() for text in chunk.column("text").to_pylist()]
+
+
+@pytest.fixture
+def reading(tmp_path) -> ReadingOfAFile:
+    (tmp_path / "spool").mkdir()
+    return ReadingOfAFile(tmp_path / "a.jsonl", Spool(tmp_path / "spool"))
+
+
+@pytest.mark.parametrize("other_s", [0, 100])
+def test_texts_of_a_refused_file_are_read_again(other_s, reading):
+    """The task wrote them before the driver refused its checksum; the right file is copied to the worker meanwhile."""
+    right = ["alpha 0", "alpha 1", "alpha 2"]
+    with pytest.raises(SourceError, match="its content differs"):
+        reading.read(WRONG, reading.worker_s)
+    assert reading.read(RIGHT, reading.driver_s + other_s) == right
+    chunk = reading.spool.place(0, 0)
+    before = chunk.stat().st_ino
+    assert reading.read(RIGHT, reading.driver_s + other_s) == right
+    assert chunk.stat().st_ino == before, "a task that reads the same file again uses what is there"
+
+
+def test_texts_of_a_file_that_changed_while_it_was_read_are_not_kept(reading, monkeypatch):
+
+    def read_and_write(*args, **kwargs):
+        found = read_one(*args, **kwargs)
+        reading.put(WRONG, reading.worker_s)
+        return found
+
+    monkeypatch.setattr(task_module, "read_one", read_and_write)
+    with pytest.raises(SourceError, match="it changed while it was read"):
+        reading.read(RIGHT, reading.driver_s)
+    assert list(reading.spool.path.iterdir()) == []
+
+
+class StagesWithoutJava(Stages):
+    """Stages that are written and read as files by this process."""
+
+    def kept(self, name: str, make: Callable[[], list[Block]]) -> Blocks:  # type: ignore[override]
+        folder = self.folder / name
+        if not self.is_kept(name):
+            folder.mkdir(parents=True, exist_ok=True)
+            table = pa.Table.from_batches([as_batch(make())])
+            pq.write_table(table, folder / "part-0.parquet", write_page_checksum=True)
+            (folder / "_SUCCESS").touch()
+        return Blocks(None, kept=(Kept(folder),))  # type: ignore[arg-type]  # what is kept takes no frame
+
+
+def test_a_stage_that_the_driver_refuses_is_made_again(tmp_path):
+    path, n_made = tmp_path / "a.jsonl", list[str]()
+    stages = StagesWithoutJava(None, tmp_path / "stages", Meter(Silent()))  # type: ignore[arg-type]
+
+    def read(content: str) -> None:
+        """Read the file as a worker that has some bytes, and check it as the driver, unless the stage is kept."""
+
+        def make() -> list[Block]:
+            n_made.append(content)
+            notes = Notes()
+            path.write_text(content)
+            notes.checksums.append(FileChecksum("a.jsonl", str(path), "worker", file_sha256(str(path)), 1))
+            return list(notes.blocks(0, target=0))
+
+        stages.kept("read", make)
+        path.write_text(RIGHT)
+        os.utime(path, (1, 1))
+        read_by_tasks(stages, "read", make, Silent())  # type: ignore[arg-type]
+
+    read_by_tasks(stages, "other", lambda: [Block("numbers", 0, b"")], Silent())  # type: ignore[arg-type,return-value]
+    with pytest.raises(SourceError, match="its content differs"):
+        read(WRONG)
+    assert [stages.is_kept(name) for name in ("read", "other")] == [False, True]
+    read(RIGHT)
+    read(RIGHT)
+    assert n_made == [WRONG, RIGHT]
+    assert [stages.is_kept(name) for name in ("read", "other")] == [True, True]
