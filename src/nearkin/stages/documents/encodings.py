@@ -31,8 +31,9 @@ _OF_NAMES = ("idna", "punycode")
 """Encodings of domain names, which are not used for texts."""
 _FEWEST_ZEROS = 4
 NOT_TEXT = ", not text"
-_ADVICE = "repeat the command and add --encoding"
 """Words in the problem of a file that cannot be read as text, whatever its encoding."""
+_ADVICE = "repeat the command and add --encoding"
+"""Advice in the problem of a file that another encoding may be able to read; the encoding follows."""
 _BINARY_BYTES = 1 << 12
 # except those between the fields of load files, and the escape of East Asian encodings
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x14\x15\x1b"))
@@ -225,7 +226,9 @@ def looks_like_utf16(data: bytes) -> str | None:
 
 
 def problem_pieces(problem: str) -> tuple[MessagePiece, ...]:
-    r"""Return the problem of a document, as it is stored, as pieces of a message: its advice is one of them.
+    r"""Return the problem of a document as pieces of a message: its advice is one of them.
+
+    A problem is stored as text, in a column, so its advice is found by its words.
 
     Examples
     --------
