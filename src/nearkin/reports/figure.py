@@ -29,6 +29,26 @@ def at_both_widths(name: str, draw: Callable[[str, int], str]) -> tuple[str, str
     return wide, narrow
 
 
+def bins_from(
+    threshold: float | None, bin_edges: Sequence[float], counts: Sequence[int]
+) -> tuple[list[float], Sequence[int]]:
+    """Omit the empty bins below a threshold and let the first bin begin at it: no pair below it was counted.
+
+    Examples
+    --------
+    >>> bins_from(0.6, [0.0, 0.25, 0.5, 0.75, 1.0], [0, 0, 3, 4])
+    ([0.6, 0.75, 1.0], [3, 4])
+    """
+    if threshold is None:
+        return list(bin_edges), counts
+    last = len(counts) - 1
+    first = next((i for i, n in enumerate(counts) if n or bin_edges[i + 1] > threshold), last)
+    start = bin_edges[first]
+    if start < threshold < bin_edges[first + 1]:
+        start = threshold
+    return [start, *bin_edges[first + 1 :]], counts[first:]
+
+
 def bins_in_words(bin_edges: Sequence[float]) -> Iterator[str]:
     """Yield the bins of a histogram in words; the last one holds its upper end.
 

@@ -231,13 +231,19 @@ def test_a_run_against_another_collection() -> None:
     assert "compared with those of the other set, not with one another" in text
 
 
-def test_bins_below_the_threshold_are_left_out_only_where_they_are_empty() -> None:
-    edges, counts = [0.0, 0.4, 0.6, 0.8, 1.0], [0, 1, 0, 5]
-
+@pytest.mark.parametrize(
+    ("edges", "counts", "first"),
+    [
+        ([0.0, 0.4, 0.6, 0.8, 1.0], [0, 1, 0, 5], "0.40 to under 0.60"),
+        ([0.4, 0.6, 0.8, 0.9, 1.0], [0, 0, 0, 5], "0.80 to under 0.90"),
+        ([0.4, 0.7, 0.85, 1.0], [0, 3, 2], "0.80 to under 0.85"),
+    ],
+)
+def test_empty_bins_below_the_threshold_are_left_out(edges: list[float], counts: list[int], first: str) -> None:
     text = render(similarity_bin_edges=edges, similarity_counts=counts)
 
-    assert "0.40 to under 0.60" in text
-    assert "0.00 to under 0.40" not in text
+    assert text.partition("<summary>The numbers of this figure")[2].partition("<td>")[2].startswith(f"{first}<")
+    assert "Bars: verified pairs at or above the threshold, by Jaccard similarity." in text
 
 
 @pytest.mark.parametrize(("lowest", "is_said"), [(0.7, True), (0.8, False)])

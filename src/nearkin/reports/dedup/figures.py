@@ -10,7 +10,7 @@ from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import counted
 from nearkin.reports.criterion import measure_of
 from nearkin.reports.dedup.wording import outcome_of
-from nearkin.reports.figure import Figure, at_both_widths, bins_in_words
+from nearkin.reports.figure import Figure, at_both_widths, bins_from, bins_in_words
 from nearkin.reports.figures import RecallLine, binned_sizes, group_sizes, outcome_chart, similarity_chart
 
 _CURVE_STEPS = 100
@@ -52,11 +52,12 @@ def similarity_figure(
             bin_edges, counts, facts.threshold, recall, measure=measure_of(facts), name=name, width=width
         ),
     )
-    caption = f"Bars: verified pairs by {measure_of(facts)} similarity. Each exact copy counts as one pair"
+    above = "" if facts.threshold is None else " at or above the threshold"
+    caption = f"Bars: verified pairs{above}, by {measure_of(facts)} similarity. Each exact copy counts as one pair"
     caption += " of similarity 1."
     columns = (f"{measure_of(facts)} similarity", "Pairs")
-    bins = bins_in_words([round(edge, 6) for edge in bin_edges])
-    rows = tuple((words, f"{n:,}") for words, n in zip(bins, counts, strict=True))
+    edges, from_threshold = bins_from(facts.threshold, [round(edge, 6) for edge in bin_edges], counts)
+    rows = tuple((words, f"{n:,}") for words, n in zip(bins_in_words(edges), from_threshold, strict=True))
     return Figure(wide, narrow, caption + _about_line(facts, recall, curve), columns, rows)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from nearkin.manifests.pairs import PairsManifest
 from nearkin.nouns import counted
-from nearkin.reports.figure import Figure, at_both_widths, bins_in_words
+from nearkin.reports.figure import Figure, at_both_widths, bins_from, bins_in_words
 from nearkin.reports.quantities import parameter_text
 
 ARTICLE = "figure 1 of Ture, Elsayed and Lin, “No free lunch”, SIGIR 2011"
@@ -22,10 +22,10 @@ def cosine_figure(told: PairsManifest) -> Figure | None:
         return None
     first, step = told.histogram.start, told.histogram.step
     edges = [round(first + step * i, 9) for i in range(len(counts) + 1)]
-    start = next(i for i, n in enumerate(counts) if n or edges[i + 1] > threshold)
+    edges, from_threshold = bins_from(threshold, edges, counts)
     of = " at or above the threshold, before the best of each left document were selected"
     caption = f"Pairs by cosine{of if told.parameters['top'] else ''}."
-    return _histogram("cosines", edges[start:], counts[start:], threshold, caption)
+    return _histogram("cosines", edges, from_threshold, threshold, caption)
 
 
 def known_figure(told: PairsManifest) -> Figure | None:
