@@ -19,6 +19,7 @@ from nearkin.stages.documents.extraction.embedded import unwrapped
 from nearkin.stages.documents.extraction.kept_property import kept_property
 from nearkin.stages.documents.extraction.kinds import ZIPPED
 from nearkin.stages.documents.extraction.limits import raised_by
+from nearkin.stages.documents.extraction.office_far_cells import has_far_cells
 from nearkin.stages.documents.extraction.office_gaps import without_gaps
 from nearkin.stages.documents.extraction.office_marks import has_marks, without_marks, written_marks
 from nearkin.stages.documents.extraction.office_packages import UNREADABLE
@@ -140,6 +141,9 @@ class OfficeFile:
 
     def _read(self) -> ExtractedText:
         """Return the text; a file of an unusual make is written again first (`office_usual_form`)."""
+        without_far_cells = self._without_far_cells()
+        if without_far_cells is not None:
+            return without_far_cells
         try:
             found = self._extracted(self._data)
         except ExtractionError as error:
@@ -153,6 +157,14 @@ class OfficeFile:
         if again is not None and (again.lacking is None or len(again.text) > len(found.text)):
             return again
         return found
+
+    def _without_far_cells(self) -> ExtractedText | None:
+        """Return the text of a workbook whose empty cells do not fit into memory; None for any other file."""
+        if self._given.kind not in ("xlsx", "ods") or not self._has_parts:
+            return None
+        n_bytes, ratio = self._given.limits["output_bytes"], self._given.limits["compression_ratio"]
+        has_far = has_far_cells(self._given.blob.archive, self._given.kind, n_bytes, ratio)
+        return self._read_again(has_gaps=True) if has_far else None
 
     def _read_again(self, *, has_gaps: bool) -> ExtractedText | None:
         """Return the text of the file in its usual form, or without gaps; None if it has none or is not read either."""

@@ -1,7 +1,8 @@
 """Workbooks with cells far away from the others, written again without the empty rows and cells between them.
 
 xberg skips a sheet of more than 100,000 rows of which few cells hold data, and counts the empty cells towards the limit
-of cells. A single number in the last row of a sheet is enough. The words and their order are the same in both forms.
+of cells. Of smaller sheets it keeps the empty cells in memory (`office_far_cells`). A single number in the last row is
+enough. The words and their order are the same in both forms.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ import io
 import re
 import zipfile
 from typing import NamedTuple
+from xml.parsers import expat
 
 from nearkin.stages.documents.extraction.office_packages import UNREADABLE
 from nearkin.stages.documents.extraction.office_parts import parts_of
-from nearkin.stages.documents.extraction.office_usual_form import is_too_big
+from nearkin.stages.documents.extraction.office_usual_form import is_too_big, usual_xml
+from nearkin.stages.documents.extraction.office_xml import ExpansionError
 
 _PREFIX = rb"(?:[\w.-]++:)?"
 _MAX_HEAD = 200
@@ -34,9 +37,13 @@ class _SheetElements(NamedTuple):
     cell: re.Pattern[bytes]
     place: re.Pattern[bytes] | None
 
+    def n_cells(self, sheet: bytes) -> int:
+        """Return the number of cells, empty ones included."""
+        return sum(1 for _ in self.cell.finditer(sheet))
+
 
 _VALUE = rb"(?:" + _empty(b"v").pattern + rb")?"
-_ELEMENTS = {
+SHEET_ELEMENTS = {
     "xlsx": _SheetElements(
         _empty(b"c", _VALUE),
         _empty(b"row"),
@@ -68,7 +75,7 @@ def without_gaps(archive: zipfile.ZipFile, kind: str, max_bytes: int, max_ratio:
     bytes or None
         None for other kinds, and for a workbook that cannot be read, is too big or has too many cells.
     """
-    if kind not in _ELEMENTS or is_too_big(archive, max_bytes, max_ratio):
+    if kind not in SHEET_ELEMENTS or is_too_big(archive, max_bytes, max_ratio):
         return None
     sheets = {part.name for part in parts_of(archive, kind) if part.role in ("worksheet", "content")}
     sink = io.BytesIO()
@@ -78,13 +85,23 @@ def without_gaps(archive: zipfile.ZipFile, kind: str, max_bytes: int, max_ratio:
                 part = archive.read(name)
                 if name in sheets:
                     part = compact_sheet(part, kind)
-                    max_cells -= sum(1 for _ in _ELEMENTS[kind].cell.finditer(part))
+                    max_cells -= SHEET_ELEMENTS[kind].n_cells(part)
                     if max_cells < 0:
                         return None
-                written.writestr(name, part)
+                written.writestr(name, plain_xml(part) if name.endswith(".xml") else part)
     except UNREADABLE:
         return None
     return sink.getvalue()
+
+
+def plain_xml(part: bytes) -> bytes:
+    """Return an XML file in UTF-8, without comments, CDATA sections and entities, if it is well-formed."""
+    if not (b"\0" in part[:_MAX_HEAD] or b"<!" in part):
+        return part
+    try:
+        return usual_xml(part)
+    except (expat.ExpatError, ExpansionError, LookupError, ValueError):
+        return part
 
 
 def compact_sheet(part: bytes, kind: str) -> bytes:
@@ -95,8 +112,9 @@ def compact_sheet(part: bytes, kind: str) -> bytes:
     >>> compact_sheet(b'<row r="1"><c r="A1" s="2"/><c r="C1"><v>3</v></c></row><row r="9"/><row r="12"></row>', "xlsx")
     b'<row ><c ><v>3</v></c></row>'
     """
-    if b"\0" in part[:_MAX_HEAD] or b"<!" in part:  # UTF-16, comments, CDATA sections
+    part = plain_xml(part)
+    if b"\0" in part[:_MAX_HEAD] or b"<!" in part:  # not well-formed
         return part
-    elements = _ELEMENTS[kind]
+    elements = SHEET_ELEMENTS[kind]
     part = elements.empty_row.sub(b"", elements.empty_cell.sub(b"", part))
     return part if elements.place is None else elements.place.sub(rb"\1", part)

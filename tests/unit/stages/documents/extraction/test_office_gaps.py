@@ -5,8 +5,11 @@ from __future__ import annotations
 import io
 import zipfile
 
+import pytest
+
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
+from nearkin.stages.documents.extraction.office_far_cells import has_far_cells
 from nearkin.stages.documents.extraction.office_gaps import without_gaps
 
 SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -29,12 +32,11 @@ def workbook(*places: str) -> bytes:
     return make.zipped(parts | {"xl/worksheets/sheet1.xml": sheet})
 
 
-def open_workbook(gap: str) -> bytes:
+def open_workbook(gap: str, columns: str = "1") -> bytes:
     cells = [f'<table:table-cell office:value-type="string"><text:p>{one}</text:p></table:table-cell>' for one in WORDS]
     empty = f'<table:table-row table:number-rows-repeated="{gap}"><table:table-cell/></table:table-row>'
-    rows = (
-        f"<table:table-row>{cells[0]}<table:table-cell/>{cells[1]}</table:table-row>{empty}<table:table-row>{cells[2]}"
-    )
+    between = f"<table:table-cell table:number-columns-repeated='{columns}'/>"
+    rows = f"<table:table-row>{cells[0]}{between}{cells[1]}</table:table-row>{empty}<table:table-row>{cells[2]}"
     kind = "application/vnd.oasis.opendocument.spreadsheet"
     return make.zipped({
         "mimetype": kind,
@@ -56,6 +58,31 @@ def test_cells_in_the_last_row_and_in_the_last_column_are_read(pool, tmp_path):
     assert {name: " ".join(text_of(one).split()[1:]) for name, one in found.items()} == dict.fromkeys(
         files, " ".join(WORDS)
     )
+
+
+@pytest.mark.parametrize("change", ["", "<!-- -->", "<![CDATA[]]>", "utf-16"])
+def test_cells_far_from_each_other_are_read_in_little_memory(change, pool, tmp_path):
+    sheet, name = workbook("A1", "A3", "XFD5000"), "xl/worksheets/sheet1.xml"
+    with zipfile.ZipFile(io.BytesIO(sheet)) as archive:
+        parts = {one: archive.read(one) for one in archive.namelist()}
+    if change == "utf-16":
+        parts[name] = f"<?xml version='1.0' encoding='utf-16'?>{parts[name].decode()}".encode("utf-16")
+    else:
+        parts[name] = parts[name].replace(b"</x:sheetData>", f"{change}</x:sheetData>".encode())
+    files = {"a.xlsx": make.zipped(parts)} | ({} if change else {"a.ods": open_workbook("5000", columns="16000")})
+    for data, kind in ((data, name[-4:].strip(".")) for name, data in files.items()):
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            assert has_far_cells(archive, kind, 1 << 20, 1000)
+    found = extracted(pool, written(tmp_path, files))
+    assert {name: (one.origin.exception, " ".join(text_of(one).split()[1:])) for name, one in found.items()} == (
+        dict.fromkeys(files, (None, " ".join(WORDS)))
+    )
+
+
+def test_usual_workbooks_have_no_far_cells():
+    for data, kind in ((workbook("A1", "A3", "Z1000"), "xlsx"), (open_workbook("5000"), "ods")):
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            assert not has_far_cells(archive, kind, 1 << 20, 1000)
 
 
 def test_a_workbook_of_too_many_cells_is_not_written_again():
