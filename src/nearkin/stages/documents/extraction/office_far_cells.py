@@ -15,11 +15,10 @@ from nearkin.stages.documents.extraction.office_usual_form import is_too_big
 
 _MAX_SPANNED, _SPARSE = 1 << 22, 4
 """Cells that a workbook may span in memory, or the multiple of those that it has."""
-_FEW_SPANNED, _MANY_SPANNED = 1 << 16, 1 << 18
-_SMALL_SHEET, _START_OF_SHEET = 1 << 16, 1 << 11
-_USUAL_BYTES_OF_CELL = 16
+_FEW_SPANNED = 1 << 16
+_END_OF_SHEET, _START_OF_SHEET = 1 << 16, 1 << 11
 _SHEET = re.compile(r"xl/worksheets/[^/]+\.xml", re.IGNORECASE)
-_DIMENSION = re.compile(rb"""<(?:[\w.-]++:)?dimension\s[^<>]*?\bref=["']([A-Z]+)(\d+):([A-Z]+)(\d+)["']""")
+_DIMENSION = re.compile(rb"""<(?:[\w.-]++:)?dimension\s[^<>]*?\bref=["']([A-Z]+)(\d{1,9}):([A-Z]+)(\d{1,9})["']""")
 _COLUMN = re.compile(rb"""r=["']([A-Z]{2,3})\d""")
 _ROW, _ROW_OF_CELL = re.compile(rb"""r=["'](\d{1,9})["']"""), re.compile(rb"""r=["'][A-Z]++(\d{1,9})["']""")
 _WIDE = ((re.compile(rb"""r=["'][A-Z]{3}\d"""), 16384), (re.compile(rb"""r=["'][E-Z][A-Z]\d"""), 702))
@@ -42,31 +41,33 @@ def has_far_cells(archive: zipfile.ZipFile, kind: str, max_bytes: int, max_ratio
     """
     if kind not in SHEET_ELEMENTS or is_too_big(archive, max_bytes, max_ratio):
         return False
-    n_spanned = n_cells = 0
+    n_spanned, wide = 0, []
     try:
         for entry in archive.infolist():
             is_sheet = entry.filename == "content.xml" if kind == "ods" else _SHEET.fullmatch(entry.filename)
-            if not is_sheet or (kind == "xlsx" and _declares_few(archive, entry)):
+            if not is_sheet:
                 continue
-            part = plain_xml(archive.read(entry))
-            n = _spanned_in_open_document(part) if kind == "ods" else _spanned(part)
+            n = _declared(archive, entry) if kind == "xlsx" else None
+            if n is None:
+                part = plain_xml(archive.read(entry))
+                n = _spanned_in_open_document(part) if kind == "ods" else _spanned(part)
             n_spanned += n
-            n_cells += SHEET_ELEMENTS[kind].n_cells(part) if n > _MANY_SPANNED else 0
+            wide += [entry] if n > _FEW_SPANNED else []
+        if n_spanned <= _MAX_SPANNED:
+            return False
+        n_cells = sum(SHEET_ELEMENTS[kind].n_cells(plain_xml(archive.read(one))) for one in wide)
     except UNREADABLE:
         return False
-    return n_spanned > max(_MAX_SPANNED, _SPARSE * n_cells)
+    return n_spanned > _SPARSE * n_cells
 
 
-def _declares_few(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bool:
-    """Whether a large sheet of Excel declares that it spans few cells for its size; a small one is quickly read."""
-    if entry.file_size <= _SMALL_SHEET:
-        return False
+def _declared(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> int | None:
+    """Return how many cells a sheet of Excel declares to span; None if it does not, or declares a single one."""
     with archive.open(entry) as part:
         told = _DIMENSION.search(part.read(_START_OF_SHEET))
     if told is None:
-        return False
-    n_spanned = (int(told[4]) - int(told[2]) + 1) * (_column(told[3]) - _column(told[1]) + 1)
-    return n_spanned <= max(_FEW_SPANNED, entry.file_size // _USUAL_BYTES_OF_CELL)
+        return None
+    return (int(told[4]) - int(told[2]) + 1) * (_column(told[3]) - _column(told[1]) + 1)
 
 
 def _spanned(sheet: bytes) -> int:
@@ -77,11 +78,12 @@ def _spanned(sheet: bytes) -> int:
     >>> _spanned(b'<row r="1"><c r="A1"/></row><row r="4000"><c r="XFD4000"/></row>')
     65536000
     """
-    rows = [*_ROW.findall(sheet), *_ROW_OF_CELL.findall(sheet, max(0, len(sheet) - _SMALL_SHEET))]
+    rows = [*_ROW.findall(sheet), *_ROW_OF_CELL.findall(sheet, max(0, len(sheet) - _END_OF_SHEET))]
     n_rows = max(map(int, rows), default=0)
     n_columns = next((n for pattern, n in _WIDE if pattern.search(sheet)), _OTHER_COLUMNS)
     if n_rows * n_columns > _FEW_SPANNED:
-        n_columns = max(map(_column, set(_COLUMN.findall(sheet))), default=_OF_ONE_LETTER)
+        wide = set(_COLUMN.findall(sheet))
+        n_columns = _column(max(wide, key=lambda one: (len(one), one))) if wide else _OF_ONE_LETTER
     return n_rows * n_columns
 
 

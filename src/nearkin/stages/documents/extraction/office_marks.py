@@ -28,6 +28,8 @@ _WRITTEN = re.compile(rf"\[\^[\w-]*+\]|\[cmt:\d+\]|\[Image(?::[^\]]{{0,{_MAX_IMA
 _LENGTH = len("[Image:") + _MAX_IMAGE
 _TAG = re.compile(r"<[^<>]*+>")
 _CODE = re.compile(r"\\'([0-9a-fA-F]{2})|\\u(-?\d{1,5}) ?|\\[a-zA-Z]+-?\d* ?|[{}\r\n]")
+_HEXADECIMAL = re.compile(rb"[0-9a-fA-F\r\n]{256,}+")
+"""Images and embedded files in RTF."""
 _AFTER_UNICODE = re.compile(r"(\\u-?\d{1,5} ?)(?:\\'[0-9a-fA-F]{2}|[^\\{}])")
 """A character of RTF, and the one that older programs show in its place."""
 
@@ -76,7 +78,7 @@ def written_marks(data: bytes, archive: zipfile.ZipFile | None, kind: str) -> fr
         Any other file; None for RTF.
     kind : str
     """
-    texts = _texts_of_rtf(data.decode("latin-1")) if archive is None else _texts(archive, kind)
+    texts = _texts_of_rtf(_HEXADECIMAL.sub(b"", data).decode("latin-1")) if archive is None else _texts(archive, kind)
     found = (mark for text in texts for mark in _WRITTEN.findall("".join(text.split())))
     return frozenset(_as_written(one, kind) for one in found)
 

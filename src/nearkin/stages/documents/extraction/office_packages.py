@@ -26,6 +26,7 @@ ROLES = (
     "notesSlide",
 )  # fmt: skip
 """Last words of the content types and of the kinds of relationships of parts."""
+_OF_MAIN = b".main+xml"
 _FOLLOWED = frozenset((
     *ROLES, "chartsheet", "dialogsheet", "threadedComment", "drawing", "vmlDrawing", "chart", "chartEx",
     "chartUserShapes", "diagramData", "aFChunk",
@@ -98,23 +99,23 @@ def parts_in_use(archive: zipfile.ZipFile, kind: str) -> PartsInUse:
             titles = _titles(attributes(archive, main, _LISTED[kind]))
             places = {one: at for at, one in enumerate(titles)}
             related.sort(key=lambda one: places.get(one.get("Id", ""), len(places)))
-        found_here = [
-            UsedPart(
-                _present_name(present, part.name, one.get("Target", "")),
-                one.get("Type", "").rpartition("/")[2],
-                part.name,
-                titles.get(one.get("Id", ""), ""),
-            )
-            for one in related
-        ]
+        followed = [(one, role) for one in related if (role := one.get("Type", "").rpartition("/")[2]) in _FOLLOWED]
         waiting += [
-            one for one in reversed(found_here) if one.role in _FOLLOWED and posixpath.basename(one.name) != _NOWHERE
+            UsedPart(name, role, part.name, titles.get(one.get("Id", ""), ""))
+            for one, role in reversed(followed)
+            if posixpath.basename(name := _present_name(present, part.name, one.get("Target", ""))) != _NOWHERE
         ]
     return PartsInUse(list(found.values()), unreadable)
 
 
 def main_part(archive: zipfile.ZipFile, kind: str) -> str:
     """Return the name of the main part of a file of Word, Excel or PowerPoint; its usual name if none is declared."""
+    try:
+        types = archive.read(CONTENT_TYPES)
+    except UNREADABLE:
+        return MAIN[kind]
+    if types.count(_OF_MAIN) == 1 and b'"/%s"' % MAIN[kind].encode() in types:  # spares parsing
+        return MAIN[kind]
     roles = declared_roles(archive)
     return next((name for name, role in roles.items() if role == "main"), MAIN[kind])
 

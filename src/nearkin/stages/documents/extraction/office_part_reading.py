@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Container
+from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 from xml.parsers import expat
@@ -26,6 +27,7 @@ from nearkin.stages.documents.extraction.office_xml import (
     in_known_encoding,
     is_in_other_encoding,
     quick_pieces,
+    starts_of,
     without_omitted,
 )
 from nearkin.stages.documents.origin import ExceptionKind
@@ -53,7 +55,6 @@ _AT_END = frozenset(
 """Errors that only the end of a file causes."""
 
 
-_HEADERS_OF_SHEET = re.compile(rb"<(?:[^\s<>/:]++:)?headerFooter(?=[\s/>])")
 _HEADERS_OF_PAGES = [f"{one}{what}" for one in ("odd", "even", "first") for what in ("Header", "Footer")]
 _HEADERS = TextElements(_HEADERS_OF_PAGES, (), _HEADERS_OF_PAGES)
 _SECTION = re.compile(r"&[LCR]")
@@ -183,16 +184,15 @@ class ReadPart:
 
     def _quick_headers(self) -> list[str]:
         """Return headers and footers as they are, of a sheet in which each ``<`` begins a tag; cells are not parsed."""
-        found, at, view = [], 0, memoryview(self._data)
-        while (tag := _HEADERS_OF_SHEET.search(self._data, at)) is not None:
+        found, view, end = [], memoryview(self._data), 0
+        for at in starts_of(self._data, b"headerFooter"):
+            if at < end:
+                continue
             parser = self._parser()
             listener = TextListener(parser, _HEADERS, ExpansionLimit(self._data))
-            try:
-                parser.Parse(view[tag.start() :], True)
-            except expat.ExpatError:  # what follows the element is no end of a file
-                at = tag.start() + max(1, parser.ErrorByteIndex)
-            else:
-                at = len(self._data)
+            with suppress(expat.ExpatError):  # what follows the element is no end of a file
+                parser.Parse(view[at:], True)
+            end = at + max(1, parser.ErrorByteIndex)
             found += listener.paragraphs()
         return found
 

@@ -33,8 +33,12 @@ from nearkin.stages.documents.extraction.office_part_reading import (
     ReadPart,
     expanding,
 )
-from nearkin.stages.documents.extraction.office_xml import ExpansionError
-from nearkin.stages.documents.extraction.open_document_further_text import add_open_document, remarks
+from nearkin.stages.documents.extraction.office_xml import ExpansionError, StartTag
+from nearkin.stages.documents.extraction.open_document_further_text import (
+    add_open_document,
+    remarks,
+    tags_of_open_document,
+)
 
 _WITH_TEXT = re.compile(
     r"word/(?:document|header|footer|footnotes|endnotes|comments)\w*\.xml"
@@ -61,6 +65,7 @@ _KNOWN_NAME = re.compile(
 _ROLES_WITHOUT_COMMENTS = tuple(one for one in ROLES if one != "comments")
 """Roles of parts that xberg reads of workbooks and presentations."""
 _PAGE = re.compile(r".+\.x?html?", re.IGNORECASE)
+_OPEN_DOCUMENTS = ("odt", "ods", "odp")
 _STYLES = {"odt": "styles", "odp": "masters"}
 """Roles of the styles of open documents with headers and footers that are read."""
 _WITH_WORD_ART = frozenset(("document", "header", "footer"))
@@ -133,6 +138,7 @@ class _PartsCheck:
         self._text = TextToFind(text)
         self._not_found: list[tuple[OfficePart, list[str]]] = []
         self._headers: dict[str, list[str]] = {}
+        self._tags: dict[str, list[StartTag]] = {}
         self._beside: list[str] = []
         self.is_unusual = False
 
@@ -147,6 +153,8 @@ class _PartsCheck:
                 return PartLacking("corrupt", f"its {part.name} {read.fault}: text may be missing")
             self.is_unusual |= read.is_unusual
             try:
+                if self._kind in _OPEN_DOCUMENTS and part.name in ("content.xml", "styles.xml"):
+                    self._tags[part.name] = tags_of_open_document(read, self._kind)
                 if part.role == "worksheet" and (headers := read.headers()):
                     self._headers[part.name] = headers
                 if part.role in _WITH_WORD_ART:
@@ -197,8 +205,8 @@ class _PartsCheck:
         further.lines += self._beside if self._kind == "ods" else further.not_read(dict.fromkeys(self._beside))
         if self._kind in MAIN:
             add_package(further, self._kind, self._used, self._headers)
-        elif self._kind != "epub":
-            add_open_document(further, self._archive, self._kind)
+        elif self._kind in _OPEN_DOCUMENTS:
+            add_open_document(further, self._archive, self._kind, self._tags)
         return further
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import codecs
 import html
 import re
-from collections.abc import Container, Iterable
-from functools import lru_cache
+from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple
 from xml.parsers import expat
 
@@ -20,6 +19,9 @@ _PIECE = re.compile(rb">([^<]++)<(/(?:[\w.-]++:)?t\s*+>)?")
 """Text before a tag, and the tag if it ends an element ``t``; each sign is read once."""
 _DECLARATION_BYTES = 1024
 _END_OF_BOM = 3
+_MAX_PREFIX = 200
+_PREFIX = re.compile(rb"(?:[^\s<>/:]++:)?")
+_TAG = re.compile(rb"""<(?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+>""")
 _OF_SEVERAL_BYTES = frozenset((
     "shift_jis", "shift_jis_2004", "shift_jisx0213", "cp932", "euc_jp", "euc_jis_2004", "euc_jisx0213", "iso2022_jp",
     "gb2312", "gbk", "gb18030", "hz", "big5", "big5hkscs", "cp950", "euc_kr", "cp949", "johab", "iso2022_kr",
@@ -291,9 +293,9 @@ def start_tags(part: bytes, *names: str) -> list[StartTag]:
     found: list[StartTag] = []
     known = in_known_encoding(part)
     if not (is_in_other_encoding(known) or b"<!" in known or known.find(b"<?", _END_OF_BOM + 1) >= 0):
-        # each "<" begins a tag
-        tags = [one[0].removesuffix(b">").removesuffix(b"/") for one in _tag_pattern(names).finditer(known)]
-        known = b"".join([b"<_>", *(b"%s/>" % one for one in tags), b"</_>"])
+        starts = sorted(at for one in names for at in starts_of(known, one.encode()))
+        tags = [tag[0] for at in starts if (tag := _TAG.match(known, at)) is not None]
+        known = b"".join([b"<_>", *(one if one.endswith(b"/>") else b"%s/>" % one[:-1] for one in tags), b"</_>"])
     limit, parser = ExpansionLimit(part), expat.ParserCreate()
 
     def start(name: str, attributes: dict[str, str]) -> None:
@@ -308,10 +310,18 @@ def start_tags(part: bytes, *names: str) -> list[StartTag]:
     return found
 
 
-@lru_cache(maxsize=8)
-def _tag_pattern(names: tuple[str, ...]) -> re.Pattern[bytes]:
-    local = "|".join(names).encode()
-    return re.compile(rb"<(?:[^\s<>/:]++:)?(?:" + local + rb""")(?=[\s/>])(?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+>""")
+def starts_of(part: bytes, local: bytes) -> Iterator[int]:
+    """Yield where the start tags of an element begin in a part in which each ``<`` begins a tag.
+
+    Examples
+    --------
+    >>> list(starts_of(b"<x:b c='b '><b/></x:b>", b"b"))
+    [0, 12]
+    """
+    for found in re.finditer(re.escape(local) + rb"(?=[\s/>])", part):
+        at = part.rfind(b"<", max(0, found.start() - _MAX_PREFIX), found.start())
+        if at >= 0 and _PREFIX.fullmatch(part, at + 1, found.start()) is not None:
+            yield at
 
 
 class _LocalNames(dict[str, str]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import zipfile
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -49,11 +49,20 @@ class _OpenObject(NamedTuple):
     is_usual: bool
 
 
-def add_open_document(further: FurtherText, archive: zipfile.ZipFile, kind: str) -> None:
-    """Add the headers of the sheets that are in use, and the text of objects."""
+def tags_of_open_document(part: ReadPart, kind: str) -> list[StartTag]:
+    """Return the start tags in the content or in the styles that `add_open_document` needs."""
+    return start_tags(part.data, "object", *(("style", "table") if kind == "ods" else ()))
+
+
+def add_open_document(
+    further: FurtherText, archive: zipfile.ZipFile, kind: str, tags: Mapping[str, list[StartTag]]
+) -> None:
+    """Add the headers of the sheets that are in use, and the text of objects.
+
+    ``tags`` are those of `tags_of_open_document`, by the names of the parts.
+    """
     names = frozenset(archive.namelist())
-    content = _tags(archive, _CONTENT, "object", *(("style", "table") if kind == "ods" else ()))
-    styles = _tags(archive, _STYLES, "object", "style") if _STYLES in names else []
+    content, styles = tags.get(_CONTENT, []), tags.get(_STYLES, [])
     if kind == "ods" and _STYLES in names:
         masters = attributes(archive, _STYLES, "master-page")
         told = [value for one in masters for key, value in one.items() if key.endswith("}name")]
@@ -69,10 +78,10 @@ def remarks(part: ReadPart) -> list[str]:
     return part.paragraphs(_ANNOTATIONS) if part.has(b"annotation") else []
 
 
-def _tags(archive: zipfile.ZipFile, name: str, *elements: str) -> list[StartTag]:
-    """Return the start tags of some elements; none of a part that cannot be read, which is reported elsewhere."""
+def _objects_in(archive: zipfile.ZipFile, name: str) -> list[StartTag]:
+    """Return the start tags of objects in an object; none if it cannot be read, which is reported elsewhere."""
     try:
-        return start_tags(archive.read(name), *elements)
+        return start_tags(archive.read(name), "object")
     except (*UNREADABLE, expat.ExpatError):
         return []
 
@@ -101,7 +110,7 @@ def _objects(archive: zipfile.ZipFile, tags: list[StartTag], names: Collection[s
             if one is None or one.name in found:
                 continue
             found[one.name] = one
-            waiting.append((posixpath.dirname(one.name), _tags(archive, one.name, "object")))
+            waiting.append((posixpath.dirname(one.name), _objects_in(archive, one.name)))
     return list(found.values())
 
 
