@@ -18,7 +18,7 @@ from nearkin.stages.documents.extraction.office_parts import parts_of
 from nearkin.stages.documents.extraction.office_usual_form import is_too_big, usual_xml
 from nearkin.stages.documents.extraction.office_xml import ExpansionError
 
-_PREFIX = rb"(?:[\w.-]++:)?"
+_PREFIX = rb"(?:[^\s<>/:]++:)?"
 _MAX_HEAD = 200
 """Bytes of the beginning of a sheet in which a declaration of an encoding stands."""
 

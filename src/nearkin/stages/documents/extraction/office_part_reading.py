@@ -41,6 +41,7 @@ USUAL_SLIDE = re.compile(r"ppt/slides/slide\d+\.xml")
 _END_OF_PAGE = re.compile(rb"</(?:\w+:)?html\s*>", re.IGNORECASE)
 _OF_WORD = frozenset(("document", "header", "footer", "footnotes", "endnotes"))
 MISSING = "is missing"
+_STRING_OF_FORMULA = (b'"str"', b"'str'")
 _STRICT = b"//purl.oclc.org/ooxml/"
 _HEAD_BYTES = 4096
 _AT_END = frozenset(
@@ -123,9 +124,9 @@ class ReadPart:
         """Whether a part without words, or all its text as it is, is found quickly."""
         if self._part.role not in _ELEMENTS or self._data == b"":
             return True
-        if self._is_sheet and not any(one in self._data for one in (b'"inlineStr"', b'"str"', b"\0")):
+        if self._is_sheet and not any(one in self._data for one in (b"inlineStr", *_STRING_OF_FORMULA, b"\0")):
             return True
-        if self._is_sheet and b'"str"' in self._data:
+        if self._is_sheet and any(one in self._data for one in _STRING_OF_FORMULA):
             return False
         take = self._part.is_once
         if self._pieces is not None:

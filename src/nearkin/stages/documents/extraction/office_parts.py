@@ -19,7 +19,6 @@ from nearkin.stages.documents.extraction.office_missing_words import TextToFind
 from nearkin.stages.documents.extraction.office_packages import (
     MAIN,
     ROLES,
-    UNREADABLE,
     PartsInUse,
     attributes,
     declared_roles,
@@ -33,6 +32,7 @@ from nearkin.stages.documents.extraction.office_part_reading import (
     ReadPart,
     expanding,
 )
+from nearkin.stages.documents.extraction.office_shared_strings import used_strings
 from nearkin.stages.documents.extraction.office_xml import ExpansionError, StartTag
 from nearkin.stages.documents.extraction.open_document_further_text import (
     add_open_document,
@@ -69,11 +69,6 @@ _OPEN_DOCUMENTS = ("odt", "ods", "odp")
 _STYLES = {"odt": "styles", "odp": "masters"}
 """Roles of the styles of open documents with headers and footers that are read."""
 _WITH_WORD_ART = frozenset(("document", "header", "footer"))
-_SHARED_STRING = re.compile(
-    rb"""<(?:[\w.-]++:)?c\b(?=[^<]*?\bt=["']s["'])(?:[^<>"']++|"[^<"]*+"|'[^<']*+')*+>"""
-    rb"""\s*+<(?:[\w.-]++:)?v[^<>]*+>\s*+(\d{1,9})"""
-)
-"""Cell with a shared string; no sign is read from many places, which a hostile sheet could make costly."""
 
 
 class PartsChecked(NamedTuple):
@@ -144,10 +139,10 @@ class _PartsCheck:
 
     def read(self, parts: list[OfficePart]) -> PartLacking | None:
         """Read the parts and look for their text; return what is wrong with the first one that cannot be read."""
-        used_strings = cache(lambda: _used_strings(self._archive, parts))
+        shown = cache(lambda: used_strings(self._archive, [one.name for one in parts if one.role == "worksheet"]))
         for part in parts:
             read = ReadPart(self._archive, part)
-            if read.fault == MISSING and part.role == "sharedStrings" and not used_strings():
+            if read.fault == MISSING and part.role == "sharedStrings" and not shown():
                 continue
             if read.fault is not None:
                 return PartLacking("corrupt", f"its {part.name} {read.fault}: text may be missing")
@@ -163,7 +158,7 @@ class _PartsCheck:
                     self._beside = remarks(read)
                 if read.is_found(self._text):
                     continue
-                paragraphs = read.not_found(self._text, used_strings() if part.role == "sharedStrings" else None)
+                paragraphs = read.not_found(self._text, shown() if part.role == "sharedStrings" else None)
                 if part.role == "content" and self._kind != "ods":
                     self._beside = remarks(read)
             except ExpansionError:
@@ -256,19 +251,3 @@ def _roles_in_book(archive: zipfile.ZipFile, names: Iterable[str]) -> dict[str, 
         pages = [one for one in read if "html" in one.get("media-type", "")]
         return {resolved(package, one.get("href", "")): "page" for one in pages}
     return dict.fromkeys(filter(_PAGE.fullmatch, names), "page")
-
-
-def _used_strings(archive: zipfile.ZipFile, parts: Iterable[OfficePart]) -> set[int] | None:
-    """Return the positions of the shared strings that cells show; None if a sheet cannot be searched for them."""
-    used: set[int] = set()
-    for part in parts:
-        if part.role != "worksheet":
-            continue
-        try:
-            sheet = archive.read(part.name)
-        except UNREADABLE:
-            return None
-        if b"\0" in sheet:  # UTF-16
-            return None
-        used.update(map(int, _SHARED_STRING.findall(sheet)))
-    return used

@@ -13,9 +13,9 @@ MAX_EXPANSION = 4
 """Maximum number of elements and characters in a part, as a multiple of its bytes: only entities make so many."""
 _FREE_SIGNS = 1 << 18
 _OTHER_ENCODING = re.compile(
-    rb"""\s*<\?xml[^>]*\bencoding=["'](?!utf-?8["']|us-ascii["'])([\w.:-]*)["'][^>]*>""", re.IGNORECASE
+    rb"""\s*<\?xml[^>]*\bencoding\s*=\s*["'](?!utf-?8["']|us-ascii["'])([\w.:-]*)["'][^>]*>""", re.IGNORECASE
 )
-_PIECE = re.compile(rb">([^<]++)<(/(?:[\w.-]++:)?t\s*+>)?")
+_PIECE = re.compile(rb">([^<]++)<(/(?:[^\s<>/:]++:)?t\s*+>)?")
 """Text before a tag, and the tag if it ends an element ``t``; each sign is read once."""
 _DECLARATION_BYTES = 1024
 _END_OF_BOM = 3

@@ -91,13 +91,37 @@ def test_each_part_is_found_once():
     assert checked(data, "pptx", TOLD).sentence.startswith("7 words of its ppt/slides/slide2.xml not extracted")
 
 
-def test_shared_strings_that_no_cell_shows_are_not_missing():
+@pytest.mark.parametrize(
+    "cell",
+    [
+        '<c t="s"><v>1</v></c>', "<c t = 's' x='>'><v>1</v></c>", "<é:c t='s'><é:f>A1</é:f><é:v>1</é:v></é:c>",
+        "<!-- <c t='s'><v>0</v></c> --><c t='s'><?a?><v><![CDATA[1]]></v></c>",
+    ],
+)  # fmt: skip
+def test_shared_strings_that_no_cell_shows_are_not_missing(cell):
     strings = "".join(f"<si><t>{one}</t></si>" for one in (LOST, TOLD, LOST))
-    sheet = '<worksheet><sheetData><row><c t="s"><v>1</v></c></row></sheetData></worksheet>'
+    sheet = f"<worksheet><sheetData><row>{cell}</row></sheetData></worksheet>"
     parts = {"xl/sharedStrings.xml": f"<sst>{strings}</sst>", "xl/worksheets/sheet1.xml": sheet}
     data = with_parts(make.xlsx([]), **parts)
     assert checked(data, "xlsx", TOLD) is None
     assert checked(data, "xlsx", LOST).sentence.startswith("7 words of its xl/sharedStrings.xml not extracted")
+
+
+@pytest.mark.parametrize(
+    "cell", ["<c t='inlineStr'><is><t>{}</t></is></c>", "<c t='str'><v>{}</v></c>", '<é:c t="str"><é:v>{}</é:v></é:c>']
+)
+def test_strings_in_sheets_are_compared_whatever_their_quotes_and_prefixes_are(cell):
+    sheet = f"<worksheet><sheetData><row>{cell.format(LOST)}</row></sheetData></worksheet>"
+    data = with_parts(make.xlsx([]), **{"xl/worksheets/sheet1.xml": sheet})
+    assert checked(data, "xlsx", TOLD).sentence.startswith("5 words of its xl/worksheets/sheet1.xml")
+    assert checked(data, "xlsx", LOST) is None
+
+
+def test_text_is_found_whatever_its_prefix_and_the_spaces_in_its_declaration_are():
+    part = f"<?xml version='1.0' encoding = 'ISO-8859-1'?><é:document><é:p><é:t>{LOST} Größe</é:t></é:p></é:document>"
+    data = make.zipped(parts_in(make.docx([])) | {"word/document.xml": part.encode("latin-1")})
+    assert checked(data, "docx", f"{LOST} Größe") is None
+    assert checked(data, "docx", TOLD).sentence.startswith("6 words of its word/document.xml not extracted")
 
 
 PUNYCODE = "<?xml version='1.0' encoding='punycode'?>"
