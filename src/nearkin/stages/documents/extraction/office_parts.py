@@ -23,6 +23,7 @@ from nearkin.stages.documents.extraction.office_packages import (
     attributes,
     declared_roles,
     parts_in_use,
+    relationships_of,
     resolved,
 )
 from nearkin.stages.documents.extraction.office_part_reading import (
@@ -33,7 +34,7 @@ from nearkin.stages.documents.extraction.office_part_reading import (
     expanding,
 )
 from nearkin.stages.documents.extraction.office_shared_strings import used_strings
-from nearkin.stages.documents.extraction.office_xml import ExpansionError, StartTag
+from nearkin.stages.documents.extraction.office_xml import ExpansionError, StartTag, start_tags
 from nearkin.stages.documents.extraction.open_document_further_text import (
     add_open_document,
     remarks,
@@ -68,6 +69,11 @@ _PAGE = re.compile(r".+\.x?html?", re.IGNORECASE)
 _OPEN_DOCUMENTS = ("odt", "ods", "odp")
 _STYLES = {"odt": "styles", "odp": "masters"}
 """Roles of the styles of open documents with headers and footers that are read."""
+_REFERRING = {
+    "worksheet": ("drawing", "legacyDrawing"),
+    **dict.fromkeys(("document", "header", "footer", "slide"), ("chart", "relIds")),
+}
+"""Elements that refer to other parts with text, by the roles of the parts that have them."""
 _WITH_WORD_ART = frozenset(("document", "header", "footer"))
 
 
@@ -120,7 +126,19 @@ def checked_parts(archive: zipfile.ZipFile, kind: str, text: str, *, is_suspect:
     lacking = check.lacking_words()
     further = check.further()
     lines = () if further.is_page_number and not text.strip() else tuple(further.lines)
-    return PartsChecked(lacking or further.lacking, check.is_unusual, lines)
+    return PartsChecked(lacking or further.lacking or check.lost or _repeated(archive), check.is_unusual, lines)
+
+
+def _repeated(archive: zipfile.ZipFile) -> PartLacking | None:
+    """Return the reason for an archive with two different files of one name, of which one alone is read."""
+    names = archive.namelist()
+    if len(set(names)) == len(names):
+        return None
+    sums: dict[str, int] = {}
+    for one in archive.infolist():
+        if sums.setdefault(one.filename, one.CRC) != one.CRC:
+            return PartLacking("corrupt", f"it has two files named {one.filename}: text may be missing")
+    return None
 
 
 class _PartsCheck:
@@ -128,6 +146,7 @@ class _PartsCheck:
 
     def __init__(self, archive: zipfile.ZipFile, kind: str, text: str, used: PartsInUse) -> None:
         self._archive = archive
+        self._names = frozenset(name.lower() for name in archive.namelist())
         self._used = used
         self._kind = kind
         self._text = TextToFind(text)
@@ -136,6 +155,7 @@ class _PartsCheck:
         self._tags: dict[str, list[StartTag]] = {}
         self._beside: list[str] = []
         self.is_unusual = False
+        self.lost: PartLacking | None = None
 
     def read(self, parts: list[OfficePart]) -> PartLacking | None:
         """Read the parts and look for their text; return what is wrong with the first one that cannot be read."""
@@ -150,6 +170,8 @@ class _PartsCheck:
             try:
                 if self._kind in _OPEN_DOCUMENTS and part.name in ("content.xml", "styles.xml"):
                     self._tags[part.name] = tags_of_open_document(read, self._kind)
+                if part.role in _REFERRING:
+                    self._look_for_relationships(part, read)
                 if part.role == "worksheet" and (headers := read.headers()):
                     self._headers[part.name] = headers
                 if part.role in _WITH_WORD_ART:
@@ -166,6 +188,12 @@ class _PartsCheck:
             if paragraphs is not None:
                 self._not_found.append((part, paragraphs))
         return None
+
+    def _look_for_relationships(self, part: OfficePart, read: ReadPart) -> None:
+        """Note the first part that refers to others by relationships that are missing."""
+        name = relationships_of(part.name)
+        if self.lost is None and name.lower() not in self._names and start_tags(read.data, *_REFERRING[part.role]):
+            self.lost = PartLacking("corrupt", f"its {name} is missing: text may be missing")
 
     def lacking_words(self) -> PartLacking | None:
         """Return the part in use that lacks most words, or a document inside this one that is not read."""

@@ -314,6 +314,7 @@ NOTES = "xl/comments1.xml"
     [
         ({OF_SHEET: relations("comments:../comments1.xml")[:-20], NOTES: notes(("", "A"))}, f"{OF_SHEET} is truncated"),
         ({OF_SHEET: relations("comments:../comments1.xml")}, f"{NOTES} is missing"),
+        ({"xl/worksheets/sheet1.xml": "<x:w><x:legacyDrawing r:id='r1'/></x:w>"}, f"{OF_SHEET} is missing"),
     ],
 )
 def test_relationships_that_cannot_be_read_and_parts_that_are_missing_are_exceptions(parts, why):

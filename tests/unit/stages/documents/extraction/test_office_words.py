@@ -124,6 +124,16 @@ def test_text_is_found_whatever_its_prefix_and_the_spaces_in_its_declaration_are
     assert checked(data, "docx", TOLD).sentence.startswith("6 words of its word/document.xml not extracted")
 
 
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_of_two_different_files_of_one_name_one_is_lost():
+    for second, why in ((TOLD, None), (LOST, "it has two files named a.xml: text may be missing")):
+        file = io.BytesIO(make.zipped(parts_in(make.docx([TOLD])) | {"a.xml": TOLD}))
+        with zipfile.ZipFile(file, "a") as archive:
+            archive.writestr("a.xml", second)
+        lacking = checked(file.getvalue(), "docx", TOLD)
+        assert (lacking and lacking.sentence) == why
+
+
 PUNYCODE = "<?xml version='1.0' encoding='punycode'?>"
 N_SIGNS, QUOTED = 200_000, 't="s" '
 COSTLY = {
