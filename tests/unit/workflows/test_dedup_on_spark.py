@@ -28,7 +28,7 @@ from nearkin.workflows.dedup.on_spark.reading import ReadInputTask
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.reading import read_one
 from nearkin.workflows.reading.on_spark.notes import Notes, read_by_tasks, take_notes
-from nearkin.workflows.reading.on_spark.seen_files import FileChecksum
+from nearkin.workflows.reading.on_spark.seen_files import DriverFiles, FileChecksum
 from nearkin.workflows.reading.on_spark.tasks import task_blocks, task_input
 
 RIGHT, WRONG = ("".join(json.dumps({"text": f"{word} {i}"}) + "\n" for i in range(3)) for word in ("alpha", "omega"))
@@ -56,7 +56,7 @@ class ReadingOfAFile:
         task = ReadInputTask(self.spool, DedupOptions(), ReadingRules())
         self.blocks[:] = task(0, [Block("input", 0, pickle.dumps((0, given)))])
         self.put(RIGHT, self.driver_s)
-        take_notes(self.blocks, Silent())
+        take_notes(self.blocks, DriverFiles(self.spool.path / "checked-files.json", Meter(Silent())), Silent())
         return [text for chunk in self.spool.chunks() for text in chunk.column("text").to_pylist()]
 
 

@@ -16,10 +16,12 @@ from nearkin.errors import SourceError
 from nearkin.records import BitSignatures
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
+from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.reading.on_spark import tasks as grouping_of_files
 from nearkin.workflows.reading.on_spark.notes import Notes, take_notes
+from nearkin.workflows.reading.on_spark.seen_files import DriverFiles, FileChecksum
 from nearkin.workflows.reading.on_spark.tasks import TaskInput, reading_texts, task_blocks, task_input
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.texts import Texts
@@ -33,6 +35,19 @@ RULES = ReadingRules()
 
 
 RECORD = '{"id": "a", "text": "a few words of a lease"}\n'
+
+
+class Counted(Silent):
+    """Stages and the bytes that they finish."""
+
+    def __init__(self) -> None:
+        self.stages, self.n_bytes = list[tuple[str, int]](), 0
+
+    def start(self, stage, total, unit):
+        self.stages.append((stage, total))
+
+    def advance(self, n):
+        self.n_bytes += n
 
 
 @pytest.fixture
@@ -88,9 +103,10 @@ def test_a_worker_that_sees_other_files(name, spoil, told, files, tmp_path):
         read(found[0 if name == "a.jsonl" else 1])
 
 
-def test_bytes_decide_if_only_the_modification_time_differs(files):
+def test_bytes_decide_if_only_the_modification_time_differs(files, tmp_path):
     """The driver and a worker have copies of a file, under one path."""
     driver, path = os.stat(files[0]).st_mtime_ns, Path(files[0])
+    own = DriverFiles(tmp_path / "checked-files.json", Meter(Silent()))
 
     def blocks_of_a_worker(content: str, changes: Callable[[], object] = lambda: None) -> list[Block]:
         [given], notes = inputs_of(files[:1]), Notes()
@@ -103,15 +119,38 @@ def test_bytes_decide_if_only_the_modification_time_differs(files):
         return list(notes.blocks(0, target=0))
 
     assert [block.stream for block in blocks_of_a_worker(RECORD)] == ["checksums"]
-    take_notes(blocks_of_a_worker(RECORD), Silent())
+    take_notes(blocks_of_a_worker(RECORD), own, Silent())
     with pytest.raises(SourceError, match=r"a\.jsonl is not the same file on the worker .*: its content differs\. Ev"):
-        take_notes(blocks_of_a_worker(RECORD.upper()), Silent())
+        take_notes(blocks_of_a_worker(RECORD.upper()), own, Silent())
     with pytest.raises(SourceError, match="it changed while it was read"):
         blocks_of_a_worker(RECORD, lambda: os.utime(path, (2, 2)))
     same = blocks_of_a_worker(RECORD)
     os.utime(path, (3, 3))  # written after the task was made: the worker may have read the new bytes as well
     with pytest.raises(SourceError, match="the driver's file changed while it was read"):
-        take_notes(same, Silent())
+        take_notes(same, own, Silent())
+
+
+def test_the_driver_reads_each_version_of_a_file_once(files, tmp_path):
+    """Signing with weighted-topsig reads the input twice, and a resumed run compares it again."""
+    said = Counted()
+    tables = [files[0], str(tmp_path / "b \udcff.jsonl")]
+    Path(tables[1]).write_text(RECORD * 2)
+
+    def compare(*paths: str) -> list[tuple[str, int]]:
+        said.stages.clear()
+        notes = Notes()
+        for path in paths:
+            seen = os.stat(path)
+            notes.checksums.append(FileChecksum(path, path, "w", file_sha256(path), int(seen.st_mtime)))
+        take_notes(list(notes.blocks(0, target=0)), DriverFiles(tmp_path / "record.json", Meter(said)), said)
+        assert said.n_bytes == sum(total for _, total in said.stages)
+        said.n_bytes = 0
+        return list(said.stages)
+
+    assert compare(*tables) == [("compare inputs", 3 * len(RECORD))]
+    assert compare(*tables) == compare() == []
+    Path(tables[0]).write_text(RECORD.upper())  # the size remains
+    assert compare(*tables) == [("compare inputs", len(RECORD))]
 
 
 def test_a_worker_that_may_not_read(files, monkeypatch):
@@ -180,7 +219,7 @@ def test_a_part_is_read_as_it_was_written(n_bits, tmp_path):
     assert pickle.loads(pickle.dumps(part)) == part
 
 
-def test_notes_are_said_in_reading_order():
+def test_notes_are_said_in_reading_order(tmp_path):
     said = Notes()
     blocks = []
     for number in (11, 2, 7):
@@ -188,6 +227,6 @@ def test_notes_are_said_in_reading_order():
         for word in ("first", "second \udcff"):
             notes.say(f"{number}: {word}")
         blocks += notes.blocks(number, target=0)
-    take_notes(blocks, said)
+    take_notes(blocks, DriverFiles(tmp_path / "checked-files.json", Meter(Silent())), said)
     assert said.said == [f"{number}: {word}" for number in (2, 7, 11) for word in ("first", "second \udcff")]
     assert list(Notes().blocks(3, target=0)) == []

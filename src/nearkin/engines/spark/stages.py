@@ -35,10 +35,10 @@ _AS_PARQUET = {
 
 
 class TaskProgress(Voice, Protocol):
-    """Receiver of finished tasks; see `nearkin.runs.progress`."""
+    """Receiver of finished units of a stage; see `nearkin.runs.progress`."""
 
     def advance(self, n: int) -> None:
-        """Add ``n`` finished tasks."""
+        """Add ``n`` finished units."""
 
 
 class StageMeter(Protocol):
@@ -49,7 +49,7 @@ class StageMeter(Protocol):
         """Receiver of messages to the user."""
 
     def stage(
-        self, name: str, total: int, unit: Literal["steps", "tasks"]
+        self, name: str, total: int, unit: Literal["bytes", "steps", "tasks"]
     ) -> contextlib.AbstractContextManager[TaskProgress]:
         """Measure the block."""
 

@@ -13,7 +13,7 @@ from nearkin.errors import SourceError
 from nearkin.runs.progress import Progress, Silent
 from nearkin.workflows.reading.exceptions import ExceptionRow
 from nearkin.workflows.reading.inputs import Input
-from nearkin.workflows.reading.on_spark.seen_files import FileChecksum, refuse_other_content
+from nearkin.workflows.reading.on_spark.seen_files import DriverFiles, FileChecksum, refuse_other_content
 from nearkin.workflows.reading.texts import Texts
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _STREAM = "notes"
 _EXCEPTIONS = "exceptions"
 _CHECKSUMS = "checksums"
+_CHECKED = "checked-files.json"
 _ROWS_A_BLOCK = 500
 
 
@@ -59,8 +60,8 @@ def passed_on(blocks: Sequence[Block]) -> Iterator[Block]:
     yield from (block for block in blocks if block.stream in (_STREAM, _CHECKSUMS))
 
 
-def take_notes(blocks: Sequence[Block], progress: Progress) -> None:
-    """Compare the checksums among some blocks with the files of this machine, and show the messages.
+def take_notes(blocks: Sequence[Block], driver: DriverFiles, progress: Progress) -> None:
+    """Compare the checksums among some blocks with the files of the driver, and show the messages.
 
     Raises
     ------
@@ -68,7 +69,7 @@ def take_notes(blocks: Sequence[Block], progress: Progress) -> None:
         A task read a file that is not the same here: its results must not be used.
     """
     of_files = [json.loads(bytes(block.data)) for block in blocks if block.stream == _CHECKSUMS]
-    refuse_other_content(FileChecksum(**row) for rows in of_files for row in rows)
+    refuse_other_content((FileChecksum(**row) for rows in of_files for row in rows), driver)
     for _, said in sorted(json.loads(bytes(block.data)) for block in blocks if block.stream == _STREAM):
         for message in said:
             progress.say(message)
@@ -84,7 +85,7 @@ def read_by_tasks(stages: Stages, name: str, make: Callable[[], Blocks], progres
     """
     found = stages.kept(name, make).collected()
     try:
-        take_notes(found, progress)
+        take_notes(found, DriverFiles(stages.folder / _CHECKED, stages.meter), progress)
     except SourceError:
         stages.forget(name)
         raise
