@@ -62,23 +62,39 @@ class RecentProposals:
     def __init__(self) -> None:
         self._known = OrderedDict[int, GroupProposal | None]()
         self._lock = threading.Lock()
+        self._comparing = threading.Lock()
 
     def of(
         self, numbers: Sequence[int], compare: Callable[[Sequence[int]], Mapping[int, GroupProposal]]
     ) -> dict[int, GroupProposal]:
-        """Return the proposals for some groups; only groups that are not known are compared."""
+        """Return the proposals for some groups; only groups that are not known are compared.
+
+        One thread compares at a time: meanwhile, those that ask for the same groups wait for it.
+        """
+        known = self._known_among(numbers)
+        if any(number not in known for number in numbers):
+            with self._comparing:
+                known = self._known_among(numbers)
+                missing = [number for number in numbers if number not in known]
+                found = compare(missing) if missing else {}
+                known |= {number: found.get(number) for number in missing}
+                self._keep(known)
+        return {number: one for number in numbers if (one := known[number]) is not None}
+
+    def _known_among(self, numbers: Sequence[int]) -> dict[int, GroupProposal | None]:
         with self._lock:
             known = {number: self._known[number] for number in numbers if number in self._known}
-        missing = [number for number in numbers if number not in known]
-        found = compare(missing) if missing else {}
-        known |= {number: found.get(number) for number in missing}
+            for number in known:
+                self._known.move_to_end(number)
+        return known
+
+    def _keep(self, known: Mapping[int, GroupProposal | None]) -> None:
         with self._lock:
             for number, proposal in known.items():
                 self._known[number] = proposal
                 self._known.move_to_end(number)
             while len(self._known) > _MAX_KEPT:
                 self._known.popitem(last=False)
-        return {number: one for number in numbers if (one := known[number]) is not None}
 
 
 _KEPT = KeptValues[RecentProposals]()
