@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import BigInteger, Boolean, Connection, Integer, LargeBinary, Table, Text
+from sqlalchemy import BigInteger, BindParameter, Boolean, Connection, Integer, LargeBinary, Table, Text, bindparam
 from sqlalchemy import text as sql
 
 from nearkin.errors import CollectionError, UnavailableCollectionError
@@ -77,6 +77,18 @@ def in_slices(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
     """Yield the values in slices that fit one statement."""
     for start in range(0, len(values), MAX_NAMED):
         yield values[start : start + MAX_NAMED]
+
+
+def written_out(numbers: Collection[int]) -> BindParameter[int]:
+    """Return integers for a condition with ``in_`` that cannot be sliced; they are not bound, so any number fits.
+
+    Examples
+    --------
+    >>> from sqlalchemy import column
+    >>> print(column("number").not_in(written_out([7, 3])).compile(compile_kwargs={"literal_binds": True}))
+    (number NOT IN (3, 7))
+    """
+    return bindparam(None, sorted(numbers), Integer(), unique=True, expanding=True, literal_execute=True)
 
 
 def is_storable(text: str) -> bool:

@@ -17,7 +17,7 @@ from nearkin.collection.stored.missing_groups import no_group_text, no_groups_te
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, UnknownDocumentError, is_among
 from nearkin.message_pieces import NamedParameter
-from nearkin.store.bulk import is_storable
+from nearkin.store.bulk import is_storable, written_out
 from nearkin.store.ordering import by_bytes
 from nearkin.store.schema import documents, loads, members, tags
 
@@ -127,7 +127,8 @@ class DocumentFilter:
             conditions.append(by_bytes(connection, loads.c.added_at) < before)
         if self.has_copies:
             conditions.append(exists().where(_is_copy(documents.alias("copies"))))
-            conditions.append(documents.c.content.not_in(blank_contents(connection)))  # they have no text
+            blank = written_out(blank_contents(connection))
+            conditions.append(documents.c.content.not_in(blank))  # they have no text
         if self.tag is not None:
             conditions.append(_has_tag(connection, self.tag))
         if groups is not None:

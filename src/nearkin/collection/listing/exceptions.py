@@ -31,6 +31,7 @@ from nearkin.kernels.buffers import strings
 from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.origin import EXCEPTIONS, NO_TEXT
+from nearkin.store.bulk import written_out
 from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import contents, documents, loads, origins, waves
 
@@ -279,7 +280,7 @@ def _files_without_exception(connection: Connection, blank: Set[int]) -> dict[tu
     """
     is_current = (documents.c.row == origins.c.row) & documents.c.is_current
     is_plain = IS_PLAIN_FILE & (origins.c.row.is_(None) | exists().where(is_current))
-    is_blank = exists().where(is_current & documents.c.content.in_(blank))
+    is_blank = exists().where(is_current & documents.c.content.in_(written_out(blank)))
     rows = connection.execute(with_origins().where(is_plain | is_blank).order_by(origins.c.number))
     told = [dict(zip(COLUMNS, row, strict=False)) for row in whole_rows(rows)]
     own = "parent", "kind", "extractor", "sha256", "size_bytes"
@@ -340,7 +341,7 @@ def blank_documents(connection: Connection) -> list[StoredDocument]:
     """Return the current documents whose text is empty, or white space."""
     if not (blank := blank_contents(connection)):
         return []
-    is_one = documents.c.content.in_(blank) & documents.c.is_current
+    is_one = documents.c.content.in_(written_out(blank)) & documents.c.is_current
     return stored_documents(connection.execute(with_documents().where(is_one).order_by(documents.c.row)))
 
 
@@ -349,7 +350,7 @@ def _perhaps_blank(connection: Connection, among: Collection[int] | None = None)
     has_nothing = (contents.c.n_letters == 0) & (contents.c.n_other_letters == 0) & contents.c.signature.is_(None)
     query = select(contents.c.content, contents.c.n_bytes, contents.c.text).where(has_nothing)
     if among is not None:
-        query = query.where(contents.c.content.in_(among))
+        query = query.where(contents.c.content.in_(written_out(among)))
     for content, n_bytes, stored in connection.execute(query):
         with suppress(zstandard.ZstdError, ValueError, TypeError):
             text = zstandard.ZstdDecompressor().decompress(stored, max_output_size=max(1, n_bytes)).decode()
