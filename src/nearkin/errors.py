@@ -95,11 +95,6 @@ class NearkinError(Exception):
         """Return the message for the command line or for Python."""
         return joined(self._pieces, in_python=in_python)
 
-    @property
-    def pieces(self) -> tuple[MessagePiece, ...]:
-        """The parts of the message, for an error that says more."""
-        return self._pieces
-
     def advises(self, kind: AdviceKind) -> bool:
         """Whether the message has advice of a kind."""
         return any(isinstance(one, AdvicePiece) and one.kind == kind for one in self._pieces)
@@ -115,6 +110,19 @@ class NearkinError(Exception):
         """
         pieces = [words.get(one.kind, one) if isinstance(one, AdvicePiece) else one for one in self._pieces]
         return _escaped(joined(pieces, in_python=self._in_python))
+
+    def within(self, before: str, *after: MessagePiece) -> Self:
+        """Return the same error with more text before and after its message."""
+        return self._with([before, *self._pieces, *after])
+
+    def _with(self, pieces: Sequence[MessagePiece]) -> Self:
+        if tuple(pieces) == self._pieces:
+            return self
+        other = type(self)(*pieces, in_python=self._in_python)
+        other.__cause__ = self.__cause__
+        for note in getattr(self, "__notes__", ()):
+            other.add_note(note)
+        return other
 
 
 class ParameterError(NearkinError, ValueError):
@@ -267,19 +275,6 @@ class InputError(NearkinError):
         return self._with(
             with_each(self._pieces, lambda one: one.renamed(names) if isinstance(one, NamedParameter) else one)
         )
-
-    def within(self, before: str, *after: MessagePiece) -> Self:
-        """Return the same error with more text before and after its message."""
-        return self._with([before, *self._pieces, *after])
-
-    def _with(self, pieces: Sequence[MessagePiece]) -> Self:
-        if tuple(pieces) == self._pieces:
-            return self
-        other = type(self)(*pieces, in_python=self._in_python)
-        other.__cause__ = self.__cause__
-        for note in getattr(self, "__notes__", ()):
-            other.add_note(note)
-        return other
 
 
 class SourceError(InputError):

@@ -135,7 +135,7 @@ def database_errors(place: Place, *, is_writing: bool = False, has_stored: bool 
     except (CollectionError, OutputError) as error:
         if is_writing and error.__cause__ is not None and not isinstance(error, CollectionBusyError):
             stored = _NO_MORE_STORED if has_stored else _NOTHING_STORED
-            raise type(error)(*error.pieces, f" {stored}") from error.__cause__
+            raise error.within("", f" {stored}") from error.__cause__
         raise
 
 

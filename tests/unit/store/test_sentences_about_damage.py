@@ -50,6 +50,15 @@ def test_advice_to_only_read_is_spelt_for_the_caller_and_can_be_left_out(tmp_pat
     )
 
 
+def test_an_error_that_says_what_is_stored_keeps_its_notes(tmp_path: Path) -> None:
+    error = CollectionError("The disk is full.")
+    error.add_note("Delete something.")
+    with pytest.raises(CollectionError) as refused, database_errors(Place.parse(tmp_path), is_writing=True):
+        raise error from OSError()
+    assert str(refused.value) == "The disk is full. Nothing of this command was stored; the collection is unchanged."
+    assert refused.value.__notes__ == ["Delete something."]
+
+
 def test_a_busy_store_is_a_reason_without_advice(tmp_path: Path) -> None:
     place = Place.parse(tmp_path)
     assert str(busy(place)) == f"Another process is writing to {place}. Wait until it has finished, and try again."

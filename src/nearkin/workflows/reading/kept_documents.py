@@ -302,7 +302,7 @@ def _reread(directory: Path, files: Sequence[InputFile], manifest: DedupManifest
     except InputError as error:
         hint = () if manifest.kept is not None or error.advises("write kept") else (_HINT,)
         said = f"{directory}: the documents kept by this run cannot be read again. "
-        raise SourceError(said, *error.pieces, *hint) from error
+        raise error.within(said, *hint) from error
 
 
 def source_of_run(directory: Path, progress: Progress) -> StoredSource:
