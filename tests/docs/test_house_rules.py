@@ -39,12 +39,14 @@ class Seen:
     raised: list[tuple[Path, int, str]]
     calls: list[tuple[Path, int, str]]
     """Calls of functions that have one writer or reader, as they are written."""
+    warnings: list[tuple[Path, int, str]]
+    """Texts that begin with the word of a warning."""
 
 
 @functools.cache
 def _seen() -> Seen:
     """Return what the rules look at; parsing all files takes seconds, so it is done once."""
-    seen = Seen([], [], [], [])
+    seen = Seen([], [], [], [], [])
     last_names = {name.rpartition(".")[2] for name in (*OF_PARQUET, *OF_DELIMITED, *OF_WORK)}
     for path in FILES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
@@ -58,6 +60,8 @@ def _seen() -> Seen:
                 raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
                 if isinstance(raised, ast.Name):
                     seen.raised.append((path, node.lineno, raised.id))
+            elif isinstance(node, ast.Constant) and str(node.value).startswith("Warning: "):
+                seen.warnings.append((path, node.lineno, str(node.value)))
             elif isinstance(node, ast.Call):
                 last_name = getattr(node.func, "attr", getattr(node.func, "id", None))
                 if last_name in last_names:
@@ -170,6 +174,11 @@ def test_work_of_a_run_is_sealed() -> None:
     kept = [ROOT / "src/nearkin" / one for one in ("runs", "kernels", "collection", "stages/documents/arrow_ipc.py")]
     found = [one for one in _calls(*OF_WORK) if not any(one[0].is_relative_to(folder) for folder in kept)]
     assert not _places(one for one in found if one[0].name != "band_search.py")  # a file of columns, sealed by itself
+
+
+def test_a_warning_is_one_by_its_type() -> None:
+    written = (one for one in _seen().warnings if one[0].name != "progress_messages.py")
+    assert not _places(written), "make it a WarningMessage: a text that begins with the word is no warning"
 
 
 def test_nothing_is_unpickled_from_a_file() -> None:

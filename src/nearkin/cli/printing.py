@@ -18,6 +18,7 @@ from rich.text import Text
 
 from nearkin.cli.command_line import copyable, is_unicode
 from nearkin.hidden_characters import reveal, reveal_line
+from nearkin.progress_messages import WarningMessage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +52,7 @@ class WarningsOnly(Printer):
     """Console of ``--quiet``: `say` prints the warnings among the sentences of an answer, on standard error.
 
     A warning is a `Sentence` that is one (`Sentence.is_warning`), or a message of progress that is one (`is_warning` of
-    `nearkin.stages.documents.caution`). A mark in a row of a list belongs to the row, and is not printed without it.
+    `nearkin.progress_messages`). A mark in a row of a list belongs to the row, and is not printed without it.
     """
 
     def __init__(self) -> None:
@@ -74,13 +75,12 @@ def tell(
 def warn_of_report(problem: str | None, *, is_silent: bool) -> None:
     """Say on standard error why there is no report page, if progress was not shown and so has not said it."""
     if problem and is_silent:
-        typer.secho(f"Warning: {reveal(problem)}", fg="yellow", err=True)
+        typer.secho(WarningMessage(reveal(problem)), fg="yellow", err=True)
 
 
 def warn(warning: str) -> None:
     """Print a warning on standard error."""
-    text = reveal_line(copyable(warning.removeprefix("Warning: ")))
-    typer.secho(f"Warning: {text}", fg="yellow", err=True)
+    typer.secho(WarningMessage(reveal_line(copyable(warning))), fg="yellow", err=True)
 
 
 def shown(text: object) -> str:

@@ -17,6 +17,7 @@ from nearkin.collection.stored.filling import fill
 from nearkin.errors import CollectionError, FingerprintError, NearkinError, ParameterError
 from nearkin.message_pieces import NamedParameter
 from nearkin.paths import path_of
+from nearkin.progress_messages import WarningMessage
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.features.letters import Alphabet, LetterCounts
@@ -189,8 +190,8 @@ class OpenedCollection:
                     if is_last:
                         said = f"The index and the database of {self.place} disagree: {error}."
                         raise CollectionError(said) from error
-                    told = f"Warning: part of the index is damaged and is rebuilt from the database ({error})"
-                    self.progress.say(told)
+                    told = f"part of the index is damaged and is rebuilt from the database ({error})"
+                    self.progress.say(WarningMessage(told))
                     for segment in seen.segments:
                         self.index.forget(segment.name)
         raise CollectionError(f"The index of {self.place} cannot be built.")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
+from nearkin.progress_messages import labelled
+
 Unit = Literal["bytes", "documents", "pairs", "steps", "tasks"]
-_WARNING = "Warning: "
 
 
 class Progress(Protocol):
@@ -22,19 +23,6 @@ class Progress(Protocol):
 
     def say(self, message: str) -> None:
         """Show a message to the user."""
-
-
-def labelled(label: str, message: str) -> str:
-    """Put a label before a message; a warning still begins with "Warning: ", and a subclass of str stays one.
-
-    Examples
-    --------
-    >>> labelled("other set", "Warning: mails: not followed: a link"), labelled("other set", "2 files")
-    ('Warning: other set: mails: not followed: a link', 'other set: 2 files')
-    """
-    mark = _WARNING if message.startswith(_WARNING) else ""
-    said = f"{mark}{label}: {message.removeprefix(_WARNING)}"
-    return said if type(message) is str else type(message)(said)
 
 
 class LabelledProgress:

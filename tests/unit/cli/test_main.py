@@ -19,6 +19,7 @@ from nearkin.cli.printing import Printer, shown, table
 from nearkin.cli.summary import print_summary
 from nearkin.errors import DocumentError, DriverMemoryError, NearkinError, OutputError, ParameterError
 from nearkin.manifests.dedup import DedupManifest
+from nearkin.progress_messages import WarningMessage
 from nearkin.runs.directory import RunDirectory
 
 MANIFEST = {
@@ -235,7 +236,7 @@ def test_bars_say_nothing_but_warnings_when_told_to_be_quiet(capsys):
     with bars.shown():
         bars.start("read", 5, "steps")
         bars.say("something")
-        bars.say("Warning: mails: not followed: a\x1blink")
+        bars.say(WarningMessage("mails: not followed: a\x1blink"))
         bars.advance(5)
         bars.finish()
     assert (file.getvalue(), capsys.readouterr().err) == ("", "Warning: mails: not followed: a⟨U+001B⟩link\n")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 from dataclasses import replace
 
 import pytest
 
 from generator import office_files as make
+from nearkin.progress_messages import is_warning
 from nearkin.runs.progress import Silent
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.rules import ReadingRules
@@ -15,7 +17,7 @@ from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.reading import read_one
 from nearkin.workflows.dedup.resuming import files_read
 from nearkin.workflows.reading import extracting, inputs
-from nearkin.workflows.reading.inputs import LooseFilesInput
+from nearkin.workflows.reading.inputs import FileInput, LooseFilesInput
 
 
 class Said(Silent):
@@ -113,3 +115,16 @@ def test_chunks_of_a_version_that_noted_nothing_are_read_again(folder, tmp_path)
     assert so_far(folder, spool) == (0, f"continuing with {folder.names[0]}")
     read(folder, spool, Said())
     assert stored(spool) == stored(whole)
+
+
+def test_a_resumed_run_repeats_warnings_as_warnings(tmp_path) -> None:
+    data = gzip.compress(b"It was a night.\n" * 9)
+    (tmp_path / "cut.txt.gz").write_bytes(data[:-4])
+    source = resolve_sources([str(tmp_path / "cut.txt.gz")], file_format="lines").sources[0]
+    one, spool = FileInput(replace(source, takes_damaged=True)), Spool(tmp_path / "spool")
+    spool.path.mkdir()
+    told = Said(), Said()
+    for said in told:
+        read_one(0, 0, one, spool, DedupOptions(), rules=ReadingRules(on_error="skip"), threads=1, progress=said)
+    assert told[0].messages == told[1].messages
+    assert [[*map(is_warning, one.messages)] for one in told] == [[True], [True]]

@@ -13,6 +13,7 @@ import pytest
 
 from nearkin.engines.spark.layout import Block
 from nearkin.errors import SourceError
+from nearkin.progress_messages import WarningMessage, is_warning
 from nearkin.records import BitSignatures
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
@@ -230,3 +231,10 @@ def test_notes_are_said_in_reading_order(tmp_path):
     take_notes(blocks, DriverFiles(tmp_path / "checked-files.json", Meter(Silent())), said)
     assert said.said == [f"{number}: {word}" for number in (2, 7, 11) for word in ("first", "second \udcff")]
     assert list(Notes().blocks(3, target=0)) == []
+
+
+def test_a_warning_of_a_task_is_one_on_the_driver():
+    notes, said = Notes(), Notes()
+    notes.say(WarningMessage("a.gz: the gzip stream is truncated"))
+    take_notes(list(notes.blocks(0, target=0)), said)
+    assert (said.said, [*map(is_warning, said.said)]) == (notes.said, [True])

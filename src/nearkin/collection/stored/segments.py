@@ -35,6 +35,7 @@ from nearkin.collection.stored.segment_files import (
 )
 from nearkin.errors import OutputError
 from nearkin.nouns import counted
+from nearkin.progress_messages import WarningMessage
 from nearkin.records import U64, Bool, LetterVectors
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.search.ranges.segment import RangeSegment
@@ -289,7 +290,8 @@ class Segments:
             progress.say(f"part of the index is rebuilt from the database ({error})")
         except DamagedSegmentError as error:
             if (self.folder / name_of(*span)).exists():
-                progress.say(f"Warning: part of the index is damaged and is rebuilt from the database ({error})")
+                told = f"part of the index is damaged and is rebuilt from the database ({error})"
+                progress.say(WarningMessage(told))
         segment = build(connection, self._counting, span, progress)
         if self._is_read_only:
             n = counted(span[1] - span[0], "text")

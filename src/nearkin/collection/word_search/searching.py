@@ -29,6 +29,7 @@ from nearkin.collection.word_search.terms import WordQuery, parse_words
 from nearkin.collection.word_search.tokens import Tokens, tokens_of
 from nearkin.collection.word_search.word_tables import MAX_COUNTED, WordTables
 from nearkin.errors import CollectionError, OutputError, ParameterError
+from nearkin.progress_messages import WarningMessage
 from nearkin.records import F64, I64
 from nearkin.store.bulk import in_slices
 from nearkin.store.failures import reason_of
@@ -108,7 +109,7 @@ def search(collection: OpenedCollection, query: str, *, wave: str | None, limit:
 def _made_again(collection: OpenedCollection, damage: _WordsDamagedError) -> bool:
     """Replace the stored words; if that is impossible, say so and return False."""
     progress = collection.progress
-    progress.say(f"Warning: the stored words of the texts are damaged and are made again ({damage})")
+    progress.say(WarningMessage(f"the stored words of the texts are damaged and are made again ({damage})"))
     try:
         with collection.store.writing() as connection:
             remake(connection, collection.store, progress)

@@ -16,6 +16,7 @@ from pathlib import Path
 from nearkin.errors import SourceError
 from nearkin.message_pieces import MessagePiece, NamedParameter
 from nearkin.nouns import agreeing, counted, first_of
+from nearkin.progress_messages import WarningMessage
 from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, is_of_documents
 from nearkin.stages.documents.listed_files import ListedFiles, listed_files
 from nearkin.stages.documents.not_read import Note, NotRead
@@ -265,21 +266,22 @@ def _said_of_hidden(folder: str, found: _Inside) -> Iterable[Note]:
     if found.dangling:
         one, many = "link to a missing file", "links to missing files"
         lead = counted(len(found.dangling), one, many)
-        yield _not_read(folder, many, found.dangling, f"Warning: {folder}: {lead}: {_named(folder, found.dangling)}")
+        sentence = WarningMessage(f"{folder}: {lead}: {_named(folder, found.dangling)}")
+        yield _not_read(folder, many, found.dangling, sentence)
     if found.outside:
         lead = counted(len(found.outside), "link out of the folder", "links out of the folder")
-        yield _not_read(
-            folder, "links out of the folder", found.outside,
-            f"Warning: {folder}: not followed: {lead}: {_named(folder, found.outside)}. To read such files, name them "
-            f"on their own, or by a pattern such as '{os.path.join(folder, '*')}'",
-        )  # fmt: skip
+        sentence = WarningMessage(
+            f"{folder}: not followed: {lead}: {_named(folder, found.outside)}. To read such files, name them on their "
+            f"own, or by a pattern such as '{os.path.join(folder, '*')}'"
+        )
+        yield _not_read(folder, "links out of the folder", found.outside, sentence)
     if found.linked:
         lead = counted(len(found.linked), "link to a folder", "links to folders")
-        sentence = f"Warning: {folder}: not followed: {lead}: {_named(folder, found.linked)}"
+        sentence = WarningMessage(f"{folder}: not followed: {lead}: {_named(folder, found.linked)}")
         yield _not_read(folder, "links to folders", found.linked, sentence)
     if found.special:
         lead = counted(len(found.special), "named pipe, socket or device", "named pipes, sockets or devices")
-        sentence = f"Warning: {folder}: not read: {lead}: {_named(folder, found.special)}"
+        sentence = WarningMessage(f"{folder}: not read: {lead}: {_named(folder, found.special)}")
         yield _not_read(folder, "named pipes, sockets or devices", found.special, sentence)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, cast
 
 from nearkin.nouns import counted, first_of
+from nearkin.progress_messages import WarningMessage
 from nearkin.stages.documents.formats.load_file import LoadFile
 from nearkin.stages.documents.head import head_of_stream
 from nearkin.stages.documents.load_files.columns import columns_of
@@ -109,13 +110,14 @@ def said_of_image_lists(place: str, paths: Sequence[str]) -> Iterator[NotRead]:
         )
 
 
-def said_of_whole_load_files(paths: Sequence[str]) -> Iterator[str]:
+def said_of_whole_load_files(paths: Sequence[str]) -> Iterator[WarningMessage]:
     """Yield a warning about load files with texts among files that are read as one document each, if any."""
     perhaps = [path for path in paths if path.lower().endswith(_SUFFIXES) and os.path.isfile(path)]
     found = [path for path in perhaps if is_load_file(path) and _has_texts(path)]
     if found:
         what = "a load file, read as one document" if len(found) == 1 else "load files, read as one document each"
-        yield f"Warning: {_names('', found)}: {what}. To read the records, omit --format, or name --format load-file"
+        advice = "To read the records, omit --format, or name --format load-file"
+        yield WarningMessage(f"{_names('', found)}: {what}. {advice}")
 
 
 def _is_image_list(path: str) -> bool:

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from nearkin.errors import ParameterError
 from nearkin.nouns import agreeing, counted
+from nearkin.progress_messages import WarningMessage
 from nearkin.stages.documents.checking import check_has_columns
 from nearkin.stages.documents.damage import problem_of, truncated_input
 from nearkin.stages.documents.encodings import check_encoding
@@ -121,7 +122,7 @@ def _until_damage(
         if n_documents:
             are = agreeing(n_documents, "is", "are")
             used = f"Only the {counted(n_documents, 'document')} before the damage {are} used"
-        note(f"Warning: {source.name}: {fault}. {used}.")
+        note(WarningMessage(f"{source.name}: {fault}. {used}."))
         problem = problem_of(fault, is_whole=not n_documents)
         yield one_batch([problem_piece(fault.line or n_documents + 1, problem)], IdType())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from nearkin.stages.documents.caution import Caution
+from nearkin.progress_messages import Caution
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.formats.delimited import TAB, Csv, Tsv, has_header
 from nearkin.stages.documents.formats.format import Format

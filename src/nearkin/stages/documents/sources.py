@@ -13,6 +13,7 @@ from nearkin.errors import ParameterError, SourceError, TruncatedInputError, is_
 from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import first_of
 from nearkin.paths import printable, shown_path
+from nearkin.progress_messages import WarningMessage
 from nearkin.stages.documents.column_samples import ColumnSample
 from nearkin.stages.documents.columns import check_unique, inside_hint, likely_text, listed_columns
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16, problem_pieces
@@ -175,7 +176,7 @@ def _files(
     return list(found.values()) if in_order else sorted(found.values(), key=_by_path), guesses
 
 
-def _said_of_whole(found: Iterable[FoundFile]) -> Iterator[str]:
+def _said_of_whole(found: Iterable[FoundFile]) -> Iterator[WarningMessage]:
     """Yield a warning about load files that are read as one document each, in a format that takes every file."""
     paths = [one.path for one in found if one.format != "load-file" and one.path.lower().endswith((".dat", ".csv"))]
     if paths:
@@ -184,13 +185,13 @@ def _said_of_whole(found: Iterable[FoundFile]) -> Iterator[str]:
         yield from said_of_whole_load_files(paths)
 
 
-def _said_of_whole_tables(named: Iterable[FoundFile]) -> Iterator[str]:
+def _said_of_whole_tables(named: Iterable[FoundFile]) -> Iterator[WarningMessage]:
     """Yield a warning about tables, not those in a folder, that are read as one document each."""
     suffixes = ((one.path, by_suffix(one.path)[0]) for one in named)
     paths = [path for path, known in suffixes if known not in (None, "load-file") and not is_of_documents(known)]
     if paths:
         what = "a table, read as one document" if len(paths) == 1 else "tables, read as one document each"
-        yield f"Warning: {first_of(paths, 3, len(paths))}: {what}. To read the records, omit --format"
+        yield WarningMessage(f"{first_of(paths, 3, len(paths))}: {what}. To read the records, omit --format")
 
 
 def _without_company(arguments: Sequence[str], guesses: list[Note]) -> Sequence[str]:

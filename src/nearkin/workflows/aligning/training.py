@@ -15,6 +15,7 @@ from nearkin.errors import DocumentError, ParameterError, SourceError, Truncated
 from nearkin.manifests.inputs import DamagedFile
 from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import agreeing, counted
+from nearkin.progress_messages import WarningMessage
 from nearkin.records import TextWords
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
@@ -238,7 +239,7 @@ def _read(
             said = f"{corpus.name}: {fault}. {counted(growing.n_read, 'pair')} of sentences were read before it"
             if not options.rules.takes_damaged:
                 raise TruncatedInputError(f"{said}; --on-error skip continues with only these.") from fault
-            progress.say(f"Warning: {said}; the table uses only these")
+            progress.say(WarningMessage(f"{said}; the table uses only these"))
     options.rules.check_readable(n_unreadable, growing.n_read, first)
     options.ignored.say_not_found(meter.progress.say)
     pairs = growing.frozen()
@@ -274,12 +275,10 @@ def _where(corpus: ParallelCorpus, pair: Pair, is_broken: pa.BooleanArray) -> st
 def _check_sides(corpus: ParallelCorpus, pairs: SentencePairs, say: Callable[[str], None]) -> None:
     """Warn if the corpus looks wrong."""
     if pairs.n_empty > pairs.n_read // 2:
-        say(
-            f"Warning: {pairs.n_empty:,} of {counted(pairs.n_read, 'pair')} "
-            f"{agreeing(pairs.n_empty, 'has', 'have')} an empty side: check that these are the right columns or files"
-        )
+        of_all = f"{pairs.n_empty:,} of {counted(pairs.n_read, 'pair')} {agreeing(pairs.n_empty, 'has', 'have')}"
+        say(WarningMessage(f"{of_all} an empty side: check that these are the right columns or files"))
     if (pairs.source_words.equals(pairs.target_words)) and len(pairs.source_words) > 1:
-        say(f"Warning: {corpus.name}: both sides are the same text")
+        say(WarningMessage(f"{corpus.name}: both sides are the same text"))
 
 
 def _without_unreadable(pairs: SentencePairs, n_unreadable: int) -> SentencePairs:

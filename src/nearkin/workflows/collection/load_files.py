@@ -11,6 +11,7 @@ from typing import BinaryIO, cast
 from nearkin.errors import SourceError
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.paths import printable, why
+from nearkin.progress_messages import WarningMessage
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats.load_file import NAME, LoadFile
 from nearkin.stages.documents.head import head_of_stream
@@ -94,7 +95,7 @@ def load_files_again(sources: Iterable[str], of_families: Set[str]) -> LoadFiles
     return LoadFilesAgain(found, frozenset(uncontrolled), frozenset(tables))
 
 
-def missing_tables_sentence(paths: Iterable[str]) -> str:
+def missing_tables_sentence(paths: Iterable[str]) -> WarningMessage:
     """Warn about CSV files that no longer exist, and may have been load files.
 
     Examples
@@ -106,8 +107,8 @@ def missing_tables_sentence(paths: Iterable[str]) -> str:
     n = len(names)
     was = agreeing(n, "it was a load file", "they were load files")
     its = agreeing(n, "its", "their")
-    return (
-        f"Warning: {first_of([*map(printable, names)], _SHOWN)} {agreeing(n, 'is', 'are')} missing. If {was}, the rows "
+    return WarningMessage(
+        f"{first_of([*map(printable, names)], _SHOWN)} {agreeing(n, 'is', 'are')} missing. If {was}, the rows "
         f"of {its} documents have neither {its} key nor {its} encoding and delimiters: {_restore(names)}"
     )
 

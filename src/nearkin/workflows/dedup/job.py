@@ -10,6 +10,7 @@ from nearkin.errors import InputError
 from nearkin.nouns import counted
 from nearkin.planning.curve import missed
 from nearkin.planning.search import BandPlan
+from nearkin.progress_messages import WarningMessage
 from nearkin.records import Matches
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
@@ -196,11 +197,12 @@ def tell_of_long_documents(corpus: Corpus, places: Places, resources: Resources,
     if n_long:
         longest = int(corpus.n_characters.argmax())
         others = f" (and {n_long - 1:,} more)" if n_long > 1 else ""
-        progress.say(
-            f"Warning: {places.where(longest)}{others}: a document of "
-            f"{counted(corpus.n_characters[longest], 'character')}, which alone may need more than --memory: up to "
-            f"{MAX_BYTES_PER_CHARACTER} bytes per character, usually far less"
+        told = (
+            f"{places.where(longest)}{others}: a document of {counted(corpus.n_characters[longest], 'character')}, "
+            f"which alone may need more than --memory: up to {MAX_BYTES_PER_CHARACTER} bytes per character, usually "
+            "far less"
         )
+        progress.say(WarningMessage(told))
 
 
 def _judge(

@@ -15,6 +15,7 @@ from nearkin.errors import SourceError
 from nearkin.formats.delimited import SheetWriter
 from nearkin.manifests.dedup import REASONS
 from nearkin.nouns import counted, first_of
+from nearkin.progress_messages import WarningMessage
 from nearkin.records import I64
 from nearkin.runs.files import published
 from nearkin.runs.progress import Progress
@@ -179,7 +180,8 @@ def _overlay_of_load_file(
         n_repeated = counted(
             len(repeated), "record that repeats a control number", "records that repeat control numbers"
         )
-        progress.say(f"Warning: {one.source.name}: the overlay lacks {n_repeated}: {first_of(repeated, _SHOWN)}")
+        lacking = f"{one.source.name}: the overlay lacks {n_repeated}: {first_of(repeated, _SHOWN)}"
+        progress.say(WarningMessage(lacking))
     return name
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
+from nearkin.progress_messages import restored
 from nearkin.records import I64
 from nearkin.runs.batches import mapped_batch
 from nearkin.runs.files import make_work_folder, read_work_json, write_work_json
@@ -94,7 +95,7 @@ class BeginningRead:
             n_of_next=n_of_next,
             n_documents=sum(map(len, sources)),
             id_kind=IdKind.joint(note["id_kind"] for note in notes),
-            said=tuple(message for note in notes for message in note["said"]),
+            said=tuple(restored(message) for note in notes for message in note["said"]),
         )
 
     def rest_of(self, one: Input) -> Input:
@@ -165,7 +166,7 @@ def read_one(
         progress.advance(one.size_bytes)
         stored = read_work_json(mark, ("n_documents", *_NOTED))
         for message in stored["said"]:
-            progress.say(message)
+            progress.say(restored(message))
         return InputRead(stored["n_documents"], IdKind(stored["id_kind"]), stored.get("n_chunks"))
 
     if not one.can_be_read_again:  # a pipe gives other data than the earlier run read from it

@@ -13,9 +13,10 @@ from nearkin.errors import ParameterError, SourceError
 from nearkin.manifests.pairs import SIDES
 from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import agreeing, counted
+from nearkin.progress_messages import WarningMessage, labelled
 from nearkin.records import TextWords
 from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress, Silent, labelled
+from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.sources import STDIN, Source
@@ -246,10 +247,9 @@ def _warn_if_unrelated(left: Collected, right: Collected, progress: Progress) ->
     is_shared = right.vocabulary.find(left.vocabulary.words) >= 0
     share = float(left.n_occurrences[is_shared].sum()) / max(float(left.n_occurrences.sum()), 1.0)
     if share < _FEW_SHARED:
-        progress.say(
-            f"Warning: only {share:.0%} of the words on the left are also on the right. If the languages differ, add a "
-            "translation table from nearkin align with --table"
-        )
+        told = f"only {share:.0%} of the words on the left are also on the right"
+        advice = "If the languages differ, add a translation table from nearkin align with --table"
+        progress.say(WarningMessage(f"{told}. {advice}"))
 
 
 def splitting(table: TranslationTable | None, ignored: Ignored) -> tuple[tuple[Splitting, Splitting], str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from nearkin.errors import ParameterError
 from nearkin.nouns import agreeing, counted, first_of
+from nearkin.progress_messages import WarningMessage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +92,7 @@ def _either(row: OverlayRow, yes: str, no: str) -> str:
     return yes if row.is_principal else no
 
 
-def outside_sentence(load_file: str, groups: Counter[str]) -> str:
+def outside_sentence(load_file: str, groups: Counter[str]) -> WarningMessage:
     """Warn about documents of a load file whose principal is in no load file, and so has no control number.
 
     Parameters
@@ -106,8 +107,8 @@ def outside_sentence(load_file: str, groups: Counter[str]) -> str:
     'Warning: ABC.dat: 2 documents are in group lease.pdf. This principal has no cont'
     """
     n, n_groups = groups.total(), len(groups)
-    return (
-        f"Warning: {load_file}: {counted(n, 'document')} {agreeing(n, 'is', 'are')} in "
+    return WarningMessage(
+        f"{load_file}: {counted(n, 'document')} {agreeing(n, 'is', 'are')} in "
         f"{agreeing(n_groups, 'group')} {first_of([*groups], _SHOWN)}. {agreeing(n_groups, 'This', 'These')} "
         f"{agreeing(n_groups, 'principal has', 'principals have')} no control number, so the tool cannot show "
         f"{agreeing(n_groups, 'it', 'them')}."

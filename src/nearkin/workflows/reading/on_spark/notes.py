@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.engines.spark.layout import Block
 from nearkin.errors import SourceError
+from nearkin.progress_messages import restored
 from nearkin.runs.progress import Progress, Silent
 from nearkin.workflows.reading.exceptions import ExceptionRow
 from nearkin.workflows.reading.inputs import Input
@@ -72,7 +73,7 @@ def take_notes(blocks: Sequence[Block], driver: DriverFiles, progress: Progress)
     refuse_other_content((FileChecksum(**row) for rows in of_files for row in rows), driver)
     for _, said in sorted(json.loads(bytes(block.data)) for block in blocks if block.stream == _STREAM):
         for message in said:
-            progress.say(message)
+            progress.say(restored(message))
 
 
 def read_by_tasks(stages: Stages, name: str, make: Callable[[], Blocks], progress: Progress) -> list[Block]:
