@@ -199,8 +199,9 @@ def test_decisions_and_groups(matter) -> None:
 
 def test_a_purge_of_files_without_a_text_counts_no_texts() -> None:
     erased = Purged(number=3, doc_ids=("a.pdf",), copies=(), n_versions=0, n_texts=0, unread=("a.pdf", "b.pdf"))
-    first, *_ = (f"{one.strong}{one.text}" for one in purged_sentences(erased, is_asked_dry=False))
-    assert first == "Erased 2 files without a text from the list of exceptions: a.pdf, b.pdf"
+    first, *rest = purged_sentences(erased, is_asked_dry=False)
+    assert (first.is_warning, [one.is_warning for one in rest]) == (False, [False])
+    assert str(first) == "Erased 2 files without a text from the list of exceptions: a.pdf, b.pdf"
 
 
 def test_a_purge_needs_yes(matter) -> None:

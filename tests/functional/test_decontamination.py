@@ -310,10 +310,10 @@ def test_the_files_of_each_side_and_the_remarks_on_the_other_set_are_counted(tmp
     # as a shell expands an unquoted pattern
     ended = nearkin_here("dedup", paths[0], "--against", *paths[1:], "--out", tmp_path / "one", "--no-report")
     assert "INPUT: 3 files; other set: 1 file" in ended.err
-    assert f"{paths[2]} and 1 more are INPUT. If --against was a pattern, quote it" in ended.err
+    assert f"Warning: {paths[2]} and 1 more are INPUT. If --against was a pattern, quote it" in ended.err
     # INPUT in the folder of the others, and after the first of them by name
     ended = nearkin_here("dedup", paths[3], "--against", *paths[:3], "--out", tmp_path / "beside", "--no-report")
-    assert f"{paths[1]} and 1 more are INPUT. If --against was a pattern, quote it" in ended.err
+    assert f"Warning: {paths[1]} and 1 more are INPUT. If --against was a pattern, quote it" in ended.err
     ended = nearkin_here("dedup", *paths[1:], "--against", paths[0], "--out", tmp_path / "named", "--no-report")
     assert "quote it" not in ended.err
     (tmp_path / "other").mkdir()
@@ -402,3 +402,4 @@ def test_much_shorter_documents_of_the_other_set_get_a_hint(drop, n_words, is_sa
     ended = nearkin_here("dedup", pages, "--against", items, *options, "--out", tmp_path / "out", "--no-report")
     said = "To find them inside documents of INPUT: --drop containing"
     assert (said in " ".join(ended.err.split())) == is_said, ended.err
+    assert ("Warning: The documents of the other set have" in ended.err) == is_said

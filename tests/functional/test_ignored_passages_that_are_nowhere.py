@@ -11,7 +11,7 @@ from functional.conftest import FAST, nearkin_here, write_jsonl
 from nearkin.stages.documents.ignoring import Ignored
 
 PASSAGES = "This mail is confidential.\nconfidential\nNobody wrote this.\nre:^Page \\d+$\nre:^Seite \\d+$\n"
-REMARK = "2 passages of --ignore are in no text: 'Nobody wrote this.', 're:^Seite \\\\d+$'"
+REMARK = "Warning: 2 passages of --ignore are in no text: 'Nobody wrote this.', 're:^Seite \\\\d+$'"
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_sentences_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "--out", "de-en.table", "--ignore", "ignore.txt",
     )  # fmt: skip
     ended.assert_done()
-    assert "1 passage of --ignore is in no text: 'Nobody wrote this.'" in ended.err
+    assert "Warning: 1 passage of --ignore is in no text: 'Nobody wrote this.'" in ended.err
 
 
 def test_a_resumed_run_which_reads_only_the_rest_says_nothing(corpus: Path) -> None:

@@ -87,7 +87,7 @@ def test_a_file_without_the_column_counts_as_no_value(records, tmp_path, kind):
     out = tmp_path / "out"
     ended = nearkin_here("dedup", *paths, "--out", out, "--by", "language")
     assert ended.code == 0, ended.err
-    assert f"{paths[1]}: no value in the column 'language' (--by)" in ended.err
+    assert f"Warning: {paths[1]}: no value in the column 'language' (--by)" in ended.err
     keys = [
         "no value" if row["language"] is None else row["language"].replace("<b>", "&lt;b&gt;") for row in records[::2]
     ]

@@ -70,6 +70,7 @@ def dedup(
     from nearkin.cli.printing import tell, warn_of_report
     from nearkin.cli.summary import print_summary
     from nearkin.nouns import agreeing, first_of
+    from nearkin.progress_messages import WarningMessage
     from nearkin.workflows.dedup.files import Delivery, dedup_files
     from nearkin.workflows.dedup.inputs import beside_the_first
     from nearkin.workflows.dedup.other_columns import OtherColumns
@@ -83,7 +84,8 @@ def dedup(
         after = words_after_value("--against")
         if strays := [one for one in beside_the_first(inputs, against or ()) if one in after]:
             are = agreeing(len(strays), "is", "are")
-            bars.say(f"{first_of(strays, 1)} {are} INPUT. If --against was a pattern, quote it: 'folder/*.jsonl'")
+            told = f"{first_of(strays, 1)} {are} INPUT. If --against was a pattern, quote it: 'folder/*.jsonl'"
+            bars.say(WarningMessage(told))
         manifest = dedup_files(
             reading.request(inputs), out, options, against=against or (),
             against_columns=OtherColumns(against_text, against_id), delivery=delivery, resources=resources,

@@ -25,6 +25,7 @@ from nearkin.collection.stored.purged import PURGED
 from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError, NearkinError, ParameterError
 from nearkin.message_pieces import NamedParameter
+from nearkin.progress_messages import WarningMessage
 from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.store.migrations import add_indexes
@@ -197,7 +198,8 @@ def add_incoming(
         with noted_as_stored(is_done=True):
             opened.settle()
     except (NearkinError, OSError) as error:  # what was added is stored all the same
-        opened.progress.say(f"the documents are stored; the next query makes their index ({error})")
+        told = f"the documents are stored; the next query makes their index ({error})"
+        opened.progress.say(WarningMessage(told))
     return added
 
 

@@ -303,7 +303,7 @@ class Segments:
             save(segment, self.folder, identity)
             return load(self.folder, *span, identity)
         except (OutputError, DamagedSegmentError) as error:
-            progress.say(f"the index could not be saved, and stays in memory: {error}")
+            progress.say(WarningMessage(f"the index could not be saved, and stays in memory: {error}"))
             return segment
 
     def _remove_all_but(self, spans: Sequence[Span]) -> None:

@@ -114,7 +114,8 @@ def _made_again(collection: OpenedCollection, damage: _WordsDamagedError) -> boo
         with collection.store.writing() as connection:
             remake(connection, collection.store, progress)
     except (CollectionError, OutputError) as error:  # another process is writing, or permission is denied
-        progress.say(f"the words cannot be stored ({reason_of(error)}): this search reads all texts, which is slower")
+        told = f"the words cannot be stored ({reason_of(error)}): this search reads all texts, which is slower"
+        progress.say(WarningMessage(told))
         return False
     return True
 

@@ -101,8 +101,7 @@ def purged_sentences(found: Purged, n_shown: int = 5, *, is_asked_dry: bool) -> 
     elif not found.is_dry_run:
         yield Sentence(
             f"Activity {found.number} records it. Backups of the collection, and copies that other tools made, still "
-            "have the texts.",
-            "warning",
+            "have the texts."
         )
 
 

@@ -21,6 +21,7 @@ from nearkin.errors import ParameterError, quoted
 from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.paths import check_are_texts, why
+from nearkin.progress_messages import WarningMessage
 from nearkin.records import Bool
 
 PATTERN, LITERAL = "re:", "text:"
@@ -185,12 +186,12 @@ class Ignored:
         return Remaining(texts, is_only_numbers)
 
     def say_not_found(self, say: Callable[[str], None]) -> None:
-        """Say which passages did not occur in any text; to be called when all texts were read."""
+        """Warn of passages that did not occur in any text; to be called when all texts were read."""
         missing = [one for one in dict.fromkeys(self.passages) if one not in self.found]
         if missing:
             shown = first_of([_shortened(one.removeprefix(LITERAL)) for one in missing], _N_NAMED)
             n_missing = f"{counted(len(missing), 'passage')} of --ignore {agreeing(len(missing), 'is', 'are')}"
-            say(f"{n_missing} in no text: {shown}")
+            say(WarningMessage(f"{n_missing} in no text: {shown}"))
 
     @property
     def _in_order(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from nearkin.arguments import plain_number
 from nearkin.errors import SourceError
 from nearkin.hidden_characters import reveal_line
 from nearkin.nouns import agreeing, counted
+from nearkin.progress_messages import WarningMessage
 from nearkin.stages.documents.arrow_values import holds_characters
 from nearkin.stages.documents.column_samples import objects_of_records
 from nearkin.stages.documents.columns import check_column, listed_columns, missing_column
@@ -50,10 +51,11 @@ def noting_values_without_number(
         kind, other = ("date", "numbers") if keep.holds_dates else ("number", "dates")
         mixed = f" ({keep.n_others:,} {other}, which cannot be compared with {kind}s)" if keep.n_others else ""
         first = f" (the first is {reveal_line(keep.first_unread[:30])!r})" if keep.first_unread else ""
-        note(
+        told = (
             f"{name}: {keep.name}: no readable {kind} in {n_without:,} of {counted(n_documents, 'document')}"
             f"{mixed or first}; of these, only documents that match no kept document with a {kind} are kept"
         )
+        note(WarningMessage(told) if mixed or first else told)
 
 
 def check_keep_type(name: str, column: str, schema: pa.Schema) -> None:

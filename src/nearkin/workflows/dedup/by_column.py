@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from nearkin.errors import MissingColumnError, ParameterError, SourceError
 from nearkin.message_pieces import MessagePiece, NamedParameter
+from nearkin.progress_messages import WarningMessage
 from nearkin.runs.meter import Meter
 from nearkin.stages.documents.checking import check_columns, without_columns
 from nearkin.stages.documents.formats import has_columns
@@ -77,7 +78,8 @@ def values_of(column: str, inputs: Sequence[Input], meter: Meter) -> pa.Dictiona
                 without = replace(one, keep_column=None)
                 own = [_values(pa.nulls(len(batch)), one.source.format) for batch, _ in without.batches(progress)]
             if all(part.null_count == len(part) for part in own):
-                progress.say(f"{', '.join(one.names)}: no value in the column '{column}' (--by)")
+                told = f"{', '.join(one.names)}: no value in the column '{column}' (--by)"
+                progress.say(WarningMessage(told))
             parts += own
     if not parts:
         return pa.array([], pa.large_string()).dictionary_encode()

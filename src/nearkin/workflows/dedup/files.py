@@ -13,6 +13,7 @@ from nearkin.errors import ParameterError
 from nearkin.manifests.dedup import ColumnCounts, DedupManifest, FamilyCounts, KeptFile, ValueCounts
 from nearkin.message_pieces import MessagePiece, NamedParameter
 from nearkin.nouns import counted
+from nearkin.progress_messages import WarningMessage
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
@@ -243,11 +244,12 @@ def _say_much_shorter(result: job.Result, options: DedupOptions, progress: Progr
     lengths, others = corpus.n_characters[: corpus.n_inputs], corpus.n_characters[corpus.n_inputs :]
     lengths, others = lengths[lengths > 0], others[others > 0]
     if len(lengths) and len(others) and others.mean() < lengths.mean() / _MUCH_LONGER:
-        progress.say(
+        told = (
             f"The documents of the other set have {counted(round(others.mean()), 'character')} on average, those of "
             f"INPUT {round(lengths.mean()):,}. Jaccard similarity does not find such short texts inside longer ones. "
             "To find them inside documents of INPUT: --drop containing"
         )
+        progress.say(WarningMessage(told))
 
 
 def _with_exceptions_beside(result: job.Result, sourced: Sourced) -> job.Result:

@@ -301,4 +301,5 @@ def _say_what_is_odd(left: Collected, right: Collected, vectors: PairVectors, pr
     for side, facts in (("left", vectors.left_facts), ("right", vectors.right_facts)):
         unknown = facts.ways.get("unknown", 0.0)
         if unknown > 0.2:
-            progress.say(f"{unknown:.0%} of the words on the {side} have no translation: cosines will be lower")
+            told = f"{unknown:.0%} of the words on the {side} have no translation: cosines will be lower"
+            progress.say(WarningMessage(told))

@@ -16,6 +16,7 @@ from nearkin.errors import ParameterError
 from nearkin.manifests.pairs import TranslatedCosines
 from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import agreeing, counted
+from nearkin.progress_messages import WarningMessage
 from nearkin.records import F64, I64
 from nearkin.runs.meter import Meter
 from nearkin.stages.search.stretches import keys_of, rows_of
@@ -79,11 +80,12 @@ class TranslatedDocuments:
                 f" ({shortened(ids[1][0].as_py())}, {shortened(ids[0][0].as_py())}, …).",
             )
         if n_missing:
-            meter.progress.say(
+            told = (
                 f"--left-translated: {n_missing:,} of {counted(len(row_of), 'document')} on the left "
                 f"{agreeing(n_missing, 'has', 'have')} no translation. Words are weighted by the translated "
                 "documents only: translate all documents to make the weights comparable with those of the table"
             )
+            meter.progress.say(WarningMessage(told))
         vectors = vectors_of(own, prepared.right, options, None, folder, fingerprint="translated", meter=meter)
         return cls(vectors, row_of)
 

@@ -39,7 +39,7 @@ def test_documents_without_a_number_are_told_once(batch_bytes: int) -> None:
     for source in resolve_sources(["*"]).sources:
         list(read_batches(source, keep_column="quality", batch_bytes=batch_bytes, note=told.append))
     rest = "of these, only documents that match no kept document with a number are kept"
-    many = f"a.csv: quality: no readable number in 10 of 40 documents (the first is 'high'); {rest}"
+    many = f"Warning: a.csv: quality: no readable number in 10 of 40 documents (the first is 'high'); {rest}"
     one = f"c.parquet: quality: no readable number in 1 of 2 documents; {rest}"
     assert told == [many, one]
 
@@ -47,7 +47,7 @@ def test_documents_without_a_number_are_told_once(batch_bytes: int) -> None:
 def test_rows_of_a_table_without_a_number_are_told_too() -> None:
     told: list[str] = []
     list(read_table(RECORDS, keep_column="quality", note=told.append))
-    assert told[0].startswith("the table: quality: no readable number in 10 of 40 documents")
+    assert told[0].startswith("Warning: the table: quality: no readable number in 10 of 40 documents")
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -168,9 +168,8 @@ def test_dates_in_strings(batch_bytes: int, repeats: int) -> None:
         values, told = read_to_keep_by(path, batch_bytes)
         assert values == NUMBERS * repeats, path
         rest = "of these, only documents that match no kept document with a date are kept"
-        assert told == [
-            f"{path}: d: no readable date in {2 * repeats} of {5 * repeats} documents (the first is 'soon'); {rest}"
-        ]
+        unread = f"no readable date in {2 * repeats} of {5 * repeats} documents (the first is 'soon')"
+        assert told == [f"Warning: {path}: d: {unread}; {rest}"]
     table = pa.Table.from_pylist([{"text": "t", "d": value} for value in DATES])
     for held in (table, table.to_pylist(), table.to_pandas()):
         assert [v for batch in read_table(held, keep_column="d") for v in batch["keep_value"].to_pylist()] == NUMBERS
@@ -205,6 +204,7 @@ def test_a_value_of_the_other_kind_further_down_is_told(batch_bytes: int) -> Non
         found, told = read_to_keep_by(path, batch_bytes)
         assert found == [1075766400e6] * 50 + [None, 1075852800e6, None, None]
         (note,) = told
+        assert note.startswith("Warning: ")
         assert "no readable date in 3 of 54 documents (2 numbers, which cannot be compared with dates)" in note
 
 
