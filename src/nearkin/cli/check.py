@@ -376,7 +376,8 @@ def _check_storing(store: bool, read_only: bool, *, doc_id: str | None, wave: st
 def _check_required(file: Path, *, has_id: bool, has_index: bool) -> None:
     """Refuse --tolerance and standard input if an option that they require is missing."""
     from nearkin.errors import ParameterError
-    from nearkin.stages.documents.source import STDIN, is_descriptor
+    from nearkin.paths import STDIN
+    from nearkin.stages.documents.source import is_descriptor
 
     if not has_index:
         raise ParameterError("--tolerance requires --method si.")

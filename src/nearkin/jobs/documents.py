@@ -14,11 +14,11 @@ from nearkin.errors import ParameterError, SourceError, is_among, quoted
 from nearkin.hidden_characters import reveal_line
 from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted
+from nearkin.paths import STDIN
 from nearkin.records import Bool
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.arrow_values import WITHOUT_VIEWS
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, ReadingRules
-from nearkin.stages.documents.sources import STDIN
 from nearkin.stages.documents.tables import check_names
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.memory_documents import IN_MEMORY, memory_source

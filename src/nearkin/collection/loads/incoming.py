@@ -18,13 +18,13 @@ from nearkin.collection.stored.origins import OriginValues, of_plain_file, origi
 from nearkin.collection.stored.profiles import Profile, profiles_of
 from nearkin.collection.stored.purged import PURGED
 from nearkin.nouns import counted
+from nearkin.paths import STDIN
 from nearkin.records import DOCUMENTS_SCHEMA, U64, Bool
 from nearkin.stages.documents.encodings import kind_of_plain
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile
 from nearkin.stages.documents.preparing import ORIGIN, PARENT, prepare
 from nearkin.stages.documents.rows import escaped_ids
-from nearkin.stages.documents.source import STDIN
 
 _LEVEL = 3
 _MAX_OF_AN_ID = 2_000  # bytes: PostgreSQL's indexes allow little more

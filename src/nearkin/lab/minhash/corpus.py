@@ -12,12 +12,13 @@ import pyarrow.compute as pc
 
 from nearkin.errors import ParameterError, SourceError
 from nearkin.lab.corpus import BATCH_BYTES, batches_of, first_rows
+from nearkin.paths import STDIN
 from nearkin.records import DOCUMENTS_SCHEMA
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.formats import StoredFormat, has_columns
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.reader import read_batches
-from nearkin.stages.documents.sources import STDIN, Source, resolve_sources
+from nearkin.stages.documents.sources import Source, resolve_sources
 from nearkin.workflows.reading.request import ReadingRequest
 
 _AS_THE_ARTICLE = Normalisation(nfkc=False, case=True, space=False)

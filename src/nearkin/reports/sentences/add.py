@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted, first_of, one_of
+from nearkin.paths import STDIN
 from nearkin.reports.sentences.damage import damage_sentences
 from nearkin.reports.sentences.sentence import Sentence, contradiction_sentences
-from nearkin.stages.documents.source import STDIN
 
 if TYPE_CHECKING:
     from nearkin.collection.loads.adding import Added

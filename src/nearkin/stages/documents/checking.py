@@ -9,12 +9,13 @@ from typing import BinaryIO
 
 from nearkin.errors import SourceError, TruncatedInputError
 from nearkin.message_pieces import NamedParameter
+from nearkin.paths import STDIN
 from nearkin.stages.documents.column_samples import objects_of_records
 from nearkin.stages.documents.columns import check_unique, inside_hint, listed_columns, missing_column
 from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.formats import FORMATS, TABLES, has_columns
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input, unreadable
-from nearkin.stages.documents.source import STDIN, Source
+from nearkin.stages.documents.source import Source
 
 _STORED = {"collection": "a collection", "results": "a directory of results"}
 

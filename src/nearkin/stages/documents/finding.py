@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nearkin.errors import SourceError
-from nearkin.paths import check_input
+from nearkin.paths import STDIN, check_input
 from nearkin.stages.documents.compression import COMPRESSION_OF_SUFFIX, MAGIC_BYTES, Compression, compression_of
 from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, is_of_documents
 from nearkin.stages.documents.formats.tables import table_begun_by
 from nearkin.stages.documents.not_read import Note
-from nearkin.stages.documents.source import STDIN
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 
 _FIRST_BYTES = 1 << 10

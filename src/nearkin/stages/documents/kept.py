@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from nearkin.errors import OutputError, SourceError, TruncatedInputError
 from nearkin.message_pieces import NamedParameter
-from nearkin.paths import why
+from nearkin.paths import STDIN, why
 from nearkin.records import I64
 from nearkin.stages.documents.compression import SUFFIX_OF_COMPRESSION
 from nearkin.stages.documents.damage import truncated_input
 from nearkin.stages.documents.encodings import check_encoding, is_told_by_line
 from nearkin.stages.documents.formats import FORMATS, TABLES, holding, is_of_documents
 from nearkin.stages.documents.sniffing import unreadable
-from nearkin.stages.documents.source import STDIN, Source
+from nearkin.stages.documents.source import Source
 from nearkin.stages.documents.streams import Progress, StreamFault, no_progress
 
 Mask = NDArray[np.bool_]

@@ -17,14 +17,19 @@ SENT = "sent: "
 def place_text(doc_id: str | None, source: str, line: int) -> str:
     """Write where a document is: ``file:line``, or the id of a document inside a file, which names it.
 
+    A document of standard input that has no id of its own is named after its line; its place begins with this name.
+
     Examples
     --------
-    >>> place_text("x", "in.jsonl", 248), place_text("d.zip!a.txt", "d.zip", 248), place_text("x", "-", 95)
-    ('in.jsonl:248', 'd.zip!a.txt', 'standard input, line 95')
+    >>> place_text("x", "in.jsonl", 248), place_text("d.zip!a.txt", "d.zip", 248)
+    ('in.jsonl:248', 'd.zip!a.txt')
+    >>> place_text("x", "-", 95), place_text("-:95", "-", 95), place_text(None, "-", 95)
+    ('standard input, line 95', '-:95 (standard input)', '-:95 (standard input)')
     """
     if doc_id is not None and doc_id.startswith(f"{source}{BETWEEN}"):
         return doc_id
-    return f"standard input, line {line}" if source == STDIN else f"{source}:{line}"
+    name = f"{source}:{line}"
+    return f"{name} (standard input)" if source == STDIN and doc_id in (None, name) else _line_text(source, line)
 
 
 def origin_text(doc_id: str, source: str, line: int) -> str:
@@ -34,12 +39,16 @@ def origin_text(doc_id: str, source: str, line: int) -> str:
     --------
     >>> origin_text("x", "in.jsonl", 248), origin_text("d.zip!a.txt", "d.zip", 248), origin_text("x", "sent: x", 1)
     ('in.jsonl:248', 'd.zip', 'sent: x')
-    >>> origin_text("mail/1.eml", "mail/1.eml", 1)
-    'mail/1.eml'
+    >>> origin_text("mail/1.eml", "mail/1.eml", 1), origin_text("-:95", "-", 95)
+    ('mail/1.eml', 'standard input, line 95')
     """
     is_sent_alone = source.startswith(SENT)
     is_named = doc_id == source or doc_id.startswith(f"{source}{BETWEEN}") or is_sent_alone
-    return source if is_named else place_text(None, source, line)
+    return source if is_named else _line_text(source, line)
+
+
+def _line_text(source: str, line: int) -> str:
+    return f"standard input, line {line}" if source == STDIN else f"{source}:{line}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from nearkin.errors import ParameterError
 from nearkin.nouns import agreeing, counted
+from nearkin.paths import STDIN
 from nearkin.progress_messages import WarningMessage
 from nearkin.stages.documents.checking import check_has_columns
 from nearkin.stages.documents.damage import problem_of, truncated_input
@@ -19,7 +20,7 @@ from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.rows import IdType, one_batch, problem_piece
 from nearkin.stages.documents.sniffing import standard_input, unreadable
-from nearkin.stages.documents.source import STDIN, OpenedSource, Source, no_check, no_note
+from nearkin.stages.documents.source import OpenedSource, Source, no_check, no_note
 from nearkin.stages.documents.streams import Progress, StreamFault, no_progress
 
 if TYPE_CHECKING:

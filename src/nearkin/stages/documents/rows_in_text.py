@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 
+from nearkin.paths import STDIN
 from nearkin.progress_messages import Caution
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.formats.delimited import TAB, Csv, Tsv, has_header
 from nearkin.stages.documents.formats.format import Format
 from nearkin.stages.documents.head import HEAD_BYTES, Head
-from nearkin.stages.documents.source import STDIN
 
 _COLUMN_NAME = re.compile(r"\w(?:[\w .\-/#]{0,38}[\w#])?")
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from nearkin.paths import STDIN as STDIN
+from nearkin.paths import STDIN
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 

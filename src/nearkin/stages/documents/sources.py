@@ -12,7 +12,7 @@ from typing import BinaryIO
 from nearkin.errors import ParameterError, SourceError, TruncatedInputError, is_among
 from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import first_of
-from nearkin.paths import printable, shown_path
+from nearkin.paths import STDIN, printable, shown_path
 from nearkin.progress_messages import WarningMessage
 from nearkin.stages.documents.column_samples import ColumnSample
 from nearkin.stages.documents.columns import check_unique, inside_hint, likely_text, listed_columns
@@ -29,11 +29,11 @@ from nearkin.stages.documents.not_read import Note, NotRead, not_read_among, sen
 from nearkin.stages.documents.rows_in_text import caution_of_rows
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input, unreadable
-from nearkin.stages.documents.source import STDIN, Source
+from nearkin.stages.documents.source import Source
 from nearkin.stages.documents.streams import Compression
 
 _MANY_ALIKE, _N_NAMED = 3, 3
-__all__ = ["STDIN", "Source", "SourceSet", "resolve_sources"]
+__all__ = ["Source", "SourceSet", "resolve_sources"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ import pyarrow as pa
 from nearkin.errors import ParameterError, SourceError
 from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted
+from nearkin.paths import STDIN
 from nearkin.stages.documents.columns import check_unique, listed_columns, missing_column
 from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.finding import by_suffix
@@ -24,7 +25,7 @@ from nearkin.stages.documents.plain_lines import read_plain_lines
 from nearkin.stages.documents.reader import batches_of
 from nearkin.stages.documents.sniffing import head_of_file, unreadable
 from nearkin.stages.documents.source import no_note
-from nearkin.stages.documents.sources import STDIN, Source, resolve_sources
+from nearkin.stages.documents.sources import Source, resolve_sources
 from nearkin.stages.documents.streams import ByteStream
 from nearkin.stages.documents.tmx import TmxReader
 

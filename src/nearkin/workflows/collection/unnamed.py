@@ -14,10 +14,11 @@ import pyarrow as pa
 from nearkin import _compute as pc
 from nearkin.errors import SourceError
 from nearkin.message_pieces import NamedParameter
+from nearkin.paths import STDIN
 from nearkin.stages.documents.columns import listed_columns
 from nearkin.stages.documents.formats import FORMATS, TABLES, is_of_documents
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input
-from nearkin.stages.documents.source import STDIN, Source, is_descriptor
+from nearkin.stages.documents.source import Source, is_descriptor
 from nearkin.workflows.reading.inputs import FileInput, LooseFilesInput, StoredInput, StoredSource
 from nearkin.workflows.reading.kept_documents import KeptDocuments
 from nearkin.workflows.reading.standard_input import is_pipe

@@ -14,12 +14,12 @@ from nearkin._version import __version__
 from nearkin.errors import OutputExistsError, ParameterError
 from nearkin.message_pieces import MessagePiece, NamedParameter
 from nearkin.nouns import counted
-from nearkin.paths import shown_path
+from nearkin.paths import STDIN, shown_path
 from nearkin.reports.inputs import counted_inputs
 from nearkin.runs.progress import LabelledProgress, Progress
 from nearkin.stages.documents.formats import holding
 from nearkin.stages.documents.not_read import NotRead
-from nearkin.stages.documents.sources import STDIN, Source
+from nearkin.stages.documents.sources import Source
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.other_columns import (
     AS_THE_INPUT,

@@ -15,6 +15,7 @@ from nearkin.errors import SourceError
 from nearkin.formats.delimited import SheetWriter
 from nearkin.manifests.dedup import REASONS
 from nearkin.nouns import counted, first_of
+from nearkin.paths import STDIN
 from nearkin.progress_messages import WarningMessage
 from nearkin.records import I64
 from nearkin.runs.files import published
@@ -24,7 +25,7 @@ from nearkin.stages.documents.load_files.controls import Controls, check_control
 from nearkin.stages.documents.load_files.vendors import OverlayRow, Vendor, outside_sentence
 from nearkin.stages.documents.load_files.writing import LoadFileWriter
 from nearkin.stages.documents.sniffing import unreadable
-from nearkin.stages.documents.source import STDIN, Source
+from nearkin.stages.documents.source import Source
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW, Outcome
 from nearkin.workflows.dedup.row_places import Places

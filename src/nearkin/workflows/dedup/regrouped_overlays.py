@@ -10,11 +10,11 @@ import numpy as np
 
 from nearkin.errors import ParameterError
 from nearkin.manifests.dedup import DedupManifest
-from nearkin.paths import on_disk
+from nearkin.paths import STDIN, on_disk
 from nearkin.runs.meter import Meter
 from nearkin.stages.documents.formats.load_file import NAME as LOAD_FILE
 from nearkin.stages.documents.load_files.vendors import Vendor
-from nearkin.stages.documents.source import STDIN, Source
+from nearkin.stages.documents.source import Source
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import Outcome
 from nearkin.workflows.dedup.overlays import check_controls, write_overlays

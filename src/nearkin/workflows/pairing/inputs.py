@@ -13,13 +13,14 @@ from nearkin.errors import ParameterError, SourceError
 from nearkin.manifests.pairs import SIDES
 from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import agreeing, counted
+from nearkin.paths import STDIN
 from nearkin.progress_messages import WarningMessage, labelled
 from nearkin.records import TextWords
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import Normalisation
-from nearkin.stages.documents.sources import STDIN, Source
+from nearkin.stages.documents.sources import Source
 from nearkin.stages.features.words import WordSplitter
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.pairing.collecting import Collected, Splitting, collect

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 
 from nearkin.errors import SourceError
-from nearkin.paths import printable
-from nearkin.stages.documents.sources import STDIN
+from nearkin.paths import STDIN, printable
 
 
 def check_comes_again(path: str) -> None:

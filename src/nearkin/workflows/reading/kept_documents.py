@@ -22,7 +22,7 @@ from nearkin.formats import parquet
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.manifests.inputs import InputFile
 from nearkin.message_pieces import AdvicePiece
-from nearkin.paths import on_disk, printable
+from nearkin.paths import STDIN, on_disk, printable
 from nearkin.records import DOCUMENTS_SCHEMA, I64, Bool
 from nearkin.runs.damage import damage_of
 from nearkin.runs.files import text_of
@@ -31,7 +31,7 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.checking import check_columns, check_has_columns
 from nearkin.stages.documents.formats import StoredFormat, holding, is_of_documents
 from nearkin.stages.documents.rows import escaped_as
-from nearkin.stages.documents.source import STDIN, is_descriptor
+from nearkin.stages.documents.source import is_descriptor
 from nearkin.workflows.reading.inputs import (
     FileInput,
     Input,

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nearkin.paths import shown_path
+from nearkin.paths import STDIN, shown_path
 from nearkin.stages.documents.formats import is_of_documents
-from nearkin.stages.documents.source import STDIN, Source
+from nearkin.stages.documents.source import Source
 
 if TYPE_CHECKING:
     from nearkin.manifests.inputs import InputFile

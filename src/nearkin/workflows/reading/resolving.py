@@ -11,13 +11,13 @@ from typing import BinaryIO, Literal
 from nearkin.errors import MissingColumnError, SourceError
 from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted, first_of
-from nearkin.paths import printable
+from nearkin.paths import STDIN, printable
 from nearkin.runs.finished import MANIFEST, TABLES, how_to_finish, manifest_if_any
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.checking import check_columns
 from nearkin.stages.documents.not_read import NotRead
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.documents.sources import STDIN, Source, SourceSet, resolve_sources
+from nearkin.stages.documents.sources import Source, SourceSet, resolve_sources
 from nearkin.workflows.reading.inputs import StoredSource
 
 Kind = Literal["collection", "results", "file"]

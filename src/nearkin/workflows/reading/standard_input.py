@@ -10,11 +10,12 @@ from typing import BinaryIO
 
 from nearkin.errors import ResumeError
 from nearkin.formats.sealed import damaged, missing
+from nearkin.paths import STDIN
 from nearkin.runs.files import published, read_work_json, write_work_json
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.sniffing import standard_input
-from nearkin.stages.documents.sources import STDIN, Source
+from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.inputs import StoredSource, file_inputs
 
 _SAVED = "stdin"

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from nearkin.errors import ParameterError
 from nearkin.message_pieces import NamedParameter
-from nearkin.paths import is_one_of, printable
+from nearkin.paths import STDIN, is_one_of, printable
 from nearkin.records import I64, FeatureCounts
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.damage import fault_of, is_damage
@@ -23,7 +23,7 @@ from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.not_read import NotRead
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.documents.sources import STDIN, Source
+from nearkin.stages.documents.sources import Source
 from nearkin.stages.features.counting import count_features
 from nearkin.stages.features.shingles import Shingling
 from nearkin.workflows.reading.inputs import FileInput, Input, LooseFilesInput, places_in

@@ -6,9 +6,10 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING
 
+from nearkin.paths import STDIN
 from nearkin.stages.documents.formats.format import StreamFormat
 from nearkin.stages.documents.head import SAMPLE_RECORDS, Head, head_of_stream
-from nearkin.stages.documents.source import STDIN, OpenedSource, Source
+from nearkin.stages.documents.source import OpenedSource, Source
 
 if TYPE_CHECKING:
     import pyarrow as pa

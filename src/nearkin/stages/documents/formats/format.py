@@ -11,8 +11,9 @@ from dataclasses import replace
 from typing import IO, TYPE_CHECKING, BinaryIO, ClassVar, Literal
 
 from nearkin.errors import SourceError
+from nearkin.paths import STDIN
 from nearkin.stages.documents.head import Head, empty_stdin, head_of_stream
-from nearkin.stages.documents.source import STDIN, OpenedSource, Source
+from nearkin.stages.documents.source import OpenedSource, Source
 
 if TYPE_CHECKING:
     import pyarrow as pa

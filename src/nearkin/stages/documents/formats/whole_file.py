@@ -6,10 +6,11 @@ import shutil
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, BinaryIO
 
+from nearkin.paths import STDIN
 from nearkin.stages.documents.formats.format import Format, stream_of
 from nearkin.stages.documents.formats.tables import table_begun_by
 from nearkin.stages.documents.head import empty_stdin, head_of_stream
-from nearkin.stages.documents.source import STDIN, OpenedSource, Source
+from nearkin.stages.documents.source import OpenedSource, Source
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from nearkin.errors import SourceError
 from nearkin.nouns import counted
+from nearkin.paths import STDIN
 from nearkin.stages.documents.columns import check_unique, missing_column
 from nearkin.stages.documents.delimited import named
 from nearkin.stages.documents.encodings import is_told_by_line, is_utf8
@@ -23,7 +24,7 @@ from nearkin.stages.documents.load_files.dialect import SINGLE_BYTE, Dialect, de
 from nearkin.stages.documents.load_files.records import LoadRecord, RecordReader
 from nearkin.stages.documents.load_files.text_folder import RefusedPathError, TextFolder
 from nearkin.stages.documents.rows import IdType, RowList, integers_or_strings, one_batch
-from nearkin.stages.documents.source import STDIN, OpenedSource, Source
+from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
 
 _BATCH_RECORDS = 4_096

@@ -10,8 +10,9 @@ from typing import cast
 
 from nearkin.engines.spark.layout import Block
 from nearkin.errors import ParameterError
+from nearkin.paths import STDIN
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.documents.sources import STDIN, Source
+from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs
 from nearkin.workflows.reading.on_spark.notes import Notes
 from nearkin.workflows.reading.on_spark.task_input import Files, TaskInput

@@ -13,9 +13,9 @@ from pathlib import Path
 from nearkin.engines.spark.session import Cluster
 from nearkin.engines.spark.stages import stages_on
 from nearkin.errors import ParameterError
+from nearkin.paths import STDIN
 from nearkin.runs.files import writing
 from nearkin.runs.meter import Meter
-from nearkin.stages.documents.sources import STDIN
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.workflows.reading.on_spark.tasks import pipe_of_this_machine, task_blocks
 from nearkin.workflows.reading.request import ReadingRequest
