@@ -25,8 +25,7 @@ from nearkin.cli.options.definitions import Encoding, Quiet, Threads
 from nearkin.cli.options.inputs import Inputs, ReadingOptions
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from nearkin.cli.printing import Printer
     from nearkin.collection.decisions.removing import Removed
 
 _WITHOUT_YES = 100
@@ -90,7 +89,7 @@ def add(
     from functools import partial
 
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import say, tell, warn
+    from nearkin.cli.printing import tell, warn
     from nearkin.collection.collection import Collection
     from nearkin.collection.loads.interrupted import noted_as_stored
     from nearkin.reports.sentences.add import add_sentences, shared_ids_sentence
@@ -134,7 +133,7 @@ def add(
         beside = {} if not_read is None else {"not_read": [one.as_stored() for one in not_read]}
         tell(
             lambda: asdict(added) | {"damaged_files": [one.as_stored() for one in damaged], **beside},
-            lambda console: say(console, add_sentences(added, damaged)),
+            lambda console: console.say(add_sentences(added, damaged)),
             as_json=as_json,
             quiet=quiet,
         )
@@ -181,11 +180,11 @@ def remove(
         )
 
 
-def _show_removed(console: Console, removed: Removed, limit: int) -> None:
-    from nearkin.cli.printing import say, shown
+def _show_removed(console: Printer, removed: Removed, limit: int) -> None:
+    from nearkin.cli.printing import shown
     from nearkin.reports.sentences.browsing import removed_sentences
 
     if removed.is_dry_run:
         for doc_id in [*removed.doc_ids, *removed.unread_ids][:limit]:
             console.print(f"  {shown(doc_id)}", highlight=False, soft_wrap=True)
-    say(console, removed_sentences(removed, limit))
+    console.say(removed_sentences(removed, limit))

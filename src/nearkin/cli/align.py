@@ -16,8 +16,7 @@ from nearkin.cli.options.reading import MAX_UNREADABLE, MaxUnreadable
 from nearkin.stages.documents.formats import WITH_COLUMNS
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from nearkin.cli.printing import Printer
     from nearkin.reports.sentences.sentence import Sentence
     from nearkin.stages.translation.table import TranslationTable
     from nearkin.workflows.aligning.looking_up import LookedUp
@@ -245,10 +244,10 @@ def train(
     )
 
 
-def _show_table(console: Console, said: Iterable[Sentence], table: TranslationTable, out: Path) -> None:
-    from nearkin.cli.printing import say, say_place
+def _show_table(console: Printer, said: Iterable[Sentence], table: TranslationTable, out: Path) -> None:
+    from nearkin.cli.printing import say_place
 
-    say(console, said)
+    console.say(said)
     say_place(console, f"Table {table.fingerprint}", out)
 
 
@@ -365,7 +364,7 @@ def show(
     )
 
 
-def _show_translations(console: Console, found: LookedUp) -> None:
+def _show_translations(console: Printer, found: LookedUp) -> None:
     from nearkin.cli.printing import shown
     from nearkin.cli.printing import table as lines
 

@@ -12,8 +12,7 @@ from nearkin.nouns import agreeing, counted
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rich.console import Console
-
+    from nearkin.cli.printing import Printer
     from nearkin.workflows.auditing.audited import Audited
 
 HELP = """
@@ -83,8 +82,8 @@ def audit(
         bars.say(written(len(audited.missed), "missed pair", missed))
 
 
-def _show(console: Console, audited: Audited, missed: Path | None) -> None:
-    from nearkin.cli.printing import coloured, say, say_of_row, shown, table
+def _show(console: Printer, audited: Audited, missed: Path | None) -> None:
+    from nearkin.cli.printing import coloured, shown, table
     from nearkin.reports.quantities import share_percent_text
     from nearkin.reports.sentences.audit import measured_recall, prediction_sentence, proposal_sentence
     from nearkin.reports.sentences.sentence import Sentence
@@ -104,19 +103,19 @@ def _show(console: Console, audited: Audited, missed: Path | None) -> None:
     held = prediction_sentence(found, predicted, claims_all=audited.claims_all)
     expected = "run's estimate" if audited.expected_by == "estimated" else audited.expected_by
     rows.add_row(expected, "–" if predicted is None else share_percent_text(predicted), coloured(held))
-    say_of_row(console, Sentence(f"{expected}: {held.text}", held.tone))
-    say(console, [Sentence("", strong=audited.what)])
+    console.say_of_row(Sentence(f"{expected}: {held.text}", held.tone))
+    console.say([Sentence("", strong=audited.what)])
     console.print(rows)
     if audited.below_text:
-        say(console, [Sentence(audited.below_text, "warning")])
+        console.say([Sentence(audited.below_text, "warning")])
     _show_missed(console, audited, missed)
-    say(console, map(proposal_sentence, audited.proposed))
-    say(console, [Sentence(note, "quiet") for note in audited.notes])
+    console.say(map(proposal_sentence, audited.proposed))
+    console.say([Sentence(note, "quiet") for note in audited.notes])
     compared = counted(found.n_sampled, "document")
-    say(console, [Sentence(f"{audited.elapsed_s:.1f} s, {compared} compared with everything")])
+    console.say([Sentence(f"{audited.elapsed_s:.1f} s, {compared} compared with everything")])
 
 
-def _show_missed(console: Console, audited: Audited, missed: Path | None) -> None:
+def _show_missed(console: Printer, audited: Audited, missed: Path | None) -> None:
     from nearkin.cli.printing import shown, table
     from nearkin.decimals import share_text
 

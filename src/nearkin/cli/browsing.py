@@ -26,8 +26,7 @@ from nearkin.cli.options.decisions import GroupGamma, GroupThreshold
 from nearkin.cli.options.definitions import OutFileIfAny, OverwriteFile, Quiet
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from nearkin.cli.printing import Printer
     from nearkin.collection.history import DocumentHistory
     from nearkin.collection.listing.details import DocumentDetails
     from nearkin.collection.listing.family import DocumentFamily
@@ -119,12 +118,11 @@ def _write_text(text: str) -> None:
     binary.flush()
 
 
-def _show_details(console: Console, found: DocumentDetails, family: DocumentFamily) -> None:
-    from nearkin.cli.printing import say
+def _show_details(console: Printer, found: DocumentDetails, family: DocumentFamily) -> None:
     from nearkin.hidden_characters import reveal
     from nearkin.reports.sentences.browsing import details_sentences
 
-    say(console, details_sentences(found, family))
+    console.say(details_sentences(found, family))
     console.print()
     console.print(reveal(found.text.replace("\r\n", "\n")), markup=False, highlight=False, emoji=False, soft_wrap=True)
 
@@ -196,8 +194,8 @@ def list_documents(
         typer.echo(written(found.n_found, "document", out), err=True)
 
 
-def _show_list(console: Console, found: ListedDocuments, is_written: bool) -> None:
-    from nearkin.cli.printing import say, shown, table
+def _show_list(console: Printer, found: ListedDocuments, is_written: bool) -> None:
+    from nearkin.cli.printing import shown, table
     from nearkin.reports.sentences.browsing import listed_sentences, minute
     from nearkin.stages.documents.members import origin_text
 
@@ -221,7 +219,7 @@ def _show_list(console: Console, found: ListedDocuments, is_written: bool) -> No
         )
     if len(found.table):
         console.print(rows)
-    say(console, listed_sentences(found, is_written=is_written))
+    console.say(listed_sentences(found, is_written=is_written))
 
 
 def _if(has: dict[str, bool], *names: str) -> list[str]:
@@ -250,8 +248,8 @@ def history(
     tell(found.to_dict, lambda console: _show_history(console, found), as_json=as_json, quiet=quiet)
 
 
-def _show_history(console: Console, found: DocumentHistory) -> None:
-    from nearkin.cli.printing import say, say_passage, shown
+def _show_history(console: Printer, found: DocumentHistory) -> None:
+    from nearkin.cli.printing import say_passage, shown
     from nearkin.nouns import counted, wave_text
     from nearkin.reports.sentences.browsing import change_text, history_sentences, minute
 
@@ -268,4 +266,4 @@ def _show_history(console: Console, found: DocumentHistory) -> None:
         )
         if one.change is not None and one.change.passage:
             say_passage(console, one.change.passage)
-    say(console, history_sentences(found))
+    console.say(history_sentences(found))

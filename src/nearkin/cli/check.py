@@ -22,8 +22,7 @@ from nearkin.cli.options.reading import LARGEST_DOCUMENT, ExtractionLimit, MaxDo
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rich.console import Console
-
+    from nearkin.cli.printing import Printer
     from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
 
 _PIPE_IT = " --text is the key of the text in JSON objects; to check a text, pipe it and write - for FILE."
@@ -289,7 +288,7 @@ def _checked(
 
 
 def _finish(
-    found: Checked, out: Path | None, shown: Callable[[Console], None], *, as_json: bool, quiet: bool
+    found: Checked, out: Path | None, shown: Callable[[Printer], None], *, as_json: bool, quiet: bool
 ) -> NoReturn:
     """Print the answer, and end with its exit code."""
     from nearkin.cli.printing import tell
@@ -389,12 +388,12 @@ def _check_required(file: Path, *, has_id: bool, has_index: bool) -> None:
         raise ParameterError(f"{file} has another text in each run. It requires --id with --store.")
 
 
-def _show(console: Console, found: Checked, name: str, *, is_storing: bool, is_read_only: bool, is_empty: bool) -> None:
-    from nearkin.cli.printing import say, say_passage, shown, table
+def _show(console: Printer, found: Checked, name: str, *, is_storing: bool, is_read_only: bool, is_empty: bool) -> None:
+    from nearkin.cli.printing import say_passage, shown, table
     from nearkin.decimals import share_text
     from nearkin.reports.sentences.check import check_sentences, copy_in_words, truncated_sentences, verdict_sentence
 
-    say(console, [verdict_sentence(found, "standard input" if name == "-" else name)])
+    console.say([verdict_sentence(found, "standard input" if name == "-" else name)])
     if found.documents:
         rows = table("Jaccard", "yours in it", "it in yours", "edit", "relation", "id", "wave", numbers=4)
         for one in found.documents:
@@ -404,7 +403,7 @@ def _show(console: Console, found: Checked, name: str, *, is_storing: bool, is_r
             same = " [red](same SHA-256; its stored text is damaged)[/]" if one.is_damaged else same
             rows.add_row(*numbers, one.relation, shown(one.document) + same, shown(one.document.wave))
         console.print(rows)
-    say(console, truncated_sentences(found))
+    console.say(truncated_sentences(found))
     if found.passage:
         say_passage(console, found.passage)
-    say(console, check_sentences(found, is_storing=is_storing, is_read_only=is_read_only, is_empty=is_empty))
+    console.say(check_sentences(found, is_storing=is_storing, is_read_only=is_read_only, is_empty=is_empty))

@@ -41,7 +41,7 @@ def check_lines(
 
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.command_line import is_unicode
-    from nearkin.cli.printing import Printer, WarningsOnly, say
+    from nearkin.cli.printing import Printer, WarningsOnly
     from nearkin.cli.result_file import check_free
     from nearkin.reports.sentences.check import stream_sentences
     from nearkin.runs.files import writing
@@ -77,7 +77,7 @@ def check_lines(
     if as_json:
         typer.echo(json.dumps(summary.to_dict()), err=True)
     else:
-        say(WarningsOnly() if quiet else Printer(stderr=True), stream_sentences(summary, is_kept=kept is not None))
+        (WarningsOnly() if quiet else Printer(stderr=True)).say(stream_sentences(summary, is_kept=kept is not None))
 
 
 @dataclass(frozen=True, slots=True)

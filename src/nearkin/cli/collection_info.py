@@ -18,8 +18,7 @@ from nearkin.cli.options.definitions import OutFileIfAny, OverwriteFile, Quiet, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console
-
+    from nearkin.cli.printing import Printer
     from nearkin.collection.info import Wave
     from nearkin.collection.listing.problems import Problem
     from nearkin.collection.results import StoredDocument
@@ -70,7 +69,7 @@ def info(
     from dataclasses import asdict
 
     from nearkin.cli.listed_file import check_list_file, write_list
-    from nearkin.cli.printing import say, tell
+    from nearkin.cli.printing import tell
     from nearkin.collection.info import info as info_of
     from nearkin.collection.info import uncounted_documents
     from nearkin.collection.listing.problems import problems_of
@@ -95,10 +94,10 @@ def info(
             tell(lambda: [asdict(one) for one in listed], lambda console: show(console, listed), as_json=as_json)  # type: ignore[arg-type]
             return
         told = info_of(opened)
-    tell(told.to_dict, lambda console: say(console, info_sentences(told)), as_json=as_json)
+    tell(told.to_dict, lambda console: console.say(info_sentences(told)), as_json=as_json)
 
 
-def _show_uncounted(console: Console, listed: Sequence[StoredDocument]) -> None:
+def _show_uncounted(console: Printer, listed: Sequence[StoredDocument]) -> None:
     from nearkin.cli.printing import shown, table
     from nearkin.stages.documents.members import origin_text
 
@@ -109,7 +108,7 @@ def _show_uncounted(console: Console, listed: Sequence[StoredDocument]) -> None:
     console.print(rows if listed else "Every document has enough letters for --measure letters.")
 
 
-def _show_problems(console: Console, listed: Sequence[Problem]) -> None:
+def _show_problems(console: Printer, listed: Sequence[Problem]) -> None:
     from nearkin.cli.printing import shown, table
     from nearkin.stages.documents.members import origin_text
 
@@ -147,7 +146,7 @@ def waves(
     tell(lambda: [asdict(one) for one in listed], lambda console: _show_waves(console, listed), as_json=as_json)
 
 
-def _show_waves(console: Console, listed: Sequence[Wave]) -> None:
+def _show_waves(console: Printer, listed: Sequence[Wave]) -> None:
     from nearkin.cli.printing import shown, table
 
     rows = table("current", "new", "changed", "problems", "added", "wave", numbers=4)
@@ -170,7 +169,7 @@ def fsck(
     import typer
 
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import say, tell
+    from nearkin.cli.printing import tell
     from nearkin.collection.collection import Collection
     from nearkin.errors import CollectionError
     from nearkin.reports.sentences.info import fsck_sentences
@@ -181,6 +180,6 @@ def fsck(
         Collection.open(collection, cache=cache, wait=wait, read_only=read_only, progress=bars) as opened,
     ):
         found = opened.fsck(threads=Resources(threads).n_threads)
-    tell(found.to_dict, lambda console: say(console, fsck_sentences(found)), as_json=as_json, quiet=quiet)
+    tell(found.to_dict, lambda console: console.say(fsck_sentences(found)), as_json=as_json, quiet=quiet)
     if not found.is_whole:
         raise typer.Exit(CollectionError.exit_code)

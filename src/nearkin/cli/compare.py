@@ -39,8 +39,7 @@ from nearkin.nouns import counted, wave_text
 from nearkin.paths import check_input
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from nearkin.cli.printing import Printer
     from nearkin.collection.versions import Versions
     from nearkin.reports.sentences.sentence import Sentence
     from nearkin.stages.differences.comparison import Comparison
@@ -292,17 +291,16 @@ def _compared_with_file(
     )
 
 
-def _show(console: Console, found: _Answer) -> None:
+def _show(console: Printer, found: _Answer) -> None:
     from rich.text import Text
 
-    from nearkin.cli.printing import say
     from nearkin.reports.comparison.terminal import to_terminal
 
     if found.comparison.hunks:
         spans = to_terminal(found.comparison)
         console.print(Text.assemble(*((text, style) for style, text in spans)), soft_wrap=True)
         console.print()
-    say(console, found.sentences)
+    console.say(found.sentences)
 
 
 def versions(
@@ -351,8 +349,8 @@ def versions(
     tell(shown.to_dict, lambda console: _show_versions(console, shown), as_json=as_json, quiet=quiet)
 
 
-def _show_versions(console: Console, found: Versions) -> None:
-    from nearkin.cli.printing import say, say_passage, shown
+def _show_versions(console: Printer, found: Versions) -> None:
+    from nearkin.cli.printing import say_passage, shown
     from nearkin.collection.matching.letters_only import LETTERS_ONLY
     from nearkin.decimals import share_text
     from nearkin.reports.sentences.compare import change_text, date_text, relation_text, versions_sentences
@@ -374,4 +372,4 @@ def _show_versions(console: Console, found: Versions) -> None:
         )
         if one.passage and not measured.is_letters_only:
             say_passage(console, one.passage)
-    say(console, versions_sentences(found))
+    console.say(versions_sentences(found))

@@ -23,8 +23,7 @@ from nearkin.cli.options.definitions import Encoding, OutFileIfAny, OverwriteFil
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from nearkin.cli.printing import Printer
     from nearkin.collection.conflicts.by_group import Conflicts
     from nearkin.workflows.collection.labels import LabelsRead
 
@@ -126,8 +125,8 @@ def conflicts(
         bars.say(written(len(found.conflicts), "conflict", out))
 
 
-def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> None:
-    from nearkin.cli.printing import say, say_passage, shown
+def _show(console: Printer, found: Conflicts, limit: int, read: LabelsRead) -> None:
+    from nearkin.cli.printing import say_passage, shown
     from nearkin.collection.matching.letters_only import LETTERS_ONLY, is_letters_only
     from nearkin.decimals import distance_text, share_text
     from nearkin.reports.sentences.conflicts import BY_DECISION, conflicts_sentences, without_passage
@@ -172,4 +171,4 @@ def _show(console: Console, found: Conflicts, limit: int, read: LabelsRead) -> N
         n_without_label=read.n_without_label,
         is_bare=read.is_bare,
     )
-    say(console, said)
+    console.say(said)

@@ -11,8 +11,7 @@ from nearkin.cli.options.definitions import OutFileIfAny, OverwriteFile, Quiet
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console
-
+    from nearkin.cli.printing import Printer
     from nearkin.collection.decisions.records import Activity
     from nearkin.collection.decisions.tags import Tags
 
@@ -85,7 +84,7 @@ def log(
     )
 
 
-def _show_tags(console: Console, found: Tags) -> None:
+def _show_tags(console: Printer, found: Tags) -> None:
     from nearkin.cli.printing import shown, table
 
     rows = table("documents", "removed", "field", "value", numbers=2)
@@ -94,7 +93,7 @@ def _show_tags(console: Console, found: Tags) -> None:
     console.print(rows if found.counts else "There are no tags yet.")
 
 
-def _show_log(console: Console, listed: Sequence[Activity], limit: int) -> None:
+def _show_log(console: Printer, listed: Sequence[Activity], limit: int) -> None:
     from nearkin.cli.printing import shown, table
     from nearkin.reports.sentences.decisions import activity_in_words
     from nearkin.reports.sentences.sentence import not_shown

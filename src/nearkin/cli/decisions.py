@@ -41,8 +41,7 @@ from nearkin.nouns import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console
-
+    from nearkin.cli.printing import Printer
     from nearkin.collection.collection import Collection
     from nearkin.collection.decisions.records import ActivityResult
 
@@ -258,7 +257,7 @@ def purge(
     quiet: Quiet = False,
 ) -> None:
     """Erase documents."""
-    from nearkin.cli.printing import say, tell
+    from nearkin.cli.printing import tell
     from nearkin.collection.collection import Collection
     from nearkin.errors import ParameterError
     from nearkin.reports.sentences.decisions import purged_sentences
@@ -270,7 +269,7 @@ def purge(
         found = opened.purge(wanted, copies=copies, by=by, dry_run=dry_run or not yes, damaged=damaged)
     tell(
         found.to_dict,
-        lambda console: say(console, purged_sentences(found, is_asked_dry=dry_run)),
+        lambda console: console.say(purged_sentences(found, is_asked_dry=dry_run)),
         as_json=as_json,
         quiet=quiet,
     )
@@ -350,8 +349,8 @@ def _values(file: Path, column: str, id_column: str | None, encoding: str) -> di
     return values_by_id(file, read)
 
 
-def _show_result(console: Console, found: ActivityResult, limit: int, *, is_asked_dry: bool) -> None:
-    from nearkin.cli.printing import say, shown, table
+def _show_result(console: Printer, found: ActivityResult, limit: int, *, is_asked_dry: bool) -> None:
+    from nearkin.cli.printing import shown, table
     from nearkin.reports.sentences.changed_values import change_cells
     from nearkin.reports.sentences.decisions import result_sentences
 
@@ -361,7 +360,7 @@ def _show_result(console: Console, found: ActivityResult, limit: int, *, is_aske
             document, what, was, now = change_cells(one)
             rows.add_row(shown(document), shown(what), _value(was), _value(now))
         console.print(rows)
-    say(console, result_sentences(found, limit, is_asked_dry=is_asked_dry))
+    console.say(result_sentences(found, limit, is_asked_dry=is_asked_dry))
 
 
 def _value(value: str | None) -> str:

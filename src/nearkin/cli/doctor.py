@@ -14,7 +14,7 @@ from nearkin._version import __version__
 from nearkin.cli.options.definitions import JsonSummary
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from nearkin.cli.printing import Printer
 
 HELP = """
 Show the versions of Nearkin, Python and all libraries, the installed extras, the cores and memory of this machine, \
@@ -35,7 +35,7 @@ def doctor(as_json: JsonSummary = False) -> None:
 
     machine, libraries, extras = _machine(), _libraries(""), {name: _libraries(name) for name in _EXTRAS}
 
-    def show(console: Console) -> None:
+    def show(console: Printer) -> None:
         shown = table("", "")
         for name, value in machine.items():
             shown.add_row(name, str(value))

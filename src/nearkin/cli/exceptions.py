@@ -16,8 +16,7 @@ from nearkin.cli.options.collection import Json, Limit, Place, ReadOnly
 from nearkin.cli.options.definitions import OutFileIfAny, OverwriteFile, Quiet
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from nearkin.cli.printing import Printer
     from nearkin.collection.listing.exceptions import StoredExceptions
 
 HELP = """
@@ -78,7 +77,7 @@ def exceptions(
 
 
 def _show(
-    console: Console,
+    console: Printer,
     found: StoredExceptions,
     limit: int,
     *,
@@ -86,7 +85,7 @@ def _show(
     is_written: bool,
     has_documents: bool,
 ) -> None:
-    from nearkin.cli.printing import say, shown, table
+    from nearkin.cli.printing import shown, table
     from nearkin.reports.sentences.exceptions import exceptions_sentences
 
     if len(found.counts) > 1:
@@ -105,4 +104,4 @@ def _show(
     said = exceptions_sentences(
         found, limit, is_filtered=is_filtered, is_written=is_written, has_documents=has_documents
     )
-    say(console, said)
+    console.say(said)

@@ -24,8 +24,7 @@ from nearkin.cli.options.definitions import (
 from nearkin.cli.options.inputs import Inputs, ReadingOptions
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from nearkin.cli.printing import Printer
     from nearkin.collection.groups.current import CollectionGroups
     from nearkin.manifests.dedup import DedupManifest
 
@@ -106,9 +105,9 @@ def families(
     tell(to_dict, lambda console: _show(console, manifest, groups, out), as_json=as_json, quiet=quiet)
 
 
-def _show(console: Console, manifest: DedupManifest, groups: CollectionGroups | None, out: Path) -> None:
+def _show(console: Printer, manifest: DedupManifest, groups: CollectionGroups | None, out: Path) -> None:
     """Print the members by relation, the documents without a form group, and where to look."""
-    from nearkin.cli.printing import say, say_results, table
+    from nearkin.cli.printing import say_results, table
     from nearkin.kernels.choosing import has_compiled
     from nearkin.manifests.dedup import FamilyCounts
     from nearkin.reports.sentences.families import families_sentences, family_group_sentences
@@ -119,7 +118,7 @@ def _show(console: Console, manifest: DedupManifest, groups: CollectionGroups | 
         share = f"{n / max(1, found.documents - found.families):.1%}"
         rows.add_row(f"{n:,}", share, _EXPLAINED.get(relation, relation))
     console.print(rows)
-    say(console, families_sentences(manifest, found, has_compiled=has_compiled()))
+    console.say(families_sentences(manifest, found, has_compiled=has_compiled()))
     if groups is not None:
-        say(console, family_group_sentences(groups))
+        console.say(family_group_sentences(groups))
     say_results(console, out, "families.csv")

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from rich.console import Console
-
+    from nearkin.cli.printing import Printer
     from nearkin.collection.groups.current import CollectionGroups
     from nearkin.collection.groups.since import GroupsSince
     from nearkin.stages.documents.load_files.vendors import Vendor
@@ -192,14 +191,14 @@ def _tell(
     def to_dict() -> dict[str, object]:
         return found.to_dict() | ({"overlays": [one.to_dict() for one in overlays]} if overlays else {})
 
-    def show(console: Console) -> None:
+    def show(console: Printer) -> None:
         _show(console, found, limit, is_direct=is_direct, has_choice=has_choice)
 
     tell(to_dict, show, as_json=as_json, quiet=quiet)
 
 
-def _show(console: Console, found: CollectionGroups, limit: int, *, is_direct: bool, has_choice: bool) -> None:
-    from nearkin.cli.printing import say, shown, table
+def _show(console: Printer, found: CollectionGroups, limit: int, *, is_direct: bool, has_choice: bool) -> None:
+    from nearkin.cli.printing import shown, table
     from nearkin.collection.matching.letters_only import LETTERS_ONLY
     from nearkin.reports.sentences.groups import groups_sentences, letters_only_groups
 
@@ -214,10 +213,10 @@ def _show(console: Console, found: CollectionGroups, limit: int, *, is_direct: b
             badge = f" [yellow]({LETTERS_ONLY})[/]" if one.number in unlike else ""
             rows.add_row(*(f"{n:,}" for n in figures), shown(one.principal) + proposed + badge)
         console.print(rows)
-    say(console, groups_sentences(found, limit, is_direct=is_direct, has_choice=has_choice))
+    console.say(groups_sentences(found, limit, is_direct=is_direct, has_choice=has_choice))
 
 
-def _show_direct(console: Console, found: CollectionGroups, limit: int) -> None:
+def _show_direct(console: Printer, found: CollectionGroups, limit: int) -> None:
     """List the members that match the principal of their group, by group."""
     from nearkin.cli.printing import shown, table
     from nearkin.decimals import distance_text, share_text
@@ -235,8 +234,8 @@ def _show_direct(console: Console, found: CollectionGroups, limit: int) -> None:
         console.print(f"[dim]{not_shown(more)}[/]", highlight=False)
 
 
-def _show_since(console: Console, found: GroupsSince, limit: int) -> None:
-    from nearkin.cli.printing import say, shown, table
+def _show_since(console: Printer, found: GroupsSince, limit: int) -> None:
+    from nearkin.cli.printing import shown, table
     from nearkin.reports.sentences.groups_since import change_words, groups_since_sentences
 
     if found.changes:
@@ -246,4 +245,4 @@ def _show_since(console: Console, found: GroupsSince, limit: int) -> None:
             principal = one.principal if one.principal is not None else one.principal_was
             rows.add_row(*(f"{n:,}" for n in figures), shown(principal), shown(change_words(one)))
         console.print(rows)
-    say(console, groups_since_sentences(found, limit))
+    console.say(groups_since_sentences(found, limit))

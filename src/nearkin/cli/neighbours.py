@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pyarrow as pa
-    from rich.console import Console
 
+    from nearkin.cli.printing import Printer
     from nearkin.workflows.signing.neighbours import NeighboursFound
 
 HELP = """
@@ -112,15 +112,15 @@ def neighbours(
     tell(found.summary, lambda console: _show_pairs(console, found, out), as_json=as_json, quiet=quiet)
 
 
-def _show_pairs(console: Console, found: NeighboursFound, out: Path) -> None:
-    from nearkin.cli.printing import say, say_place
+def _show_pairs(console: Printer, found: NeighboursFound, out: Path) -> None:
+    from nearkin.cli.printing import say_place
     from nearkin.workflows.signing.sentences import neighbours_sentence
 
-    say(console, [neighbours_sentence(found)])
+    console.say([neighbours_sentence(found)])
     say_place(console, f"{found.elapsed_s:.1f} s. Pairs", out)
 
 
-def _show_neighbours(console: Console, found: pa.Table) -> None:
+def _show_neighbours(console: Printer, found: pa.Table) -> None:
     from nearkin.cli.printing import shown, table
 
     rows = table("distance", "id", "from", numbers=1)

@@ -10,8 +10,7 @@ from nearkin.cli.options.engine import EngineOptions
 from nearkin.cli.options.pairs import BesideOptions, Left, PairChoices, Right, SidesOptions, Terms
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from nearkin.cli.printing import Printer
     from nearkin.manifests.pairs import PairsManifest
 
 HELP = """
@@ -75,9 +74,9 @@ def pairs(
     tell(manifest.as_stored, lambda console: _show(console, manifest, out), as_json=as_json, quiet=quiet)
 
 
-def _show(console: Console, manifest: PairsManifest, out: Path) -> None:
+def _show(console: Printer, manifest: PairsManifest, out: Path) -> None:
     """Print the counts of both sides and of the pairs, and where the results are."""
-    from nearkin.cli.printing import say, say_results, table
+    from nearkin.cli.printing import say_results, table
     from nearkin.manifests.pairs import SIDES
     from nearkin.reports.sentences.pairs import pairs_sentences
 
@@ -87,5 +86,5 @@ def _show(console: Console, manifest: PairsManifest, out: Path) -> None:
         figures = record.n_documents, n_paired, record.n_vectors, record.n_few_terms, record.n_unreadable
         rows.add_row(*(f"{n:,}" for n in figures), side)
     console.print(rows)
-    say(console, pairs_sentences(manifest, str(out)))
+    console.say(pairs_sentences(manifest, str(out)))
     say_results(console, out, "pairs.tsv")

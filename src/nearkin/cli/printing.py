@@ -47,12 +47,19 @@ class Printer(Console):
             raise BrokenPipeError
         self.quiet = True
 
+    def say(self, sentences: Iterable[Sentence]) -> None:
+        """Print each sentence on its own line, in the colour of its tone; no text in it can control the terminal."""
+        for one in sentences:
+            self.print(coloured(one), soft_wrap=True)
+
+    def say_of_row(self, one: Sentence) -> None:
+        """Print a warning that a row of a table shows, unless the table is printed, as it is here."""
+
 
 class WarningsOnly(Printer):
-    """Console of ``--quiet``: `say` prints the warnings among the sentences of an answer, on standard error.
+    """Console of ``--quiet``: it prints only the warnings of an answer (`Sentence.is_warning`), on standard error.
 
-    A warning is a `Sentence` that is one (`Sentence.is_warning`), or a message of progress that is one (`is_warning` of
-    `nearkin.progress_messages`). A mark in a row of a list belongs to the row, and is not printed without it.
+    A mark in a row of a list belongs to the row, and is not printed without it.
     """
 
     def __init__(self) -> None:
@@ -61,9 +68,19 @@ class WarningsOnly(Printer):
     def print(self, *_objects: object, **_options: object) -> None:
         """Print nothing."""
 
+    def say(self, sentences: Iterable[Sentence]) -> None:
+        """Print the warnings among some sentences."""
+        for one in sentences:
+            if one.is_warning:
+                warn(str(one))
+
+    def say_of_row(self, one: Sentence) -> None:
+        """Print a warning, whose row is not printed."""
+        self.say([one])
+
 
 def tell(
-    summary: Callable[[], object], show: Callable[[Console], None], *, as_json: bool = False, quiet: bool = False
+    summary: Callable[[], object], show: Callable[[Printer], None], *, as_json: bool = False, quiet: bool = False
 ) -> None:
     """Print a result for a program, as one line of JSON, or for a person; or, if ``quiet``, only its warnings."""
     if as_json:
@@ -86,21 +103,6 @@ def warn(warning: str) -> None:
 def shown(text: object) -> str:
     """Make text from users and documents safe for a row: it cannot control the terminal or end the row."""
     return escape(reveal_line(str(text)))
-
-
-def say(console: Console, sentences: Iterable[Sentence]) -> None:
-    """Print each sentence on its own line, in the colour of its tone; no text in it can control the terminal."""
-    for one in sentences:
-        if not isinstance(console, WarningsOnly):
-            console.print(coloured(one), soft_wrap=True)
-        elif one.is_warning:
-            warn(str(one))
-
-
-def say_of_row(console: Console, one: Sentence) -> None:
-    """Print a warning that a row of a table shows, if only warnings are printed."""
-    if isinstance(console, WarningsOnly):
-        say(console, [one])
 
 
 def coloured(one: Sentence) -> Text:

@@ -17,7 +17,7 @@ from nearkin.cli.options.definitions import (
 )
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from nearkin.cli.printing import Printer
 
 HELP = """
 Group the stored pairs of a finished run again, at a higher threshold or by another rule. The corpus is not read \
@@ -70,7 +70,7 @@ def regroup(
         )
     warn_of_report(manifest.report_problem, is_silent=quiet or as_json)
 
-    def print_answer(console: Console) -> None:
+    def print_answer(console: Printer) -> None:
         changes = outcome_changes(directory, where)
         more = regroup_sentences(
             manifest,

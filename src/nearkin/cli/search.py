@@ -11,8 +11,7 @@ from nearkin.cli.options.definitions import OutFileIfAny, OverwriteFile, Quiet
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.console import Console
-
+    from nearkin.cli.printing import Printer
     from nearkin.collection.word_search.results import SearchResult
 
 HELP = """
@@ -79,10 +78,10 @@ def _part(word: str) -> str:
     return f'"{phrase.removesuffix("*")}"*' if is_prefix else f'"{phrase}"'
 
 
-def _show(console: Console, found: SearchResult, wave: str | None, is_written: bool) -> None:
+def _show(console: Printer, found: SearchResult, wave: str | None, is_written: bool) -> None:
     from rich.text import Text
 
-    from nearkin.cli.printing import say, shown
+    from nearkin.cli.printing import shown
     from nearkin.hidden_characters import reveal_line
     from nearkin.reports.sentences.search import search_sentences
 
@@ -97,4 +96,4 @@ def _show(console: Console, found: SearchResult, wave: str | None, is_written: b
             for piece in one.snippet
         ]
         console.print(Text.assemble("    ", *pieces), soft_wrap=True)
-    say(console, search_sentences(found, wave, len(found.documents), is_written=is_written))
+    console.say(search_sentences(found, wave, len(found.documents), is_written=is_written))

@@ -27,8 +27,7 @@ from nearkin.cli.options.inputs import Inputs, ReadingOptions
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rich.console import Console
-
+    from nearkin.cli.printing import Printer
     from nearkin.manifests.signing import SigningRecord
 
 HELP = """
@@ -107,20 +106,20 @@ def sign(
     tell(signed.as_stored, lambda console: _show(console, signed, out), as_json=as_json, quiet=quiet)
 
 
-def _show(console: Console, told: SigningRecord, out: Path) -> None:
+def _show(console: Printer, told: SigningRecord, out: Path) -> None:
     """Print the number of signatures, the drift of online signatures, and the next step."""
-    from nearkin.cli.printing import say, say_place, table
+    from nearkin.cli.printing import say_place, table
     from nearkin.kernels.choosing import has_compiled
     from nearkin.reports.sentences.cost import speed_text
     from nearkin.reports.sentences.sentence import Sentence
     from nearkin.reports.sentences.sign import sign_sentences
 
-    say(console, sign_sentences(told))
+    console.say(sign_sentences(told))
     if told.drift:
         rows = table("documents seen", "sampled", "bits that all would change", "of one in twenty", numbers=4)
         for row in told.drift:
             seen = f"{row.n_seen_from:,} to {row.n_seen_to:,}"
             rows.add_row(seen, f"{row.n_sampled:,}", f"{row.mean_share:.1%}", f"{row.high_share:.1%}")
         console.print(rows)
-    say(console, [Sentence(speed_text(told.elapsed_s, told.signed, has_compiled=has_compiled()))])
+    console.say([Sentence(speed_text(told.elapsed_s, told.signed, has_compiled=has_compiled()))])
     say_place(console, "Signatures", out, f"; next: nearkin neighbours {out} --out pairs.parquet")

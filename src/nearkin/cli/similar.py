@@ -26,8 +26,7 @@ from nearkin.cli.options.collection import (
 from nearkin.cli.options.reading import LARGEST_DOCUMENT, ExtractionLimit, MaxDocumentSize, Ocr, rules_of_one
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from nearkin.cli.printing import Printer
     from nearkin.collection.collection import Collection
     from nearkin.collection.results import SimilarDocument, SimilarDocuments
 from nearkin.cli.options.definitions import OutFileIfAny, OverwriteFile, Quiet
@@ -146,8 +145,8 @@ def _similar(opened: Collection, doc_id: str | None, **asked: Any) -> SimilarDoc
     return found
 
 
-def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool, missing: str | None) -> None:
-    from nearkin.cli.printing import say, shown, table
+def _show(console: Printer, found: SimilarDocuments, name: str, *, explain: bool, missing: str | None) -> None:
+    from nearkin.cli.printing import shown, table
     from nearkin.decimals import distance_text, share_text
     from nearkin.reports.sentences.sentence import missing_sentences
     from nearkin.reports.sentences.similar import STAGES_COUNT_TEXTS, similar_sentences
@@ -157,7 +156,7 @@ def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool
         for stage, n_left in found.stages:
             stages.add_row(f"{n_left:,}", stage)
         console.print(stages)
-        say(console, [STAGES_COUNT_TEXTS])
+        console.say([STAGES_COUNT_TEXTS])
     if found.documents:
         by_index = found.tolerance.method == "si"
         by_share, by_edit = (found.tolerance.method == name for name in ("containment", "edit"))
@@ -177,8 +176,8 @@ def _show(console: Console, found: SimilarDocuments, name: str, *, explain: bool
                 shown(document.wave),
             )
         console.print(rows)
-    say(console, missing_sentences(name, missing))
-    say(console, similar_sentences(found, name))
+    console.say(missing_sentences(name, missing))
+    console.say(similar_sentences(found, name))
 
 
 def _remark(one: SimilarDocument) -> str:

@@ -182,7 +182,7 @@ def install(
 ) -> None:
     """Put tables and functions into the database."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import say, tell
+    from nearkin.cli.printing import tell
     from nearkin.collection.opened import OpenedCollection
     from nearkin.collection.plain_sql.installing import check_flagging
     from nearkin.collection.plain_sql.installing import install as put
@@ -208,7 +208,7 @@ def install(
             measure=measure or "words",  # type: ignore[arg-type]  # it was checked
             stops_flagging=no_flag,
         )
-    tell(installed.to_dict, lambda console: say(console, install_sentences(installed)), as_json=as_json, quiet=quiet)
+    tell(installed.to_dict, lambda console: console.say(install_sentences(installed)), as_json=as_json, quiet=quiet)
 
 
 @sql.command(help=_COPY, short_help="Copy a collection into a DuckDB file")
@@ -222,7 +222,7 @@ def copy(
 ) -> None:
     """Copy a collection into a DuckDB file."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import say, tell
+    from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.collection.opened import OpenedCollection
     from nearkin.collection.plain_sql.duckdb_copy import check_duckdb, copy_to_duckdb
@@ -238,6 +238,6 @@ def copy(
         OpenedCollection.open(collection, access=access, progress=bars) as opened,
     ):
         copied = copy_to_duckdb(opened, duckdb_file)
-    tell(copied.to_dict, lambda console: say(console, copy_sentences(copied)), as_json=as_json, quiet=quiet)
+    tell(copied.to_dict, lambda console: console.say(copy_sentences(copied)), as_json=as_json, quiet=quiet)
     if copied.damaged_documents or copied.faults:
         raise typer.Exit(CollectionError.exit_code)

@@ -20,8 +20,7 @@ from nearkin.cli.options.definitions import (
 from nearkin.cli.options.inputs import Inputs, ReadingOptions
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from nearkin.cli.printing import Printer
     from nearkin.manifests.inputs import DamagedFile
     from nearkin.stages.signatures.statistics import Statistics
 
@@ -111,9 +110,9 @@ def _summary(found: Statistics, damaged: Sequence[DamagedFile]) -> dict[str, obj
     }
 
 
-def _show(console: Console, found: Statistics, damaged: Sequence[DamagedFile], out: Path) -> None:
-    from nearkin.cli.printing import say, say_place
+def _show(console: Printer, found: Statistics, damaged: Sequence[DamagedFile], out: Path) -> None:
+    from nearkin.cli.printing import say_place
     from nearkin.workflows.signing.sentences import statistics_sentences
 
-    say(console, statistics_sentences(found, damaged))
+    console.say(statistics_sentences(found, damaged))
     say_place(console, f"Statistics {found.fingerprint}", out)

@@ -10,8 +10,7 @@ from nearkin.cli.options.inputs import Inputs, ReadingOptions
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rich.console import Console
-
+    from nearkin.cli.printing import Printer
     from nearkin.manifests.threads import ThreadsManifest
 
 HELP = """
@@ -59,9 +58,9 @@ def threads(
     tell(manifest.as_stored, lambda console: _show(console, manifest, out), as_json=as_json, quiet=quiet)
 
 
-def _show(console: Console, manifest: ThreadsManifest, out: Path) -> None:
+def _show(console: Printer, manifest: ThreadsManifest, out: Path) -> None:
     """Print mails by result, threads, and where to look."""
-    from nearkin.cli.printing import say, say_results, table
+    from nearkin.cli.printing import say_results, table
     from nearkin.kernels.choosing import has_compiled
     from nearkin.reports.sentences.threads import result_rows, threads_sentences
 
@@ -70,5 +69,5 @@ def _show(console: Console, manifest: ThreadsManifest, out: Path) -> None:
     for row in result_rows(manifest):
         rows.add_row(*row)
     console.print(rows)
-    say(console, threads_sentences(manifest, has_compiled=has_compiled()))
+    console.say(threads_sentences(manifest, has_compiled=has_compiled()))
     say_results(console, out, "threads.parquet")

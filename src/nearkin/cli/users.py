@@ -13,8 +13,7 @@ from nearkin.cli.command_line import copyable
 from nearkin.cli.options.collection import Json, Place
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from nearkin.cli.printing import Printer
     from nearkin.web.users.records import Users
 
 HELP = """
@@ -170,7 +169,7 @@ def _tell(found: Users, path: Path, *, as_json: bool) -> None:
     tell(summary, lambda console: _show(console, found, path), as_json=as_json)
 
 
-def _show(console: Console, found: Users, path: Path) -> None:
+def _show(console: Printer, found: Users, path: Path) -> None:
     from nearkin.cli.printing import shown, table
 
     if found.users:

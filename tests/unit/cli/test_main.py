@@ -71,6 +71,12 @@ def test_errors_end_with_their_code_and_say_why(ends, error):
     assert (code, out, err) == (error.exit_code, "", f"Error: {error}\n")
 
 
+def printer_to(file: io.StringIO) -> Printer:
+    printer = Printer(file=file)
+    printer.width = 300
+    return printer
+
+
 @pytest.mark.parametrize(
     ("peak", "longest", "said"),
     [
@@ -85,7 +91,7 @@ def test_more_memory_than_allowed_is_explained(peak, longest, said):
     facts = {"limit_bytes": 256 << 20, "before_bytes": 150 << 20, "peak_bytes": peak << 20}
     stages = [{"name": "read", "elapsed_s": 2.0, "peak_memory_bytes": peak << 20}]
     told = MANIFEST | {"stages": stages, "memory": facts | {"longest_document_characters": longest}}
-    print_summary(Console(file=out, width=300), DedupManifest.of(told), Path("somewhere"))
+    print_summary(printer_to(out), DedupManifest.of(told), Path("somewhere"))
     line = next(line for line in out.getvalue().splitlines() if "of memory" in line)
     assert line.endswith(said or f"at most {peak} MiB of memory")
 
@@ -177,7 +183,7 @@ def test_a_fault_of_ours_shows_itself(monkeypatch):
 
 def printed(manifest, tmp_path) -> str:
     file = io.StringIO()
-    print_summary(Console(file=file, width=200), DedupManifest.of(manifest), tmp_path)
+    print_summary(printer_to(file), DedupManifest.of(manifest), tmp_path)
     return file.getvalue()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import nearkin.reports.sentences
-from nearkin.cli.printing import Printer, say
+from nearkin.cli.printing import Printer
 from nearkin.reports.sentences.sentence import Sentence, Tone
 
 FOLDER = Path(nearkin.reports.sentences.__file__).parent
@@ -15,7 +15,7 @@ FOLDER = Path(nearkin.reports.sentences.__file__).parent
 
 def printed(*sentences: Sentence) -> str:
     out = io.StringIO()
-    say(Printer(file=out), sentences)
+    Printer(file=out).say(sentences)
     return out.getvalue()
 
 

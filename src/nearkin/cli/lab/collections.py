@@ -13,8 +13,7 @@ from nearkin.cli.options.definitions import Out
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from nearkin.cli.printing import Printer
     from nearkin.lab.collections.experiment import CollectionsResults
 
 _input = partial(typer.Option, rich_help_panel="Input", show_default=False)
@@ -90,7 +89,7 @@ def collections(
     return PlannedExperiment(EXPERIMENT, (plan,), out, _show)
 
 
-def _show(console: Console, results: CollectionsResults) -> None:
+def _show(console: Printer, results: CollectionsResults) -> None:
     """Print the precision and recall of each question, with a row for each setting."""
     from nearkin.lab.collections.experiment import QUESTIONS
     from nearkin.lab.collections.pairs import SETTINGS

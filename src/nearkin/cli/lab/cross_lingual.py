@@ -14,9 +14,9 @@ from nearkin.cli.options.reading import LARGEST_DOCUMENT, SKIP_DOCUMENTS, MaxDoc
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.table import Table
 
+    from nearkin.cli.printing import Printer
     from nearkin.lab.cross_lingual.experiment import CrossLingualResults
 
 _input = partial(typer.Option, rich_help_panel="Input", show_default=False)
@@ -91,7 +91,7 @@ def cross_lingual(
     return PlannedExperiment(EXPERIMENT, (plan,), out, _show)
 
 
-def _show(console: Console, results: CrossLingualResults) -> None:
+def _show(console: Printer, results: CrossLingualResults) -> None:
     """Print the translations found by each method, the recall of signatures alone, and the cost of a window."""
     from nearkin.lab.cross_lingual.published import BOUND, CLAIMS
 

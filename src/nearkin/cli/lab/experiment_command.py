@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from nearkin.cli.options.definitions import JsonSummary, Overwrite, Quiet, ReportAndFigures, Threads
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.table import Table
 
+    from nearkin.cli.printing import Printer
     from nearkin.lab.delivery import Experiment
 
 
@@ -25,7 +25,7 @@ class PlannedExperiment:
     experiment: Experiment[Any, Any]
     asked: Sequence[object]
     out: Path
-    show: Callable[[Console, Any], None]
+    show: Callable[[Printer, Any], None]
 
 
 def experiment_command(plan: Callable[..., PlannedExperiment]) -> Callable[..., None]:
@@ -69,7 +69,7 @@ def _conduct(
         )  # fmt: skip
     warn_of_report(delivered.report_problem, is_silent=quiet or as_json)
 
-    def show(console: Console) -> None:
+    def show(console: Printer) -> None:
         planned.show(console, delivered.results)
         say_results(console, out, SUMMARY, before=f"{delivered.results.elapsed_s:.1f} s. ")
 

@@ -9,8 +9,7 @@ from nearkin.cli.options.definitions import Corpus, Documents, Out, Title
 from nearkin.cli.options.inputs import ReadingOptions
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from nearkin.cli.printing import Printer
     from nearkin.lab.minhash.experiment import MinhashResults
 
 HELP = """
@@ -42,7 +41,7 @@ def minhash(
     return PlannedExperiment(EXPERIMENT, (files, documents), out, _show)
 
 
-def _show(console: Console, results: MinhashResults) -> None:
+def _show(console: Printer, results: MinhashResults) -> None:
     """Print the article's numbers beside ours, then the bands."""
     from nearkin.lab.minhash.tables import side_by_side
 

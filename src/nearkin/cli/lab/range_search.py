@@ -13,9 +13,9 @@ from nearkin.cli.options.inputs import ReadingOptions
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.table import Table
 
+    from nearkin.cli.printing import Printer
     from nearkin.lab.range_search.experiment import RangeSearchResults
 
 _measured = partial(typer.Option, rich_help_panel="What is measured")
@@ -79,7 +79,7 @@ def range_search(
     return PlannedExperiment(EXPERIMENT, (reading.request(inputs), plan), out, _show)
 
 
-def _show(console: Console, results: RangeSearchResults) -> None:
+def _show(console: Printer, results: RangeSearchResults) -> None:
     """Print the searches beside the paper's numbers, then the similarity of the matches, then what was left out."""
     from nearkin.lab.range_search.claims import percent
     from nearkin.lab.range_search.published import ALIKE

@@ -10,8 +10,7 @@ from nearkin.cli.options.inputs import ReadingOptions
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from nearkin.cli.printing import Printer
     from nearkin.lab.signatures.experiment import SignatureResults
 
 HELP = """
@@ -41,7 +40,7 @@ def signatures(
     return PlannedExperiment(EXPERIMENT, (reading.request(inputs), documents), out, _show)
 
 
-def _show(console: Console, results: SignatureResults) -> None:
+def _show(console: Printer, results: SignatureResults) -> None:
     """Print distinct signatures and F1 by bits, then the recommendation."""
     from nearkin.lab.signatures.methods import BITS, MINHASH, PUBLISHED_KINDS
 

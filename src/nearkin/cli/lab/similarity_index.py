@@ -13,9 +13,9 @@ from nearkin.cli.options.definitions import Out
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.table import Table
 
+    from nearkin.cli.printing import Printer
     from nearkin.lab.similarity_index.experiment import IndexResults
     from nearkin.lab.similarity_index.larger import Larger
 
@@ -101,7 +101,7 @@ def similarity_index(
     return PlannedExperiment(EXPERIMENT, (plan,), out, _show)
 
 
-def _show(console: Console, results: IndexResults) -> None:
+def _show(console: Printer, results: IndexResults) -> None:
     """Print the runs of Table 9 beside the paper's, the best here, the role of chance, then the larger collection."""
     from nearkin.lab.similarity_index.published import BEST_SCORE, N_OVER_ONE, N_RUNS
 

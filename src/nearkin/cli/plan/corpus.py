@@ -15,8 +15,7 @@ from nearkin.cli.plan.options import PlanEngine
 from nearkin.errors import ParameterError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from nearkin.cli.printing import Printer
     from nearkin.planning.cluster_needs import ClusterNeeds
     from nearkin.planning.corpus_forecast import CorpusForecast
     from nearkin.workflows.dedup.options import DedupOptions
@@ -97,13 +96,12 @@ def plan_corpus(
 
 
 def _show(
-    console: Console, told: CorpusForecast, options: DedupOptions, needs: ClusterNeeds | None, n_cores: int
+    console: Printer, told: CorpusForecast, options: DedupOptions, needs: ClusterNeeds | None, n_cores: int
 ) -> None:
     from nearkin.cli.plan.cluster import show_needs
-    from nearkin.cli.printing import say
     from nearkin.reports.sentences.plan.corpus import corpus_plan_sentences, sample_sentences
     from nearkin.workflows.dedup.plans import describe_plan
 
-    say(console, corpus_plan_sentences(told, describe_plan(told.plan, options, share_by_bands=told.share_by_bands)))
+    console.say(corpus_plan_sentences(told, describe_plan(told.plan, options, share_by_bands=told.share_by_bands)))
     show_needs(console, needs, n_cores, told.n_documents)
-    say(console, sample_sentences(told))
+    console.say(sample_sentences(told))

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from nearkin.cli.plan.arguments import Machine
+    from nearkin.cli.printing import Printer
     from nearkin.planning.cluster_needs import ClusterNeeds
     from nearkin.planning.pairs.forecast import PairForecast
     from nearkin.planning.pairs.search import Plan, Question
@@ -48,7 +47,7 @@ def answer(
 
 
 def _show(
-    console: Console,
+    console: Printer,
     question: Question,
     planned: Plan,
     options: PairOptions,
@@ -59,12 +58,12 @@ def _show(
 ) -> None:
     """Print the question, the methods side by side, then the reason for the choice."""
     from nearkin.cli.plan.cluster import show_needs
-    from nearkin.cli.printing import say, say_place
+    from nearkin.cli.printing import say_place
     from nearkin.reports.sentences.plan.pairs import plan_sentences, question_sentence
     from nearkin.workflows.pairing.planning import MIN_PAIRS
     from nearkin.workflows.pairing.verifying import MAX_PAIRS
 
-    say(console, [question_sentence(question)])
+    console.say([question_sentence(question)])
     console.print(_ways(question, planned))
     console.print()
     said = plan_sentences(
@@ -76,7 +75,7 @@ def _show(
         min_pairs=MIN_PAIRS,
         max_pairs=MAX_PAIRS,
     )
-    say(console, said)
+    console.say(said)
     if figure is not None:
         say_place(console, "Recall against cost is drawn", figure)
     show_needs(console, needs, question.cores, question.n_documents)

@@ -8,9 +8,9 @@ from nearkin.cli.options.definitions import JsonSummary, Overwrite
 from nearkin.cli.plan.options import Figure, check_figure
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.table import Table
 
+    from nearkin.cli.printing import Printer
     from nearkin.planning.pairs.tradeoff import Point
 
 
@@ -75,15 +75,14 @@ def _summary(points: tuple[Point, ...]) -> dict[str, object]:
     }
 
 
-def _show(console: Console, points: tuple[Point, ...]) -> None:
-    from nearkin.cli.printing import say
+def _show(console: Printer, points: tuple[Point, ...]) -> None:
     from nearkin.reports.sentences.plan.paper import COST_SENTENCE, EFFECTIVENESS_SENTENCE, experiment_sentences
 
-    say(console, experiment_sentences(points[0].bound))
+    console.say(experiment_sentences(points[0].bound))
     console.print(_figure_6(points))
-    say(console, [COST_SENTENCE])
+    console.say([COST_SENTENCE])
     console.print()
-    say(console, [EFFECTIVENESS_SENTENCE])
+    console.say([EFFECTIVENESS_SENTENCE])
     console.print(_text())
 
 
