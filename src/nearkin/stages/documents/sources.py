@@ -233,7 +233,8 @@ def _gathered(said_of: Sequence[tuple[str, tuple[str, ...]]]) -> Iterator[str]:
             elif len(among) - 1 < _MANY_ALIKE:
                 yield sentence
             elif is_first:
-                yield f"{name} and {len(among) - 1:,} more: {rest}"
+                each = "each " if rest.startswith("read as ") else ""  # not: all of them as one document
+                yield f"{name} and {len(among) - 1:,} more: {each}{rest}"
 
 
 def _said_of_ids(sources: Iterable[Source]) -> Iterator[str]:

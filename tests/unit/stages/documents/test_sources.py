@@ -448,7 +448,8 @@ def test_a_sentence_about_many_files_of_a_pattern_comes_once(folder: Path, n_tex
         names = (
             [f"{i:03}{end}.txt" for i in range(n_files)] if n_files < 4 else [f"000{end}.txt and {n_files - 1} more"]
         )
-        expected += [f"{name}: read as {words} (recognised by its content)" for name in names]
+        each = "each " * (n_files >= 4)
+        expected += [f"{name}: {each}read as {words} (recognised by its content)" for name in names]
     assert sorted(found.guesses) == sorted(expected)
 
 
