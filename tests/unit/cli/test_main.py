@@ -203,6 +203,7 @@ def test_the_table_has_every_number(tmp_path):
         assert words in said, words
     assert "1,234 documents: 1,002 kept, 231 dropped (1 of them empty), 1 unreadable (neither kept nor dropped)" in said
     assert "6 of 345 verified pairs are bridges: the two documents are not in the same group, because" in said
+    assert "At least one document of each pair was dropped." in said
     assert "99.12%" in said
     assert "1.2" in said
     assert str(tmp_path) in said

@@ -228,7 +228,10 @@ def groups_told(facts: DedupManifest, n_groups: int) -> str:
     if not n_bridges:
         return said
     are = agreeing(n_bridges, "pair is a bridge", "pairs are bridges")
-    return f"{said} {n_bridges:,} more {are}: the two documents are not in the same group."
+    return (
+        f"{said} {n_bridges:,} more {are}: the two documents are not in the same group, and at least one of them was"
+        " dropped."
+    )
 
 
 def reason_rows(facts: DedupManifest) -> Iterator[ReasonRow]:
@@ -352,7 +355,8 @@ GLOSSARY = (
     Note(
         "Bridge refused",
         "A verified pair of documents that are not in one group. Merging the two would have put documents that "
-        "are not similar into one group. A bridge between two groups is counted at both.",
+        "are not similar into one group. At least one of the two is dropped. A bridge between two groups is counted at"
+        " both.",
     ),
     Note(
         "Near-duplicate",

@@ -60,7 +60,8 @@ def dedup_sentences(told: DedupManifest, *, has_kept: bool, has_compiled: bool =
             of_pairs = f"{n_bridges:,} of {counted(told.count('pairs'), 'verified pair')}"
             yield Sentence(
                 f"{of_pairs} {agreeing(n_bridges, 'is a bridge', 'are bridges')}: the two documents are not in the "
-                "same group, because every member must match its group's principal"
+                "same group, because every member must match its group's principal. At least one document of "
+                f"{agreeing(n_bridges, 'this', 'each')} pair was dropped."
             )
     if told.against_counts is not None:
         yield from _on_others(told, told.against_counts)
