@@ -48,9 +48,9 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
         else:
             recall = share_percent_text(told.plan.recall_at_threshold)  # a minimum
             yield Sentence(
-                f"Each text is searched by its rare shingles, on average by {n_keys:,.1f} of them. How many unrelated "
-                f"pairs this search compares is not predicted. If the corpus has longer texts, their recall at the "
-                f"threshold is at least {recall}."
+                f"Each text is searched by its rare shingles, on average by {n_keys:,.1f} of them. The number of "
+                f"unrelated pairs compared in this search is not predicted. If the corpus has longer "
+                f"texts, their recall at the threshold is at least {recall}."
             )
     if told.is_sampling or told.share_by_bands:
         n_unrelated, by = told.plan.expected_candidates, "sampled shingles" if told.is_sampling else "bands"
@@ -58,13 +58,15 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
         if told.n_other_keys:
             compared = f"{many_text(n_unrelated)} unrelated pairs would be compared ({each:,.1f} per document)"
             number = f"If all texts were searched by {by}, {compared}."
-            if not told.is_sampling:
-                number += " How many the search by rare shingles compares is not predicted."
         yield Sentence(
             f"{number} This prediction is from {counted(n_compared, 'sampled text')}, compared with one another. The "
             "number grows with the square of the number of documents.",
             "quiet",
         )
+        if told.n_other_keys and not told.is_sampling:
+            yield Sentence(
+                "The number of unrelated pairs compared in the search by rare shingles is not predicted.", "quiet"
+            )
         if (core_days := n_unrelated / _A_SECOND / 86_400) >= _TOO_MANY_CORE_DAYS:
             yield Sentence(
                 f"Not feasible: at a million comparisons per second on a core, which is fast, they take "
