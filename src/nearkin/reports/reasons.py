@@ -39,6 +39,8 @@ def reason_in_words(told: DedupManifest, reason: str) -> str:
         return f"{REASONS_IN_WORDS[reason]}; {n_groups:,} {principals}"
     if reason == "overlap" and is_int(n := told.parameters.get("min_shared")):
         return f"shares at least {counted(n, 'shingle')} with a document of the other set"
+    if reason == "near-duplicate" and "min_shared" in told.parameters:
+        return "does not occur with --min-shared"
     if reason == "overlap" and told.threshold is not None:
         return f"contains at least {100 * told.threshold:.10g}% of a document of the other set"
     if reason == "exact copy" and told.parameters.get("normalise") == "none":

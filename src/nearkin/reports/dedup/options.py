@@ -78,7 +78,8 @@ def _of_measure(facts: DedupManifest, value: str) -> str:
 def _of_recall(facts: DedupManifest, value: str) -> str:
     if "min_shared" in facts.parameters and facts.plan_numbers.get("rate") == 1:
         return "every shingle was looked up, so no pair was missed, whatever this value"
-    return "the requested probability of finding a pair at the threshold"
+    pair = "with exactly one shared shingle" if "min_shared" in facts.parameters else "at the threshold"
+    return f"the requested probability of finding a pair {pair}"
 
 
 def meaning_of_keep(facts: DedupManifest, value: str, *, counts_white_space: bool = False) -> str:

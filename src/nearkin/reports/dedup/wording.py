@@ -71,7 +71,8 @@ def headline(facts: DedupManifest) -> str:
     unread = f"; {n_unreadable:,} unreadable" if n_unreadable else ""
     if not n_dropped:
         kept = f"{facts.count('kept'):,} kept, none dropped" if n_unreadable else "all kept"
-        return f"{documents}; {kept}: no exact copies and no near-duplicates at {criterion_of(facts)}{unread}."
+        matches = "document with" if "min_shared" in facts.parameters else "near-duplicates at"
+        return f"{documents}; {kept}: no exact copies and no {matches} {criterion_of(facts)}{unread}."
     parts = []
     if n_copies := facts.count("exact_copy"):
         parts.append(counted(n_copies, "exact copy", "exact copies"))
@@ -117,7 +118,10 @@ def promises(facts: DedupManifest) -> Iterator[Note]:
             "Each was compared with the other set only. To drop the duplicates among the kept documents, run nearkin"
             " dedup on these results.",
         )
-    yield Note("What may have been missed is estimated", " ".join(_missed(facts)))
+    if _missed_none(facts):
+        yield Note("No pair was missed", "Every shingle was looked up.")
+    else:
+        yield Note("What may have been missed is estimated", " ".join(_missed(facts)))
     if n_short := facts.n_short_others:
         yield Note(
             f"{counted(n_short, 'document')} of the other set {agreeing(n_short, 'is', 'are')} too short to be found"
@@ -152,11 +156,22 @@ def _much_missed(facts: DedupManifest) -> Iterator[Note]:
     n_pairs = n_missed / (1 - recall)  # of distinct texts
     yield Note(
         f"About {estimate_text(n_missed)} of {estimate_text(n_pairs)} pairs are missing",
-        f"The estimated recall is {share_percent_text(recall)}: the other pairs of different texts within the threshold"
+        f"The estimated recall is {share_percent_text(recall)}: the other matching pairs of different texts"
         " were probably not found, and documents that should be dropped may be kept. Run nearkin dedup with a higher"
         " --recall to find more.",
         is_warning=True,
     )
+
+
+def guarantees_in_words(facts: DedupManifest) -> str:
+    """Summarize the guarantees."""
+    missed = "no pair was missed" if _missed_none(facts) else "the pairs that may have been missed are estimated"
+    return f"Every reported pair is verified, and {missed}"
+
+
+def _missed_none(facts: DedupManifest) -> bool:
+    """Whether every shingle became a key of the search, and each of its pairs was compared."""
+    return facts.plan_numbers.get("rate") == 1 and not facts.count("pairs_not_compared")
 
 
 def _reported(facts: DedupManifest) -> str:
@@ -198,7 +213,7 @@ def _missed(facts: DedupManifest) -> Iterator[str]:
         yield from _predicted(facts, facts.searched_threshold, at_threshold)
     if not n_skipped and facts.estimated_missed_pairs is not None:
         yield _estimated(facts.estimated_missed_pairs, facts.estimated_recall)
-    if exact_below := facts.plan_numbers.get("exact_below"):
+    if (exact_below := facts.plan_numbers.get("exact_below", 0)) > 1:
         unless = ", except the pairs that were not compared" if facts.count("pairs_not_compared") else ""
         few = counted(round(exact_below), "shingle")
         yield f"Documents with fewer than {few} were searched exhaustively{unless}."
@@ -215,6 +230,23 @@ def _predicted(facts: DedupManifest, searched: float, at_threshold: float) -> It
     if facts.threshold is not None and searched != facts.threshold and {"bands", "rows"} <= facts.plan_numbers.keys():
         here = found_by_bands(facts.threshold, int(facts.plan_numbers["bands"]), int(facts.plan_numbers["rows"]))
         yield f"At {parameter_text(facts.threshold)} the probability is {share_percent_text(float(here))}."
+
+
+def no_pairs_text(facts: DedupManifest) -> str:
+    """Say that no pair matches, by the criterion of the run."""
+    if "min_shared" in facts.parameters:
+        return f"No pair of documents has {criterion_of(facts)}."
+    return "No pair of documents reached the threshold."
+
+
+def advice_on_samples(facts: DedupManifest) -> str:
+    """Say what to do about the first sample pairs, the least similar ones."""
+    if "min_shared" in facts.parameters:
+        return "Look at the first pairs: if they share too little, choose a longer --shingle or a higher --min-shared."
+    return (
+        "Look at the first pairs: if they are duplicates to you, the threshold is high enough; if not, choose a higher"
+        " --threshold."
+    )
 
 
 def groups_told(facts: DedupManifest, n_groups: int) -> str:
@@ -284,6 +316,8 @@ def parameter_rows(facts: DedupManifest, *, counts_white_space: bool = False) ->
 
 def _chosen_from(facts: DedupManifest) -> str:
     """Name what the plan was based on."""
+    if "min_shared" in facts.parameters:
+        return "chosen from the recall for pairs with exactly one shared shingle"
     of_run = (
         f" of {parameter_text(facts.found_at_threshold)} of the run" if facts.found_at_threshold is not None else ""
     )
