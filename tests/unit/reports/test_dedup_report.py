@@ -229,6 +229,11 @@ def test_a_run_against_another_collection() -> None:
     assert "12,345 documents compared with 2,000 others; 10,210 kept" in text
     assert "eval/questions.jsonl" in text
     assert "compared with those of the other set, not with one another" in text
+    assert "run nearkin dedup on these results. To write a corpus without them, first repeat this run with" in text
+    kept = {"path": "kept/1.jsonl", "input": 0, "size_bytes": 9, "sha256": "ab" * 32}
+    text = render(MANIFEST | {"against": [other], "kept": [kept]}, **NOTHING)
+    assert "the kept documents, run nearkin dedup on the files in the folder kept.</p>" in text
+    assert "on these results" not in text
 
 
 @pytest.mark.parametrize(

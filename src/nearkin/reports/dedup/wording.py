@@ -115,8 +115,7 @@ def promises(facts: DedupManifest) -> Iterator[Note]:
     if facts.is_against:
         yield Note(
             "Documents of the input are not compared with each other",
-            "Each was compared with the other set only. To drop the duplicates among the kept documents, run nearkin"
-            " dedup on these results.",
+            f"Each was compared with the other set only. {_how_to_go_on(facts)}",
         )
     if _missed_none(facts):
         yield Note("No pair was missed", "Every shingle was looked up.")
@@ -160,6 +159,19 @@ def _much_missed(facts: DedupManifest) -> Iterator[Note]:
         " were probably not found, and documents that should be dropped may be kept. Run nearkin dedup with a higher"
         " --recall to find more.",
         is_warning=True,
+    )
+
+
+def _how_to_go_on(facts: DedupManifest) -> str:
+    """Say how to drop duplicates among the kept documents; results of a run give no input for --write-kept."""
+    if facts.kept:
+        return "To drop the duplicates among the kept documents, run nearkin dedup on the files in the folder kept."
+    found = "To find the duplicates among the kept documents, run nearkin dedup on these results."
+    if any(one.format == "results" for one in facts.inputs):
+        return found
+    return (
+        f"{found} To write a corpus without them, first repeat this run with --write-kept, then run nearkin dedup on"
+        " the files in its folder kept."
     )
 
 
