@@ -87,3 +87,17 @@ def test_a_group_whose_documents_all_have_other_texts(
             str(number): words for number, words in printed.items()
         }
         assert {one.number: change_words(one) for one in collection.groups_since("march").changes} == since
+
+
+def test_a_group_of_which_one_document_is_left_was_not_merged(tmp_path: Path) -> None:
+    with nearkin.Collection.open(tmp_path / "m", create=True) as collection:
+        collection.add({name: FORM.format(name) for name in "ab"}.items(), wave="march")
+        collection.groups()
+        collection.remove(["a"])
+        collection.groups()
+        collection.add([("c", FORM.format("c"))], wave="april")
+        collection.groups()
+        assert {one.number: change_words(one) for one in collection.groups_since("march").changes} == {
+            1: "dissolved; moved to another group: b; removed: a",
+            2: "new group; added: c; moved to it: b",
+        }

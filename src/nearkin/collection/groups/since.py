@@ -67,7 +67,7 @@ class GroupChangeSince:
     removed_documents : tuple of str
         Former members that were removed from the collection.
     merged : tuple of int
-        Groups whose members are now in this one; their numbers are gone.
+        Groups of which at least two members are now in this one; their numbers are gone.
     split_from : tuple of int
         Existing groups to which members of this group belonged.
     principal, principal_was : str or None
@@ -77,9 +77,9 @@ class GroupChangeSince:
     changed_documents : tuple of str
         Those of the left documents whose text has changed since then.
     moved_documents : tuple of str
-        Members that were in one of the groups of ``split_from``.
+        Members that were in one of the groups of ``split_from``, or alone came from a group that no longer exists.
     moved_away : tuple of str
-        Former members that are in another group now, if this group still exists.
+        Former members that are in another group now, except those that came there with others of a merged group.
     """
 
     number: int
@@ -355,12 +355,12 @@ def _changes(
         number = now.group if now is not None else was.group if was is not None else 0
         if kind == "moved" and was is not None and now is not None:
             listed.setdefault(was.group, {})
-            is_gone = was.group not in after.principals
-            if is_gone and was.row != now.row and together[was.group, number] < 2:  # only its new text is here
+            is_gone, is_alone = was.group not in after.principals, together[was.group, number] < 2
+            if is_gone and is_alone and was.row != now.row:  # only its new text is here
                 kind, stored_then = "new", stored_then | {doc_id}
-            else:
+            elif not (is_gone and is_alone):  # a document alone is no group that was merged
                 moved.setdefault(number, set()).add(was.group)
-            if not is_gone:
+            if kind == "moved" and (is_alone or not is_gone):
                 came.setdefault(number, []).append(doc_id)
                 went.setdefault(was.group, []).append(doc_id)
         listed.setdefault(number, {}).setdefault(kind, []).append(doc_id)
