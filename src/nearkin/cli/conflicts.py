@@ -33,8 +33,8 @@ _FOUND_UNASKED = 1_000
 HELP = """
 Find near-duplicates with different labels. Lists the documents of each group that do not have its most frequent \
 label. Beside each: the most similar match with the group's most frequent label; if there is none, the most similar \
-match with any other label. Documents that you decided to be in one group count as matches. Below: where the two \
-differ.
+match whose label differs from its own. Documents that you decided to be in one group count as matches. Below: where \
+the two differ.
 
 Labels come from a CSV, TSV, JSON Lines, Parquet or load file with a column of ids and a column of labels. Name the \
 columns with --id and --label, or give two columns of a CSV or TSV file without a header. In a tie the label of the \

@@ -24,7 +24,9 @@ List the added files and documents that gave no text, or only a part of it, with
 empty, image only, too big, time-out, bomb, unsupported, embedded objects lost, crashed, unreadable or not stored. \
 --out writes all of them to a .csv, .tsv, .jsonl or .parquet file.
 
-A file that gives a text when it is added again is no longer listed.
+A file that gives a text when it is added again under the same id is no longer listed. If you added a \
+folder, add the whole folder again: a file named on its own has another id, so it becomes a new document, and the \
+exception stays.
 
 [bold]Examples[/]
 

@@ -146,9 +146,9 @@ PairsMethod = Annotated[
 Gamma = Annotated[
     float | None,
     _alike(
-        help="Maximum distance of the letter counts of two texts, relative to the counts of the query (for groups, of "
-        "either of the two texts); 0: the same counts. Finds every document within this distance; similar documents "
-        "may be farther away. At least 0 and below 1. "
+        help="Maximum distance of the letter counts of two texts, relative to the counts of the query (for groups, "
+        "to the larger counts of the two); 0: the same counts. Finds every document within this distance; similar "
+        "documents may be farther away. At least 0 and below 1. "
         "[dim]default: 0.025[/]"
     ),
 ]

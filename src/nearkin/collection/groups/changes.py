@@ -36,7 +36,7 @@ class GroupChange:
     joined_documents : tuple of str
         Documents that were stored and in no group at the last call, and are in this one now.
     new_versions : tuple of str
-        Members with another text than at the last call.
+        Members with a newer version than at the last call: mostly another text.
     left_documents : tuple of str
         Documents that are in no group any more: by a decision, or because removed texts linked them.
     gone_documents : tuple of str

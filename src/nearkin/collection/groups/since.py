@@ -61,7 +61,7 @@ class GroupChangeSince:
     joined_documents : tuple of str
         Documents that were stored before but in no group, and are in this group now.
     new_versions : tuple of str
-        Members whose text has changed since then.
+        Members with a newer version: another text, or the same one if they were removed and added again.
     left_documents : tuple of str
         Former members that are in no group now.
     removed_documents : tuple of str

@@ -159,7 +159,7 @@ class DocumentQueries:
     ) -> StoredExceptions:
         """List the files and documents from which no text, or only a part of it, could be read, with the reason.
 
-        A file whose text can be read when it is added again is no longer an exception.
+        A file that gives a text when it is added again under the same id is no longer an exception.
 
         Parameters
         ----------

@@ -84,9 +84,8 @@ def missing_sentences(
         yield not_compared_sentence(found.n_not_compared)
     if found.n_uncounted:
         documents = counted(found.n_uncounted, "document" if is_bare else "labelled document")
-        labels = f" ({tag!r} or {f'not {tag}'!r})" * is_bare
         yield Sentence(
-            f"{documents} {without_units(found.tolerance)}{labels}: compared only with identical texts",
+            f"{documents} {without_units(found.tolerance)}: compared only with identical texts",
             "warning",
         )
 
