@@ -125,7 +125,7 @@ def test_the_command(low, tmp_path):
     said = nearkin_here("regroup", run, "--threshold", "0.9", "--no-report", "--overwrite").out
     earlier, later = (sum(tables(one)["documents"]["keep"].to_pylist()) for one in (run, run / "threshold-0.9"))
     assert f"{later - earlier} more documents are kept than in {run} (threshold 0.50)" in " ".join(said.split())
-    assert "repeat nearkin dedup with --threshold 0.9 --group principal --write-kept" in " ".join(said.split())
+    assert "For one, repeat the command with --write-kept and --overwrite." in " ".join(said.split())
     assert "report.html" not in listing(run / "threshold-0.9")
 
 

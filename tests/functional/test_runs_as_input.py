@@ -268,7 +268,7 @@ def test_an_unfinished_run_and_results_without_documents(tmp_path, monkeypatch):
     assert "It has no folder kept: run nearkin dedup on the first input again with --write-kept" in said
     assert nearkin_here("regroup", tmp_path / "clean", "--threshold", "0.9", "-q").code == 0
     said = refused("dedup", tmp_path / "clean/threshold-0.9", "--write-kept", out=tmp_path / "out")
-    assert "on the first input again with --threshold 0.9 --write-kept, and name the files in the folder kept" in said
+    assert f"run nearkin regroup {tmp_path}/clean/threshold-0.9 --threshold 0.9 --write-kept, and name" in said
     run_here([str(path)], tmp_path / "written", delivery=KEPT)
     said = refused("dedup", tmp_path / "written", "--write-kept", out=tmp_path / "out")
     advice = f"holds results of a run. Name the files in its folder kept instead: {tmp_path / 'written/kept'}"

@@ -14,25 +14,28 @@ from nearkin.cli.options.definitions import (
     Overwrite,
     Quiet,
     Report,
+    WriteKept,
 )
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
 
 HELP = """
-Group the stored pairs of a finished run again, at a higher threshold or by another rule. The corpus is not read \
-again.
+Group the stored pairs of a finished run again, at a higher threshold or by another rule, without a new search. \
+The corpus is read again only to write the cleaned corpus.
 
 A new run at this threshold would keep the same documents, unless its search, which is probabilistic, finds other \
 pairs. Pairs below the threshold of the run are not stored. So in groups.parquet, lowest_similarity is the lowest of \
 the pairs that the run stored (is_lowest_exact says whether it stored all pairs of the group); in documents.parquet, \
 similarity_to_principal is null if that pair is not stored, which happens with --group component. The report has no \
-sample pairs. No cleaned corpus is written: for one, run nearkin dedup again with this --threshold, --write-kept and \
-another --out. --overlay reads the control numbers of the load files again; these files must not have changed.
+sample pairs. --write-kept reads the input of the run again, and --overlay the control numbers of its load files; \
+these files must not have changed.
 
 [bold]Examples[/]
 
   nearkin regroup clean --threshold 0.9
+
+  nearkin regroup clean --threshold 0.9 --write-kept
 
   nearkin regroup clean --threshold 0.9 --overlay relativity
 """
@@ -43,6 +46,7 @@ def regroup(
     threshold: HigherThreshold,
     group: OtherGroup = None,
     out: OutBeside = None,
+    write_kept: WriteKept = False,
     report: Report = True,
     overlay: Overlay = None,
     as_json: Json = False,
@@ -64,6 +68,7 @@ def regroup(
             group=group,  # type: ignore[arg-type]  # it is checked there
             out=out,
             overwrite=overwrite,
+            write_kept=write_kept,
             report=report,
             overlay=overlay,
             progress=bars,

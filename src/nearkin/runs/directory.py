@@ -328,10 +328,14 @@ class RunDirectory:
         return self._inside(manifest.get("files"))
 
     def _forget_if_nothing_is_done(self) -> None:
-        """Remove all traces of a run that failed before it wrote anything, so that the next run need not resume it."""
+        """Remove all traces of a run that failed before it wrote anything, so that the next run need not resume it.
+
+        The work of a run that cannot be resumed goes, too, unless it has begun to write results.
+        """
         with contextlib.suppress(OSError):  # the original error, such as too many open files, is the one to report
             has_results = not self.manifest.exists() and any((self.path / name).exists() for name in TABLES)
-            if self.work.exists() and not has_results and not any(map(self._is_work, self.work.rglob("*"))):
+            is_of_use = self.is_resumable and any(map(self._is_work, self.work.rglob("*")))
+            if self.work.exists() and not has_results and not is_of_use:
                 shutil.rmtree(self.work, ignore_errors=True)
 
     def finish(self, manifest: Mapping[str, object], *, kept: bool = False) -> None:

@@ -14,7 +14,7 @@ from nearkin.reports.sentences.sentence import Sentence
 def regroup_sentences(
     told: DedupManifest, run: str, *, run_threshold: float | None, n_now_kept: int, n_now_dropped: int
 ) -> Iterator[Sentence]:
-    """Count the documents with another outcome than in the run, and say how to write the cleaned corpus.
+    """Count the documents with another outcome than in the run; if no cleaned corpus was written, say how to get one.
 
     Parameters
     ----------
@@ -30,7 +30,8 @@ def regroup_sentences(
     if run_threshold is not None:
         run = f"{run} (threshold {parameter_text(run_threshold)})"
     yield Sentence(_compared(run, n_now_kept, n_now_dropped))
-    yield Sentence(no_kept_corpus_text(told))
+    if remark := no_kept_corpus_text(told):
+        yield Sentence(remark)
 
 
 def _compared(run: str, n_now_kept: int, n_now_dropped: int) -> str:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from nearkin.manifests.inputs import InputFile
+from nearkin.paths import on_disk
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.files import read_work_json, write_work_json
 from nearkin.runs.meter import Meter
 from nearkin.stages.documents.digest import file_sha256
+from nearkin.stages.documents.formats import StoredFormat
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.dedup.inputs import Sourced, has_many_documents
 from nearkin.workflows.reading.changed import changed_while_read
@@ -31,8 +34,9 @@ class DescribedInputs:
     inputs, others : sequence of InputFile
         Files of the input and of the other set, in the order of their sources.
     watched : mapping of str to (int, str)
-        Files of many documents, each with the time at which the system last noted a change, before the digest was
-        computed, and the digest. Programs can set the time of modification, but not this one.
+        Files of many documents, or all files of a finished run, each with the time at which the system last noted a
+        change, before the digest was computed, and the digest. Programs can set the time of modification, but not this
+        one.
     """
 
     inputs: Sequence[InputFile]
@@ -70,8 +74,19 @@ class DescribedInputs:
         }
         return cls(inputs, others, watched)
 
+    @classmethod
+    def of_finished(cls, files: Sequence[InputFile]) -> DescribedInputs:
+        """Watch the files of a finished run; call it before their bytes are compared with the stored digests."""
+        paths = [(on_disk(one.path), one.sha256) for one in files if one.format not in get_args(StoredFormat)]
+        watched = {
+            path: (moment, sha256)
+            for path, sha256 in paths
+            if sha256 is not None and (moment := _changed_ns(path)) is not None
+        }
+        return cls(files, (), watched)
+
     def check_unchanged(self) -> None:
-        """Refuse files of many documents that have other bytes now, even if their size and time are as before.
+        """Refuse watched files that have other bytes now, even if their size and time are as before.
 
         Raises
         ------

@@ -5,6 +5,7 @@ The kept documents of an archive or a mail are JSON Lines too, because such a fi
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
@@ -52,12 +53,11 @@ def _with_files(source: StoredSource) -> str:
         if len({is_of_documents(one.format) for one in run.files}) > 1:  # a folder of both is refused
             folder = patterns_for(folder, [str(one.path) for one in run.files])
         return f"Name the files in its folder kept instead: {folder}"
-    at = run.regrouped_at if isinstance(run, KeptDocuments) else None
-    threshold = f"--threshold {at:.10g} " if at is not None else ""
-    return (
-        f"It has no folder kept: run nearkin dedup on the first input again with {threshold}--write-kept, and name the "
-        "files in the folder kept of that run."
-    )
+    if isinstance(run, KeptDocuments) and run.regrouped_at is not None:
+        write = f"nearkin regroup {shlex.quote(source.name)} --threshold {run.regrouped_at:.15g} --write-kept"
+    else:
+        write = "nearkin dedup on the first input again with --write-kept"
+    return f"It has no folder kept: run {write}, and name the files in the folder kept of that run."
 
 
 def write_kept_corpus(

@@ -1,4 +1,4 @@
-"""New groups for a finished run, made from its stored pairs; the corpus is not read again."""
+"""New groups for a finished run, made from its stored pairs; the corpus is read again only for a cleaned one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nearkin.planning.curve import missed
 from nearkin.planning.search import SamplingPlan
 from nearkin.records import Matches
 from nearkin.reports.dedup.page import RecallCurve
-from nearkin.runs.damage import damage_of, damage_of_options
+from nearkin.runs.damage import damage_of, damage_of_options, damaged_run
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.finished import read_results
 from nearkin.runs.meter import Meter
@@ -36,7 +36,8 @@ from nearkin.workflows.dedup.origins import Origins
 from nearkin.workflows.dedup.outcome import NO_ROW, WITHOUT_TEXT, Judged, judge_groups
 from nearkin.workflows.dedup.parents import Parents
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_from_stored
-from nearkin.workflows.dedup.regrouped_overlays import sources_again, write_overlays_again
+from nearkin.workflows.dedup.regrouped_kept import InputAgain
+from nearkin.workflows.dedup.regrouped_overlays import OverlaysAgain
 from nearkin.workflows.dedup.reporting import PageData, sampling_curve, write_report
 from nearkin.workflows.dedup.row_places import Places
 from nearkin.workflows.dedup.searching import Sizes
@@ -45,6 +46,7 @@ from nearkin.workflows.dedup.tables import write_exceptions_of, write_tables
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, read_exceptions_beside
 from nearkin.workflows.reading.places import places_of_files
 
+COMMAND = "regroup"
 _ADVICE = "Run nearkin dedup again."
 
 
@@ -71,6 +73,21 @@ class FinishedRun:
     matches: Matches
     plan: Plan
 
+    def by_input(self, directory: Path) -> Places:
+        """Return the places with numbers of inputs as sources: two files of one name have different numbers.
+
+        Raises
+        ------
+        RunError
+            The run is damaged, or of a version that did not count the documents of each input.
+        """
+        n_documents = [one.n_documents or 0 for one in self.manifest.inputs]
+        if sum(n_documents) != len(self.places.line):
+            why = "manifest.json does not have the number of documents of each input"
+            raise damaged_run(directory, why, _ADVICE)
+        owner = np.repeat(np.arange(len(n_documents), dtype=np.int32), n_documents)
+        return replace(self.places, source=owner)
+
 
 def regroup(
     directory: Path,
@@ -79,6 +96,7 @@ def regroup(
     group: Rule | None = None,
     out: Path | None = None,
     overwrite: bool = False,
+    write_kept: bool = False,
     report: bool = True,
     overlay: str | None = None,
     progress: Progress | None = None,
@@ -95,6 +113,8 @@ def regroup(
         Default: as in the run.
     out : Path, optional
         Default: ``directory/threshold-0.9`` for a threshold of 0.9.
+    write_kept : bool
+        Whether to write the cleaned corpus, from the input of the run, which must not have changed.
     overlay : str, optional
         Review tool for which overlays are written, from the load files of the run, which must not have changed.
 
@@ -109,12 +129,13 @@ def regroup(
         The directory holds no finished run of ``nearkin dedup``, or a damaged one.
     ParameterError
         The threshold is below that of the run.
+    SourceError
+        ``write_kept`` or ``overlay`` was given, and a file of the input is missing or has changed.
     """
     meter = Meter(progress or Silent())
     vendor = None if overlay is None else vendor_of(overlay)
     with meter.stage("load", 0, "steps"):
         run = load(directory)
-    sources = [] if vendor is None else sources_again(run.manifest, meter)
     options = _options(run, directory, threshold, group)
     if out is not None and out.resolve() == directory.resolve():
         raise ParameterError(
@@ -122,45 +143,53 @@ def regroup(
         )
     own = directory / f"threshold-{threshold:.15g}{f'-{group}' if group else ''}"
     target = RunDirectory(out or own, is_resumable=False)
-    identity = {"nearkin": __version__, "of": str(directory.resolve()), "parameters": options.in_words()}
+    by_input = run.by_input(directory) if write_kept or vendor is not None else run.places
+    again = InputAgain.of(directory, run.manifest, target.path, meter) if write_kept else None
+    overlays = None if vendor is None else OverlaysAgain.of(vendor, run.manifest, again, meter)
+    identity = {
+        "nearkin": __version__, "command": COMMAND, "of": str(directory.resolve()), "parameters": options.in_words(),
+    }  # fmt: skip
+    overwrite = overwrite or target.is_left_by(COMMAND)
     with target.claimed(identity, resume=False, overwrite=overwrite):
-        is_match = options.measure.similarity(run.matches) >= threshold
-        matches = run.matches.where(is_match)
+        matches, others = _split(run, options)
         with meter.stage("group", 0, "steps"):
-            judged = _judged(run, options, matches, run.matches.where(~is_match))
+            judged = _judged(run, options, matches, others)
+        kept = None if again is None else again.write_kept(target, by_input, judged.outcome.keep, meter)
         target.begin_results()
         with meter.stage("write", 0, "steps"):
             write_tables(target.path, run.corpus, run.sizes, judged, run.places)
             write_exceptions_of(target.path, run.places, _files(run))
-        if vendor is not None:
-            write_overlays_again(
-                target.path,
-                vendor,
-                judged.outcome,
-                run.places,
-                options,
-                sources=sources,
-                manifest=run.manifest,
-                meter=meter,
-            )
-        record = _manifest(run, options, judged, matches)
+        if overlays is not None:
+            overlays.write(target.path, judged.outcome, by_input, options, meter)
+        record = replace(_manifest(run, options, judged, matches), kept=kept)
         if report:
-            with meter.stage("report", 0, "steps") as stage:
-                # without sample texts, because the texts are not read again
-                data = PageData(
-                    judged=judged,
-                    places=run.places,
-                    sources=by_source(run.corpus, judged.outcome, run.places, _files(run)),
-                    thresholds=by_threshold(run.corpus, run.matches, options, searched=run.options.threshold),
-                    elapsed_s=meter.elapsed_s,
-                    curve=_curve(run),
-                    counts_white_space=_counts_white_space(run, options),
-                )
-                problem = write_report(target.path / "report.html", record, data, options, stage)
-                record = replace(record, report_problem=problem)
+            record = replace(record, report_problem=_write_report(target.path, run, options, judged, record, meter))
         record = replace(record, stages=tuple(meter.costs))
-        target.finish(record.as_stored())
+        target.finish(record.as_stored(), kept=write_kept)
     return target.path, record
+
+
+def _split(run: FinishedRun, options: DedupOptions) -> tuple[Matches, Matches]:
+    """Return the stored pairs at or above the new threshold, and the others."""
+    is_match = options.measure.similarity(run.matches) >= options.threshold
+    return run.matches.where(is_match), run.matches.where(~is_match)
+
+
+def _write_report(
+    out: Path, run: FinishedRun, options: DedupOptions, judged: Judged, record: DedupManifest, meter: Meter
+) -> str | None:
+    """Write the page, without sample texts because the texts are not compared again; return what failed, if it did."""
+    with meter.stage("report", 0, "steps") as stage:
+        data = PageData(
+            judged=judged,
+            places=run.places,
+            sources=by_source(run.corpus, judged.outcome, run.places, _files(run)),
+            thresholds=by_threshold(run.corpus, run.matches, options, searched=run.options.threshold),
+            elapsed_s=meter.elapsed_s,
+            curve=_curve(run),
+            counts_white_space=_counts_white_space(run, options),
+        )
+        return write_report(out / "report.html", record, data, options, stage)
 
 
 def _files(run: FinishedRun) -> dict[int, InputFile]:
@@ -350,7 +379,7 @@ def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: 
     return replace(
         of_run,
         version=__version__,
-        command="regroup",
+        command=COMMAND,
         parameters={**options.in_words(), "preset": None},
         fingerprint=options.fingerprint,
         found_at_threshold=searched,

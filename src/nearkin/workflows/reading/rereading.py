@@ -168,6 +168,27 @@ def reread(
     Raises
     ------
     SourceError
+        See `sources_again`.
+    """
+    sources = sources_again(files, encoding, reading, stored=stored, threads=threads, progress=progress)
+    counts = np.array([one.n_documents for one in files], np.int64)
+    return Reread(file_inputs(sources, encoding=encoding or "utf-8"), counts)
+
+
+def sources_again(
+    files: Sequence[InputFile],
+    encoding: str | None,
+    reading: HowRead | None,
+    *,
+    stored: Callable[[InputFile], StoredSource],
+    threads: int,
+    progress: Progress,
+) -> list[Source]:
+    """Return the sources of a run for a second reading, in order; the parameters are those of `reread`.
+
+    Raises
+    ------
+    SourceError
         A file is missing or has other bytes; a collection has other documents.
     """
     files = [one if _is_stored(one) else replace(one, path=on_disk(one.path)) for one in files]
@@ -186,8 +207,7 @@ def reread(
     for one, source in zip(files, sources):
         if one.texts_sha256 is not None and texts_sha256(source, encoding) != one.texts_sha256:
             raise changed(one.path, "the text files that it names differ")
-    counts = np.array([one.n_documents for one in files], np.int64)
-    return Reread(file_inputs(sources, encoding=encoding), counts)
+    return sources
 
 
 def _check_there(one: InputFile) -> None:
