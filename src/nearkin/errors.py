@@ -111,9 +111,9 @@ class NearkinError(Exception):
         pieces = [words.get(one.kind, one) if isinstance(one, AdvicePiece) else one for one in self._pieces]
         return _escaped(joined(pieces, in_python=self._in_python))
 
-    def within(self, before: str, *after: MessagePiece) -> Self:
+    def within(self, before: str | Sequence[MessagePiece], *after: MessagePiece) -> Self:
         """Return the same error with more text before and after its message."""
-        return self._with([before, *self._pieces, *after])
+        return self._with([*((before,) if isinstance(before, str) else before), *self._pieces, *after])
 
     def _with(self, pieces: Sequence[MessagePiece]) -> Self:
         if tuple(pieces) == self._pieces:

@@ -73,7 +73,7 @@ class InputAgain:
                 )  # fmt: skip
             except InputError as error:
                 said = f": the input of {directory} cannot be read again. "
-                raise SourceError(NamedParameter("write_kept"), said, *error.pieces) from error
+                raise error.within([NamedParameter("write_kept"), said]) from error
         check_can_be_written(sources)
         if manifest.reading is not None:  # copied as by the run, to which damage may have been an error
             takes_damaged = manifest.reading.on_error == "skip"
