@@ -56,6 +56,8 @@ _AT_END = frozenset(
 """Errors that only the end of a file causes."""
 
 
+_MAX_PARSERS = 100
+"""Elements of a sheet that are parsed one by one; a usual sheet has one, and one more for each of its views."""
 _HEADERS_OF_PAGES = [f"{one}{what}" for one in ("odd", "even", "first") for what in ("Header", "Footer")]
 _HEADERS = TextElements(_HEADERS_OF_PAGES, (), _HEADERS_OF_PAGES)
 _SECTION = re.compile(r"&[LCR]")
@@ -180,13 +182,14 @@ class ReadPart:
         """
         if not self.has(b"headerFooter"):
             return []
-        told = self.paragraphs(_HEADERS) if self._needs_parser or self.is_unusual else self._quick_headers()
+        starts = [] if self._needs_parser or self.is_unusual else list(starts_of(self._data, b"headerFooter"))
+        told = self._quick_headers(starts) if 0 < len(starts) <= _MAX_PARSERS else self.paragraphs(_HEADERS)
         return [line for one in told for line in header_lines(one)]
 
-    def _quick_headers(self) -> list[str]:
+    def _quick_headers(self, starts: list[int]) -> list[str]:
         """Return headers and footers as they are, of a sheet in which each ``<`` begins a tag; cells are not parsed."""
         found, view, end = [], memoryview(self._data), 0
-        for at in starts_of(self._data, b"headerFooter"):
+        for at in starts:
             if at < end:
                 continue
             parser = self._parser()
