@@ -170,7 +170,7 @@ def test_another_method_is_refused_with_both_named(place, collection):
 @pytest.mark.parametrize("name", ["index", "similarity_index"])
 def test_a_method_of_another_nearkin_is_refused(place, collection, name):
     with collection.opened.store.writing() as connection:
-        collection.opened.store.say(connection, {name: "similarity-index=99"})
+        collection.opened.store.write_facts(connection, {name: "similarity-index=99"})
     with pytest.raises(FingerprintError, match="similarity-index=99"):
         place.open()
 

@@ -336,7 +336,7 @@ def test_a_collection_of_version_4_gets_a_log(place) -> None:
         for table in reversed((*schema.OF_5, *schema.OF_6)):
             table.drop(connection)
             connection.execute(schema.seals.delete().where(schema.seals.c.part == table.name))
-        collection.opened.store.say(connection, {"schema": "4"})
+        collection.opened.store.write_facts(connection, {"schema": "4"})
     with place.open(create=False) as collection:
         assert collection.info().schema == schema.VERSION
         assert is_silent(collection.fsck())
@@ -350,7 +350,7 @@ def test_a_collection_of_version_5_gets_origins(place) -> None:
     with place.open() as collection, collection.opened.store.writing() as connection:
         schema.origins.drop(connection)
         connection.execute(schema.seals.delete().where(schema.seals.c.part == "origins"))
-        collection.opened.store.say(connection, {"schema": "5"})
+        collection.opened.store.write_facts(connection, {"schema": "5"})
     with place.open(create=False) as collection:
         assert collection.info().schema == schema.VERSION
         assert is_silent(collection.fsck())

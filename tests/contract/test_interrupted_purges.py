@@ -37,7 +37,7 @@ run()
 STORE = ("nearkin.store.store", "Store")
 OPENED = ("nearkin.collection.opened", "OpenedCollection")
 INDEX = ("nearkin.collection.stored.segments", "Segments", "remove_all")
-MOMENTS = [(*INDEX, "before"), (*INDEX, "after"), (*STORE, "erase_freed", "before"), (*STORE, "unsay", "before")]
+MOMENTS = [(*INDEX, "before"), (*INDEX, "after"), (*STORE, "erase_freed", "before"), (*STORE, "delete_fact", "before")]
 
 
 def struck(place: SomePlace, moment: tuple[str, ...], number: signal.Signals) -> subprocess.CompletedProcess[str]:

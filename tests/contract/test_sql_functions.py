@@ -368,7 +368,7 @@ def test_questions_are_answered_while_documents_are_added(collection, ask):
 def test_a_limit_that_is_no_longer_allowed_stops_flagging_instead_of_every_load(collection):
     install(collection.opened, flag_look_alikes=0.05, measure="letters")
     with collection.opened.store.writing() as connection:
-        collection.opened.store.say(connection, {"look_alikes_gamma": "5.0"})  # earlier versions allowed it
+        collection.opened.store.write_facts(connection, {"look_alikes_gamma": "5.0"})  # earlier versions allowed it
     with pytest.raises(CollectionError, match=r"Got 5\.0 instead"):
         collection.add([("late", Prose(8).text(60))])
     installed = install(collection.opened)

@@ -68,7 +68,7 @@ def test_every_load_stores_them_with_its_documents(collection, place):
     with collection.opened.store.writing() as connection:
         for table in ("check_keys", "checked_contents"):
             connection.exec_driver_sql(f"DELETE FROM {table}")
-        collection.opened.store.say(connection, {"check_keys_end": "0"})
+        collection.opened.store.write_facts(connection, {"check_keys_end": "0"})
     install(collection.opened)
     assert rows(place, "check_keys", "content, key") == keys
     assert collection.fsck().remade_segments == ()
@@ -77,7 +77,7 @@ def test_every_load_stores_them_with_its_documents(collection, place):
 def test_texts_that_came_without_them_get_them_at_the_next_load(collection, place):
     with collection.opened.store.writing() as connection:
         connection.exec_driver_sql("DELETE FROM shingles WHERE content > 1")
-        collection.opened.store.say(connection, {"shingles_end": "2"})
+        collection.opened.store.write_facts(connection, {"shingles_end": "2"})
     collection.add(LATER.items())
     assert rows(place, "shingles") == expected(collection)
 

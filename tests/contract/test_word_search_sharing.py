@@ -42,19 +42,19 @@ def test_threads_search_while_documents_are_added(place: SomePlace) -> None:
 def test_words_are_stored_in_transactions_of_some_texts(place: SomePlace, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was stored before an interruption stays, and other writers have their turn."""
     monkeypatch.setattr("nearkin.collection.word_search.searching._TEXTS_OF_A_TRANSACTION", 2)
-    say, n_said = DerivedData.say, 0
+    write, n_written = DerivedData.write, 0
 
     def interrupted(*arguments: object) -> None:
-        nonlocal n_said
-        n_said += 1
-        if n_said == 3:
+        nonlocal n_written
+        n_written += 1
+        if n_written == 3:
             raise KeyboardInterrupt
-        say(*arguments)
+        write(*arguments)
 
     with place.open() as collection:
         collection.add(SENTENCES)
         with monkeypatch.context() as changed:
-            changed.setattr(DerivedData, "say", interrupted)
+            changed.setattr(DerivedData, "write", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 collection.search("rent")
         assert place.sql("SELECT count(*) FROM search_lengths") == "4"
@@ -90,7 +90,7 @@ def test_an_interrupted_search_stores_nothing(place: SomePlace, monkeypatch: pyt
             raise KeyboardInterrupt
 
         with monkeypatch.context() as changed:
-            changed.setattr(DerivedData, "say", interrupted)
+            changed.setattr(DerivedData, "write", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 collection.search("rent")
         assert collection.fsck().remade_segments == ()

@@ -191,7 +191,7 @@ def _write(connection: Connection, store: Store, found: Mapping[Pair, RelatedTex
     if not _is_there(connection, store):  # missing, or stored by another version of Nearkin
         _drop(connection)
         TABLE.create(connection, checkfirst=False)
-        store.say(connection, {_METHOD: FINGERPRINT})
+        store.write_facts(connection, {_METHOD: FINGERPRINT})
     by_principal = groupby(sorted(found), key=lambda pair: pair[0])
     for principal, of_one in by_principal:
         replaced = (principal, ~principal) if with_one_sided else (~principal,)
@@ -212,7 +212,7 @@ def forget(connection: Connection, store: Store) -> None:
         connection.exec_driver_sql(f"TRUNCATE {TABLE.name}")  # as sure as DROP, and keeps the privileges
     elif store.fact(connection, _METHOD) is not None:
         _drop(connection)
-        store.unsay(connection, _METHOD)
+        store.delete_fact(connection, _METHOD)
 
 
 def difference(connection: Connection, store: Store) -> str | None:

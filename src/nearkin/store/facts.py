@@ -30,24 +30,24 @@ _IN_EACH = {"schema", "collection", "generation"}
 _IN_WORDS = {"collection": "collection id", "schema": "schema version"}
 
 
-def say(connection: Connection, said: Mapping[str, str]) -> None:
+def write_facts(connection: Connection, new: Mapping[str, str]) -> None:
     """Store facts about a collection; facts of the same names are replaced."""
     seals = Seals()
-    _unsay(connection, list(said), seals)
-    checksums = [checksum((name, value), name) for name, value in said.items()]
-    insert_rows(connection, facts, [list(said), list(said.values()), checksums])
+    _delete(connection, list(new), seals)
+    checksums = [checksum((name, value), name) for name, value in new.items()]
+    insert_rows(connection, facts, [list(new), list(new.values()), checksums])
     seals.add(facts.name, checksums)
     seals.write(connection)
 
 
-def unsay(connection: Connection, name: str) -> None:
+def delete_fact(connection: Connection, name: str) -> None:
     """Delete a fact."""
     seals = Seals()
-    _unsay(connection, [name], seals)
+    _delete(connection, [name], seals)
     seals.write(connection)
 
 
-def _unsay(connection: Connection, names: Sequence[str], seals: Seals) -> None:
+def _delete(connection: Connection, names: Sequence[str], seals: Seals) -> None:
     was = connection.execute(select(facts.c.checksum).where(facts.c.name.in_(names))).scalars().all()
     connection.execute(facts.delete().where(facts.c.name.in_(names)))
     seals.take(facts.name, was)

@@ -15,7 +15,7 @@ from nearkin.store import schema
 from nearkin.store.bulk import insert_rows
 from nearkin.store.checksums import CHECKED, judged
 from nearkin.store.damage import unrepairable
-from nearkin.store.facts import say
+from nearkin.store.facts import write_facts
 from nearkin.store.place import Place
 from nearkin.store.seals import Seal, write_seals
 
@@ -68,7 +68,7 @@ def _to_4(connection: Connection) -> None:
             connection.exec_driver_sql(f"ALTER TABLE {table.name} ADD COLUMN checksum BIGINT")
     schema.metadata.create_all(connection, [schema.seals])
     seal_everything(connection)
-    say(connection, {"sealed_since": datetime.now(UTC).isoformat(timespec="seconds")})
+    write_facts(connection, {"sealed_since": datetime.now(UTC).isoformat(timespec="seconds")})
 
 
 def _to_5(connection: Connection) -> None:
@@ -101,4 +101,4 @@ def migrate(connection: Connection, version: int) -> None:
     for start in range(version, schema.VERSION):
         STEPS[start](connection)
     if version < schema.VERSION:
-        say(connection, {"schema": str(schema.VERSION)})
+        write_facts(connection, {"schema": str(schema.VERSION)})

@@ -24,7 +24,7 @@ from nearkin.store import connections, creation, schema
 from nearkin.store.connections import engine_of, lock, lock_same, transaction
 from nearkin.store.creation import Made
 from nearkin.store.erasing import erase_freed
-from nearkin.store.facts import generation_in, read_facts, say, unsay, whole_facts
+from nearkin.store.facts import delete_fact, generation_in, read_facts, whole_facts, write_facts
 from nearkin.store.failures import PERMISSION_DENIED, code_of, database_errors, missing_table
 from nearkin.store.migrations import migrate, version_of
 from nearkin.store.place import FILE, Place
@@ -209,13 +209,13 @@ class Store:
         """Return the current values of several facts, without those that are missing; see `fact`."""
         return read_facts(connection, self.place, names)
 
-    def say(self, connection: Connection, facts: Mapping[str, str]) -> None:
+    def write_facts(self, connection: Connection, facts: Mapping[str, str]) -> None:
         """Store facts about the collection; facts of the same names are replaced."""
-        say(connection, facts)
+        write_facts(connection, facts)
 
-    def unsay(self, connection: Connection, name: str) -> None:
+    def delete_fact(self, connection: Connection, name: str) -> None:
         """Delete a fact."""
-        unsay(connection, name)
+        delete_fact(connection, name)
 
     @property
     def is_new(self) -> bool:
@@ -240,7 +240,7 @@ class Store:
 
     def raise_generation(self, connection: Connection) -> None:
         """Mark all derived data as stale."""
-        say(connection, {"generation": str(self.generation(connection) + 1)})
+        write_facts(connection, {"generation": str(self.generation(connection) + 1)})
 
     def erase_freed(self) -> None:
         """Rewrite the database, so that its files contain no deleted or overwritten data.
@@ -361,7 +361,7 @@ def _say_new(connection: Connection, facts: Mapping[str, str]) -> None:
     said = {**facts, "schema": str(schema.VERSION), "collection": uuid.uuid4().hex, "generation": "0"}
     said |= schema.FACTS_OF_3
     write_seals(connection, dict.fromkeys(PARTS, Seal(0, 0, True)))
-    say(connection, said)
+    write_facts(connection, said)
     if "similarity_index" in said:
         schema.say_method(connection, said["similarity_index"])
 

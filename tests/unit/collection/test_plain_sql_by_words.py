@@ -51,7 +51,7 @@ def test_a_printed_query_computes_jaccard_similarities(collection, tmp_path) -> 
         (name, 1, "wave 1", jaccard(own, other), 0) for name, other in zip("bc", others, strict=True)
     ]
     with collection.opened.store.writing() as connection:
-        collection.opened.store.say(connection, {shingle_table.SETS.end: "2"})
+        collection.opened.store.write_facts(connection, {shingle_table.SETS.end: "2"})
     with pytest.raises(sqlite3.OperationalError, match="run nearkin sql install"):
         ask(tmp_path, query)
     install(collection.opened)
@@ -87,7 +87,7 @@ def test_sets_follow_the_texts(collection) -> None:
         shingle_table.remake(connection, store, counting, Silent())
     assert differs() is None
     with store.writing() as connection:
-        store.unsay(connection, shingle_table.SETS.method)
+        store.delete_fact(connection, shingle_table.SETS.method)
     assert "missing" in str(differs())
 
 

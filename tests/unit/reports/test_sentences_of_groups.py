@@ -6,7 +6,7 @@ from pathlib import Path
 
 import nearkin
 from nearkin.reports.sentences.groups import groups_sentences
-from nearkin.store.facts import unsay
+from nearkin.store.facts import delete_fact
 
 LEASE = "The tenant shall pay the rent of {} crowns on the first day of each month to the landlord of the house."
 OTHER = "Quite another text, about the sea and the ships that sail on it in every weather of the year."
@@ -42,6 +42,6 @@ def test_changes_of_groups_name_the_documents(tmp_path: Path) -> None:
         assert said == "group 3: dissolved; no two of its documents are in one group any more; removed: q"
         with collection.opened.store.writing() as connection:
             connection.exec_driver_sql("DROP TABLE group_history")  # as earlier versions of Nearkin left it
-            unsay(connection, "history of groups at minhash, threshold 0.4")
+            delete_fact(connection, "history of groups at minhash, threshold 0.4")
         collection.remove(["d2"])
         assert told(collection) == ["group 1: 1 text no longer in it"]

@@ -21,7 +21,7 @@ from nearkin.errors import CollectionError, ParameterError
 from nearkin.records import F64, I64
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices
-from nearkin.store.facts import read_facts, say
+from nearkin.store.facts import read_facts, write_facts
 
 _NEITHER = -1
 ContentPair = tuple[int, int]
@@ -108,7 +108,7 @@ def say_grouped(connection: Connection, tolerance: str, last: int) -> None:
     """Store up to which activity the groups follow the decisions, in the transaction that stores the groups."""
     name = fact_of_decisions(tolerance)
     if last and read_facts(connection, "The collection", [name]).get(name) != str(last):
-        say(connection, {name: str(last)})
+        write_facts(connection, {name: str(last)})
 
 
 def _contents(pairs: Iterable[DocumentPair], content_of: Mapping[str, int]) -> set[ContentPair]:

@@ -125,7 +125,7 @@ def purge(
             plan = (_planned_in_damage if damaged else _planned_or_hinted)(connection, wanted, copies=copies)
             if (plan.contents or plan.unread) and not dry_run:
                 number = _erase(connection, collection, wanted, plan, who)
-                store.say(connection, {_UNFINISHED: str(number)})
+                store.write_facts(connection, {_UNFINISHED: str(number)})
         if not dry_run:
             finish(collection)
     except KeyboardInterrupt as error:
@@ -172,7 +172,7 @@ def finish(collection: OpenedCollection) -> bool:
             "Run nearkin fsck COLLECTION to finish."
         ) from error
     with store.writing() as connection:
-        store.unsay(connection, _UNFINISHED)
+        store.delete_fact(connection, _UNFINISHED)
     with contextlib.suppress(CollectionError):  # a row of a load was changed: the texts are erased, and queries say so
         collection.settle()
     return True

@@ -173,9 +173,9 @@ def _set_flagging(
         return
     connection.exec_driver_sql(_STOP)
     for name in _FACT_OF.values():
-        collection.store.unsay(connection, name)
+        collection.store.delete_fact(connection, name)
     if limit is not None:
-        collection.store.say(connection, {_FACT_OF[measure]: repr(float(limit))})
+        collection.store.write_facts(connection, {_FACT_OF[measure]: repr(float(limit))})
         connection.exec_driver_sql(_FLAG)
 
 

@@ -52,7 +52,7 @@ def fill(store: Store, index: SimilarityIndex, progress: Progress) -> None:
         if store.fact(connection, "index") is None:  # otherwise another process was faster
             _fill(connection, counting, progress)
             facts = {name: counting.facts()[name] for name in _FACTS}
-            store.say(connection, facts)
+            store.write_facts(connection, facts)
             schema.say_method(connection, facts["similarity_index"])
         for name in _FACTS:
             store.facts[name] = store.fact(connection, name) or ""

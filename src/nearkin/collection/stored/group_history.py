@@ -19,7 +19,7 @@ from nearkin.collection.tolerance import described, groups_command
 from nearkin.errors import CollectionError
 from nearkin.records import I64
 from nearkin.store.checksums import checksum
-from nearkin.store.facts import say, unsay
+from nearkin.store.facts import delete_fact, write_facts
 from nearkin.store.schema import documents, facts, groupings, loads
 
 HISTORY = Table(
@@ -132,7 +132,7 @@ def record(
     values = tolerance, len(calls) + 1, at, last_load, seen_row, _packed(differences)
     connection.execute(HISTORY.insert().values((*values, checksum(values, tolerance))))
     if not _is_kept(connection, tolerance):
-        say(connection, {_IS_KEPT + tolerance: "kept"})
+        write_facts(connection, {_IS_KEPT + tolerance: "kept"})
 
 
 def past_groups(connection: Connection, tolerance: str, last_load: int | None = None) -> PastGroups | None:
@@ -237,7 +237,7 @@ def _forget(connection: Connection, tolerance: str) -> None:
     if is_there(connection):
         connection.execute(HISTORY.delete().where(HISTORY.c.tolerance == tolerance))
     if _is_kept(connection, tolerance):
-        unsay(connection, _IS_KEPT + tolerance)
+        delete_fact(connection, _IS_KEPT + tolerance)
 
 
 def _is_kept(connection: Connection, tolerance: str) -> bool:

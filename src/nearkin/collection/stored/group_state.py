@@ -15,7 +15,7 @@ from nearkin.nouns import counted
 from nearkin.records import I64, Bool
 from nearkin.store.bulk import insert_rows
 from nearkin.store.checksums import wrapped
-from nearkin.store.facts import read_facts, say
+from nearkin.store.facts import read_facts, write_facts
 from nearkin.store.integrity import refuse_missing_rows
 from nearkin.store.kept import KeptValues
 from nearkin.store.schema import documents, groupings, groups, members
@@ -206,7 +206,7 @@ def store_not_compared(connection: Connection, state: GroupState, n_pairs: int) 
     """Store the number of pairs left uncompared so far, in the transaction that stores the groups."""
     name = _not_compared(state)
     if read_facts(connection, "The collection", [name]).get(name, "0") != str(n_pairs):
-        say(connection, {name: str(n_pairs)})
+        write_facts(connection, {name: str(n_pairs)})
 
 
 def _not_compared(state: GroupState) -> str:

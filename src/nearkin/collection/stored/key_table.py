@@ -111,8 +111,8 @@ def fill(connection: Connection, store: Store, counting: TextCounting, progress:
     if end is None:  # stored by an older Nearkin, missing, or damaged
         connection.execute(schema.check_keys.delete())
         connection.execute(schema.checked_contents.delete())
-        store.unsay(connection, KEYS.lost)
-        store.say(connection, {KEYS.method: FINGERPRINT, KEYS.end: "0"})
+        store.delete_fact(connection, KEYS.lost)
+        store.write_facts(connection, {KEYS.method: FINGERPRINT, KEYS.end: "0"})
         end, lost = 0, []
     if end == n_contents:
         return
@@ -127,7 +127,7 @@ def fill(connection: Connection, store: Store, counting: TextCounting, progress:
             _write(connection, parts)
             parts, n_held = [], 0
     _write(connection, parts)
-    KEYS.say(connection, store, n_contents, lost)
+    KEYS.write(connection, store, n_contents, lost)
 
 
 def append(
@@ -141,7 +141,7 @@ def append(
 
 def mark_complete(connection: Connection, store: Store, end: int) -> None:
     """Record that all contents below a number have stored keys."""
-    store.say(connection, {KEYS.end: str(end)})
+    store.write_facts(connection, {KEYS.end: str(end)})
 
 
 def difference(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> str | None:
@@ -197,12 +197,12 @@ def remake(connection: Connection, store: Store, counting: TextCounting, progres
         for some in in_slices(kept.contents.tolist())
         for row in connection.execute(select(schema.check_keys.c.key, of_kept).where(of_kept.in_(some)))
     ]
-    store.unsay(connection, KEYS.method)
+    store.delete_fact(connection, KEYS.method)
     fill(connection, store, counting, progress)
     insert_integers(connection, schema.check_keys, list(np.array(keys, np.int64).reshape(-1, 2).T))
     insert_rows(connection, schema.checked_contents, _columns(kept))
     without = set(KEYS.reach(connection, store).lost) - set(kept.contents.tolist())
-    store.say(connection, {KEYS.lost: ",".join(map(str, sorted(without)))})
+    store.write_facts(connection, {KEYS.lost: ",".join(map(str, sorted(without)))})
 
 
 def restore(connection: Connection, store: Store, counting: TextCounting, number: int, text: str) -> None:
@@ -219,7 +219,7 @@ def restore(connection: Connection, store: Store, counting: TextCounting, number
     connection.execute(schema.checked_contents.delete().where(schema.checked_contents.c.content == number))
     insert_rows(connection, schema.checked_contents, _columns(Marks.of(counting, numbers, [text], made)))
     lost = [one for one in state.lost if one != number]
-    store.say(connection, {KEYS.lost: ",".join(map(str, lost))})
+    store.write_facts(connection, {KEYS.lost: ",".join(map(str, lost))})
 
 
 def forget(connection: Connection, store: Store, numbers: Sequence[int]) -> None:
@@ -230,7 +230,7 @@ def forget(connection: Connection, store: Store, numbers: Sequence[int]) -> None
     state = KEYS.reach(connection, store)
     if state.end:
         lost = set(state.lost) - set(numbers)
-        store.say(connection, {KEYS.lost: ",".join(map(str, sorted(lost)))})
+        store.write_facts(connection, {KEYS.lost: ",".join(map(str, sorted(lost)))})
 
 
 def _columns(marks: Marks) -> list[list[Any]]:

@@ -36,7 +36,7 @@ class Reach:
 
     @property
     def first_without(self) -> int:
-        """The first content without usable stored data, or `n_contents`."""
+        """First content beyond the reach, which is `n_contents` if there is none; 0 if what is stored is unusable."""
         return self.end or 0
 
     @property
@@ -46,7 +46,7 @@ class Reach:
 
     @property
     def first_missing(self) -> int | None:
-        """First content without usable stored data; None if no content lacks it."""
+        """First content beyond the reach; None if there is none."""
         return self.first_without if self.first_without < self.n_contents else None
 
 
@@ -103,7 +103,7 @@ class DerivedData:
             return Reach(None, n_contents, ())
         return Reach(int(numbers[0]), n_contents, tuple(map(int, numbers[1:])))
 
-    def say(self, connection: Connection, store: Store, end: int, lost: Iterable[int]) -> None:
+    def write(self, connection: Connection, store: Store, end: int, lost: Iterable[int]) -> None:
         """Store the reach of data made by today's method, in a write transaction."""
         facts = {self.method: self.fingerprint, self.end: str(end), self.lost: ",".join(map(str, lost))}
-        store.say(connection, facts)
+        store.write_facts(connection, facts)

@@ -80,7 +80,7 @@ def fill(connection: Connection, store: Store, counting: TextCounting, progress:
     for numbers, texts, lost_here in texts_from(connection, first, progress, stage="words"):
         _write(connection, numbers.tolist(), word_sets(counting, texts))
         lost += lost_here
-    SETS.say(connection, store, now.n_contents, lost)
+    SETS.write(connection, store, now.n_contents, lost)
 
 
 def store_words(
@@ -105,7 +105,7 @@ def store_words(
     key_table.append(connection, counting, numbers, texts, made)
     _write(connection, numbers, [np.sort(made.sets.hashes[a:b]) for a, b in _spans(made.sets.offsets)])
     key_table.mark_complete(connection, store, numbers[-1] + 1)
-    store.say(connection, {SETS.end: str(numbers[-1] + 1)})
+    store.write_facts(connection, {SETS.end: str(numbers[-1] + 1)})
 
 
 def difference(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> str | None:
@@ -142,7 +142,7 @@ def _difference(connection: Connection, store: Store, counting: TextCounting, pr
 
 def remake(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
     """Store all sets again, inside a write transaction."""
-    store.unsay(connection, SETS.method)
+    store.delete_fact(connection, SETS.method)
     fill(connection, store, counting, progress)
 
 
@@ -155,7 +155,7 @@ def restore(connection: Connection, store: Store, counting: TextCounting, number
         return  # it is stored together with all others
     connection.execute(SHINGLES_TABLE.delete().where(SHINGLES_TABLE.c.content == number))
     _write(connection, [number], word_sets(counting, [text]))
-    SETS.say(connection, store, now.end, [one for one in now.lost if one != number])
+    SETS.write(connection, store, now.end, [one for one in now.lost if one != number])
 
 
 def forget(connection: Connection, store: Store, numbers: Sequence[int]) -> None:
@@ -166,7 +166,7 @@ def forget(connection: Connection, store: Store, numbers: Sequence[int]) -> None
         connection.execute(SHINGLES_TABLE.delete().where(SHINGLES_TABLE.c.content.in_(some)))
     now = SETS.reach(connection, store)
     if now.end is not None:
-        SETS.say(connection, store, now.end, sorted(set(now.lost) - set(numbers)))
+        SETS.write(connection, store, now.end, sorted(set(now.lost) - set(numbers)))
 
 
 def _spans(offsets: np.ndarray) -> list[tuple[int, int]]:

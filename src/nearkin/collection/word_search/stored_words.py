@@ -55,13 +55,13 @@ def fill(connection: Connection, store: Store, progress: Progress, *, at_most: i
     for numbers, texts, lost_here in texts_from(connection, first, progress, end, stage="words"):
         tables.write(numbers, tokens_of(texts))
         lost += lost_here
-    _WORDS.say(connection, store, end, lost)
+    _WORDS.write(connection, store, end, lost)
     return end == now.n_contents
 
 
 def remake(connection: Connection, store: Store, progress: Progress) -> None:
     """Store all words again, inside a write transaction."""
-    store.unsay(connection, _WORDS.method)
+    store.delete_fact(connection, _WORDS.method)
     fill(connection, store, progress)
 
 
@@ -72,10 +72,10 @@ def forget(connection: Connection, store: Store) -> None:
     if reach(connection, store).end is None:
         WordTables.of(connection).drop()
         for name in _WORDS.facts:
-            store.unsay(connection, name)
+            store.delete_fact(connection, name)
     else:
         WordTables.of(connection).clear()
-        _WORDS.say(connection, store, 0, [])
+        _WORDS.write(connection, store, 0, [])
 
 
 def restore(connection: Connection, store: Store, number: int, text: str) -> None:
@@ -88,7 +88,7 @@ def restore(connection: Connection, store: Store, number: int, text: str) -> Non
     if connection.execute(select(LENGTHS.c.content).where(LENGTHS.c.content == number)).first() is not None:
         return  # they were stored before the text was damaged
     WordTables.of(connection).write(np.array([number], np.int64), tokens_of([text]))
-    _WORDS.say(connection, store, now.end, [one for one in now.lost if one != number])
+    _WORDS.write(connection, store, now.end, [one for one in now.lost if one != number])
 
 
 def difference(connection: Connection, store: Store, progress: Progress) -> str | None:
