@@ -19,7 +19,6 @@ from nearkin.runs.files import published, writing
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.digest import file_sha256
-from nearkin.stages.documents.folders import patterns_for
 from nearkin.stages.documents.formats import is_of_documents
 from nearkin.stages.documents.kept import relative_names, write_kept
 from nearkin.stages.documents.kept_parts import json_line
@@ -51,6 +50,8 @@ def _with_files(source: StoredSource) -> str:
     if isinstance(run, KeptDocuments) and run.is_in_kept:
         folder = f"{source.name}/kept"
         if len({is_of_documents(one.format) for one in run.files}) > 1:  # a folder of both is refused
+            from nearkin.stages.documents.folders import patterns_for  # only for this sentence
+
             folder = patterns_for(folder, [str(one.path) for one in run.files])
         return f"Name the files in its folder kept instead: {folder}"
     if isinstance(run, KeptDocuments) and run.regrouped_at is not None:
