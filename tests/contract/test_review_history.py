@@ -88,6 +88,7 @@ def test_each_step_shows_its_largest_change_and_leads_to_the_comparison(visit: V
 
     page = visit.get("/group/history", number=1).text
     assert "the gutter and the stove" in words_of(page)
+    assert "exact copy (same text) · Jaccard similarity 1.000 with draft" in words_of(page)
     links = [html.unescape(one) for one in re.findall(r'class="button small" href="([^"]*)"', page)]
     assert links == ["/compare?a=draft%2C%20again&b=offer", "/compare?a=offer&b=signed"]
     for link in links:

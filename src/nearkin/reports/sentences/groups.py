@@ -146,6 +146,25 @@ def later_sentences(n_documents: int, n_decisions: int) -> Iterator[Sentence]:
         yield Sentence(f"{said}.", "warning")
 
 
+def relation_words(relation: str, *, jaccard: float, is_same_text: bool, tolerance: Tolerance) -> str:
+    """Return a relation of two members as pages show it: how exact a copy is, and whether the two match at all.
+
+    Examples
+    --------
+    >>> alike = Tolerance.of(threshold=0.35)
+    >>> for relation, jaccard in (("exact copy", 1.0), ("revised", 0.4), ("revised", 0.0), ("longer version", 0.2)):
+    ...     print(relation_words(relation, jaccard=jaccard, is_same_text=False, tolerance=alike))
+    exact copy (once normalised)
+    revised
+    no match
+    longer version
+    """
+    if relation == "exact copy":
+        return f"exact copy ({'same text' if is_same_text else 'once normalised'})"
+    threshold = min(THRESHOLD, tolerance.value) if tolerance.method == "minhash" else THRESHOLD
+    return "no match" if relation == "revised" and jaccard < threshold else relation
+
+
 def change_sentences(
     found: CollectionGroups, n_shown: int = _MAX_CHANGES, *, has_choice: bool = False
 ) -> Iterator[Sentence]:

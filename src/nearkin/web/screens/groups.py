@@ -16,7 +16,12 @@ from nearkin.collection.stored.group_state import GroupState, n_not_compared
 from nearkin.errors import NearkinError
 from nearkin.reports.comparison.page import comparison_fragment
 from nearkin.reports.sentences.compare import similarity_facts
-from nearkin.reports.sentences.groups import later_sentences, not_compared_sentences, search_sentences
+from nearkin.reports.sentences.groups import (
+    later_sentences,
+    not_compared_sentences,
+    relation_words,
+    search_sentences,
+)
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.jobs import Job
 from nearkin.web.queries import GroupingQuery, OverlayQuery, SizesQuery
@@ -110,6 +115,7 @@ def one_group(service: ReviewService, asked: GroupQuery) -> ScreenAnswer:
         "asked": asked,
         "value": asked.tolerance.value,
         "group": found,
+        "relation_words": relation_words,
         "before": before,
         "after": after,
         "late": list(later_sentences(late.n_documents, late.n_decisions)),

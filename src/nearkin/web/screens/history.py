@@ -18,6 +18,7 @@ from nearkin.collection.groups.time_line import MAX_COMPARED, group_time_line
 from nearkin.collection.stored.document_rows import current_ids_among_known
 from nearkin.errors import ParameterError
 from nearkin.reports.sentences.decisions import setting_words
+from nearkin.reports.sentences.groups import relation_words
 from nearkin.reports.sentences.groups_since import (
     change_words,
     groups_since_sentences,
@@ -65,6 +66,7 @@ def group_history(service: ReviewService, asked: GroupHistoryQuery) -> ScreenAns
         "asked": asked,
         "value": asked.tolerance.value,
         "found": found,
+        "relation_words": relation_words,
         "page": page,
         "n_pages": -(-found.n_documents // _MEMBERS_OF_A_PAGE),
         "page_size": _MEMBERS_OF_A_PAGE,
