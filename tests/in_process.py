@@ -9,9 +9,12 @@ import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from nearkin.engines.spark.blocks import Task
 from nearkin.engines.spark.layout import Block
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Silent
 
 
 @dataclass
@@ -55,6 +58,8 @@ class InProcess:
     stages: dict[str, Held] = field(default_factory=dict)
     n_at_a_time: int = 2
     sent: Counter[str] = field(default_factory=Counter)
+    folder: Path = Path("no stage is in a file")
+    meter: Meter = field(default_factory=lambda: Meter(Silent()))
 
     def given(self, blocks: Sequence[Block]) -> Held:
         return Held(list(blocks), self.sent)
@@ -70,6 +75,9 @@ class InProcess:
         if name not in self.stages:
             self.stages[name] = make()
         return self.stages[name]
+
+    def forget(self, name: str) -> None:
+        self.stages.pop(name, None)
 
 
 def _sent(block: Block) -> Block:
