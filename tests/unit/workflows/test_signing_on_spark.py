@@ -233,8 +233,8 @@ def test_notes_are_said_in_reading_order(tmp_path):
     assert list(Notes().blocks(3, target=0)) == []
 
 
-def test_a_warning_of_a_task_is_one_on_the_driver():
+def test_a_warning_of_a_task_is_one_on_the_driver(tmp_path):
     notes, said = Notes(), Notes()
     notes.say(WarningMessage("a.gz: the gzip stream is truncated"))
-    take_notes(list(notes.blocks(0, target=0)), said)
+    take_notes(list(notes.blocks(0, target=0)), DriverFiles(tmp_path / "checked-files.json", Meter(Silent())), said)
     assert (said.said, [*map(is_warning, said.said)]) == (notes.said, [True])
