@@ -101,3 +101,12 @@ def test_a_group_of_which_one_document_is_left_was_not_merged(tmp_path: Path) ->
             1: "dissolved; moved to another group: b; removed: a",
             2: "new group; added: c; moved to it: b",
         }
+        collection.add([(name, OTHER.format(name)) for name in "op"])
+        collection.groups()
+        collection.remove(["c"])
+        collection.decide(same_group=("b", "o"), by="ada")
+        assert [str(one).strip() for one in change_sentences(collection.groups())] == [
+            "Since the last call: 0 new groups, 1 changed, 1 dissolved",
+            "group 2: dissolved; no two of its documents are in one group any more; removed: c",
+            "group 3: b moved to it",
+        ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from itertools import chain
@@ -9,8 +10,8 @@ from itertools import chain
 import numpy as np
 from sqlalchemy import Connection, select
 
-from nearkin.collection.groups.grouping import NO_GROUP, Membership, moved_together
-from nearkin.collection.groups.replaced import replaced_members
+from nearkin.collection.groups.grouping import NO_GROUP, Membership
+from nearkin.collection.groups.replaced import ReplacedMembers, replaced_members
 from nearkin.collection.stored.document_rows import current_ids
 from nearkin.collection.stored.group_history import past_groups
 from nearkin.collection.stored.group_state import GroupState
@@ -42,7 +43,7 @@ class GroupChange:
     gone_documents : tuple of str
         Other former members: removed from the collection, or with a text now that is not in this group.
     merged : tuple of int
-        Groups that are now part of this one: texts of theirs, or two documents with new texts; their numbers are gone.
+        Groups of which at least two documents are now in this one; their numbers are gone.
     split_from : tuple of int
         Groups, still existing, to which members of this one belonged.
     n_lost : int
@@ -55,6 +56,8 @@ class GroupChange:
         Present principal if it had left by a decision that is undone.
     principal_chosen : str or None
         Present principal if a person chose it, or undid the choice of another, since the last call.
+    moved_documents : tuple of str
+        Members that alone came from a group that no longer exists.
     """
 
     number: int
@@ -73,6 +76,7 @@ class GroupChange:
     principal_chosen: str | None = None
     known_documents: tuple[str, ...] = ()
     removed_documents: tuple[str, ...] = ()
+    moved_documents: tuple[str, ...] = ()
 
     @property
     def is_choice_alone(self) -> bool:
@@ -107,15 +111,9 @@ def group_changes(
     """Compare the former and the current group of each content; `principals` are the current ones, by row."""
     before = Membership(state.member_contents, state.member_groups)
     now_of_old = membership.group_of(before.contents)
-    was_of_now = before.group_of(membership.contents)
     old, present = set(before.groups.tolist()), set(membership.groups.tolist())
-    moved = (was_of_now != NO_GROUP) & (was_of_now != membership.groups)
-    merged, split = dict[int, set[int]](), dict[int, set[int]]()
-    for number, was in zip(membership.groups[moved].tolist(), was_of_now[moved].tolist()):
-        (split if was in present else merged).setdefault(number, set()).add(was)
-    for number, was in moved_together(membership, replaced_members(connection, state)):
-        if was not in present:
-            merged.setdefault(number, set()).add(was)
+    sources = _Sources.of(membership, before, rows, is_new, replaced_members(connection, state))
+    merged, split, moved = sources.merged, sources.split_from, sources.moved
     group_of = dict(zip(before.contents.tolist(), before.groups.tolist()))
     newcomers, known, versions, replaced = _arrived(connection, state.seen_row, rows, is_new, group_of)
     joined = dict[int, list[str]]()
@@ -128,6 +126,7 @@ def group_changes(
     changed = newcomers.keys() | versions.keys() | merged.keys() | split.keys() | n_lost.keys() | (present - old)
     chosen = _chosen_since(connection, state, rows, principals)
     changed |= joined.keys() | gone_members.keys() | (gone.keys() & present) | chosen.keys()
+    changed |= moved.keys() | sources.dissolved
     absorbed = set().union(*merged.values()) if merged else set()
     return tuple(
         GroupChange(
@@ -146,10 +145,58 @@ def group_changes(
             principal_chosen=chosen.get(number),
             known_documents=tuple(known.get(number, ())),
             removed_documents=tuple(one for one in gone_members.get(number, ()) if one not in stayed),
+            moved_documents=tuple(moved.get(number, ())),
         )
         for number in sorted(changed)
         if number not in absorbed
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Sources:
+    """Former groups of the members of each group, by its number.
+
+    Parameters
+    ----------
+    merged, split_from : dict of int to set of int
+        See `GroupChange`.
+    moved : dict of int to list of str
+        Documents that alone came from a group that no longer exists.
+    dissolved : set of int
+        Groups that no longer exist, and texts of which are in another group; also the merged ones.
+    """
+
+    merged: dict[int, set[int]]
+    split_from: dict[int, set[int]]
+    moved: dict[int, list[str]]
+    dissolved: set[int]
+
+    @classmethod
+    def of(
+        cls, membership: Membership, before: Membership, rows: MemberRows, is_new: Bool, replaced: ReplacedMembers
+    ) -> _Sources:
+        """Compare the groups of contents, and of documents that were known or got another text."""
+        present, was_of_now = set(membership.groups.tolist()), before.group_of(membership.contents)
+        is_moved = (was_of_now != NO_GROUP) & (was_of_now != membership.groups)
+        found = _Sources({}, {}, {}, set())
+        for number, was in zip(membership.groups[is_moved].tolist(), was_of_now[is_moved].tolist()):
+            if was in present:
+                found.split_from.setdefault(number, set()).add(was)
+            else:
+                found.dissolved.add(was)
+        known, was_of_rows = dict[tuple[int, int], list[str]](), before.group_of(rows.content)
+        for i in np.flatnonzero(~is_new & (was_of_rows != NO_GROUP) & (was_of_rows != rows.group)).tolist():
+            if (was := int(was_of_rows[i])) not in present:
+                known.setdefault((int(rows.group[i]), was), []).append(rows.doc_id[i])
+        pairs = zip(membership.group_of(replaced.contents).tolist(), replaced.groups.tolist())
+        n_replaced = Counter((number, was) for number, was in pairs if number != NO_GROUP and was not in present)
+        for number, was in sorted(known.keys() | n_replaced.keys()):
+            doc_ids = known.get((number, was), [])
+            if len(doc_ids) + n_replaced[number, was] > 1:
+                found.merged.setdefault(number, set()).add(was)
+            elif doc_ids:
+                found.moved.setdefault(number, []).extend(doc_ids)
+        return found
 
 
 def _arrived(

@@ -207,6 +207,8 @@ def _in_words(change: GroupChange) -> str:
     if known := change.known_documents:
         words = "document with a new version", "documents with new versions"
         said.append(f"{counted(len(known), *words)} ({_first(known)})")
+    if change.moved_documents:
+        said.append(f"{_first(change.moved_documents)} moved to it")
     if change.joined_documents:
         said.append(f"{_first(change.joined_documents)} joined")
     if change.new_versions:
