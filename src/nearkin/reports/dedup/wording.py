@@ -126,7 +126,7 @@ def promises(facts: DedupManifest) -> Iterator[Note]:
             f"{counted(n_short, 'document')} of the other set {agreeing(n_short, 'is', 'are')} too short to be found"
             " inside a longer document",
             "Such a document has fewer shingles than a match needs. Only a document with the same text can match it, "
-            "not one that contains it. A shorter shingle finds it.",
+            f"not one that contains it. {_how_to_find_short_ones(facts)}",
             is_warning=True,
         )
     if n_skipped := facts.count("pairs_not_compared"):
@@ -179,6 +179,12 @@ def guarantees_in_words(facts: DedupManifest) -> str:
     """Summarize the guarantees."""
     missed = "no pair was missed" if _missed_none(facts) else "the pairs that may have been missed are estimated"
     return f"Every reported pair is verified, and {missed}"
+
+
+def _how_to_find_short_ones(facts: DedupManifest) -> str:
+    if (facts.parameters.get("min_shared") or 1) == 1:
+        return "A shorter shingle finds it."
+    return "A lower --min-shared finds it; if it has no shingle, only together with a shorter shingle."
 
 
 def _missed_none(facts: DedupManifest) -> bool:

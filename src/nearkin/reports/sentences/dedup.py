@@ -160,10 +160,15 @@ def _on_others(told: DedupManifest, counts: Mapping[str, int]) -> Iterator[Sente
     if n_short := told.n_short_others:
         least = parameters.get("min_shared") or 1
         shingles = "one shingle" if least == 1 else f"{least} shingles"
+        how = (
+            "a shorter --shingle"
+            if least == 1
+            else "a lower --min-shared (without a shingle, also a shorter --shingle)"
+        )
         yield Sentence(
             f"{counted(n_short, 'document')} of the other set {agreeing(n_short, 'is', 'are')} shorter than "
             f"{shingles} ({parameters['shingle']}) and can only match a whole document of INPUT. To find "
-            f"{agreeing(n_short, 'it', 'them')} inside longer documents, use a shorter --shingle.",
+            f"{agreeing(n_short, 'it', 'them')} inside longer documents, use {how}.",
             "warning",
         )
     if n_unreadable := counts["unreadable"]:
