@@ -34,7 +34,7 @@ def test_a_principal_that_a_decision_took_out_is_principal_again_after_the_undo(
     before = collection.groups(threshold=0.3).members
     collection.decide(never_group=("signed", "draft"))
     said = " ".join(one.text for one in change_sentences(collection.groups(threshold=0.3)))
-    assert "lost its principal signed, which is now in no group" in said
+    assert "its former principal signed is no longer in it, nor in another group" in said
     assert said.count("signed") == 1
     assert principals_of(collection)["draft"] != "signed"
     collection.undo(1)

@@ -62,8 +62,8 @@ def test_open_conflicts_are_counted_on_the_first_page(visit: Visit) -> None:
     assert (odd_groups(collection, "responsive"), odd_groups(collection, "privileged")) == (1, 2)
     assert odd_groups(collection, "whole") == 0
     shown = tiles(visit)
-    assert shown["group with different tags: responsive"] == (f"/conflicts?field=responsive&{DEFAULT}", "1")
-    assert shown["groups with different tags: privileged"] == (f"/conflicts?field=privileged&{DEFAULT}", "2")
+    assert shown["group whose members differ in the tag responsive"] == (f"/conflicts?field=responsive&{DEFAULT}", "1")
+    assert shown["groups whose members differ in the tag privileged"] == (f"/conflicts?field=privileged&{DEFAULT}", "2")
     assert "whole" not in " ".join(shown)
     assert visit.get("/index.json").json()["conflicts"] == {"privileged": 2, "responsive": 1}
     for field, n in (("responsive", 1), ("privileged", 2)):
@@ -78,7 +78,7 @@ def test_figures_of_groups_that_are_not_computed_are_not_zeros(visit: Visit, sto
     if stored is not None:
         collection.groups(threshold=stored)
         assert "not computed" not in words_of(visit.get("/").text)  # the stored groups instead of the default
-        assert tiles(visit)["group with different tags: responsive"][0].endswith("&measure=words&value=0.6")
+        assert tiles(visit)["group whose members differ in the tag responsive"][0].endswith("&measure=words&value=0.6")
     shown = tiles(visit, value=0.5)
     assert shown["groups of near-duplicates: not computed at 0.5"] == (f"/groups?{DEFAULT}", "–")
     assert shown["conflicts: groups at 0.5 are not computed"] == (f"/conflicts?{DEFAULT}", "–")
@@ -128,7 +128,7 @@ def test_the_first_page_stays_short_with_very_many_tags(visit: Visit) -> None:
     for i in range(45):
         collection.tag(["lease"], f"more {i}", "one")
     shown = tiles(visit)
-    assert sum("groups with different tags" in words or "group with different tags" in words for words in shown) == 5
+    assert sum("whose members differ in the tag" in words for words in shown) == 5
     assert shown["more fields have different tags in a group"] == ("/conflicts", "3")
     assert "11 more tags." in words_of(visit.get("/").text)
     data = visit.get("/index.json").json()

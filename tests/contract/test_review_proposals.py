@@ -39,6 +39,18 @@ def test_screens_show_what_the_command_shows(place: SomePlace) -> None:
         assert visit.get("/group.json", number=longer.number).json()["proposed_principal"] is None
 
 
+def test_a_member_that_is_as_long_as_the_principal_is_not_proposed(place: SomePlace) -> None:
+    with place.open() as collection:
+        collection.add([("a", changed(3)), ("b", changed(13))])
+        collection.groups()
+        collection.add([("a", changed(23))])  # its new text is stored after that of "b"
+        (group,) = collection.groups().groups
+        assert (group.principal, group.proposed_principal) == ("a", None)
+        visit = Visit(collection).sign_in()
+        assert "proposed" not in words_of(visit.get("/groups").text)
+        assert "proposed" not in words_of(visit.get("/group", number=group.number).text)
+
+
 def test_pages_of_groups_compare_again_after_changes_elsewhere(place: SomePlace) -> None:
     with place.open() as collection, place.open() as other:
         collection.add([("a", changed()), ("b", changed(3))])

@@ -39,8 +39,8 @@ List the waves of a collection, the oldest first. --out writes them to a .csv, .
 
 The columns new and changed count the new documents and the new versions that the wave brought. current counts the \
 documents whose current version came in the wave: without those that were changed or removed later. not stored \
-counts the documents that could not be stored (n_problems in files and JSON); nearkin exceptions also lists stored \
-ones with no text or only a part of it.
+counts the documents of the wave that could not be stored, and are not stored now (n_problems in files and JSON); \
+nearkin exceptions also lists stored ones with no text or only a part of it.
 
 [bold]Example[/]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.cli.options.collection import (
     Cache,
-    Gamma,
+    GammaOfPairs,
     Json,
     LabelColumn,
     LabelIdColumn,
@@ -58,7 +58,7 @@ def conflicts(
     tag: TagOfLabels = None,
     measure: PairsMethod = None,
     threshold: WordsThreshold = None,
-    gamma: Gamma = None,
+    gamma: GammaOfPairs = None,
     id: LabelIdColumn = None,
     label: LabelColumn = None,
     encoding: Encoding = "utf-8",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nearkin.cli.options.collection import (
     Cache,
     Direct,
-    Gamma,
+    GammaOfPairs,
     GroupOverlay,
     Json,
     Limit,
@@ -67,7 +67,7 @@ def groups(
     collection: Place,
     measure: PairsMethod = None,
     threshold: WordsThreshold = None,
-    gamma: Gamma = None,
+    gamma: GammaOfPairs = None,
     make_principal: MakePrincipal = None,
     since: Since = None,
     direct: Direct = False,

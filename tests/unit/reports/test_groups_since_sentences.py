@@ -52,6 +52,8 @@ FOUND = GroupsSince(
         (SAME, "members moved to another group"),
         (replace(NEW, new_documents=("a", "b", "c", "d", "e")), "new group; added: a, b, c and 2 more"),
         (replace(NEW, split_from=(2, 3)), "new group; split from group 2, group 3"),
+        (replace(NEW, merged=(2,)), "new number; was group 2"),
+        (replace(NEW, merged=(2, 3)), "new group; made of group 2, group 3"),
         (replace(SAME, split_from=(2,), merged=(9,)), "merged with group 9; members from group 2"),
         (replace(NEW, split_from=(2,), moved_documents=("m",)), "new group; split from group 2; moved to it: m"),
         (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -143,15 +143,18 @@ PairsMethod = Annotated[
         "letters may be unrelated. [dim]default: words[/]",
     ),
 ]
-Gamma = Annotated[
-    float | None,
-    _alike(
-        help="Maximum distance of the letter counts of two texts, relative to the counts of the query (for groups, "
-        "to the larger counts of the two); 0: the same counts. Finds every document within this distance; similar "
-        "documents may be farther away. At least 0 and below 1. "
+
+
+def _gamma(relative_to: str) -> Any:
+    return _alike(
+        help=f"Maximum distance of the letter counts of two texts, relative to {relative_to}; 0: the same counts. "
+        "Finds every document within this distance; similar documents may be farther away. At least 0 and below 1. "
         "[dim]default: 0.025[/]"
-    ),
-]
+    )
+
+
+Gamma = Annotated[float | None, _gamma("the counts of the query")]
+GammaOfPairs = Annotated[float | None, _gamma("the larger counts of the two")]
 Threshold = Annotated[
     float | None,
     _alike(

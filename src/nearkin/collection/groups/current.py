@@ -322,7 +322,8 @@ def _told(
     again = returned_principals(seen.connection, state, rows) if regrouped.is_undone else {}
     chosen = places_of_chosen(rows.doc_id, rows.group, chosen_principals(seen.connection))
     places[np.searchsorted(numbers, list(again | chosen))] = list((again | chosen).values())
-    proposed = np.where(np.isin(numbers, list(chosen)), places, proposed)  # nothing instead of a choice
+    is_longer = rows.n_letters[proposed] > rows.n_letters[places]
+    proposed = np.where(is_longer & ~np.isin(numbers, list(chosen)), proposed, places)  # nothing instead of a choice
     found = measures.of(rows.content[np.repeat(places, ends - starts)], rows.content)
     is_match = matching.is_match(found)
     is_new = rows.row >= state.seen_row

@@ -147,7 +147,7 @@ def proposed_among(
 ) -> str | None:
     """Return the member with the most letters and digits, the earliest in a tie.
 
-    None if it is the principal, or if a person chose the principal.
+    None if the principal has as many, or if a person chose the principal.
     """
     if any(one.doc_id in chosen for one in members):
         return None
@@ -156,7 +156,8 @@ def proposed_among(
         lengths = select(contents.c.content, N_LETTERS).where(contents.c.content.in_(some))
         n_letters |= dict(connection.execute(lengths).all())
     best = max(members, key=lambda one: (n_letters.get(one.content, 0), -one.row))
-    return None if best.row == principal.row else best.doc_id
+    is_longer = n_letters.get(best.content, 0) > n_letters.get(principal.content, 0)
+    return best.doc_id if is_longer else None
 
 
 def _compared(

@@ -199,7 +199,8 @@ def _in_words(change: GroupChange) -> str:
     if change.is_new:
         said.append("new")
     if change.merged:
-        said.append(f"merged with {', '.join(f'group {n}' for n in change.merged)}")
+        how = "made of" if change.is_new else "merged with"
+        said.append(f"{how} {', '.join(f'group {n}' for n in change.merged)}")
     if change.split_from:
         said.append(f"split from {', '.join(f'group {n}' for n in change.split_from)}")
     if new := [doc_id for doc_id in change.new_documents if doc_id not in change.known_documents]:
@@ -225,7 +226,8 @@ def _in_words(change: GroupChange) -> str:
         said.append(f"{counted(change.n_lost, 'text')} no longer in it")
     if change.principal_was is not None:
         is_in_none = change.principal_was in change.left_documents
-        said.append(f"lost its principal {change.principal_was}{', which is now in no group' * is_in_none}")
+        now = ", nor in another group" if is_in_none else ""
+        said.append(f"its former principal {change.principal_was} is no longer in it{now}")
     if change.principal_again is not None:
         again = ", which was a principal before" if change.is_new else " again"
         said.append(f"its principal is {change.principal_again}{again}")

@@ -79,12 +79,14 @@ def to_look_at_words(found: GroupsSince) -> str:
 def change_words(change: GroupChangeSince) -> str:
     """Describe the changes of a group."""
     said = list[str]()
+    is_renumbered = change.is_new and len(change.merged) == 1 and not change.split_from
     if change.is_new:
-        said.append("new group")
+        said.append("new number" if is_renumbered else "new group")
     if change.is_dissolved:
         said.append("dissolved")
     if change.merged:
-        said.append(f"merged with {_groups(change.merged)}")
+        how = "was" if is_renumbered else "made of" if change.is_new else "merged with"
+        said.append(f"{how} {_groups(change.merged)}")
     if change.split_from:
         said.append(f"{'split' if change.is_new else 'members'} from {_groups(change.split_from)}")
     for doc_ids, words in (
