@@ -305,7 +305,7 @@ def test_the_empty_log_does_not_say_that_a_removal_can_be_undone(visit: Visit) -
     others = [words_of(visit.get(path).text) for path in ("/", "/defensibility")]
     said = "Waves that nearkin add stored are no activities."
     assert [said in one for one in (page, *others)] == [True, False, True]
-    assert ["Wave First load (UTC) Current New Changed Not stored" in one for one in others] == [True, True]
+    assert ["Wave First load (UTC) Current New Changed Could not be stored" in one for one in others] == [True, True]
 
 
 def test_a_preview_that_is_out_of_date_is_shown_again(visit: Visit) -> None:
@@ -378,7 +378,9 @@ def test_the_similar_documents_have_the_sentences_of_the_command(visit: Visit, d
         page = html.unescape(visit.get("/document/similar", id=doc_id, measure=measure, value=tolerance.value).text)
         assert all(one in page for one in said), (measure, said)
         assert said or measure == "letters"
-        assert ("Parts are found by a sample of" in page) == ((measure, doc_id) == ("containment", "no sample"))
+        assert ("Parts are found by sampled word 5-grams" in page) == (
+            (measure, doc_id) == ("containment", "no sample")
+        )
 
 
 @pytest.mark.parametrize("text", [NO_SAMPLE, f"{LEASE} {NO_SAMPLE}"])

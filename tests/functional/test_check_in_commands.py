@@ -83,7 +83,9 @@ def test_the_exit_code_is_the_answer(repository, tmp_path, text, code, verdict):
             "shorter or repetitive"
         )
         if parts["containing_texts"] == parts["parts"] == 0:
-            said = "Parts are found by sampled word 5-grams, about 1 in 32; none of this short text's was sampled."
+            said = (
+                "Parts are found by sampled word 5-grams, about 1 in 32; none of those of this short text was sampled."
+            )
         assert re.search(said, " ".join(shown.out.split()))
 
 
@@ -125,7 +127,10 @@ def test_parts_are_said_to_be_not_searched_for_whatever_the_length(repository, t
     command = f"dedup {path} --against {repository} --measure containment --threshold 0.9 --drop either --out {out}"
     asked = nearkin_here("similar", repository, "--file", path, "--measure", "containment")
     for said in (" ".join(check(repository, path).out.split()), " ".join(asked.out.split())):
-        assert "Parts are found by sampled word 5-grams, about 1 in 32; none of this short text's was sampled." in said
+        assert (
+            "Parts are found by sampled word 5-grams, about 1 in 32; none of those of this short text was sampled."
+            in said
+        )
         assert "too short" not in said
         assert f"nearkin {command.replace(str(path), 'FILE').replace(str(out), 'DIRECTORY')}" in said
     found = nearkin_here(*command.split())

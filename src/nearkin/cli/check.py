@@ -36,7 +36,7 @@ the second sees the first.
 
 The exit code is the answer: 0 nothing similar, 10 an exact copy (the same text once normalised: case and \
 white space do not count), 11 a near-duplicate, 12 one text contains the other. Any other code is a failure: \
-nothing was stored, unless its message says so.
+nothing was stored, unless its message says that something was.
 
 --out writes the listed documents, at most --limit, to a .csv, .tsv, .jsonl or .parquet file.
 
@@ -125,9 +125,8 @@ KeptFile = Annotated[
         "--kept",
         metavar="FILE",
         help="With --jsonl: write the kept lines to this file. A line is kept if its verdict is 'new' or 'contains', "
-        "or if its document, with this id and this text, was stored before the stream began. With --store, a line that "
-        "repeats an earlier line of the stream (same id, same text) is not kept, unless a line between the two has the "
-        "same id and another text. "
+        "or if its document, with this id and this text, was stored before the stream began. With --store, a line "
+        "is not kept if the last line before it with its id has the same text. "
         "A dash (-) prints the kept lines instead of the answers.",
     ),
 ]

@@ -147,14 +147,15 @@ PairsMethod = Annotated[
 
 def _gamma(relative_to: str) -> Any:
     return _alike(
-        help=f"Maximum distance of the letter counts of two texts, relative to {relative_to}; 0: the same counts. "
+        help=f"Maximum distance of two vectors of letter counts, as a share of the length of {relative_to}; 0: "
+        "the same counts. "
         "Finds every document within this distance; similar documents may be farther away. At least 0 and below 1. "
         "[dim]default: 0.025[/]"
     )
 
 
-Gamma = Annotated[float | None, _gamma("the counts of the query")]
-GammaOfPairs = Annotated[float | None, _gamma("the larger counts of the two")]
+Gamma = Annotated[float | None, _gamma("the vector of the query")]
+GammaOfPairs = Annotated[float | None, _gamma("the longer of the two")]
 Threshold = Annotated[
     float | None,
     _alike(

@@ -51,8 +51,8 @@ Id = Annotated[
         "--id",
         metavar="COLUMN",
         help="Column with the id. The id of a file that is one document is its path below the given folder. A row "
-        "without an id gets the name file:line. Its id is null; but in a collection, or if no document of the input "
-        "has an id, its id is file:line, too. [dim]default: guessed and printed[/]",
+        "without an id is named file:line, and its id is null. Two exceptions: in a collection, or if no document of "
+        "the input has an id, its id is also file:line. [dim]default: guessed and printed[/]",
         show_default=False,
     ),
 ]

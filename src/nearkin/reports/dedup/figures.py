@@ -34,7 +34,9 @@ def outcome_figure(facts: DedupManifest) -> Figure | None:
     wide, narrow = at_both_widths(
         "outcome", lambda name, width: outcome_chart(kept, unreadable, dropped, name=name, width=width + 56)
     )
-    return Figure(wide, narrow, "All documents; below, the dropped ones by reason, on a scale of their own.")
+    return Figure(
+        wide, narrow, "Upper bar: all documents. Lower bars: dropped documents by reason, on a scale of their own."
+    )
 
 
 def similarity_figure(

@@ -100,8 +100,8 @@ def promises(facts: DedupManifest) -> Iterator[Note]:
         yield Note(
             f"{counted(n_unreadable, 'document')} {agreeing(n_unreadable, 'is', 'are')} unreadable",
             f"{'It was' if n_unreadable == 1 else 'They were'} not compared, and"
-            f" {'is' if n_unreadable == 1 else 'are'} neither kept nor dropped. The remarks below list which"
-            " ones and why.",
+            f" {'is' if n_unreadable == 1 else 'are'} neither kept nor dropped. The remarks below name"
+            f" {'it, and say' if n_unreadable == 1 else 'them, and say'} why.",
             is_warning=True,
         )
     yield from _much_missed(facts)
