@@ -34,8 +34,8 @@ def part_recall_sentences(recall: PartRecall, containment: float, tone: Tone = "
     if recall.containing_texts == recall.parts == 0:
         yield Sentence(
             "Parts are found by sampled word 5-grams, about 1 in 32; none of those of this short text was sampled. So "
-            "stored texts that contain this one, or are part of it, are found only if they are similar as a whole. There "
-            "may be others, which are not listed",
+            "stored texts that contain this one, or are part of it, are found only if they are similar as a whole. "
+            "There may be others, which are not listed",
             "warning",
         )
         yield Sentence(
