@@ -224,8 +224,9 @@ class _PartsCheck:
     def further(self) -> FurtherText:
         """Return the text that xberg does not read."""
         further = FurtherText(self._archive, self._kind, self._text)
-        # of workbooks, xberg reads no remarks
-        further.lines += self._beside if self._kind == "ods" else further.not_read(dict.fromkeys(self._beside))
+        # Word repeats WordArt in each header; of workbooks, xberg reads no remarks
+        beside = dict.fromkeys(self._beside) if self._kind == "docx" else self._beside
+        further.lines += beside if self._kind == "ods" else further.not_read(beside)
         if self._kind in MAIN:
             add_package(further, self._kind, self._used, self._headers)
         elif self._kind in _OPEN_DOCUMENTS:

@@ -253,6 +253,13 @@ def test_headers_remarks_and_charts_of_open_documents():
     assert further(make.zipped(parts), "odp", "It was dark A remark") == ["The chart", "dark"]
 
 
+@pytest.mark.parametrize("kind", ["odp", "ods"])
+def test_equal_remarks_stay_apart(kind):
+    remark = "<office:annotation><text:p>A remark</text:p></office:annotation>"
+    content = CONTENT.replace(remark, remark * 2).replace("<draw:object xlink:href='./Object 1'/>", "")
+    assert further(make.zipped({"content.xml": content}), kind, "It was dark") == ["A remark"] * 2
+
+
 ALL_OF_CHART = (
     f"<office:document-content {SPACES}><office:body><chart:chart><chart:title><text:p>The chart</text:p></chart:title>"
     "<chart:legend><text:p>Legend</text:p></chart:legend><table:table><table:table-cell><text:p>dark</text:p>"
