@@ -199,19 +199,20 @@ def missed_pairs_sentence(told: DedupManifest) -> Sentence:
             "warning",
         )
     at = "with exactly one shared shingle" if "min_shared" in told.parameters else "exactly at the threshold"
-    here, searched = parameter_text(told.threshold or 0.0), parameter_text(told.searched_threshold or 0.0)
-    if here != searched:
+    searched = None if told.searched_threshold == told.threshold else parameter_text(told.searched_threshold or 0.0)
+    if searched is not None:
         at = f"exactly at {searched}, the threshold of the search"
     at_threshold = share_percent_text(told.plan_numbers["recall_at_threshold"])
     estimated = told.estimated_recall  # as nearkin audit writes it
     missed = missed_pairs_text(told.estimated_missed_pairs or 0.0, estimated)  # as in the report
     if estimated is not None:
-        of_all = f"Estimated recall: {share_percent_text(estimated)} of all pairs"
-        shares = f"{of_all}, {at_threshold} of pairs {at}."
-        if here != searched:
-            shares = f"{of_all} at or above {here}. The search was made for {searched}, where it finds {at_threshold}."
+        at_search = f", {at_threshold} of pairs {at}."
+        if searched is not None:
+            here = parameter_text(told.threshold or 0.0)
+            at_search = f" at or above {here}. The search was made for {searched}, where it finds {at_threshold}."
         return Sentence(
-            f"{shares} Expected number of missed pairs: {missed}. To measure the recall, run nearkin audit."
+            f"Estimated recall: {share_percent_text(estimated)} of all pairs{at_search} Expected number of missed "
+            f"pairs: {missed}. To measure the recall, run nearkin audit."
         )
     found = f"Expected number of missed pairs: {missed}"
     if not told.estimated_missed_pairs:
