@@ -34,6 +34,7 @@ html_copy_source = False
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
+smartquotes = False  # readers copy 'quoted patterns' and --options out of sentences
 suppress_warnings = ["misc.highlighting_failure"]  # transcripts that leave output out
 
 autodoc_member_order = "bysource"

@@ -105,15 +105,21 @@ def _default(parameter: TyperArgument | TyperOption) -> str:
 def _markdown(text: str) -> str:
     """Help as rich shows it, as Markdown: bold stays bold, indented lines become a block."""
     text = re.sub(r"\[bold\](.*?)\[/\]", r"**\1**", text)
-    return re.sub(r"(?:^  .*\n?\n?)+", lambda block: f"```sh\n{_unindented(block[0])}\n```", text, flags=re.MULTILINE)
+    parts = re.split(r"((?:^  .*\n?\n?)+)", text, flags=re.MULTILINE)
+    return "".join(f"```sh\n{_unindented(one)}\n```" if i % 2 else _with_options(one) for i, one in enumerate(parts))
 
 
 def _unindented(block: str) -> str:
     return "\n".join(line.strip() for line in block.splitlines() if line.strip())
 
 
+def _with_options(text: str) -> str:
+    """Set the names of options as code, so that they can be copied."""
+    return re.sub(r"(?<![\w`*-])--[a-z][a-z-]*[a-z]", r"`\g<0>`", text)
+
+
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;")
+    return _with_options(text.replace("|", "\\|").replace("<", "&lt;"))
 
 
 def _anchor(heading: str) -> str:
