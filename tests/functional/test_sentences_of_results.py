@@ -39,7 +39,7 @@ def test_a_member_can_come_before_its_principal_and_the_report_says_so(tmp_path)
     text = said(out / "report.html")
     assert "the longest text of a group" not in text
     assert (
-        "the longest text first (white space not counted); a document that matches several principals joins the"
+        "the longest text first (white space counts only to break a tie); a document that matches several principals joins the"
         " most similar one" in text
     )
 
@@ -75,7 +75,7 @@ def test_results_that_are_the_input_are_named_once(tmp_path):
 def test_of_a_component_the_first_is_kept(tmp_path):
     assert kept_of(OVERLAPPING, tmp_path / "out", "--group", "component") == ["A"]
     page = said(tmp_path / "out/report.html")
-    assert "is kept, in this order: the longest text first (white space not counted)" in page
+    assert "is kept, in this order: the longest text first (white space counts only to break a tie)" in page
 
 
 def test_a_run_against_another_set_says_that_duplicates_within_the_input_stay(tmp_path):

@@ -22,7 +22,7 @@ from nearkin.cli.options.collection import (
 )  # fmt: skip
 from nearkin.cli.options.decisions import By, YesRemove
 from nearkin.cli.options.definitions import Encoding, Quiet, Threads
-from nearkin.cli.options.inputs import Inputs, ReadingOptions
+from nearkin.cli.options.inputs import Inputs, ReadingOptionsOfCollection
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
@@ -78,7 +78,7 @@ def add(
     ignore_numbers: ChosenIgnoredNumbers = False,
     re_extract: ReExtract = False,
     dry_run: DryRunOfAdd = False,
-    reading: ReadingOptions,
+    reading: ReadingOptionsOfCollection,
     cache: Cache = None,
     wait: Wait = None,
     as_json: Json = False,

@@ -45,14 +45,23 @@ Title = Annotated[
         show_default=False,
     ),
 ]
+_ID = "Column with the id. The id of a file that is one document is its path below the given folder."
 Id = Annotated[
     str | None,
     _input(
         "--id",
         metavar="COLUMN",
-        help="Column with the id. The id of a file that is one document is its path below the given folder. A row "
-        "without an id is named file:line, and its id is null. Two exceptions: in a collection, or if no document of "
-        "the input has an id, its id is also file:line. [dim]default: guessed and printed[/]",
+        help=f"{_ID} If a row has no id, its id in the results is null, and pages and messages call it file:line. If "
+        "no document of the input has an id, file:line is the id of each. [dim]default: guessed and printed[/]",
+        show_default=False,
+    ),
+]
+StoredId = Annotated[
+    str | None,
+    _input(
+        "--id",
+        metavar="COLUMN",
+        help=f"{_ID} A row without an id gets the id file:line. [dim]default: guessed and printed[/]",
         show_default=False,
     ),
 ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nearkin.cli.options.definitions import Encoding, Id, Text
+from nearkin.cli.options.definitions import Encoding, Id, StoredId, Text
 from nearkin.cli.options.groups import OptionGroup
 from nearkin.cli.options.reading import RulesOptions
 from nearkin.stages.documents.formats import FORMATS, TABLES, names_with_hints
@@ -69,3 +69,10 @@ class ReadingOptionsOfBothSets(ReadingOptions):
     """Reading options of a command with ``--against``."""
 
     file_format: FormatOfBothSets = None
+
+
+@dataclass(frozen=True)
+class ReadingOptionsOfCollection(ReadingOptions):
+    """Reading options of a command that stores documents."""
+
+    id: StoredId = None

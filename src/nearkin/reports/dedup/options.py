@@ -84,7 +84,7 @@ def _of_recall(facts: DedupManifest, value: str) -> str:
 
 def meaning_of_keep(facts: DedupManifest, value: str, *, counts_white_space: bool = False) -> str:
     """Explain the order in which principals are chosen; earlier versions counted white space in lengths."""
-    counted = "white space counted" if counts_white_space else "white space not counted"
+    counted = "white space counted" if counts_white_space else "white space counts only to break a tie"
     rule, _, column = value.partition(":")
     first, even_if = {
         "longest": (f"the longest text first ({counted})", "is shorter"),
