@@ -77,7 +77,9 @@ def test_the_report_of_a_regrouped_run_says_which_lengths_were_compared(runs):
     assert "white space counts only to break a tie" not in report
     nearkin_here("dedup", "mixed.jsonl", "--out", "now", "-q", "--threshold", "0.5").assert_done()
     nearkin_here("regroup", "now", "--threshold", "0.6", "--out", "again", "--overwrite", "-q").assert_done()
-    assert "the longest text first (white space counts only to break a tie);" in Path("again/report.html").read_text("utf-8")
+    assert "the longest text first (white space counts only to break a tie);" in Path("again/report.html").read_text(
+        "utf-8"
+    )
 
 
 @pytest.mark.parametrize("name", ANSWERS["neighbours"])

@@ -63,10 +63,10 @@ def mean_part_recall_sentences(parts: MeanPartRecall, containment: float) -> Ite
     --------
     >>> from nearkin.planning.part_recall import MeanPartRecall
     >>> (one,) = mean_part_recall_sentences(MeanPartRecall(2, 1, 1.8, 0.94), 0.9)
-    >>> one.text[:77]
-    'Expected recall: 90.0% for stored texts that contain a document of the stream'
-    >>> one.text[77:136]
-    ', and 94.0% of stored parts of 100 words, lower for shorter'
+    >>> one.text[:101]
+    'Mean expected recall at containment 0.9: 90.0% for stored texts that contain a document of the stream'
+    >>> one.text[101:]
+    ', and 94.0% for stored parts of 100 words, lower for shorter ones. Each answer has the recall of its document'
     """
     means = parts.to_dict()
     if means["containing_texts"] is None:
@@ -74,10 +74,10 @@ def mean_part_recall_sentences(parts: MeanPartRecall, containment: float) -> Ite
     of_parts = ""
     if means["parts"] is not None:
         contained, words = share_percent_text(means["parts"], 1), counted(PART_WORDS, "word")
-        of_parts = f", and {contained} of stored parts of {words}, lower for shorter ones"
+        of_parts = f", and {contained} for stored parts of {words}, lower for shorter ones"
     containing = share_percent_text(means["containing_texts"], 1)
     yield Sentence(
-        f"Expected recall: {containing} for stored texts that contain a document of the stream"
-        f"{of_parts} (means at containment {containment:g}; each answer has its own)",
+        f"Mean expected recall at containment {containment:g}: {containing} for stored texts that contain a document "
+        f"of the stream{of_parts}. Each answer has the recall of its document",
         "quiet",
     )
