@@ -89,7 +89,7 @@ def test_exceptions_of_a_collection_are_all_listed(matter, tmp_path) -> None:
         counts.append(told)
         assert sum(told["exceptions"].values()) == len(REASONS)
         page = (out / "report.html").read_text()
-        assert "none: 4. Plain texts and records without text: 3." in page
+        assert "none from 4. Plain texts and records that gave no text: 3." in page
         assert "every document could be read" not in page
         assert "1 collection; the digest is the SHA-256 of the collection's own id" in html.unescape(page), command
         assert "SHA-256 of the file" not in page

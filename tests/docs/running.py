@@ -22,7 +22,7 @@ from spark_cluster import NO_SETTINGS, java_options
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 _QUOTED = re.compile(r"'[^']*'" r'|"[^"$`\\]*"')
 _MEANT_FOR_SHELLS = frozenset("|&;<>()$`*?[]{}~#!\n\\")
-SAID_ONCE = "· compiling kernels for this command"  # once in an environment: the pages do not count on being that run
+SAID_ONCE = "· compiling kernels that this"  # once in an environment: the pages do not count on being that run
 
 
 def workplace(folder: Path) -> Path:

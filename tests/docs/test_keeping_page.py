@@ -252,6 +252,17 @@ def test_what_a_loader_and_a_reviewer_can_repair(kept: Database) -> None:
         assert kept.run("reviewer", "fsck").code == 0
 
 
+def test_words_that_a_user_may_not_read_are_not_called_missing(kept: Database) -> None:
+    kept.run("owner", "search", "tenant")
+    kept.server.sql("REVOKE SELECT ON nearkin.search_words FROM matters_reader", "matters")
+    asked = kept.run("reader", "search", "tenant")
+    assert "permission denied for the stored words (search_words)" in asked.err
+    assert "without stored words" in asked.out
+    kept.server.sql("GRANT SELECT ON nearkin.search_words TO matters_reader", "matters")
+    asked = kept.run("reader", "search", "tenant")
+    assert "stored words" not in asked.err + asked.out
+
+
 def test_a_restored_copy_and_its_original_have_indexes_of_their_own(kept: Database) -> None:
     """The page restores the copy beside the original: both have one id and one cache, and get other texts."""
     for text in ("The first text that only one of the two has.", "And a second text."):

@@ -241,7 +241,7 @@ def test_the_report_shows_twelve_dropped_documents_although_all_are_equally_simi
     )
     assert len(dropped(tmp_path / "out")) == 14
     page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
-    assert "12 sample pairs, all of the same similarity. The texts" in page
+    assert "12 sample pairs, all of the same similarity. Similarities are" in page
     assert "from the least similar" not in page
     assert page.count('class="pair"') == 12
     near = [

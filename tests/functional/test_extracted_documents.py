@@ -200,7 +200,10 @@ def test_a_report_says_that_it_lists_not_all_exceptions_also_of_documents_that_w
         (folder / f"{at}.txt").write_bytes(b"")
     assert nearkin_here("dedup", folder, "--out", tmp_path / "out").code == 0
     page = (tmp_path / "out/report.html").read_text("utf-8")
-    assert "other files from which text is extracted: 1; all text: 1, none: 0. Plain texts and records" in page
+    assert (
+        "is extracted: 1. All text was extracted from 1, none from 0. Plain texts and records that gave no text: 51."
+        in page
+    )
     assert "The first 50 exceptions are listed; all of them are in exceptions.csv." in page
 
 

@@ -39,8 +39,8 @@ def test_a_member_can_come_before_its_principal_and_the_report_says_so(tmp_path)
     text = said(out / "report.html")
     assert "the longest text of a group" not in text
     assert (
-        "the longest text first (white space counts only to break a tie); a document that matches several principals joins the"
-        " most similar one" in text
+        "the longest text first (white space counts only to break a tie); a document that matches several principals"
+        " joins the most similar one" in text
     )
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 _COMPILING = (
-    "compiling kernels for this command; later runs in this Python environment skip it (nearkin warm-up compiles all)"
+    "compiling kernels that this Python environment uses for the first time (nearkin warm-up compiles all ahead)"
 )
 
 

@@ -126,8 +126,7 @@ KeptFile = Annotated[
         metavar="FILE",
         help="With --jsonl: write the kept lines to this file. A line is kept if its verdict is 'new' or 'contains', "
         "or if its document, with this id and this text, was stored before the stream began. With --store, a line "
-        "that repeats the id and the text of an earlier line is not kept, unless a line between the two gave this id "
-        "another text. "
+        "that repeats an earlier id and text is not kept, unless the id got another text in between. "
         "A dash (-) prints the kept lines instead of the answers.",
     ),
 ]

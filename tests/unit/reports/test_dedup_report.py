@@ -226,7 +226,7 @@ def test_a_run_against_another_collection() -> None:
 
     text = render(MANIFEST | {"against": [other]}, **NOTHING)
 
-    assert "12,345 documents compared with 2,000 others; 10,210 kept" in text
+    assert "12,345 documents against 2,000 others; 10,210 kept" in text
     assert "eval/questions.jsonl" in text
     assert "compared with those of the other set, not with one another" in text
     assert "run nearkin dedup on these results. To write a corpus without them, first repeat this run with" in text
@@ -400,7 +400,7 @@ def test_the_least_similar_pair_comes_first_and_a_principals_says_so() -> None:
 
     assert text.index("principal and least similar member") < text.index(">b</bdi>")
     assert (
-        "1 pair consists of the principal of one of the largest groups and the member least similar to this principal."
+        "1 pair is from the largest groups, and marked: a principal and the member least similar to it."
         in Page(text).words
     )
     assert "It is below the threshold: a chain of verified pairs joins the two." in text

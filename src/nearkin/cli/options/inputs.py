@@ -23,7 +23,7 @@ Inputs = Annotated[
     list[str],
     typer.Argument(
         metavar="INPUT...",
-        help=f"{', '.join(one.listed for one in FORMATS.values() if one.listed)}, folders of text files or of "
+        help=f"{', '.join(one.listed for one in FORMATS.values() if one.listed)}, folders of text files, documents or "
         "tables, globs, - for standard input; a collection, or results of nearkin dedup. All but "
         f"{' and '.join(table.listed for table in TABLES.values())} may be compressed (.gz, .bz2, .xz, .zst).",
         show_default=False,

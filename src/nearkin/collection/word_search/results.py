@@ -62,7 +62,7 @@ class SearchResult(Tabular):
     ignored : tuple of str
         Parts of the query without letters and digits.
     n_read : int
-        Number of texts that this query had to read because their words could not be stored.
+        Number of texts that this query had to read because their words were not stored, or could not be read.
     n_damaged : int
         Number of stored texts that are damaged and could not be searched.
     elapsed_s : float

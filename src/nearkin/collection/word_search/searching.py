@@ -125,7 +125,13 @@ def _store_words(collection: OpenedCollection) -> None:
     store, progress = collection.store, collection.progress
     with store.reading() as connection:
         now = reach(connection, store)
+        are_hidden = now.end is None and WordTables.of(connection).are_hidden()
     if now.is_whole:
+        return
+    if are_hidden:  # another user stored them
+        progress.say(
+            "permission denied for the stored words (search_words): this search reads the texts, which is slower"
+        )
         return
     is_whole = False
     try:

@@ -57,6 +57,10 @@ class WordTables(ABC):
         """Whether both tables exist and may be read."""
         return bool(self._connection.exec_driver_sql(self.presence).scalar_one() == 2)
 
+    def are_hidden(self) -> bool:
+        """Whether the tables exist, and this user may not read them."""
+        return False
+
     def make(self) -> None:
         """Make both tables, empty; earlier ones are dropped."""
         self.drop()
@@ -206,8 +210,15 @@ class _PostgresqlWordTables(WordTables):
         "SELECT count(*) FROM unnest(ARRAY[to_regclass('search_words'), to_regclass('search_lengths')]) AS own (name) "
         "WHERE has_table_privilege(CAST(name AS oid), 'SELECT')"
     )
+    hidden = (
+        "SELECT count(*) FROM unnest(ARRAY[to_regclass('search_words'), to_regclass('search_lengths')]) AS own (name) "
+        "WHERE NOT has_table_privilege(CAST(name AS oid), 'SELECT')"
+    )
     once = "MATERIALIZED"
     rows = "SELECT lexeme, content, positions[1] FROM search_words, unnest(words)"
+
+    def are_hidden(self) -> bool:
+        return bool(self._connection.exec_driver_sql(self.hidden).scalar_one())
 
     def clear(self) -> None:
         """Remove all rows with their files, as DROP does, and keep the privileges."""

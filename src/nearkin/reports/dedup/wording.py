@@ -67,7 +67,7 @@ def headline(facts: DedupManifest) -> str:
         return "No documents were read."
     documents = counted(n_read, "document")
     if facts.against:
-        documents += f" compared with {counted(sum(file.n_documents or 0 for file in facts.against), 'other')}"
+        documents += f" against {counted(sum(file.n_documents or 0 for file in facts.against), 'other')}"
     unread = f"; {n_unreadable:,} unreadable" if n_unreadable else ""
     if not n_dropped:
         kept = f"{facts.count('kept'):,} kept, none dropped" if n_unreadable else "all kept"

@@ -24,8 +24,8 @@ def search_sentences(found: SearchResult, wave: str | None, n_shown: int, *, is_
     if found.ignored:
         yield Sentence(f"not searched, because it has no letter or digit: {' '.join(found.ignored)}", "warning")
     if found.n_read:
-        n, their = counted(found.n_read, "text"), agreeing(found.n_read, "its", "their")
-        yield Sentence(f"Read {n} because {their} words are not stored; this search was slower")
+        n = counted(found.n_read, "text")
+        yield Sentence(f"Read {n} from beginning to end, without stored words; this search was slower")
     if found.n_damaged:
         n = counted(found.n_damaged, "stored text")
         yield Sentence(

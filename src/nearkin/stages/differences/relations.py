@@ -57,15 +57,15 @@ RULES: dict[str, str] = {
         "numbers or dates; (6) at least one name replaces another."
     ),
     "longer version": (
-        f"At least {MIN_CONTAINED:.0%} of the principal's shingles are in this document; the share of this document's "
-        f"shingles that are in the principal is at least {100 * MIN_LONGER:.0f} points lower; at most "
+        f"At least {MIN_CONTAINED:.0%} of the principal's shingles are in this document; in the other direction, the "
+        f"share is at least {100 * MIN_LONGER:.0f} percentage points lower; at most "
         f"{1 - MIN_CONTAINED:.0%} of the principal's words are moved or missing, none of them a name, a number or a "
         f"date; and no difference of up to {MAX_TURNING} words has a word that changes a sentence (not, may, shall, "
         "only, unless)."
     ),
     "shorter version or excerpt": (
-        f"At least {MIN_CONTAINED:.0%} of this document's shingles are in the principal; the share of the principal's "
-        f"shingles that are in this document is at least {100 * MIN_LONGER:.0f} points lower; at most "
+        f"At least {MIN_CONTAINED:.0%} of this document's shingles are in the principal; in the other direction, the "
+        f"share is at least {100 * MIN_LONGER:.0f} percentage points lower; at most "
         f"{1 - MIN_CONTAINED:.0%} of this document's words are moved or missing, none of them a name, a number or a "
         f"date; and no difference of up to {MAX_TURNING} words has a word that changes a sentence (not, may, shall, "
         "only, unless)."

@@ -57,10 +57,11 @@ def describe_plan(plan: Plan, options: DedupOptions, *, share_by_bands: float = 
             "of a text"
         )
     n_unrelated = round(plan.expected_candidates)
+    rest = f", texts of fewer than {few} exhaustively" * (plan.exact_below > 1)
     search = (
         f"MinHash with {counted(plan.bands, 'band')} of {counted(plan.rows, 'row')}{' each' * (plan.bands > 1)}"
         if isinstance(plan, BandPlan)
-        else f"{plan.rate:.2%} of shingles sampled"
+        else f"{plan.rate:.2%} of shingles sampled{rest}"
     )
     return (
         f"search: {search}; predicted recall {share_percent_text(plan.recall_at_threshold)} at "
