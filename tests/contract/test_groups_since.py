@@ -235,13 +235,16 @@ def test_waves_whose_groups_are_not_known_are_refused(place):
         of_others = r"no groups .* stored at --threshold 0\.3: use this option.*nearkin groups .* --threshold 0\.9"
         with pytest.raises(ParameterError, match=rf"{of_others}$"):
             collection.groups_since("april", threshold=0.9)
-        too_late = "^Groups that are computed now .* changes since wave 'march' stay unknown"
+        too_late = "^Groups computed now would include the waves after 'march': changes since that wave stay unknown"
         with pytest.raises(ParameterError, match=rf"{too_late}\..* {of_others}$"):
             collection.groups_since("march", threshold=0.9)
         collection.add([("a3", sentence("a", "2"))], wave="may")
         collection.groups(threshold=0.4)
         of_april = r"Changes since wave 'april' are known at --threshold 0\.3: use this option\.$"
-        with pytest.raises(ParameterError, match=rf"^There are no groups .* 0\.9 yet\. Groups .*, too\. {of_april}"):
+        with pytest.raises(
+            ParameterError,
+            match=rf"^There are no groups .* 0\.9 yet\. Groups .* after 'april', and .* since that wave\. {of_april}",
+        ):
             collection.groups_since("april", threshold=0.9)
         with pytest.raises(ParameterError, match=rf"at the end of wave 'april' are not known.* 'may'\. {of_april}"):
             collection.groups_since("april", threshold=0.4)

@@ -126,7 +126,8 @@ KeptFile = Annotated[
         metavar="FILE",
         help="With --jsonl: write the kept lines to this file. A line is kept if its verdict is 'new' or 'contains', "
         "or if its document, with this id and this text, was stored before the stream began. With --store, a line "
-        "that repeats an earlier id and text is not kept, unless the id got another text in between. "
+        "that repeats the id and text of an earlier line of the stream is not kept, unless the id got another text in "
+        "between. "
         "A dash (-) prints the kept lines instead of the answers.",
     ),
 ]

@@ -64,10 +64,11 @@ def no_groups_since_text(
     missing = no_groups_text(connection, str(tolerance))
     if of_waves[wave].next_wave is None or tolerance.why_no_groups():
         return missing
-    late = "Groups that are computed now contain later waves, too"
+    late = f"Groups computed now would include the waves after {quoted(wave)}"
     if known := _known_elsewhere(connection, wave, of_waves):
-        return f"There are no groups {tolerance.in_words()} yet. {late}. {known}"
-    return f"{late}: changes since wave {quoted(wave)} stay unknown. {missing}"
+        none = f"There are no groups {tolerance.in_words()} yet."
+        return f"{none} {late}, and could not show what has changed since that wave. {known}"
+    return f"{late}: changes since that wave stay unknown. {missing}"
 
 
 def not_known_text(

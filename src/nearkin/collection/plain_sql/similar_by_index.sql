@@ -11,7 +11,7 @@ WITH asked AS (
     {join} {schema}indexed_documents AS found
         ON found.similarity_index BETWEEN {low} AND {high}
         AND asked.reach >= 0
-    UNION  -- a text without an index, or with the index 0, is like its equals only
+    UNION  -- a text without an index, or with index 0, matches only equal texts
     SELECT found.doc_id, found.version, found.wave, found.content, found.similarity_index, found."row",
            asked.similarity_index
     FROM asked

@@ -33,7 +33,7 @@ WITH RECURSIVE asked AS MATERIALIZED (
            CAST(shared.n_both AS DOUBLE PRECISION)
                / NULLIF(asked.n_hashes + shared.n_hashes - shared.n_both, 0) AS jaccard
     FROM shared CROSS JOIN asked
-    UNION ALL  -- a text without words is like its equals only
+    UNION ALL  -- a text without words matches only equal texts
     SELECT content, CAST(1 AS DOUBLE PRECISION) FROM asked WHERE n_hashes = 0
 )
 SELECT documents.doc_id AS similar_doc_id, documents.version, waves.name AS wave, near.jaccard,

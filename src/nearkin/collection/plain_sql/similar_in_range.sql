@@ -1,4 +1,4 @@
--- Documents whose letter counts are near those of one document, the nearest first, at gamma {gamma}: all within it.
+-- All documents whose letter counts are within gamma {gamma} of those of one document, nearest first.
 -- Letters only: the wording is not compared, and can differ. Without --gamma and --measure letters, it is compared.
 -- The conditions on profiles lose nothing, as counts and lengths differ by at most the distance; the distance is
 -- then computed exactly from the counts, which are little-endian 32-bit numbers.
@@ -32,7 +32,7 @@ WITH RECURSIVE places(place) AS (
     SELECT measured.content, measured.squared_distance
     FROM (SELECT content, SUM(gap * gap) AS squared_distance FROM gaps GROUP BY content) AS measured
     JOIN asked ON measured.squared_distance <= asked.most
-    UNION ALL  -- a text with too few letters is like its equals only
+    UNION ALL  -- a text with too few letters matches only equal texts
     SELECT content, NULL FROM asked WHERE NOT is_counted
 )
 SELECT documents.doc_id AS similar_doc_id, documents.version, waves.name AS wave,

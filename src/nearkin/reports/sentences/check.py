@@ -107,7 +107,7 @@ def stream_sentences(summary: StreamSummary, *, is_kept: bool) -> Iterator[Sente
         parts = counted(told["contained"], "part of a stored document", "parts of stored documents")
         counts += f", {parts}, {told['contains']:,} with a stored document inside"
     if summary.n_already_stored:
-        counts += f", {summary.n_already_stored:,} stored before with this id and text"
+        counts += f", {summary.n_already_stored:,} already stored with the same id and text"
     kept = f", {summary.n_kept:,} kept" if is_kept else ""
     yield Sentence(
         f": {counts}; {summary.n_stored:,} stored{kept}; {each_ms:.1f} ms per document",
