@@ -142,7 +142,7 @@ def test_a_repeated_line_is_kept_once(matter, tmp_path, more):
     first = nearkin_here(*arguments, stdin=lines(*stream))
     assert [one["is_kept"] for one in told(first.out)] == [True] * 3 + [False] * 4 + [True] + [False] * 71
     assert clean.read_bytes() == lines(*once, other)
-    assert "76 already stored with the same id and text; 3 stored, 4 kept;" in first.err
+    assert ", 1 already stored with the same id and text, 75 repeated lines; 3 stored, 4 kept;" in first.err
     again = nearkin_here(*arguments, stdin=lines(*once, *once, *once))
     assert clean.read_bytes() == lines(*once)
     assert again.code == 0

@@ -32,15 +32,14 @@ _FOUND_UNASKED = 1_000
 
 HELP = """
 Find near-duplicates with different labels. Lists the documents of each group that do not have its most frequent \
-label. Beside each: the most similar match with the group's most frequent label; if there is none, the most similar \
-match whose label differs from its own. Documents that you decided to be in one group count as matches. Below: where \
-the two differ.
+label (in a tie, the label of the document stored first). Beside each: the most similar match with the group's most \
+frequent label; if there is none, the most similar match whose label differs from its own. Documents that you decided \
+to be in one group count as matches. Below: where the two differ.
 
 Labels come from a CSV, TSV, JSON Lines, Parquet or load file with a column of ids and a column of labels. Name the \
-columns with --id and --label, or give two columns of a CSV or TSV file without a header. In a tie the label of the \
-document stored first counts as the most frequent one. With --tag they are the values of a tag in the collection; \
-with a bare tag, documents without it have the label "not FIELD". --out writes the conflicts to a .csv, .tsv, .jsonl \
-or .parquet file.
+columns with --id and --label, or give two columns of a CSV or TSV file without a header. With --tag, the labels are \
+the values of a tag in the collection; with a bare tag, documents without it have the label "not FIELD". --out writes \
+the conflicts to a .csv, .tsv, .jsonl or .parquet file.
 
 [bold]Examples[/]
 

@@ -34,7 +34,9 @@ class StreamSummary:
     n_stored : int
         Documents that this call stored.
     n_already_stored : int
-        Documents whose text was stored under their id before; their verdict is "exact".
+        Documents whose text was stored under their id before, also by this stream; their verdict is "exact".
+    n_repeated : int
+        Those of them that repeat the id and the text of an earlier line of the stream.
     n_purged : int
         Documents whose text was erased by a purge. If documents are stored, these are not, and have no verdict.
     n_problems : int
@@ -52,6 +54,7 @@ class StreamSummary:
     n_kept: int = 0
     n_stored: int = 0
     n_already_stored: int = 0
+    n_repeated: int = 0
     n_purged: int = 0
     n_problems: int = 0
     elapsed_s: float = 0.0

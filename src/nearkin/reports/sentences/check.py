@@ -106,8 +106,10 @@ def stream_sentences(summary: StreamSummary, *, is_kept: bool) -> Iterator[Sente
     if summary.containment is not None:
         parts = counted(told["contained"], "part of a stored document", "parts of stored documents")
         counts += f", {parts}, {told['contains']:,} with a stored document inside"
-    if summary.n_already_stored:
-        counts += f", {summary.n_already_stored:,} already stored with the same id and text"
+    if n_before := summary.n_already_stored - summary.n_repeated:
+        counts += f", {n_before:,} already stored with the same id and text"
+    if summary.n_repeated:
+        counts += f", {counted(summary.n_repeated, 'repeated line')}"
     kept = f", {summary.n_kept:,} kept" if is_kept else ""
     yield Sentence(
         f": {counts}; {summary.n_stored:,} stored{kept}; {each_ms:.1f} ms per document",

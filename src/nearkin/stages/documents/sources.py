@@ -248,7 +248,7 @@ def _said_of_ids(sources: Iterable[Source]) -> Iterator[str]:
         found += [f"none in {first_of(names[None], _N_NAMED)}"] if None in names else []
         yield (
             f"The id column is not the same in all files: {'; '.join(found)}. --id names one column, which every file "
-            "must have."
+            "with columns must have."
         )
 
 

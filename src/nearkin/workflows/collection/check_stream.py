@@ -321,5 +321,6 @@ def _count(summary: StreamSummary, answers: Sequence[LineAnswer]) -> None:
         summary.n_hot += checked.n_hot_keys > 0 and checked.verdict != "exact"
         summary.n_kept += one.is_kept
         summary.n_already_stored += one.answer.is_resent
+        summary.n_repeated += one.is_repeated
         summary.n_purged += checked.is_purged
         summary.n_stored += checked.stored_as is not None and not one.answer.is_resent

@@ -466,6 +466,6 @@ def test_guesses_that_are_not_those_of_all_files_name_theirs_and_ids_of_several_
         f"{of_csv}: text column: 'content' (guessed from the columns uid, content)",
         f"{of_csv}: id column: none found among the columns uid, content; documents are named file:line",
         f"The id column is not the same in all files: 'url' in a.jsonl; none in {of_csv}. --id names one column, "
-        "which every file must have.",
+        "which every file with columns must have.",
     )
     assert not any("b.csv" in guess for guess in resolve_sources(["b.csv", "c.csv"]).guesses)  # the same for all
