@@ -112,7 +112,7 @@ def test_dates_are_no_labels_that_contradict_one_another(visit: Visit) -> None:
 def test_documents_with_the_same_text_are_counted_as_they_are_listed(visit: Visit) -> None:
     collection = visit.service.collection
     collection.add([(f"note {i}", "Some other text.") for i in range(3)] + [("spaced", "Some  other text.")])
-    where, figure = tiles(visit)["with the same text as another (empty texts not counted)"]
+    where, figure = tiles(visit)["with exactly the same text as another (empty texts not counted)"]
     listed = visit.get(where.replace("/list", "/list.json")).json()["documents"]
     texts = Counter(collection.text(doc_id) for doc_id in collection.documents().table["doc_id"].to_pylist())
     assert int(figure) == len(listed) == sum(n for n in texts.values() if n > 1) == 5

@@ -184,7 +184,7 @@ def test_a_mixture_is_explained(tmp_path):
 
 @pytest.mark.parametrize(("keep", "kept"), [("longest", "with"), ("shortest", "without")])
 def test_ignored_passages_decide_between_copies_that_are_equal_without_them(tmp_path, keep, kept):
-    """As the help of --keep says: of equal lengths without the passages, those of the original texts count."""
+    """As the help of --keep says: ignored passages break a tie."""
     records = [{"id": "with", "text": f"Cookies improve this site.\n{FAST}"}, {"id": "without", "text": FAST}]
     for name, ordered in (("a", records), ("b", records[::-1])):
         write_jsonl(tmp_path / f"{name}.jsonl", ordered)

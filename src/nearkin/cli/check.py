@@ -124,11 +124,9 @@ KeptFile = Annotated[
     _stream(
         "--kept",
         metavar="FILE",
-        help="With --jsonl: write the kept lines to this file. A line is kept if its verdict is 'new' or 'contains', "
-        "or if its document, with this id and this text, was stored before the stream began. With --store, a line "
-        "that repeats the id and text of an earlier line of the stream is not kept, unless the id got another text in "
-        "between. "
-        "A dash (-) prints the kept lines instead of the answers.",
+        help="With --jsonl: write the kept lines to this file; a dash (-) prints them instead of the answers. Kept are "
+        "documents whose verdict is 'new' or 'contains', and documents that were stored, with this id and text, before "
+        "the stream began. With --store, a repeated line is kept once.",
     ),
 ]
 OverwriteFiles = Annotated[

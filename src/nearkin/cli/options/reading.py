@@ -35,7 +35,8 @@ MaxUnreadable = Annotated[
     _input(
         "--max-unreadable",
         metavar="SHARE",
-        help="Maximum share of unreadable documents, for example 1% or 0.01; above it the command fails.",
+        help="Maximum share of unreadable documents, for example 1% or 0.01. Above it, or if all documents are "
+        "unreadable, the command fails.",
     ),
 ]
 MaxDocumentSize = Annotated[
@@ -63,8 +64,8 @@ ExtractionLimit = Annotated[
         metavar="NAME=VALUE",
         help="Change a limit for PDF, office files, mail and archives. time: for one document. memory: of a process. "
         "size: of one text, and of one file inside another. total: of everything inside one file. disk: of an unpacked "
-        "archive. files, levels: inside one file. ratio: unpacked to packed size. ocr: for the recognised pages of one "
-        "document. Repeatable. "
+        "archive. files, levels: inside one file. ratio: unpacked to packed size. ocr: time for recognising the pages "
+        "of one document. Repeatable. "
         f"[dim]default: {IN_WORDS}[/]",
         show_default=False,
     ),

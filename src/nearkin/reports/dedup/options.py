@@ -172,9 +172,8 @@ OPTIONS = {
     ),
     "keep": DedupOption(
         help="Which document of a group is kept (its principal): the longest or shortest, first (on the command "
-        "line), max:COLUMN or min:COLUMN (numbers, dates or times). In lengths, white space counts only to break "
-        "a tie. If copies differ only in passages of --ignore, longest keeps a copy that has the passage; shortest "
-        "keeps a copy that lacks it. Of equal documents: the first by path and line.",
+        "line), max:COLUMN or min:COLUMN (numbers, dates or times). In lengths, white space and "
+        "passages of --ignore count only to break a tie. Of equal documents: the first by path and line.",
         default="longest",
         panel=_KEPT,
         meaning=meaning_of_keep,

@@ -406,9 +406,9 @@ GLOSSARY = (
     ),
     Note(
         "Bridge refused",
-        "A verified pair of documents that are not in one group. Merging the two would have put documents that "
-        "are not similar into one group. At least one of the two is dropped. A bridge between two groups is counted at"
-        " both.",
+        "A verified pair of documents that are not in one group. Merging their groups would have put documents "
+        "together that are not similar. At least one document of the pair is dropped. A bridge between two groups is "
+        "counted at both.",
     ),
     Note(
         "Near-duplicate",

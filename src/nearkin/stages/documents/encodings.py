@@ -164,10 +164,14 @@ def why_not_utf8(data: bytes, encoding: str) -> str | None:
     --------
     >>> why_not_utf8(b"\xe4", "utf-8")
     'not valid UTF-8 at byte 0 (0xe4); if it is older Western text, repeat the command and add --encoding cp1252'
+    >>> why_not_utf8(into_utf8("cut off".encode("utf-16-le")[:-1], "utf-16-le"), "utf-16-le")
+    'not valid utf-16-le: truncated or damaged'
     """
     try:
         data.decode()
     except UnicodeDecodeError as error:
+        if encoding.startswith(WIDE):
+            return f"not valid {encoding}: truncated or damaged"
         if not is_utf8(encoding):
             return f"neither valid UTF-8 nor valid {encoding}"
         if looks_binary(data):

@@ -9,11 +9,13 @@ import pyarrow as pa
 
 from nearkin.errors import DocumentError
 from nearkin.stages.documents.encodings import (
+    BYTE_ORDER_MARKS,
     WIDE,
     into_utf8,
     is_taken_as_utf8,
     is_utf8,
     looks_like_utf16,
+    why_not_utf8,
     with_byte_order,
 )
 from nearkin.stages.documents.foreign import foreign
@@ -61,8 +63,11 @@ def read_text_file(stream: ByteStream, file: TextFile) -> Iterator[pa.RecordBatc
     """
     rows = RowList()
     data, problem = _held(stream, file)
-    if problem is None and not stream.byte_order_mark():
+    encoding = dict(BYTE_ORDER_MARKS).get(stream.byte_order_mark())
+    if problem is None and encoding is None:
         data, problem = _characters(data, with_byte_order(file.encoding))
+    elif data is not None and encoding is not None and encoding.startswith(WIDE):
+        problem = why_not_utf8(data, encoding)  # without advice: the mark says the encoding
     if data is not None and file.text_of is not None:
         data, problem = _extracted(data, file.text_of)
     rows.add(1, file.name, data if problem is None else None, problem)

@@ -83,7 +83,7 @@ def test_text_files_in_other_encodings(read: Read) -> None:
     assert read(b"n\xe9e", "file", encoding="latin-1")[0][1] == "née".encode()
     assert read(b"n\xe9e", "file")[0][3] == NOT_UTF8.format(place="1 (0xe9)")
     half = read("née".encode("utf-16-le") + b"\x41", "file", encoding="utf-16-le")[0]
-    assert half[1:] == (None, 1, "neither valid UTF-8 nor valid utf-16-le")
+    assert half[1:] == (None, 1, "not valid utf-16-le: truncated or damaged")
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "gb18030"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -140,9 +140,9 @@ def test_a_text_of_many_lines_and_qualifiers_that_were_not_doubled() -> None:
 @pytest.mark.parametrize("line", ["þa\n", 'þa"\n', "þþ\n", "þ\x14\n", "\x14\n", "þ", "þ\x14þ\n"])
 def test_hostile_files_take_linear_time(line: str) -> None:
     data = "þDOCIDþ\x14þTEXTþ\x14þTHREEþ\r\n".encode() + (line * 20_000).encode() + "þ\n".encode()
-    began = perf_counter()
+    began = process_time()
     read(data, most=1 << 20)
-    assert perf_counter() - began < 10
+    assert process_time() - began < 10
 
 
 def test_a_record_that_is_too_long_is_one_problem() -> None:
