@@ -124,9 +124,9 @@ KeptFile = Annotated[
     _stream(
         "--kept",
         metavar="FILE",
-        help="With --jsonl: write the kept lines to this file; a dash (-) prints them instead of the answers. Kept are "
-        "documents whose verdict is 'new' or 'contains', and documents that were stored, with this id and text, before "
-        "the stream began. With --store, a repeated line is kept once.",
+        help="With --jsonl: write the kept lines to this file; a dash (-) prints them instead of the answers. A line "
+        "is kept if its verdict is 'new' or 'contains', or if the collection had a document with its id and its text "
+        "before the stream began. With --store, a repeated line is kept once.",
     ),
 ]
 OverwriteFiles = Annotated[

@@ -27,9 +27,9 @@ The input is read again only for --write-kept and --overlay.
 A new run at this threshold would keep the same documents, unless its search, which is probabilistic, finds other \
 pairs. The finished run stored only pairs at or above its own threshold. So in groups.parquet, lowest_similarity is \
 the lowest of the pairs that the run stored (is_lowest_exact says whether it stored all pairs of the group); in \
-documents.parquet, similarity_to_principal is null if that pair is not stored, which happens with --group component. \
-The report has no sample pairs. --write-kept reads the input of the run again, and --overlay reads the control \
-numbers of its load files; these files must not have changed.
+documents.parquet, similarity_to_principal is null if the pair of a document and its principal is not stored; this \
+happens with --group component. The report has no sample pairs. --write-kept reads the input of the run again, and \
+--overlay reads the control numbers of its load files; these files must not have changed.
 
 [bold]Examples[/]
 

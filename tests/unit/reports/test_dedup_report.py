@@ -299,14 +299,14 @@ def test_the_fingerprint_is_that_of_the_manifest() -> None:
 @pytest.mark.parametrize(
     ("keep", "said"),
     [
-        ("longest", "is shorter"), ("shortest", "is longer"), ("first", "comes later"),
-        ("max:score", "has a lower score"), ("min:score", "has a higher score"),
+        ("longest", "is longer"), ("shortest", "is shorter"), ("first", "comes earlier"),
+        ("max:score", "has a higher score"), ("min:score", "has a lower score"),
     ],
 )  # fmt: skip
 def test_a_document_can_join_a_principal_that_comes_later_in_the_order(keep: str, said: str) -> None:
     parameters = MANIFEST["parameters"] | {"keep": keep, "group": "principal"}  # type: ignore[operator]
     words = Page(render(MANIFEST | {"parameters": parameters})).words
-    assert f"several principals joins the most similar one, even if that {said}" in " ".join(words.split())
+    assert f"several principals joins the most similar one, even if another of them {said}" in " ".join(words.split())
 
 
 def with_counts(**counts: int) -> dict[str, object]:

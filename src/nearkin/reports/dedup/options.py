@@ -87,11 +87,11 @@ def meaning_of_keep(facts: DedupManifest, value: str, *, counts_white_space: boo
     counted = "white space counted" if counts_white_space else "white space counts only to break a tie"
     rule, _, column = value.partition(":")
     first, even_if = {
-        "longest": (f"the longest text first ({counted})", "is shorter"),
-        "shortest": (f"the shortest text first ({counted})", "is longer"),
-        "first": ("the order of reading", "comes later"),
-        "max": (f"the highest {column} first", f"has a lower {column}"),
-        "min": (f"the lowest {column} first", f"has a higher {column}"),
+        "longest": (f"the longest text first ({counted})", "is longer"),
+        "shortest": (f"the shortest text first ({counted})", "is shorter"),
+        "first": ("the order of reading", "comes earlier"),
+        "max": (f"the highest {column} first", f"has a higher {column}"),
+        "min": (f"the lowest {column} first", f"has a lower {column}"),
     }.get(rule, ("", ""))
     if not first or facts.is_against:
         return ""
@@ -99,7 +99,7 @@ def meaning_of_keep(facts: DedupManifest, value: str, *, counts_white_space: boo
         return f"the first document of a group is kept, in this order: {first}"
     return (
         f"the order in which principals are chosen: {first}; a document that matches several principals joins the most "
-        f"similar one, even if that {even_if}"
+        f"similar one, even if another of them {even_if}"
     )
 
 

@@ -146,8 +146,8 @@ def _unlike_sentence(added: Added, n: int) -> str:
     )
     return (
         f"{counted(n, 'changed document')} {have}: {names}. The id of a file is its path below the folder that you "
-        "add. If these are other documents, store all deliveries in a new collection, from "
-        "the folder that contains them: then each has an id of its own."
+        "add. If these are different documents, put all deliveries into one folder, and add that folder to a new "
+        "collection: then each document has an id of its own."
     )
 
 

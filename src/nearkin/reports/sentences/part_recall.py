@@ -24,7 +24,7 @@ def part_recall_sentences(recall: PartRecall, containment: float, tone: Tone = "
     >>> from nearkin.planning.part_recall import PartRecall
     >>> first, second = part_recall_sentences(PartRecall(0.0, 0.0, 59), 0.9)
     >>> first.text[:62], first.tone
-    ('Parts are found by sampled word 5-grams, about 1 in 32; none o', 'warning')
+    ('Parts are found by a sample of word 5-grams, about 1 in 32. Th', 'warning')
     >>> second.text[:77]
     'To search for them, with the text in FILE: nearkin dedup FILE --against COLLE'
     >>> print(*part_recall_sentences(PartRecall(0.9989, 0.9429, 100), 0.9), sep="\n")
@@ -33,9 +33,9 @@ def part_recall_sentences(recall: PartRecall, containment: float, tone: Tone = "
     """
     if recall.containing_texts == recall.parts == 0:
         yield Sentence(
-            "Parts are found by sampled word 5-grams, about 1 in 32; none of those of this short text was sampled. So "
-            "stored texts that contain this one, or are part of it, are found only if they are similar as a whole. "
-            "There may be others, which are not listed",
+            "Parts are found by a sample of word 5-grams, about 1 in 32. This text is short, and none of its 5-grams "
+            "is in the sample. So stored texts that contain this one, or are part of it, are found only if they are "
+            "similar as a whole. There may be others, which are not listed",
             "warning",
         )
         yield Sentence(
