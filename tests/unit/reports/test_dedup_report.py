@@ -204,7 +204,10 @@ def test_a_run_whose_groups_were_cut_anew_tells_of_the_search_of_the_run() -> No
     assert "how many were missed: the expected number is 0.4 (estimated recall 99.99%). To measure" in text
     assert "0.999 at 0.90" in text  # the dot
     assert "requested recall of 0.99" not in text
-    assert "the dot is the threshold, the dotted line the requested recall of 0.99." in render()
+    assert (
+        "dashed vertical line mark the threshold; the dotted horizontal line is the requested recall of 0.99."
+        in render()
+    )
     assert "chosen from the recall and the threshold of 0.80 of the run" in text
 
 
@@ -281,13 +284,13 @@ def test_a_search_without_bands_has_its_own_curve_and_the_dot_lies_on_it() -> No
 
     assert "found (line)" not in render(manifest)
     assert "0.800 at 0.80" in text
-    assert "finds a pair whose shorter text has just that length; the dot is the threshold" in text
+    assert "finds a pair whose shorter text has just that length; the dot and the dashed" in text
     assert "shorter ones exhaustively" not in text
     sized = render(manifest | {"plan": manifest["plan"] | {"exact_below": 94}}, curve=RecallCurve([0, 1], [0, 1]))
     assert (
         "Texts of at least 94 shingles are searched by a sample of their shingles, shorter ones exhaustively." in sized
     )
-    assert "finds a pair whose shorter text has 94 shingles; the dot is the threshold" in sized
+    assert "finds a pair whose shorter text has 94 shingles; the dot and the dashed" in sized
     assert "Each exact copy counts as one pair of similarity 1." in text
 
 

@@ -77,9 +77,11 @@ def _about_line(facts: DedupManifest, recall: RecallLine | None, curve: RecallCu
         which = f"Texts of at least {counted(shortest, 'shingle')}" if shortest else "Texts from some length on"
         rest = ", shorter ones exhaustively" if shortest > 1 else ""
         before = f" {which} are searched by a sample of their shingles{rest}."
-    line = f"{before} Line: the predicted probability that the search finds a pair{search}; the dot is the threshold"
-    asked = "" if recall.asked_for is None else f", the dotted line the requested recall of {recall.asked_for:g}"
-    return f"{line}{asked}."
+    line = f"{before} Line: the predicted probability that the search finds a pair{search}"
+    line += "; the dot and the dashed vertical line mark the threshold"
+    if recall.asked_for is not None:
+        line += f"; the dotted horizontal line is the requested recall of {recall.asked_for:g}"
+    return f"{line}."
 
 
 def _recall_line(facts: DedupManifest, curve: RecallCurve | None) -> RecallLine | None:

@@ -164,16 +164,16 @@ OPTIONS = {
         default="principal",
         panel=_KEPT,
         meaning={
-            "principal": "every member has at least the threshold's similarity to its group's principal; a pair with a "
-            "document outside the group merges nothing, and is counted as a bridge refused",
+            "principal": "every member has at least the threshold's similarity to its group's principal; a verified "
+            "pair of documents in different groups does not merge the groups, and is counted as a bridge refused",
             "component": "documents joined by any chain of verified pairs; two members may be less similar than the "
             "threshold, so each group states its lowest similarity",
         },
     ),
     "keep": DedupOption(
         help="Which document of a group is kept (its principal): the longest or shortest, first (on the command "
-        "line), max:COLUMN or min:COLUMN (numbers, dates or times). In lengths, white space and "
-        "passages of --ignore count only to break a tie. Of equal documents: the first by path and line.",
+        "line), max:COLUMN or min:COLUMN (numbers, dates or times). White space and passages "
+        "of --ignore add nothing to a length, except to break a tie. Of equal documents: the first by path and line.",
         default="longest",
         panel=_KEPT,
         meaning=meaning_of_keep,

@@ -34,8 +34,8 @@ def part_recall_sentences(recall: PartRecall, containment: float, tone: Tone = "
     if recall.containing_texts == recall.parts == 0:
         yield Sentence(
             "Parts are found by a sample of word 5-grams, about 1 in 32. This text is short, and none of its 5-grams "
-            "is in the sample. So stored texts that contain this one, or are part of it, are found only if they are "
-            "similar as a whole. There may be others, which are not listed",
+            "is in the sample. So a stored text that contains this one, or is part of it, may have been missed, "
+            "unless the two are similar as a whole",
             "warning",
         )
         yield Sentence(
