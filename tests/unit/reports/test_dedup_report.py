@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import dedup_pages
 from dedup_pages import MANIFEST, NOTHING, PAIR, Page, render
 from nearkin.errors import MissingExtraError
 from nearkin.reports.dedup.page import (
+    DroppedRow,
     GroupRow,
     MemberRow,
     PartRow,
@@ -227,14 +229,31 @@ def test_a_run_whose_groups_were_cut_anew_without_a_plan() -> None:
 def test_a_run_against_another_collection() -> None:
     other = {"path": "eval/questions.jsonl", "n_documents": 2000}
 
-    text = render(MANIFEST | {"against": [other]}, **NOTHING)
+    row = DroppedRow(
+        doc_id="page-1",
+        where="train.jsonl:2",
+        match_id="question-7",
+        match_where="eval/questions.jsonl:8",
+        similarity=0.9,
+        reason="near-duplicate",
+        text="Which river crosses the border?",
+        match_text="Which <b>river</b> crosses the border?",
+    )
+    twin = replace(row, doc_id="page-2", text=row.match_text)
+    text = render(MANIFEST | {"against": [other]}, **NOTHING, dropped=[row, twin])
+    table = " ".join(Page(text[text.index('<h2 id="matches">') :].partition("</section>")[0]).words.split())
 
     assert "12,345 documents against 2,000 others; 10,210 kept" in text
-    assert "eval/questions.jsonl" in text
-    assert "compared with those of the other set, not with one another" in text
+    assert "Showing 2 of 2,135, the most similar first; all of them are in documents.parquet." in table
+    assert "page-1 train.jsonl:2Which river crosses the border?question-7 eval/questions.jsonl:8Which <b>" in table
+    assert "page-2 train.jsonl:2Which <b>river</b> crosses the border?question-7 eval/questions.jsonl:80.900" in table
+    assert 'id="groups"' not in text
+    none = render(MANIFEST | {"against_counts": {}, "counts": {"documents": 3, "kept": 3}}, **NOTHING)
+    assert "<p>None: no document of the input matches a document of the other set.</p>" in none
     assert "run nearkin dedup on these results. To write a corpus without them, first repeat this run with" in text
     kept = {"path": "kept/1.jsonl", "input": 0, "size_bytes": 9, "sha256": "ab" * 32}
     text = render(MANIFEST | {"against": [other], "kept": [kept]}, **NOTHING)
+    assert "eval/questions.jsonl" in text
     assert "the kept documents, run nearkin dedup on the files in the folder kept.</p>" in text
     assert "on these results" not in text
 

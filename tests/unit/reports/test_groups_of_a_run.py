@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 
 from nearkin.manifests.dedup import REASONS
-from nearkin.reports.dedup.page import MemberRow
+from nearkin.reports.dedup.page import DroppedRow, MemberRow
+from nearkin.runs.batches import save_batch
+from nearkin.runs.spool import Chunk
 from nearkin.workflows.dedup.outcome import NO_ROW, GroupTable, Outcome
-from nearkin.workflows.dedup.reporting import first_problems, largest_groups
+from nearkin.workflows.dedup.reporting import first_problems, largest_groups, most_similar_dropped
 from nearkin.workflows.dedup.row_places import Places
 
 
@@ -94,6 +98,33 @@ def test_of_many_groups_and_members_the_first_are_listed() -> None:
 
 def test_no_groups_have_no_members() -> None:
     assert largest_groups(table([], []), outcome([0], [1.0], ["unique"]), places(["a"])) == []
+
+
+def test_of_documents_that_another_set_has_the_most_similar_are_listed_first(tmp_path: Path) -> None:
+    n, n_others = 130, 2
+    texts = ["a" * 5_000, *(f"text {i}" for i in range(1, n + n_others))]
+    save_batch(tmp_path / "chunk", pa.RecordBatch.from_pydict({"text": pa.array(texts, pa.large_string())}))
+    found = outcome(
+        [n, n + 1, 2, int(NO_ROW), *[n] * (n - 4)],
+        [0.9, 1.0, 1.0, np.nan, *[0.8] * (n - 4)],
+        ["near-duplicate", "exact copy", "unique", "empty", *["near-duplicate"] * (n - 4)],
+    )
+    names = places([f"d{i}" for i in range(n + n_others)])
+
+    rows = most_similar_dropped(found, names, (Chunk(tmp_path / "chunk", 0, n + n_others),))
+
+    assert [row.doc_id for row in rows] == ["d1", "d0", *(f"d{i}" for i in range(4, 102))]
+    assert rows[0] == DroppedRow(
+        doc_id="d1",
+        where="a.jsonl:2",
+        match_id="d131",
+        match_where="d131",
+        similarity=1.0,
+        reason="exact copy",
+        text="text 1",
+        match_text="text 131",
+    )
+    assert len(rows[1].text) < 5_000
 
 
 def test_what_is_told_of_the_input_names_a_line_only_where_there_are_lines() -> None:

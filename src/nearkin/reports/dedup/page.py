@@ -19,6 +19,7 @@ from nearkin.reports.quantities import elapsed_text
 
 __all__ = [
     "ByColumn",
+    "DroppedRow",
     "GroupRow",
     "MemberRow",
     "PartRow",
@@ -114,6 +115,33 @@ class GroupRow:
     is_lowest_exact: bool = True
     members: tuple[MemberRow, ...] = ()
     text: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DroppedRow:
+    """Document of the input that the other set has, with fields of ``documents.parquet``.
+
+    Parameters
+    ----------
+    doc_id, match_id : str or int
+        The document, and the one of the other set for which it was dropped.
+    where, match_where : str
+        Where each stands: ``mail/1.jsonl:1``.
+    similarity : float
+        In [0, 1].
+    reason : str
+    text, match_text : str
+        Their texts, or at least as much of them as the page shows.
+    """
+
+    doc_id: DocId
+    where: str
+    match_id: DocId
+    match_where: str
+    similarity: float
+    reason: str
+    text: str
+    match_text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,6 +255,7 @@ def render_dedup_report(
     run: RunNote | None = None,
     curve: RecallCurve | None = None,
     exceptions: Sequence[ShownException] = (),
+    dropped: Sequence[DroppedRow] = (),
     counts_white_space: bool = False,
 ) -> str:
     """Return the page ``report.html`` of a finished run; the same bytes for the same arguments.
@@ -260,6 +289,8 @@ def render_dedup_report(
         For a search that has no bands; with bands the curve follows from the manifest's plan.
     exceptions : sequence of ShownException
         The first of the documents that were extracted in part or not at all.
+    dropped : sequence of DroppedRow
+        Of a run against another set, the first documents that were dropped, in the order in which they are to be shown.
     counts_white_space : bool
         Whether ``keep`` compared lengths with white space, as earlier versions did.
 
@@ -298,6 +329,7 @@ def render_dedup_report(
         problems=problems,
         n_problems=n_problems,
         exceptions=exceptions,
+        dropped=dropped,
         sources=sources,
         by=by,
         thresholds=thresholds,

@@ -15,6 +15,7 @@ from nearkin.planning.search import SamplingPlan
 from nearkin.records import F64, I64, U32, Bool, Matches
 from nearkin.reports.dedup.page import (
     ByColumn,
+    DroppedRow,
     GroupRow,
     MemberRow,
     PartRow,
@@ -42,7 +43,9 @@ _N_CANDIDATES = 1_000
 _N_LEAST_ALIKE = 6
 _N_GROUPS = 20
 _N_MEMBERS = 25
+_N_DROPPED = 100
 _N_PROBLEMS = 50
+_LONGEST_BEGINNING = 1_000  # characters; a page shows fewer
 _BIN_EDGES = np.round(np.linspace(0.0, 1.0, 51), 2)
 
 
@@ -122,6 +125,7 @@ def write_report(
             run=_run_note(path.parent, manifest, data.elapsed_s),
             curve=data.curve,
             exceptions=first_exceptions(data.places.exceptions()),
+            dropped=most_similar_dropped(outcome, data.places, data.chunks) if manifest.is_against else (),
             counts_white_space=data.counts_white_space,
         )
 
@@ -213,6 +217,32 @@ def _members(rows: I64, outcome: Outcome, places: Places) -> tuple[MemberRow, ..
         )
         for i, (name, row) in enumerate(zip(places.names_at(rows), rows.tolist(), strict=True))
     )
+
+
+def most_similar_dropped(outcome: Outcome, places: Places, chunks: tuple[Chunk, ...]) -> list[DroppedRow]:
+    """Return the dropped documents most similar to one of another set; the earlier one first among equals."""
+    dropped = np.flatnonzero((outcome.principal != NO_ROW) & ~outcome.keep)
+    rows = dropped[np.argsort(-outcome.similarity[dropped], kind="stable")[:_N_DROPPED]]
+    matches = outcome.principal[rows].astype(np.int64)
+    names, texts = places.names_at(np.concatenate([rows, matches])), _beginnings(chunks, [*rows, *matches])
+    return [
+        DroppedRow(
+            doc_id=names[i],
+            where=places.shown_place(row),
+            match_id=names[len(rows) + i],
+            match_where=places.shown_place(match),
+            similarity=float(outcome.similarity[row]),
+            reason=REASONS[int(outcome.reason[row])],
+            text=texts[i],
+            match_text=texts[len(rows) + i],
+        )
+        for i, (row, match) in enumerate(zip(rows.tolist(), matches.tolist(), strict=True))
+    ]
+
+
+def _beginnings(chunks: tuple[Chunk, ...], rows: Sequence[int]) -> list[str]:
+    """Return the first characters of texts, each of which is read by itself: together they may need much memory."""
+    return [texts_of(chunks, [row])[0][:_LONGEST_BEGINNING] for row in rows]
 
 
 def first_problems(places: Places) -> list[ProblemRow]:
