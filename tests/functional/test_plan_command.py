@@ -247,6 +247,21 @@ def test_a_corpus_to_clean(tmp_path):
     assert "Each pair of near-duplicates adds about" in ended.out
 
 
+def test_a_plan_says_how_uncertain_its_numbers_are(tmp_path):
+    path = tmp_path / "sample.jsonl"
+    prose = Prose(2)
+    texts = [prose.text(300)] * 3 + [prose.text(300) for _ in range(7)]
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="utf-8")
+    told = planned("corpus", path, "--documents", "1000")
+    low, high = told["expected_candidates_range"]
+    assert (told["distinct_texts"], told["sample"]["compared"]) == (800, 8)
+    assert low <= told["plan"]["expected_candidates"] < high <= 800 * 799 / 2
+    said = " ".join(nearkin_here("plan", "corpus", path, "--documents", "1000").out.split())
+    assert "Distinct texts: at most 800. A sample shows few of the copies in a corpus; if there are more" in said
+    assert "Predicted number of unrelated pairs: 0 (0.0 per document), probably at most 34,200." in said
+    assert "Distinct texts" not in nearkin_here("plan", "corpus", path).out
+
+
 def test_a_sample_of_short_texts_is_not_searched_by_bands(tmp_path):
     path = tmp_path / "sample.jsonl"
     texts = [" ".join(f"w{i * j % 97}" for j in range(12)) for i in range(400)]
@@ -255,6 +270,7 @@ def test_a_sample_of_short_texts_is_not_searched_by_bands(tmp_path):
     told = planned("corpus", path, "--documents", "200M")["plan"]
     assert told["kind"] == "rare shingles"
     assert [told[name] for name in ("bands", "rows", "size", "expected_candidates")] == [None] * 4
+    assert planned("corpus", path, "--documents", "200M")["expected_candidates_range"] is None
     assert told["exact_below"] > 12
     result = nearkin.plan(path, n_documents=200_000_000)
     assert result.plan.to_pylist() == [told]
@@ -270,9 +286,15 @@ def test_a_sample_of_short_texts_is_not_searched_by_bands(tmp_path):
     some = "".join(json.dumps({"text": f"{i} " + " ".join(f"{i}x{j}" for j in range(900))}) + "\n" for i in range(40))
     path.write_text(some + path.read_text("utf-8") + '{"text": ""}\n{"text"', encoding="utf-8")
     said = " ".join(nearkin_here("plan", "corpus", path).out.split())
-    assert re.search(
-        r"of the texts have at least [\d,]+ shingles and are searched by bands\. The others are searched", said
+    [shares] = re.findall(
+        r"([\d.]+)% of the texts have at least ([\d,]+) shingles and are searched by bands\. ([\d.]+)% have at most"
+        r" ([\d,]+) shingles and are searched by their rare shingles, on average by ([\d.]+) of them per text",
+        said,
     )
+    by_bands, exact_below, by_rare, rare_up_to, n_keys = (float(one) for one in shares)
+    assert (by_bands, by_rare) == (99.3, 0.7)  # 1 of the 137 texts has few shingles
+    assert exact_below <= rare_up_to
+    assert 1 <= n_keys <= rare_up_to
     assert not re.search(r"\d,\d{3},\d{3}", said.partition("search:")[2])
     assert re.search(r"cost: about [^;]* unrelated pairs compared \(similarity below the threshold\)\.", said)
     assert "rarest shingles" not in said

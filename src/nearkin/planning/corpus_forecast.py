@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+import numpy as np
+
+from nearkin.kernels.chances import found_by_bands, found_by_sample
 from nearkin.planning.search import BandPlan, Sample, SamplingPlan
+
+_STANDARD_ERRORS = 2
+"""Standard errors on each side of an estimate, for 95% of the samples."""
+_UNSEEN = 3
+"""Pairs that 95% of the samples would show (rule of three)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +34,9 @@ class CorpusForecast:
     plan : BandPlan or SamplingPlan
     n_band_keys, n_other_keys : float
         Mean number of keys per text: bands, and shingles.
+    rare_up_to : int
+        Number of shingles up to which texts are searched by their rare shingles. With bands, those of this size that
+        are long enough are searched by bands, too.
     """
 
     n_documents: int
@@ -36,6 +48,7 @@ class CorpusForecast:
     plan: BandPlan | SamplingPlan
     n_band_keys: float
     n_other_keys: float
+    rare_up_to: int
 
     @property
     def is_sampling(self) -> bool:
@@ -46,3 +59,33 @@ class CorpusForecast:
     def share_by_bands(self) -> float:
         """Share of the texts that are found by bands."""
         return self.n_band_keys / self.plan.bands if isinstance(self.plan, BandPlan) else 0.0
+
+    @property
+    def share_by_rare(self) -> float:
+        """Share of the texts that are searched by their rare shingles."""
+        return float((self.sample.sizes <= self.rare_up_to).mean()) if len(self.sample.sizes) else 0.0
+
+    def candidates_range(self) -> tuple[float, float]:
+        """Return a range that contains the number of unrelated pairs for about 95% of the samples.
+
+        The standard error is that of a mean over pairs, from the means of the texts (W. Hoeffding, 1948), and the range
+        that of a log-normal distribution. Pairs that are too rare for the sample are added to its upper end. If every
+        pair of the corpus was compared, there is no range.
+        """
+        sample, expected = self.sample, self.plan.expected_candidates
+        unseen, n = _UNSEEN * sample.scale, len(sample.sizes)
+        if sample.scale <= 1:
+            return expected, expected
+        if not expected or n < _UNSEEN:
+            return 0.0, min(expected + unseen, sample.n_pairs)
+        chance = (
+            found_by_bands(sample.similarity, self.plan.bands, self.plan.rows)
+            if isinstance(self.plan, BandPlan)
+            else found_by_sample(sample.n_common, self.plan.rate)
+        )
+        chance[sample.is_match] = 0.0
+        a, b = np.triu_indices(n, 1)
+        of_text = np.bincount(a, chance, n) + np.bincount(b, chance, n)
+        error = 2 * float(of_text.std(ddof=1) / of_text.mean()) / math.sqrt(n)
+        factor = math.exp(_STANDARD_ERRORS * error)
+        return expected / factor, min(max(expected * factor, expected + unseen), sample.n_pairs)

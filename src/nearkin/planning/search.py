@@ -12,7 +12,7 @@ from nearkin.errors import ParameterError
 from nearkin.kernels.chances import found_by_bands, found_by_sample
 from nearkin.planning.curve import bands_for
 from nearkin.planning.sketch_recall import SketchRecall
-from nearkin.records import F64, I64, U32
+from nearkin.records import F64, I64, U32, Bool
 
 MAX_SLOTS = 4096
 _MAX_ROWS = 32
@@ -113,7 +113,7 @@ class SamplingPlan:
         return np.where(n_smaller < self.exact_below, 1.0, found_by_sample(n_common, self.rate))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
     """Sampled properties of a corpus, for the plan.
 
@@ -126,7 +126,10 @@ class Sample:
     sizes : int64 array, shape (n_sampled,)
         Shingle counts of the sampled documents.
     similarity, n_common : float64 and int64 arrays, shape (n_sampled_pairs,)
-        Jaccard similarity and common shingles of the sampled pairs that may match.
+        Jaccard similarity and common shingles of the sampled pairs that may match. In a sample of one corpus: those of
+        each text with the ones after it.
+    is_match : bool array, shape (n_sampled_pairs,)
+        Whether each of these pairs matches, by the measure of the search.
     """
 
     n_documents: int
@@ -134,11 +137,21 @@ class Sample:
     sizes: I64
     similarity: F64
     n_common: I64
+    is_match: Bool
 
     @classmethod
-    def of_one(cls, n_documents: int, sizes: I64, similarity: F64, n_common: I64) -> Sample:
-        """Make a sample of one corpus, in which any two documents may match."""
-        return cls(n_documents, n_documents * (n_documents - 1) / 2, sizes, similarity, n_common)
+    def of_one(
+        cls, n_documents: int, sizes: I64, similarity: F64, n_common: I64, is_match: Bool | None = None
+    ) -> Sample:
+        """Make a sample of one corpus, in which any two documents may match; by default, none of the sample do."""
+        return cls(
+            n_documents=n_documents,
+            n_pairs=n_documents * (n_documents - 1) / 2,
+            sizes=sizes,
+            similarity=similarity,
+            n_common=n_common,
+            is_match=np.zeros(len(similarity), np.bool_) if is_match is None else is_match,
+        )
 
     @property
     def scale(self) -> float:
@@ -216,10 +229,11 @@ def plan_sampling(threshold: float, recall: float, sample: Sample) -> SamplingPl
     for exact_below in _sizes_to_try(sample):
         n_common = _n_common_at(threshold, exact_below)
         rate = min(1.0, math.ceil((1.0 - (1.0 - recall) ** (1.0 / n_common)) * 1e5) / 1e5)
-        candidates = float(found_by_sample(sample.n_common, rate).sum()) * sample.scale
+        found = found_by_sample(sample.n_common, rate)
         reached = float(found_by_sample(n_common, rate))
-        plan = SamplingPlan(rate, reached, candidates, exact_below)
-        plans.append((_cost_of_sampling(plan, threshold, sample), plan))
+        plan = SamplingPlan(rate, reached, float(found[~sample.is_match].sum()) * sample.scale, exact_below)
+        # matches cost, too, but are none of the unrelated pairs
+        plans.append((_cost_of_sampling(plan, threshold, sample, float(found.sum()) * sample.scale), plan))
     return min(plans, key=lambda one: one[0])[1]
 
 
@@ -244,7 +258,7 @@ def _n_common_at(threshold: float, n_smaller: int) -> int:
     return max(1, math.ceil(threshold * n_smaller - 1e-9))
 
 
-def _cost_of_sampling(plan: SamplingPlan, threshold: float, sample: Sample) -> float:
+def _cost_of_sampling(plan: SamplingPlan, threshold: float, sample: Sample, candidates: float) -> float:
     """Return nanoseconds for the whole corpus."""
     small = sample.sizes[(sample.sizes > 0) & (sample.sizes < plan.exact_below)]
     n_sampled = plan.rate * float(sample.sizes.sum() - small.sum())
@@ -254,7 +268,7 @@ def _cost_of_sampling(plan: SamplingPlan, threshold: float, sample: Sample) -> f
     keys = NS_KEY * (n_sampled + KEYS_OF_A_LEAD * n_leading)
     scale = sample.n_documents / max(len(sample.sizes), 1)
     pair = NS_PAIR + NS_PAIR_SHINGLE * sample.mean_size
-    return scale * (second_look + keys) + plan.expected_candidates * pair
+    return scale * (second_look + keys) + candidates * pair
 
 
 def _cost(bands: int, rows: int, candidates: float, sample: Sample) -> float:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from nearkin.errors import ParameterError
-from nearkin.kernels.chances import found_by_bands
+from nearkin.kernels.chances import found_by_bands, found_by_sample
 from nearkin.planning.curve import bands_for, missed
 from nearkin.planning.search import MAX_SLOTS, Sample, plan_bands, plan_sampling
 from nearkin.planning.sketch_recall import SketchRecall
@@ -56,6 +58,16 @@ def test_a_plan_for_nothing():
     assert 0 < plan_sampling(0.8, 0.99, nothing).rate <= 1
     empty_texts = Sample.of_one(3, np.zeros(3, np.int64), np.zeros(3), np.zeros(3, np.int64))
     assert plan_sampling(0.8, 0.99, empty_texts).recall_at_threshold >= 0.99
+
+
+def test_matches_are_no_unrelated_pairs_of_a_search_by_sampled_shingles_and_leave_the_plan_as_it_is():
+    n_common = np.arange(4950) % 300
+    sample = Sample.of_one(1000, np.full(100, 300), n_common / 300, n_common, n_common >= 240)
+    plan = plan_sampling(0.8, 0.99, sample)
+    of_no_match = plan_sampling(0.8, 0.99, replace(sample, is_match=n_common < 0))
+    assert (plan.rate, plan.exact_below) == (of_no_match.rate, of_no_match.exact_below)
+    found = found_by_sample(n_common, plan.rate) * 1000 * 999 / 2 / 4950
+    assert plan.expected_candidates == pytest.approx(found[n_common < 240].sum())
 
 
 def test_what_cannot_be_reached_is_refused_with_what_helps():

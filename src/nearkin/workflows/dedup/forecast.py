@@ -10,6 +10,7 @@ import numpy as np
 from nearkin.errors import SourceError
 from nearkin.nouns import first_of
 from nearkin.planning.corpus_forecast import CorpusForecast
+from nearkin.planning.search import BandPlan
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.runs.spool import SPOOL, Spool
@@ -61,7 +62,7 @@ def forecast(
         check_not_too_many(n_documents)
         n_texts = max(1, round(n_documents * corpus.n_nodes / len(corpus)))
         with meter.stage("compare", 0, "steps"):
-            sample = look_ahead(corpus, n_texts, options.shingle)
+            sample = look_ahead(corpus, n_texts, options)
         n_bytes = sum(chunk.path.stat().st_size for chunk in corpus.chunks)
     plan = plan_search(sample, options)
     n_band_keys, n_other_keys = keys_a_text(sample, plan, options)
@@ -75,6 +76,7 @@ def forecast(
         plan=plan,
         n_band_keys=n_band_keys,
         n_other_keys=n_other_keys,
+        rare_up_to=plan.exact_up_to(options.threshold) if isinstance(plan, BandPlan) else plan.exact_below - 1,
     )
 
 
@@ -90,6 +92,7 @@ def forecast_as_stored(told: CorpusForecast, options: DedupOptions) -> dict[str,
     return {
         "documents": told.n_documents,
         "distinct_texts": told.n_texts,
+        "expected_candidates_range": None if plan["expected_candidates"] is None else list(told.candidates_range()),
         "parameters": options.in_words(),
         "plan": plan,
         "keys_of_bands_a_text": told.n_band_keys,

@@ -133,7 +133,7 @@ def find(
     corpus, places = collect(inputs, others, spool, options, rules=rules, resources=resources, meter=meter)
     tell_of_long_documents(corpus, places, resources, meter.progress)
     with meter.stage("plan", 0, "steps") as progress:
-        plan = plan_search(look(corpus, options.shingle), options)
+        plan = plan_search(look(corpus, options), options)
         progress.say(plan_in_words(plan, options))
     search = _search(corpus, options, plan, work, resources)
     sizes = search.shingle_all(meter)

@@ -10,17 +10,17 @@ import pyarrow as pa
 
 from nearkin.kernels.sketch import round_constants
 from nearkin.planning.search import Sample
-from nearkin.records import I64, U64, Bool
+from nearkin.records import I64, U64, Bool, Matches
 from nearkin.runs.spool import texts_of
-from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.search.exhaustive import common_counts
 from nearkin.workflows.dedup.corpus import Corpus
+from nearkin.workflows.dedup.options import DedupOptions
 
 _LEAST, _MOST = 300, 2_000
 _MAX_CHARACTERS = 32 << 20
 
 
-def look(corpus: Corpus, shingle: Shingling) -> Sample:
+def look(corpus: Corpus, options: DedupOptions) -> Sample:
     """Compare a sample of texts with one another, exactly.
 
     The sample is spread evenly over the reading order, and is the same in every run. A larger collection has more
@@ -30,15 +30,15 @@ def look(corpus: Corpus, shingle: Shingling) -> Sample:
     nodes = chosen_nodes(n_mine, corpus.n_nodes - n_mine)
     nodes = compared(nodes, corpus.n_characters[corpus.first_row[nodes]])
     texts = texts_of(corpus.chunks, corpus.first_row[nodes].tolist())
-    return sample_of(texts, nodes < n_mine, n_mine, corpus.n_nodes, shingle, is_against=corpus.is_against)
+    return sample_of(texts, nodes < n_mine, n_mine, corpus.n_nodes, options, is_against=corpus.is_against)
 
 
-def look_ahead(corpus: Corpus, n_texts: int, shingle: Shingling) -> Sample:
+def look_ahead(corpus: Corpus, n_texts: int, options: DedupOptions) -> Sample:
     """Return the sample that `look` would take from a similar collection of ``n_texts``, at least as many as here."""
     nodes = _spread(corpus.n_nodes, n_texts)
     nodes = compared(nodes, corpus.n_characters[corpus.first_row[nodes]])
     texts = texts_of(corpus.chunks, corpus.first_row[nodes].tolist())
-    return sample_of(texts, np.ones(len(nodes), np.bool_), n_texts, n_texts, shingle, is_against=False)
+    return sample_of(texts, np.ones(len(nodes), np.bool_), n_texts, n_texts, options, is_against=False)
 
 
 def chosen_nodes(n_mine: int, n_others: int) -> U64:
@@ -53,7 +53,7 @@ def compared(nodes: U64, n_characters: I64) -> U64:
 
 
 def sample_of(
-    texts: Sequence[str], is_mine: Bool, n_mine: int, n_nodes: int, shingle: Shingling, *, is_against: bool
+    texts: Sequence[str], is_mine: Bool, n_mine: int, n_nodes: int, options: DedupOptions, *, is_against: bool
 ) -> Sample:
     """Compare the chosen texts of a collection.
 
@@ -65,23 +65,26 @@ def sample_of(
         Whether each text is to be cleaned, rather than of the other set.
     n_mine, n_nodes : int
         Numbers of texts to clean, and of all texts.
-    shingle : Shingling
+    options : DedupOptions
     is_against : bool
         Whether pairs go across only.
     """
-    sets = shingle.sets(pa.array(texts, pa.large_string()))
+    sets = options.shingle.sets(pa.array(texts, pa.large_string()))
     a, b = np.triu_indices(len(sets), 1)
     if is_against:
         crosses = is_mine[a] & ~is_mine[b]
         a, b = a[crosses], b[crosses]
     n_common = common_counts(sets)[a, b]
     union = sets.sizes[a] + sets.sizes[b] - n_common
+    n_shingles = np.maximum(sets.sizes, 1)
+    columns = (a, b, n_common, n_shingles[a], n_shingles[b])
     return Sample(
-        n_nodes,
-        n_mine * (n_nodes - n_mine) if is_against else n_mine * (n_mine - 1) / 2,
-        sets.sizes,
-        n_common / np.maximum(union, 1),
-        n_common,
+        n_documents=n_nodes,
+        n_pairs=n_mine * (n_nodes - n_mine) if is_against else n_mine * (n_mine - 1) / 2,
+        sizes=sets.sizes,
+        similarity=n_common / np.maximum(union, 1),
+        n_common=n_common,
+        is_match=options.is_match(Matches(*(column.astype(np.uint32) for column in columns))),
     )
 
 

@@ -21,7 +21,7 @@ _A_SECOND, _TOO_MANY_CORE_DAYS = 1_000_000, 1_000
 
 def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Sentence]:
     """Describe the sample, the plan (given in words), and its certainty."""
-    n_compared, each = len(told.sample.sizes), told.plan.expected_candidates / told.n_documents
+    n_compared = len(told.sample.sizes)
     mean_size = f"{counted(round(told.sample.mean_size), 'shingle')} on average"
     sample = f"the {counted(told.n_sampled, 'document')} of the sample"
     if told.n_without_text:
@@ -36,28 +36,19 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
         f"{other}, assumed to be like {sample}",
         strong=f"Corpus: {counted(told.n_documents, 'document')}",
     )
+    if told.n_documents > told.n_sampled:
+        yield Sentence(
+            f"Distinct texts: at most {many_text(told.n_texts)}. A sample shows few of the copies in a corpus; if "
+            "there are more copies, fewer pairs are compared.",
+            "quiet",
+        )
     yield Sentence(f"{planned}.")
-    if isinstance(told.plan, BandPlan) and told.n_other_keys:
-        by_bands, n_keys = told.share_by_bands, told.n_other_keys / (1 - told.share_by_bands)
-        if by_bands:
-            yield Sentence(
-                f"{rough_share_text(by_bands)} of the texts have at least "
-                f"{counted(told.plan.exact_below, 'shingle')} and are searched by bands. The others are searched by "
-                f"their rare shingles, on average by {n_keys:,.1f} of them per text."
-            )
-        else:
-            recall = share_percent_text(told.plan.recall_at_threshold)  # a minimum
-            yield Sentence(
-                f"Each text is searched by its rare shingles, on average by {n_keys:,.1f} of them. The number of "
-                f"unrelated pairs compared in this search is not predicted. If the corpus has longer "
-                f"texts, their recall at the threshold is at least {recall}."
-            )
+    yield from _ways_to_search(told)
     if told.is_sampling or told.share_by_bands:
         n_unrelated, by = told.plan.expected_candidates, "sampled shingles" if told.is_sampling else "bands"
-        number = f"Predicted number of unrelated pairs: {many_text(n_unrelated)} ({each:,.1f} per document)."
-        if told.n_other_keys:
-            compared = f"{many_text(n_unrelated)} unrelated pairs would be compared ({each:,.1f} per document)"
-            number = f"If all texts were searched by {by}, {compared}."
+        number = f"Predicted number of unrelated pairs: {_number_text(told)}."
+        if told.n_other_keys and told.share_by_bands < 1:
+            number = f"If all texts were searched by {by}, the number of unrelated pairs would be {_number_text(told)}."
         yield Sentence(
             f"{number} This prediction is from {counted(n_compared, 'sampled text')}, compared with one another. The "
             "number grows with the square of the number of documents.",
@@ -75,6 +66,39 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
                 "warning",
             )
     yield Sentence("The number of near-duplicates is not predicted.", "quiet")
+
+
+def _ways_to_search(told: CorpusForecast) -> Iterator[Sentence]:
+    """Describe which texts are searched by bands and by rare shingles, if some are searched by rare shingles."""
+    if not isinstance(told.plan, BandPlan) or not told.n_other_keys:
+        return
+    by_bands, n_keys = told.share_by_bands, told.n_other_keys / told.share_by_rare
+    if by_bands:
+        yield Sentence(
+            f"{rough_share_text(by_bands)} of the texts have at least "
+            f"{counted(told.plan.exact_below, 'shingle')} and are searched by bands. "
+            f"{rough_share_text(told.share_by_rare)} have at most {counted(told.rare_up_to, 'shingle')} and are "
+            f"searched by their rare shingles, on average by {n_keys:,.1f} of them per text; those in both ranges "
+            "are searched in both ways."
+        )
+    else:
+        recall = share_percent_text(told.plan.recall_at_threshold)  # a minimum
+        yield Sentence(
+            f"Each text is searched by its rare shingles, on average by {n_keys:,.1f} of them. The number of "
+            f"unrelated pairs compared in this search is not predicted. If the corpus has longer "
+            f"texts, their recall at the threshold is at least {recall}."
+        )
+
+
+def _number_text(told: CorpusForecast) -> str:
+    """Write the predicted number of unrelated pairs, the number per document, and the range."""
+    n_unrelated, (low, high) = told.plan.expected_candidates, told.candidates_range()
+    each = n_unrelated / told.n_documents
+    per_document = f"{each:,.1f}" if each >= 0.05 or not each else "under 0.1"
+    number = f"{many_text(n_unrelated)} ({per_document} per document)"
+    if many_text(low) == many_text(high):
+        return number
+    return f"{number}, probably {f'{many_text(low)} to' if low >= 1 else 'at most'} {many_text(high)}"
 
 
 def sample_sentences(told: CorpusForecast) -> Iterator[Sentence]:

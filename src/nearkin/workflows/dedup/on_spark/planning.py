@@ -45,9 +45,7 @@ def look(
     n_characters = np.array([_value_at(partitions, "n_characters", row) for row in rows.tolist()], np.int64)
     is_compared = np.isin(nodes, compared(nodes, n_characters))
     nodes, rows = nodes[is_compared], rows[is_compared]
-    return sample_of(
-        texts_of(chunks, rows), nodes < n_of_mine, n_of_mine, n_nodes, options.shingle, is_against=is_against
-    )
+    return sample_of(texts_of(chunks, rows), nodes < n_of_mine, n_of_mine, n_nodes, options, is_against=is_against)
 
 
 def _value_at(partitions: Partitions, column: str, row: int) -> int:
