@@ -62,7 +62,9 @@ def matter(place) -> str:
 
 def listed(path: Path) -> dict[str, str]:
     with path.open(newline="") as file:
-        rows = [(one["id"], one["exception"]) for one in csv.DictReader(file)]
+        lines = list(csv.DictReader(file))
+    assert [one["id"] for one in lines] == [one["name"] for one in lines]
+    rows = [(one["id"], one["exception"]) for one in lines]
     assert len(rows) == len(dict(rows))
     return dict(rows)
 

@@ -194,7 +194,7 @@ def test_an_empty_document_that_repeats_an_id_has_both_sentences(tmp_path):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "empty.txt").write_text("")
         (tmp_path / folder / "note.txt").write_text(FIRST if folder == "e1" else SECOND)
-    rows = ['{"id": "a", "text": "It was"}', '{"id": "a", "text": ""}', '{"id": "a"}', '{"id": "b", "text": ""}']
+    rows = ['{"id": "a", "text": "It was"}', '{"id": "a", "text": ""}', '{"id": "a"}', '{"id": "b", "text": ""}', "{}"]
     (tmp_path / "rep.jsonl").write_text("\n".join(rows) + "\n")
     ended = nearkin_here("dedup", "e1", "e2", "--out", "folders", "--no-report", cwd=tmp_path)
     assert ended.code == 0, ended.err
@@ -209,11 +209,16 @@ def test_an_empty_document_that_repeats_an_id_has_both_sentences(tmp_path):
     options = ("--out", "records", "--no-report", "--max-unreadable", "1")
     assert nearkin_here("dedup", "rep.jsonl", *options, cwd=tmp_path).code == 0
     earlier = "the id 'a' was already used at rep.jsonl:1; this document is called a"
-    assert {row[0]: row[4] for row in listed(tmp_path / "records/exceptions.csv")[:-1]} == {
-        "a (rep.jsonl:2)": f"{nothing}; {earlier} (rep.jsonl:2)",
-        "a (rep.jsonl:3)": f"the object has no key 'text'; {earlier} (rep.jsonl:3)",
-        "b": nothing,
-    }
+    with (tmp_path / "records/exceptions.csv").open(newline="") as file:
+        told = [(row["id"], row["name"], row["sentence"]) for row in csv.DictReader(file)]
+    assert told == [
+        ("a", "a (rep.jsonl:2)", f"{nothing}; {earlier} (rep.jsonl:2)"),
+        ("a", "a (rep.jsonl:3)", f"the object has no key 'text'; {earlier} (rep.jsonl:3)"),
+        ("b", "b", nothing),
+        ("", "rep.jsonl:5", "the object has no key 'text'"),
+    ]
+    documents = pq.read_table(tmp_path / "records/documents.parquet").to_pylist()
+    assert [(row["id"] or "", row["name"]) for row in documents[1:]] == [row[:2] for row in told]
     assert nearkin_here("regroup", "records", "--out", "again", "--threshold", "0.8", cwd=tmp_path).code == 0
     assert listed(tmp_path / "again/exceptions.csv") == listed(tmp_path / "records/exceptions.csv")
 
@@ -264,7 +269,8 @@ def test_pairs_and_signatures_have_exceptions(folder, tmp_path):
     assert ended.code == 0, ended.err
     assert (tmp_path / "case-exceptions.csv").read_text().splitlines() == lines
     blank = hashlib.sha256((folder / "blank.txt").read_bytes()).hexdigest()
-    assert lines[2].endswith(f",text,{blank},1,blank.txt,1")  # a text that was not extracted has the bytes of its file
+    # a text that was not extracted has the bytes of its file
+    assert lines[2].endswith(f",text,{blank},1,blank.txt,1,blank.txt")
     told = nearkin_here("dedup", folder, "--out", tmp_path / "dedup", "-q", "--no-report")
     assert told.code == 0, told.err
     assert (tmp_path / "dedup/exceptions.csv").read_text().splitlines() == lines

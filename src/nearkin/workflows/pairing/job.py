@@ -38,7 +38,7 @@ from nearkin.workflows.pairing.tables import (
 from nearkin.workflows.pairing.translated import TranslatedDocuments
 from nearkin.workflows.reading.collection_exceptions import all_exceptions
 from nearkin.workflows.reading.describing import not_read_files
-from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, write_exceptions
+from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, named_as_in, write_exceptions
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.snapshots import snapshots_of
 from nearkin.workflows.reading.texts import Texts
@@ -143,8 +143,14 @@ def pair_files(
             record = replace(record, left=left, right=right)
             exceptions = [
                 line
-                for side in sides
-                for line in lines_with_digests(all_exceptions(side), side.places, side.sources, resources, meter)
+                for side, read in zip(sides, (prepared.left, prepared.right), strict=True)
+                for line in lines_with_digests(
+                    named_as_in(read.documents, all_exceptions(side), side.places),
+                    side.places,
+                    side.sources,
+                    resources,
+                    meter,
+                )
             ]
             if exceptions:
                 write_exceptions(directory.path / EXCEPTIONS_FILE, exceptions)

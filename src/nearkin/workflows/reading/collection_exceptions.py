@@ -32,7 +32,7 @@ def exceptions_of_collections(sources: Sequence[Source], known: Sequence[Excepti
     found = list[ExceptionRow]()
     for number, source in enumerate(sources):
         if isinstance(source, StoredSource) and source.format == "collection":
-            listed = {one.doc_id for one in known if one.source == number}
+            listed = {one.given_id for one in known if one.source == number}
             found += [listed_exception(one, number) for one in _without_document(source) if one.doc_id not in listed]
     return found
 
@@ -53,6 +53,7 @@ def listed_exception(one: StoredException, source: int) -> ExceptionRow:
     """Return a stored exception as it is listed in ``exceptions.csv``, without a place."""
     return ExceptionRow(
         doc_id=one.doc_id,
+        given_id=one.doc_id,
         parent=one.parent,
         exception=one.exception,
         is_partial=one.is_partial,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 EXCEPTIONS_FILE = "exceptions.csv"
 _HEADER = (
-    "id", "parent", "exception", "is_partial", "sentence", "kind", "sha256", "size_bytes", "source", "line",
+    "id", "parent", "exception", "is_partial", "sentence", "kind", "sha256", "size_bytes", "source", "line", "name",
 )  # fmt: skip
 
 
@@ -40,6 +40,9 @@ class ExceptionRow:
     Parameters
     ----------
     doc_id : str
+        Its name, which every document has.
+    given_id : str or None
+        Its id; None if it has none, as in ``documents.parquet``.
     parent : str or None
     exception : str
     is_partial : bool
@@ -56,6 +59,7 @@ class ExceptionRow:
     """
 
     doc_id: str
+    given_id: str | None
     parent: str | None
     exception: str
     is_partial: bool
@@ -93,6 +97,7 @@ def exceptions_in(prepared: pa.RecordBatch, sources: I64) -> Iterator[ExceptionR
             said,
             "empty" if said is None else "unreadable",
             doc_id=prepared["doc_id"][row].as_py(),
+            given_id=prepared["doc_id"][row].as_py() if prepared["has_id"][row].as_py() else None,
             parent=prepared[PARENT][row].as_py() if PARENT in names else None,
             place=(int(sources[row]), prepared["line"][row].as_py()),
         )
@@ -104,6 +109,7 @@ def exception_row(
     without: str,
     *,
     doc_id: str,
+    given_id: str | None,
     parent: str | None,
     place: tuple[int, int],
 ) -> ExceptionRow:
@@ -117,8 +123,8 @@ def exception_row(
         Why it has no text.
     without : str
         The exception, if its origin has none: "unreadable" or "empty".
-    doc_id : str
-    parent : str or None
+    doc_id, given_id, parent
+        See `ExceptionRow`.
     place : tuple of int
         Number of its source, and place in it.
     """
@@ -129,6 +135,7 @@ def exception_row(
         said = [NO_TEXT, warnings]
     return ExceptionRow(
         doc_id=doc_id,
+        given_id=given_id,
         parent=parent,
         exception=exception or without,
         is_partial=is_partial,
@@ -162,9 +169,34 @@ def exception_lines(
         if one.kind is None and (file := files.get(one.source)) is not None and file.format in FORMATS:
             kind = "text" if file.format == WholeFile.name else file.format
             own = (kind_of_plain(kind, one.sentence), file.sha256, file.size_bytes)
-        told = (one.doc_id, one.parent, one.exception, str(one.is_partial).lower(), one.sentence)
-        lines.append((*told, *own, names[one.source], one.line))
+        told = (one.given_id, one.parent, one.exception, str(one.is_partial).lower(), one.sentence)
+        lines.append((*told, *own, names[one.source], one.line, one.doc_id))
     return lines
+
+
+def named_as_in(documents: pa.Table, found: Sequence[ExceptionRow], places: Sequence[str]) -> list[ExceptionRow]:
+    """Return exceptions with the ids and names of their documents, which are known when all documents were read.
+
+    Parameters
+    ----------
+    documents : Table
+        ``id``, ``name``, ``source``, ``line``.
+    found : sequence of ExceptionRow
+    places : sequence of str
+        Name of each source in ``source``.
+    """
+    sources, lines = {places[one.source] for one in found}, {one.line for one in found} - {None}
+    is_one = pc.and_(
+        pc.is_in(documents["source"], pa.array(sources, pa.large_string())),
+        pc.is_in(documents["line"], pa.array(lines, pa.int64())),
+    )
+    named = dict[tuple[str, int, str], tuple[str | None, str]]()
+    for row in documents.select(["source", "line", "id", "name"]).filter(is_one).to_pylist():
+        given = None if row["id"] is None else str(row["id"])
+        # a document that repeats an id has another name, which was not known when it was read
+        named[row["source"], row["line"], row["name"] if given is None else given] = given, row["name"]
+    told = [named.get((places[one.source], one.line or 0, one.doc_id), (one.given_id, one.doc_id)) for one in found]
+    return [replace(one, given_id=given, doc_id=name) for one, (given, name) in zip(found, told, strict=True)]
 
 
 def lines_with_digests(
@@ -222,7 +254,8 @@ def read_exceptions_beside(path: Path, names: Sequence[str]) -> tuple[list[Excep
             known.append(source)
         found.append(
             ExceptionRow(
-                doc_id=str(told["id"]),
+                doc_id=str(told["id"]),  # all have ids: they are of collections
+                given_id=told["id"],
                 parent=told["parent"],
                 exception=str(told["exception"]),
                 is_partial=told["is_partial"] == "true",

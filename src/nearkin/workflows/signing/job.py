@@ -22,7 +22,7 @@ from nearkin.stages.signatures.statistics import Statistics
 from nearkin.workflows.reading.collection_exceptions import all_exceptions
 from nearkin.workflows.reading.describing import not_read_files
 from nearkin.workflows.reading.distinct_ids import with_distinct_names
-from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, write_exceptions
+from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, named_as_in, write_exceptions
 from nearkin.workflows.reading.problems import check_readable, damaged_files
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.snapshots import Snapshots, check_unchanged, snapshots_of
@@ -88,7 +88,7 @@ def sign(
     if out is not None:
         with published(out) as aside:
             file.save(aside)
-        _write_exceptions(texts, exceptions_beside(out), resources, meter)
+        _write_exceptions(texts, file.documents, exceptions_beside(out), resources, meter)
     n_unreadable = sum(some.num_rows - some["problem"].null_count for some in documents)
     record = _record(file, done, n_unreadable, damaged_files(documents), meter.elapsed_s)
     return file, replace(record, not_read=not_read_files(texts.not_read))
@@ -99,9 +99,10 @@ def exceptions_beside(out: Path) -> Path:
     return out.with_name(f"{out.stem}-{EXCEPTIONS_FILE}")
 
 
-def _write_exceptions(texts: Texts, path: Path, resources: Resources, meter: Meter) -> None:
+def _write_exceptions(texts: Texts, documents: pa.Table, path: Path, resources: Resources, meter: Meter) -> None:
     """Write the exceptions, if there are any, or if an earlier list would be taken for that of these signatures."""
-    lines = lines_with_digests(all_exceptions(texts), texts.places, texts.sources, resources, meter)
+    found = named_as_in(documents, all_exceptions(texts), texts.places)
+    lines = lines_with_digests(found, texts.places, texts.sources, resources, meter)
     if lines or path.exists():
         write_exceptions(path, lines)
 

@@ -21,7 +21,7 @@ from nearkin.stages.documents.formats import holding
 from nearkin.workflows.dedup.origins import with_exceptions
 from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
 from nearkin.workflows.reading.describing import describe, not_read_files
-from nearkin.workflows.reading.exceptions import ExceptionRow, write_exceptions_in
+from nearkin.workflows.reading.exceptions import ExceptionRow, named_as_in, write_exceptions_in
 from nearkin.workflows.reading.inputs import file_inputs
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.resolving import check_inputs
@@ -93,7 +93,7 @@ def thread_files(
             write_threads(directory.path / TABLE, rows, read)
         inputs = describe(sources, Resources(), meter)
         beside = exceptions_of_collections(sources, texts.exceptions)
-        exceptions = [*texts.exceptions, *beside]
+        exceptions = named_as_in(read.documents, [*texts.exceptions, *beside], texts.places)
         write_exceptions_in(directory.path, exceptions, texts.places, dict(enumerate(inputs)))
         inputs = [replace(one, n_documents=n) for one, n in zip(inputs, read.n_by_source, strict=True)]
         manifest = _manifest(asked, options, inputs, texts, read, tally, beside)
