@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-AdviceKind = Literal["encoding", "member", "damage", "read only", "busy", "write kept"]
+AdviceKind = Literal[
+    "encoding", "size", "limit", "member", "damage", "stop", "read only", "busy", "write kept", "command", "group",
+    "groups", "undo",
+]  # fmt: skip
 """Subjects of advice, by which other words are chosen for it."""
 
 
@@ -63,13 +66,14 @@ class NamedParameter:
 
 @dataclass(frozen=True, slots=True)
 class CommandLineAdvice:
-    """A piece of a message about an option that Python does not have; it is left out there."""
+    """A piece of a message about an option, with other words for Python; it is left out there if there are none."""
 
     text: str
+    in_python: str = ""
 
     def spelt(self, *, in_python: bool) -> str:
-        """Return the text; nothing for Python."""
-        return "" if in_python else self.text
+        """Return the text for the command line or for Python."""
+        return self.in_python if in_python else self.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from nearkin.web.form_fields import unescaped
 from nearkin.web.gate import Gate, sandbox
 from nearkin.web.queries import DoneQuery, parameters_in, parsed, repeated_error
 from nearkin.web.read_again import ENCODINGS
-from nearkin.web.refusals import status_of
+from nearkin.web.refusals import OVER_HTTP, status_of
 from nearkin.web.request_faults import InvalidRequestError
 from nearkin.web.roles import ROLES, Role, check_role, role_of_form, role_of_screen
 from nearkin.web.screen import ChangeForm, FileField, Screen, ScreenFile
@@ -256,13 +256,14 @@ async def _static(service: ReviewService, request: Request) -> Response:
 
 async def _failed(service: ReviewService, request: Request, error: Exception) -> Response:
     """Answer with an error: as a page for a person, as JSON for a program."""
-    status, message = _told(error)
+    is_program = request.url.path.endswith(".json") or request.url.path.startswith("/api/")
+    status, message = _told(error, is_program=is_program)
     headers = {"retry-after": "1"} if status == 503 else {}
     if isinstance(error, RefusedError):
         headers |= error.headers
     elif isinstance(error, HTTPException):
         headers |= error.headers or {}
-    if request.url.path.endswith(".json") or request.url.path.startswith("/api/"):
+    if is_program:
         where = error.where if isinstance(error, InvalidRequestError) else None
         kind = ParameterError if isinstance(error, ParameterError) else type(error)
         told = ApiProblem(error=kind.__name__, message=service.with_commands(message), where=where)
@@ -289,12 +290,14 @@ def _on_page(error: Exception, message: str) -> str:
     return error.with_options(_SHOWN.get) if isinstance(error, ParameterError) else message
 
 
-def _told(error: Exception) -> tuple[int, str]:
+def _told(error: Exception, *, is_program: bool) -> tuple[int, str]:
     """Return the status and the message of an error; the message of an unexpected error reveals nothing."""
     if isinstance(error, HTTPException):
         allowed = (error.headers or {}).get("Allow")
         return error.status_code, str(error.detail) if allowed is None else f"The method must be one of: {allowed}."
     if isinstance(error, NearkinError):
+        if is_program:
+            return status_of(error), error.with_advice(OVER_HTTP)
         is_about_options = isinstance(error, CollectionError) and error.names_parameters  # of nearkin serve
         return status_of(error), error.with_advice({"read only": ""}) if is_about_options else str(error)
     return 500, "The service failed to answer. The terminal in which nearkin serve runs says why."

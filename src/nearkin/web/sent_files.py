@@ -23,6 +23,8 @@ _MAX_NAME = 200
 _ADVICE: Mapping[AdviceKind, str] = {
     "encoding": "send it with the encoding",
     "member": "Send one of its documents alone:",
+    "size": "the maximum size",
+    "limit": "",
 }
 """Advice for a browser or a script, in place of the advice for the command line."""
 _SUFFIX = re.compile(r"(\.[a-z0-9]{1,8}){1,2}\Z")

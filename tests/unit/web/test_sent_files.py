@@ -23,6 +23,7 @@ def _archive() -> bytes:
     [
         ("Name one inside it:.txt", b"caf\xe9", "0xe9); if it is older Western text, send it with the encoding cp1252"),
         ("Name one inside it:.zip", _archive(), "is an archive, not one document. Send one of its documents alone: "),
+        ("long.txt", b"a" * (64 << 20) + b"b", "longer than the maximum size (67,108,865 bytes; the maximum is"),
     ],
 )
 def test_advice_is_for_the_sender_and_names_of_files_are_unchanged(name: str, content: bytes, said: str) -> None:

@@ -12,6 +12,7 @@ from nearkin.collection.decisions.activity import current_decisions
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP, SettingChange
 from nearkin.collection.stored.document_rows import current_rows
 from nearkin.errors import CollectionError, ParameterError
+from nearkin.message_pieces import AdvicePiece, MessagePiece
 from nearkin.store.schema import decisions, documents
 
 _OF_GROUPS = (NEVER_GROUP, SAME_GROUP)
@@ -79,18 +80,16 @@ class PairDecisions:
         for a, b in apart:
             if lead(a) == lead(b):
                 links += [(one, other, f"{one!r} and {other!r} have the same text") for one, other in alike]
-                raise ParameterError(self._contradiction(a, b, _path(links, a, b)))
+                raise ParameterError(*self._contradiction(a, b, _path(links, a, b)))
 
-    def _contradiction(self, a: str, b: str, reasons: Sequence[str]) -> str:
+    def _contradiction(self, a: str, b: str, reasons: Sequence[str]) -> Sequence[MessagePiece]:
         """Describe a contradiction, and how to undo a decision if one of them is stored."""
         number, told = self.never[a, b], "; ".join(reasons)
         decided = f"{NEVER_GROUP} {a!r} {b!r} {_numbered(number)}"
         if number is None and not any(reason.startswith(SAME_GROUP) for reason in reasons):
-            return f"{decided}, but {told}: documents with the same text are always in one group"
-        return (
-            f"Decisions contradict one another: {decided}, but {told}. To undo a decision: nearkin undo COLLECTION "
-            "NUMBER"
-        )
+            return (f"{decided}, but {told}: documents with the same text are always in one group",)
+        undo = AdvicePiece("undo", (" To undo a decision: nearkin undo COLLECTION NUMBER",))
+        return f"Decisions contradict one another: {decided}, but {told}.", undo
 
     def _alike(self) -> list[DocumentPair]:
         """Return each document with the first one that has the same text."""

@@ -19,9 +19,10 @@ from nearkin.collection.stored.document_rows import (
 )
 from nearkin.collection.stored.documents import checked_ids, document, refuse_damaged_loads
 from nearkin.collection.stored.group_state import GroupState
-from nearkin.collection.stored.missing_groups import no_group_text, no_groups_text
+from nearkin.collection.stored.missing_groups import no_group_pieces, no_groups_pieces
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, UnknownDocumentError, quoted
+from nearkin.message_pieces import AdvicePiece
 from nearkin.nouns import counted, first_of
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, is_storable
@@ -30,7 +31,7 @@ from nearkin.store.store import Store
 MAX_OF_A_VALUE = 1_000
 _MAX_OF_A_FIELD = 100
 _MAX_NAMED = 10
-_ADD = "If the document is new or was removed, add it with nearkin add."
+_ADD = AdvicePiece("command", (" If the document is new or was removed, add it with nearkin add.",))
 TAGS_SCHEMA = pa.schema(
     [
         pa.field("doc_id", pa.large_string(), nullable=False),
@@ -273,7 +274,7 @@ def members_of(connection: Connection, group: int, tolerance: str) -> list[str]:
     if not found:
         is_at_all = state.number is not None
         raise UnknownDocumentError(
-            no_group_text(tolerance, group) if is_at_all else no_groups_text(connection, tolerance)
+            *(no_group_pieces(tolerance, group) if is_at_all else no_groups_pieces(connection, tolerance))
         )
     return [one.doc_id for one in found]
 
@@ -290,11 +291,12 @@ def _refuse_unknown(connection: Connection, doc_ids: Sequence[str], tagged: str 
         try:
             document(connection, unknown[0])
         except UnknownDocumentError as error:  # it says why the document is missing
-            omit = "Omit this id. " if len(doc_ids) > 1 else ""
-            raise UnknownDocumentError(f"{error} Nothing was changed. {omit}{_ADD}") from None
+            omit = " Omit this id." if len(doc_ids) > 1 else ""
+            raise error.within("", f" Nothing was changed.{omit}", _ADD) from None
     if unknown:
         raise UnknownDocumentError(
             f"Not in the collection: {len(unknown):,} of {counted(len(doc_ids), 'document')}: "
             f"{first_of(list(map(quoted, unknown[:_MAX_NAMED])), _MAX_NAMED, len(unknown))}. Nothing was changed. Omit "
-            "these ids. If a document is new or was removed, add it with nearkin add."
+            "these ids.",
+            AdvicePiece("command", (" If a document is new or was removed, add it with nearkin add.",)),
         )

@@ -13,7 +13,7 @@ from nearkin.collection.decisions.tags import parsed
 from nearkin.collection.listing.exceptions import blank_contents
 from nearkin.collection.stored.documents import is_removed, number_of_wave
 from nearkin.collection.stored.group_state import GroupState
-from nearkin.collection.stored.missing_groups import no_group_text, no_groups_text
+from nearkin.collection.stored.missing_groups import no_group_pieces, no_groups_pieces
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, UnknownDocumentError, is_among
 from nearkin.message_pieces import NamedParameter
@@ -157,9 +157,9 @@ class DocumentFilter:
         tolerance = self.tolerance or Tolerance.of()
         state = GroupState.known(connection, str(tolerance))
         if state.number is None:
-            raise ParameterError(no_groups_text(connection, str(tolerance)))
+            raise ParameterError(*no_groups_pieces(connection, str(tolerance)))
         if self.group is not None and self.group not in state.principals:
-            raise UnknownDocumentError(no_group_text(str(tolerance), self.group))
+            raise UnknownDocumentError(*no_group_pieces(str(tolerance), self.group))
         return state
 
     def _is_in_group(self, groups: GroupState) -> ColumnElement[bool]:

@@ -24,9 +24,10 @@ from nearkin.collection.stored.problem_rows import failed_places
 from nearkin.collection.stored.purged import PURGED
 from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError, NearkinError, ParameterError
-from nearkin.message_pieces import NamedParameter
+from nearkin.message_pieces import AdvicePiece, NamedParameter
 from nearkin.progress_messages import WarningMessage
 from nearkin.stages.documents.members import place_text
+from nearkin.stages.documents.problem_pieces import problem_pieces
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.store.migrations import add_indexes
 from nearkin.store.store import Store
@@ -302,11 +303,9 @@ def _stop_at_problems(examined: Examined) -> None:
     columns = examined.doc_ids, examined.sources, examined.lines, examined.problems
     for doc_id, source, line, problem in zip(*columns):
         if problem is not None:
-            raise DocumentError(
-                f"{place_text(doc_id, source, line)}: {problem}. The run stops at bad documents because of ",
-                NamedParameter("on_error", value="stop"),
-                "; nothing was stored.",
-            )
+            why = (" The run stops at bad documents because of ", NamedParameter("on_error", value="stop"), "; nothing")
+            nothing = AdvicePiece("stop", (*why, " was stored."))
+            raise DocumentError(f"{place_text(doc_id, source, line)}: ", *problem_pieces(problem), ".", nothing)
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.origins import IS_UNREAD
 from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError, quoted
+from nearkin.message_pieces import AdvicePiece, MessagePiece
 from nearkin.nouns import agreeing, counted
 from nearkin.store import integrity
 from nearkin.store.bulk import in_slices, is_storable
@@ -132,7 +133,7 @@ def document(connection: Connection, doc_id: str, version: int | None = None) ->
         return _stored_document(row)
     _refuse_damaged(connection, doc_id, version)
     refuse_missing_documents(connection)
-    raise UnknownDocumentError(_unknown(connection, doc_id, version))
+    raise UnknownDocumentError(*_unknown(connection, doc_id, version))
 
 
 def _refuse_damaged(connection: Connection, doc_id: str, version: int | None) -> None:
@@ -321,17 +322,18 @@ def number_of_wave(connection: Connection, wave: str) -> int:
     return int(number)
 
 
-def _unknown(connection: Connection, doc_id: str, version: int | None) -> str:
-    """Return a message that says why a document is missing, with a hint at similar ids."""
+def _unknown(connection: Connection, doc_id: str, version: int | None) -> Sequence[MessagePiece]:
+    """Return the pieces of a message that says why a document is missing, with a hint at similar ids."""
     if not is_storable(doc_id):
-        return f"There is no document {doc_id!r}."
+        return (f"There is no document {doc_id!r}.",)
     stored = connection.execute(
         select(documents.c.version, documents.c.removed_at)
         .where(documents.c.doc_id == doc_id)
         .order_by(documents.c.version)
     ).all()
     if stored and version is not None:
-        return f"The document {doc_id!r} has no version {version}; it has {', '.join(str(row[0]) for row in stored)}."
+        versions = ", ".join(str(row[0]) for row in stored)
+        return (f"The document {doc_id!r} has no version {version}; it has {versions}.",)
     if stored:
         is_erased = (documents.c.doc_id == doc_id) & (contents.c.text == b"")  # no compressed text is empty
         query = select(func.count()).select_from(documents.join(contents)).where(is_erased)
@@ -339,22 +341,22 @@ def _unknown(connection: Connection, doc_id: str, version: int | None) -> str:
         removed = f"The document {doc_id!r} was removed at {stored[-1][1]}."
         if n_erased == len(stored):
             its = agreeing(n_erased, "Its only version was", "All of its versions were")
-            return f"{removed} {its} erased by nearkin purge."
+            return f"{removed} {its} erased", AdvicePiece("command", (" by nearkin purge",)), "."
         n, erased = len(stored) - n_erased, f", and {n_erased:,} {agreeing(n_erased, 'was', 'were')} erased"
         kept = f"{counted(n, 'version')} {agreeing(n, 'is', 'are')} kept{erased * (n_erased > 0)}"
-        return f"{removed} {kept}; nearkin history lists {agreeing(len(stored), 'it', 'them')}."
+        listed = f"; nearkin history lists {agreeing(len(stored), 'it', 'them')}"
+        return f"{removed} {kept}", AdvicePiece("command", (listed,)), "."
     if len(doc_id) > _MAX_OF_A_HINT:
-        return f"There is no document {doc_id[:_MAX_OF_A_HINT]!r}… (an id of {counted(len(doc_id), 'character')})."
+        return (f"There is no document {doc_id[:_MAX_OF_A_HINT]!r}… (an id of {counted(len(doc_id), 'character')}).",)
     is_unread = exists().where((origins.c.doc_id == doc_id) & IS_UNREAD)
     is_refused = exists().where((problems.c.doc_id == doc_id) & (problems.c.problem != PURGED))
     if connection.execute(select(is_unread | is_refused)).scalar_one():
-        return f"There is no document {doc_id!r}: it was not stored. nearkin exceptions COLLECTION says why."
+        why = AdvicePiece("command", (" nearkin exceptions COLLECTION says why.",))
+        return f"There is no document {doc_id!r}: it was not stored.", why
     pattern = f"%{doc_id.replace(chr(92), chr(92) * 2).replace('%', chr(92) + '%').replace('_', chr(92) + '_')}%"
     is_like = documents.c.is_current & documents.c.doc_id.like(pattern, escape="\\")
     alike = connection.execute(select(documents.c.doc_id).where(is_like).limit(3)).scalars().all()
-    hint = (
-        f" Did you mean {' or '.join(repr(one) for one in alike)}?"
-        if alike
-        else " nearkin list COLLECTION shows the ids."
-    )
-    return f"There is no document {doc_id!r}.{hint}"
+    hint: MessagePiece = AdvicePiece("command", (" nearkin list COLLECTION shows the ids.",))
+    if alike:
+        hint = f" Did you mean {' or '.join(repr(one) for one in alike)}?"
+    return f"There is no document {doc_id!r}.", hint

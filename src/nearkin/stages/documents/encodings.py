@@ -15,7 +15,7 @@ import codecs
 from functools import lru_cache
 
 from nearkin.errors import ParameterError, quoted
-from nearkin.message_pieces import AdvicePiece, MessagePiece, NamedParameter
+from nearkin.message_pieces import NamedParameter
 
 # UTF-32 first, because its little-endian mark begins with that of UTF-16
 BYTE_ORDER_MARKS = (
@@ -32,7 +32,7 @@ _OF_NAMES = ("idna", "punycode")
 _FEWEST_ZEROS = 4
 NOT_TEXT = ", not text"
 """Words in the problem of a file that cannot be read as text, whatever its encoding."""
-_ADVICE = "repeat the command and add --encoding"
+ADVICE = "repeat the command and add --encoding"
 """Advice in the problem of a file that another encoding may be able to read; the encoding follows."""
 _BINARY_BYTES = 1 << 12
 # except those between the fields of load files, and the escape of East Asian encodings
@@ -177,7 +177,7 @@ def why_not_utf8(data: bytes, encoding: str) -> str | None:
         if looks_binary(data):
             return f"binary data{NOT_TEXT}"
         place = f"not valid UTF-8 at byte {error.start} (0x{data[error.start]:02x})"
-        return f"{place}; if it is older Western text, {_ADVICE} cp1252"
+        return f"{place}; if it is older Western text, {ADVICE} cp1252"
     return None
 
 
@@ -225,21 +225,5 @@ def looks_like_utf16(data: bytes) -> str | None:
             continue
         beside_blanks = is_zero[np.isin(low, np.frombuffer(_BLANKS, np.uint8))]
         if (beside_blanks if len(beside_blanks) else is_zero).mean() > 0.9:
-            return f"looks like UTF-16 without a byte order mark: {_ADVICE} {name}"
+            return f"looks like UTF-16 without a byte order mark: {ADVICE} {name}"
     return None
-
-
-def problem_pieces(problem: str) -> tuple[MessagePiece, ...]:
-    r"""Return the problem of a document as pieces of a message: its advice is one of them.
-
-    A problem is stored as text, in a column, so its advice is found by its words.
-
-    Examples
-    --------
-    >>> problem_pieces(why_not_utf8(b"\xe4", "utf-8"))[1:]
-    (AdvicePiece(kind='encoding', pieces=('repeat the command and add --encoding',)), ' cp1252')
-    >>> problem_pieces("the text is null")
-    ('the text is null',)
-    """
-    fault, advice, name = problem.rpartition(_ADVICE)
-    return (fault, AdvicePiece("encoding", (advice,)), name) if advice else (problem,)

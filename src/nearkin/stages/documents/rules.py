@@ -13,7 +13,8 @@ from nearkin.message_pieces import MessagePiece, NamedParameter
 from nearkin.nouns import counted
 from nearkin.paths import path_of, spelt_option
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
-from nearkin.stages.documents.sizes import SIZE_RULE, parse_size
+from nearkin.stages.documents.problem_pieces import problem_pieces
+from nearkin.stages.documents.sizes import MAX_SIZE_OPTION, SIZE_RULE, parse_size
 
 OnError = Literal["skip-documents", "skip", "stop"]
 MAX_UNREADABLE = 0.5
@@ -131,11 +132,13 @@ class ReadingRules:
         """
         if not n_unreadable:
             return
+        why = problem_pieces(first)
         prefix: list[MessagePiece] = [spelt_option(of), ": "] if of else []
         if n_unreadable == n_documents:
             if n_documents == 1:
-                raise SourceError(*prefix, f"The only document is unreadable: {first}.")
-            raise SourceError(*prefix, f"All {counted(n_documents, 'document')} are unreadable. The first: {first}.")
+                raise SourceError(*prefix, "The only document is unreadable: ", *why, ".")
+            all_of_them = f"All {counted(n_documents, 'document')} are unreadable. The first: "
+            raise SourceError(*prefix, all_of_them, *why, ".")
         share = n_unreadable / n_documents
         if share > self.max_unreadable + 1e-12:  # 29 of 100 must count as 29%, despite rounding errors
             are, which = ("is", "It is") if n_unreadable == 1 else ("are", "The first:")
@@ -144,7 +147,9 @@ class ReadingRules:
                 f"{n_unreadable:,} of {counted(n_documents, 'document')} {are} unreadable: {100 * share:.4g}%, "
                 f"more than the {100 * self.max_unreadable:.4g}% of ",
                 NamedParameter("max_unreadable"),
-                f". {which} {first}.",
+                f". {which} ",
+                *why,
+                ".",
             )
 
 
@@ -193,4 +198,4 @@ def too_long(n_bytes: int | None, max_document_bytes: int) -> str:
     'longer than --max-document-size (10,737,418,240 bytes; the maximum is 67,108,864)'
     """
     size = "" if n_bytes is None else f"{counted(n_bytes, 'byte')}; "
-    return f"longer than --max-document-size ({size}the maximum is {max_document_bytes:,})"
+    return f"longer than {MAX_SIZE_OPTION} ({size}the maximum is {max_document_bytes:,})"

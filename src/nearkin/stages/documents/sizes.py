@@ -7,6 +7,8 @@ import re
 
 from nearkin.errors import ParameterError
 
+MAX_SIZE_OPTION = "--max-document-size"
+"""Name of the maximum size of a document in problems, which are stored."""
 SIZE_RULE = "a size such as 2GiB or 500MB"
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?))?(b?)\s*", re.IGNORECASE | re.ASCII)
 

@@ -16,7 +16,7 @@ from nearkin.paths import STDIN, printable, shown_path
 from nearkin.progress_messages import WarningMessage
 from nearkin.stages.documents.column_samples import ColumnSample
 from nearkin.stages.documents.columns import check_unique, inside_hint, likely_text, listed_columns
-from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16, problem_pieces
+from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.kinds import is_read, kind_of
 from nearkin.stages.documents.finding import FoundFile, by_suffix, find, identity
@@ -26,6 +26,7 @@ from nearkin.stages.documents.formats.extracted import Extracted
 from nearkin.stages.documents.formats.format import StreamFormat
 from nearkin.stages.documents.head import Head, empty_stdin
 from nearkin.stages.documents.not_read import Note, NotRead, not_read_among, sentences_of
+from nearkin.stages.documents.problem_pieces import problem_pieces
 from nearkin.stages.documents.rows_in_text import caution_of_rows
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input, unreadable

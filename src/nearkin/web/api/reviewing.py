@@ -13,7 +13,7 @@ from nearkin.collection.decisions.tags import tag
 from nearkin.collection.groups.listed import stored_groups
 from nearkin.collection.groups.members import group_members
 from nearkin.collection.stored.group_state import GroupState, n_not_compared
-from nearkin.errors import UnknownDocumentError
+from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.web.api.operation import Limit, NoParameters, Offset, Operation, OperationAnswer
 from nearkin.web.api.records import (
     ApiActivity,
@@ -34,6 +34,8 @@ from nearkin.web.sign_in import Visitor
 
 Number = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 _MAX_IDS = 10_000
+_NAMES_IN_BODY = {"field": "'field'", "value": "'tag_value'"}
+"""Fields of the body of POST /tags, by the parameters for which they stand."""
 _TAG_VALUE = "The value that the documents get; null removes the field, and an empty string is a tag without a value."
 
 
@@ -158,17 +160,20 @@ def post_tags(service: ReviewService, visitor: Visitor, _: NoParameters, body: T
         raise InvalidRequestError("body.measure", "this field is the measure of a group, and needs the field 'group'.")
     if not body.dry_run:
         service.check_may_change()
-    found = tag(
-        service.collection.opened.store,
-        body.ids,
-        body.field,
-        body.value_of_tag,
-        group=body.group,
-        tolerance=body.tolerance,
-        by=visitor.name,
-        dry_run=body.dry_run,
-        max_changes=body.max_changes,
-    )
+    try:
+        found = tag(
+            service.collection.opened.store,
+            body.ids,
+            body.field,
+            body.value_of_tag,
+            group=body.group,
+            tolerance=body.tolerance,
+            by=visitor.name,
+            dry_run=body.dry_run,
+            max_changes=body.max_changes,
+        )
+    except ParameterError as error:
+        raise ParameterError(error.with_options(_NAMES_IN_BODY.get)) from error
     return msgspec.convert(found.to_dict(), ApiTagged)
 
 

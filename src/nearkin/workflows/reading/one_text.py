@@ -15,7 +15,6 @@ from nearkin.message_pieces import AdvicePiece
 from nearkin.nouns import first_of
 from nearkin.paths import printable
 from nearkin.runs.progress import Silent
-from nearkin.stages.documents.encodings import problem_pieces
 from nearkin.stages.documents.extraction.kinds import declared_kind
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import is_of_documents
@@ -24,6 +23,7 @@ from nearkin.stages.documents.members import BETWEEN
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile, Origin
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
+from nearkin.stages.documents.problem_pieces import problem_pieces
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.reading.extracting import recognised_format
 from nearkin.workflows.reading.request import ReadingRequest

@@ -12,13 +12,14 @@ from pathlib import Path
 from nearkin.errors import SourceError, quoted
 from nearkin.nouns import one_of
 from nearkin.stages.documents.columns import listed_columns
-from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16, problem_pieces, why_not_utf8
+from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16, why_not_utf8
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats.load_file import NAME
 from nearkin.stages.documents.load_files.columns import columns_of, is_for_review
 from nearkin.stages.documents.load_files.dialect import Dialect, decoded, dialect_of, fallback, names_in
 from nearkin.stages.documents.load_files.reading import stream_encoding
 from nearkin.stages.documents.load_files.records import RecordReader
+from nearkin.stages.documents.problem_pieces import problem_pieces
 from nearkin.stages.documents.sniffing import head_of_file, unreadable
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 
