@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
 import msgspec
 from markupsafe import Markup
 
 from nearkin.collection.groups.listed import later_changes, neighbours_of, stored_groups, stored_tolerances
 from nearkin.collection.groups.members import group_members
-from nearkin.collection.groups.proposals import MAX_COMPARED, compared_groups, group_proposals
+from nearkin.collection.groups.proposals import MAX_COMPARED, GroupProposal, compared_groups, group_proposals
 from nearkin.collection.stored.group_state import GroupState, n_not_compared
 from nearkin.errors import NearkinError
 from nearkin.reports.comparison.page import comparison_fragment
@@ -83,9 +83,14 @@ def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
         "is_filtered": asked.min_documents > 2 or asked.max_documents is not None,
         "tolerances": [tolerance_parts(one) for one in tolerances],
     }
-    listed = [asdict(one) | (asdict(proposals[one.number]) if one.number in proposals else {}) for one in found.groups]
+    listed = [asdict(one) | _proposal_fields(proposals.get(one.number)) for one in found.groups]
     data = {**found.to_dict(), "groups": listed, "n_not_compared": n_pairs, "expected_recall": asked.tolerance.recall}
     return ScreenAnswer("groups.html.j2", values, data)
+
+
+def _proposal_fields(proposal: GroupProposal | None) -> dict[str, object]:
+    """Return the fields of a proposal; null for a group that the page does not compare."""
+    return dict.fromkeys(one.name for one in fields(GroupProposal)) if proposal is None else asdict(proposal)
 
 
 def tolerance_parts(stored: str) -> tuple[str, str]:
