@@ -235,9 +235,13 @@ def test_advice_is_about_requests_not_about_commands(script: Script) -> None:
     assert tagged(ids=["x", "lease"]) == "There is no document 'x'. Nothing was changed. Omit this id."
     assert tagged(ids=["x", "y"]).endswith("'x', 'y'. Nothing was changed. Omit these ids.")
     assert tagged(ids=["lease"], tag_value=" ").startswith("'tag_value' must be a str of at most 1,000 characters")
+    script.service.collection.decide(never_group=("lease", "letter"))
+    contradictory = script.put("letter", LEASE).json(), script.check(LEASE, store=True, id="letter").json()
+    assert contradictory[0]["contradiction"] == contradictory[1]["contradiction"]
+    assert contradictory[0]["contradiction"].endswith(" One of them can be undone on the page of the log.")
     script.service.collection.remove(["letter"])
     assert re.fullmatch(
-        "The document 'letter' was removed at .*[. ]1 version is kept[.]", message("GET", "/documents/letter")
+        "The document 'letter' was removed at .*[. ]2 versions are kept[.]", message("GET", "/documents/letter")
     )
     file = {"content-type": "application/octet-stream"}
     told = message("PUT", "/documents/x?name=x.txt", content=b"caf\xe9", headers=file)

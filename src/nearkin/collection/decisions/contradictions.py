@@ -16,6 +16,8 @@ from nearkin.message_pieces import AdvicePiece, MessagePiece
 from nearkin.store.schema import decisions, documents
 
 _OF_GROUPS = (NEVER_GROUP, SAME_GROUP)
+UNDO = " To undo a decision: nearkin undo COLLECTION NUMBER"
+"""Advice at the end of a contradiction."""
 DocumentPair = tuple[str, str]
 
 
@@ -88,8 +90,7 @@ class PairDecisions:
         decided = f"{NEVER_GROUP} {a!r} {b!r} {_numbered(number)}"
         if number is None and not any(reason.startswith(SAME_GROUP) for reason in reasons):
             return (f"{decided}, but {told}: documents with the same text are always in one group",)
-        undo = AdvicePiece("undo", (" To undo a decision: nearkin undo COLLECTION NUMBER",))
-        return f"Decisions contradict one another: {decided}, but {told}.", undo
+        return f"Decisions contradict one another: {decided}, but {told}.", AdvicePiece("undo", (UNDO,))
 
     def _alike(self) -> list[DocumentPair]:
         """Return each document with the first one that has the same text."""
