@@ -248,7 +248,8 @@ def test_a_run_against_another_collection() -> None:
     assert "page-1 train.jsonl:2Which river crosses the border?question-7 eval/questions.jsonl:8Which <b>" in table
     assert "page-2 train.jsonl:2Which <b>river</b> crosses the border?question-7 eval/questions.jsonl:80.900" in table
     assert 'id="groups"' not in text
-    none = render(MANIFEST | {"against_counts": {}, "counts": {"documents": 3, "kept": 3}}, **NOTHING)
+    empty = {"documents": 3, "kept": 1, "empty": 2, "dropped": 2}
+    none = render(MANIFEST | {"against_counts": {}, "counts": empty}, **NOTHING)
     assert "<p>None: no document of the input matches a document of the other set.</p>" in none
     assert "run nearkin dedup on these results. To write a corpus without them, first repeat this run with" in text
     kept = {"path": "kept/1.jsonl", "input": 0, "size_bytes": 9, "sha256": "ab" * 32}
