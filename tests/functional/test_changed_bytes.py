@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import Ended, nearkin_here
-from nearkin.workflows.dedup import input_digests, job
+from nearkin.workflows.dedup import job
+from nearkin.workflows.reading import input_digests
 
 LINES = [
     {"id": f"d{i}", "text": f"the tenant shall pay the rent of flat {i} on the first day of month {i % 5}"}

@@ -21,7 +21,6 @@ from nearkin.stages.documents.load_files.vendors import vendor_of
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.by_column import check_by, values_of
 from nearkin.workflows.dedup.engines import DedupEngine, DedupFound, dedup_engine
-from nearkin.workflows.dedup.input_digests import DescribedInputs, compares_bytes
 from nearkin.workflows.dedup.inputs import Sourced
 from nearkin.workflows.dedup.kept_corpus import check_can_be_written, write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions
@@ -31,6 +30,7 @@ from nearkin.workflows.dedup.resuming import has_kept, resumed_in_words
 from nearkin.workflows.dedup.tables import write_exceptions_of
 from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
 from nearkin.workflows.reading.describing import not_read_files
+from nearkin.workflows.reading.input_digests import DescribedInputs, compares_bytes
 from nearkin.workflows.reading.inputs import Input, StoredSource, file_inputs, sides_apart
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.standard_input import save_stdin, stdin_of_run
@@ -199,12 +199,14 @@ def dedup_files(
             identity,
             resume=delivery.resume,
             overwrite=delivery.overwrite,
-            compares_bytes=lambda: compares_bytes(sourced, directory),
+            compares_bytes=lambda: compares_bytes(sourced.sides(), sourced.read_as(), directory),
             has_kept=lambda: has_kept(directory, _all_inputs(sourced)),
         ) as is_resumed:
             if delivery.resume:
                 progress.say(resumed_in_words(directory, _all_inputs(sourced), is_resumed=is_resumed))
-            described = DescribedInputs.of(sourced, directory, resources=resources, meter=meter)
+            described = DescribedInputs.of(
+                sourced.sides(), sourced.read_as(), directory, resources=resources, meter=meter
+            )
             saved = save_stdin(sourced.sources, asked.stdin, directory.work) if ending.twice else None
             searched = _find(sourced, saved, directory, options, worker)
             result = _with_exceptions_beside(searched.result, sourced)
@@ -270,7 +272,7 @@ def _record(
 ) -> DedupManifest:
     """Write the exceptions with the digests of the files, and return the manifest without the report and the memory."""
     sourced, meter = found.sourced, found.meter
-    told, others = described.inputs, described.others
+    told, others = described.sides["inputs"], described.sides["against"]
     write_exceptions_of(found.directory.path, found.result.places, dict(enumerate([*told, *others])))
     record = manifest.build(found.result, found.options, told, others, meter.costs, preset=preset, command=command)
     return replace(

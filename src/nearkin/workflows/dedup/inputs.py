@@ -17,7 +17,6 @@ from nearkin.nouns import counted
 from nearkin.paths import STDIN, shown_path
 from nearkin.reports.inputs import counted_inputs
 from nearkin.runs.progress import LabelledProgress, Progress
-from nearkin.stages.documents.formats import holding
 from nearkin.stages.documents.not_read import NotRead
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.dedup.options import DedupOptions
@@ -28,6 +27,7 @@ from nearkin.workflows.dedup.other_columns import (
     about_the_input,
     about_the_other_set,
 )
+from nearkin.workflows.reading.input_digests import InputSide, digest_of_reading, has_many_documents
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.memory_documents import IN_MEMORY
 from nearkin.workflows.reading.request import ReadingRequest
@@ -132,16 +132,20 @@ class Sourced:
         }
 
     def read_as(self) -> str:
-        """Return a digest of the files and of how they are read: what decides the result beside their bytes."""
+        """Return a digest of the files and of how they are read; see `digest_of_reading`."""
         before = iter(self.before)
-        told = [
-            (source.path, source.format, source.documents.state())
-            if isinstance(source, StoredSource)
-            else (source.path, source.format, source.text, source.id, source.delimiter, source.size_bytes, texts)
+        return digest_of_reading(
+            (source, next(before).text_files if has_many_documents(source) else None)
             for source in self.sources + self.others
-            for texts in ((next(before).text_files if has_many_documents(source) else None),)
-        ]
-        return hashlib.sha256(repr(told).encode(errors="backslashreplace")).hexdigest()
+        )
+
+    def sides(self) -> dict[str, InputSide]:
+        """Return the files of the input and of the other set."""
+        encoding = self.asked.encoding
+        return {
+            "inputs": InputSide("the input", self.sources, encoding),
+            "against": InputSide("against", self.others, encoding),
+        }
 
     def check_unchanged(self) -> None:
         """Refuse changed files: documents are found again by line, which would give other documents.
@@ -221,11 +225,6 @@ def _folded(path: Path) -> str:
 def _of_many_documents(sources: Sequence[Source]) -> list[Source]:
     """Return the sources that are not files of a single document."""
     return [source for source in sources if has_many_documents(source)]
-
-
-def has_many_documents(source: Source) -> bool:
-    """Whether this is not a file of a single document."""
-    return holding(source.format) != "one document"
 
 
 def _listed(sources: Sequence[Source], before: Iterator[SourceSnapshot]) -> dict[str, object]:

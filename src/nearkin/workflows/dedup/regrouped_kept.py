@@ -18,9 +18,9 @@ from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.stages.documents.formats import StoredFormat
 from nearkin.stages.documents.source import Source
-from nearkin.workflows.dedup.input_digests import DescribedInputs
 from nearkin.workflows.dedup.kept_corpus import check_can_be_written, write_kept_corpus
 from nearkin.workflows.dedup.row_places import Places
+from nearkin.workflows.reading.input_digests import DescribedInputs
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.kept_documents import stored_source
 from nearkin.workflows.reading.memory_documents import IN_MEMORY

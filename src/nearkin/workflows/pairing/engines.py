@@ -20,9 +20,11 @@ from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.kept_search import SEARCH_FILE, KeptSearch
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import search
+from nearkin.workflows.pairing.sources import PairSources
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import FoundPairs
 from nearkin.workflows.pairing.weighing import ToWeigh, weigh_here
+from nearkin.workflows.reading.on_spark.tasks import check_can_be_shared
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
 
@@ -45,6 +47,14 @@ class PairEngine(Protocol):
 
     def search(self, vectors: PairVectors, way: PairSearch, options: PairOptions) -> FoundPairs:
         """Find the pairs; see `workflows.pairing.searching.search`."""
+
+    def check_unchanged(self) -> None:
+        """Refuse files of many documents with other bytes than before they were read, if their bytes are known.
+
+        Raises
+        ------
+        SourceError
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +94,17 @@ class PairThreads:
             kept=kept,
         )  # fmt: skip
 
+    def check_unchanged(self) -> None:
+        """Accept the files: sizes and modification times were compared after they were read."""
+
 
 def engine_of(
-    engine: Engine, given: PairInput, directory: RunDirectory, resources: Resources, meter: Meter
+    engine: Engine,
+    given: PairInput,
+    sources: PairSources,
+    directory: RunDirectory,
+    resources: Resources,
+    meter: Meter,
 ) -> AbstractContextManager[PairEngine]:
     """Return the search of an engine.
 
@@ -94,14 +112,30 @@ def engine_of(
     ------
     MissingExtraError, EngineError, OutputError
         The cluster cannot do the work.
+    ParameterError
+        Only this machine can read a source.
+    ResumeError
+        A file has other bytes than an interrupted run on a cluster read.
     """
 
     def on_cluster(chosen: Cluster) -> AbstractContextManager[PairEngine]:
         from nearkin.workflows.pairing.on_spark.engine import engine_on
 
-        return engine_on(chosen, given, _of_cluster(directory), arrays_of(directory), meter)
+        for side in sources.sides.values():
+            check_can_be_shared(side.sources)
+        described = sources.described(directory, resources, meter)
+        return engine_on(chosen, given, described, _of_cluster(directory), arrays_of(directory), meter)
 
     return engine.choose(local=lambda: nullcontext(PairThreads(directory, resources, meter)), cluster=on_cluster)
+
+
+def compares_bytes(engine: Engine, sources: PairSources, directory: RunDirectory) -> bool:
+    """Whether a resumed run compares its input with that of the interrupted run by more than times of modification.
+
+    One machine reads the documents again, and a saved search has their digest. A cluster keeps what it read, with the
+    digests of the files.
+    """
+    return engine.name == "local" or sources.are_bytes_known(directory)
 
 
 def arrays_of(directory: RunDirectory) -> Path:

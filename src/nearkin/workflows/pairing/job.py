@@ -18,6 +18,7 @@ from nearkin.workflows.pairing import manifest
 from nearkin.workflows.pairing.engines import (
     PairEngine,
     arrays_of,
+    compares_bytes,
     engine_of,
     is_any_kept,
     is_search_kept,
@@ -27,6 +28,7 @@ from nearkin.workflows.pairing.inputs import PairInput, Prepared, opened, prepar
 from nearkin.workflows.pairing.known import SAME_IDS, Known, judge, known_by_file, known_by_id, known_by_links, told_of
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import Planned, plan_search
+from nearkin.workflows.pairing.sources import PairSources
 from nearkin.workflows.pairing.tables import (
     KnownPairs,
     Ranked,
@@ -40,8 +42,6 @@ from nearkin.workflows.reading.collection_exceptions import all_exceptions
 from nearkin.workflows.reading.describing import not_read_files
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, named_as_in, write_exceptions
 from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.reading.snapshots import snapshots_of
-from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
 
 INLINE = "inline"
@@ -109,17 +109,18 @@ def pair_files(
     table = read_table(given.table, given.left_language, given.right_language)
     sides = opened(given, table, meter.progress)
     directory = RunDirectory(out)
-    identity = {**_identity(given, sides, table, options), "engine": engine.name}
+    sources = PairSources.of(sides)
+    identity = {**_identity(given, sources, table, options), "engine": engine.name}
     overwrite = overwrite or (directory.is_left_by("pairs") and not is_any_kept(directory))
     with (
         directory.claimed(
             identity,
             resume=resume,
             overwrite=overwrite,
-            compares_bytes=lambda: engine.name == "local",  # a saved search has a digest of the documents
+            compares_bytes=lambda: compares_bytes(engine, sources, directory),
             has_kept=lambda: is_any_kept(directory),
         ) as is_resumed,
-        engine_of(engine, given, directory, resources, meter) as worker,
+        engine_of(engine, given, sources, directory, resources, meter) as worker,
     ):
         if resume:
             meter.progress.say(resumed_in_words(directory, is_resumed=is_resumed))
@@ -156,6 +157,7 @@ def pair_files(
                 write_exceptions(directory.path / EXCEPTIONS_FILE, exceptions)
             if report:
                 record = replace(record, report_problem=_report(directory, record, meter))
+            worker.check_unchanged()
             directory.finish(record.as_stored())
         finally:  # making them again is faster than checking them; search results are kept
             shutil.rmtree(arrays, ignore_errors=True)
@@ -221,23 +223,16 @@ def _check(given: PairInput, beside: Beside) -> None:
 
 
 def _identity(
-    given: PairInput, sides: tuple[Texts, Texts], table: TranslationTable | None, options: PairOptions
+    given: PairInput, sources: PairSources, table: TranslationTable | None, options: PairOptions
 ) -> dict[str, object]:
     """Return everything that decides the pairs."""
-    inputs = {
-        name: {
-            one.source.path: f"{one.source.size_bytes} bytes, {one.source.text}, {one.changed_ns or one.sha256}"
-            + ("" if one.text_files is None else f", {one.text_files}")
-            for one in snapshots_of(side.sources, side.encoding)
-        }
-        for name, side in zip(("left", "right"), sides)
-    }
     encodings = {"left_encoding": given.left.encoding, "right_encoding": given.right.encoding}
     fingerprint = table.fingerprint if table else None
     sizes = {f"{name}_max_document_bytes": getattr(given, name).rules.max_document_bytes for name in ("left", "right")}
     limits, ocr = given.left.rules.limits.given, given.left.rules.ocr
     return {
-        "command": "pairs", "parameters": options.in_words(), "table": fingerprint, **encodings, **sizes, **inputs,
+        "command": "pairs", "parameters": options.in_words(), "table": fingerprint, **encodings, **sizes,
+        **sources.in_words(),
         **({"extraction_limits": limits} if limits else {}), **({"ocr": ocr} if ocr else {}),
     }  # fmt: skip
 

@@ -25,17 +25,22 @@ from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import FoundPairs
 from nearkin.workflows.pairing.weighing import ToWeigh
+from nearkin.workflows.reading.input_digests import DescribedInputs
 from nearkin.workflows.reading.texts import Texts
 
 
 @contextlib.contextmanager
-def engine_on(cluster: Cluster, given: PairInput, work: Path, arrays: Path, meter: Meter) -> Iterator[PairCluster]:
+def engine_on(
+    cluster: Cluster, given: PairInput, described: DescribedInputs, work: Path, arrays: Path, meter: Meter
+) -> Iterator[PairCluster]:
     """Open a cluster, and check that it can do the work.
 
     Parameters
     ----------
     cluster : Cluster
     given : PairInput
+    described : DescribedInputs
+        Files of both sides, with their digests.
     work, arrays : Path
         Folders that every executor can access: for finished stages, and for vectors.
     meter : Meter
@@ -50,13 +55,15 @@ def engine_on(cluster: Cluster, given: PairInput, work: Path, arrays: Path, mete
         work.mkdir(exist_ok=True)
     try:
         with stages_on(cluster, work, meter) as stages:
-            yield PairCluster(stages, given, work, arrays, meter.progress)
+            yield PairCluster(
+                stages=stages, given=given, described=described, work=work, arrays=arrays, progress=meter.progress
+            )
     except (InputError, ParameterError):  # the next run will differ, so this one cannot be resumed
         shutil.rmtree(work, ignore_errors=True)
         raise
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PairCluster:
     """See `workflows.pairing.engines.PairEngine`.
 
@@ -64,12 +71,14 @@ class PairCluster:
     ----------
     stages : Stages
     given : PairInput
+    described : DescribedInputs
     work, arrays : Path
     progress : Progress
     """
 
     stages: Stages
     given: PairInput
+    described: DescribedInputs
     work: Path
     arrays: Path
     progress: Progress
@@ -96,3 +105,7 @@ class PairCluster:
             self.stages, vectors, way, options.threshold, top=options.top, seed=options.seed, arrays=self.arrays,
             work=self.work,
         )  # fmt: skip
+
+    def check_unchanged(self) -> None:
+        """Compare the bytes of files that the system has seen change since their digests were computed."""
+        self.described.check_unchanged()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -13,16 +14,31 @@ from nearkin.runs.directory import RunDirectory
 from nearkin.runs.files import read_work_json, write_work_json
 from nearkin.runs.meter import Meter
 from nearkin.stages.documents.digest import file_sha256
-from nearkin.stages.documents.formats import StoredFormat
+from nearkin.stages.documents.formats import StoredFormat, holding
 from nearkin.stages.documents.sources import Source
-from nearkin.workflows.dedup.inputs import Sourced, has_many_documents
 from nearkin.workflows.reading.changed import changed_while_read
 from nearkin.workflows.reading.describing import describe
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.resources import Resources
 
-_SIDES = {"inputs": "the input", "against": "against"}
 _READ_AS = "read_as"
+
+
+@dataclass(frozen=True, slots=True)
+class InputSide:
+    """Files of one side of the input.
+
+    Parameters
+    ----------
+    called : str
+        Name of the side in messages.
+    sources : sequence of Source
+    encoding : str
+    """
+
+    called: str
+    sources: Sequence[Source]
+    encoding: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +47,37 @@ class DescribedInputs:
 
     Parameters
     ----------
-    inputs, others : sequence of InputFile
-        Files of the input and of the other set, in the order of their sources.
+    sides : mapping of str to sequence of InputFile
+        Files of each side, in the order of their sources.
     watched : mapping of str to (int, str)
         Files of many documents, or all files of a finished run, each with the time at which the system last noted a
         change, before the digest was computed, and the digest. Programs can set the time of modification, but not this
         one.
     """
 
-    inputs: Sequence[InputFile]
-    others: Sequence[InputFile]
+    sides: Mapping[str, Sequence[InputFile]]
     watched: Mapping[str, tuple[int, str]]
 
     @classmethod
-    def of(cls, sourced: Sourced, directory: RunDirectory, *, resources: Resources, meter: Meter) -> DescribedInputs:
+    def of(
+        cls,
+        sides: Mapping[str, InputSide],
+        read_as: str,
+        directory: RunDirectory,
+        *,
+        resources: Resources,
+        meter: Meter,
+    ) -> DescribedInputs:
         """Describe the files of a run, and check that an interrupted run, if it is resumed, read the same bytes.
+
+        Parameters
+        ----------
+        sides : mapping of str to InputSide
+        read_as : str
+            Result of `digest_of_reading`.
+        directory : RunDirectory
+        resources : Resources
+        meter : Meter
 
         Raises
         ------
@@ -54,25 +86,24 @@ class DescribedInputs:
         RunError
             The stored digests are damaged.
         """
-        everything = sourced.sources + sourced.others
-        changed_ns = [_changed_ns(source.path) if _is_watched(source) else None for source in everything]
-        inputs, others = (
-            describe(sources, resources, meter, sourced.asked.encoding) for sources in (sourced.sources, sourced.others)
-        )
-        now = {"inputs": _digests(inputs), "against": _digests(others)}
+        sources = [source for side in sides.values() for source in side.sources]
+        changed_ns = [_changed_ns(source.path) if _is_watched(source) else None for source in sources]
+        found = {name: describe(side.sources, resources, meter, side.encoding) for name, side in sides.items()}
+        now = {name: _digests(files) for name, files in found.items()}
         if directory.input_digests.exists():
             before = read_work_json(directory.input_digests, tuple(now))
-            for side, where in _SIDES.items():
-                for different in _differences(before[side], now[side], where):
+            for name, side in sides.items():
+                for different in _differences(before[name], now[name], side.called):
                     raise directory.cannot_be_resumed(different)
         else:
-            write_work_json(directory.input_digests, {**now, _READ_AS: sourced.read_as()})
+            write_work_json(directory.input_digests, {**now, _READ_AS: read_as})
+        files = [one for described in found.values() for one in described]
         watched = {
             source.path: (moment, one.sha256)
-            for source, one, moment in zip(everything, [*inputs, *others], changed_ns, strict=True)
+            for source, one, moment in zip(sources, files, changed_ns, strict=True)
             if moment is not None and one.sha256 is not None
         }
-        return cls(inputs, others, watched)
+        return cls(found, watched)
 
     @classmethod
     def of_finished(cls, files: Sequence[InputFile]) -> DescribedInputs:
@@ -83,7 +114,7 @@ class DescribedInputs:
             for path, sha256 in paths
             if sha256 is not None and (moment := _changed_ns(path)) is not None
         }
-        return cls(files, (), watched)
+        return cls({"inputs": files}, watched)
 
     def check_unchanged(self) -> None:
         """Refuse watched files that have other bytes now, even if their size and time are as before.
@@ -97,7 +128,7 @@ class DescribedInputs:
                 raise changed_while_read(path)
 
 
-def compares_bytes(sourced: Sourced, directory: RunDirectory) -> bool:
+def compares_bytes(sides: Iterable[str], read_as: str, directory: RunDirectory) -> bool:
     """Whether the digests of an interrupted run suffice to compare all files, read as they are read now.
 
     Raises
@@ -107,9 +138,32 @@ def compares_bytes(sourced: Sourced, directory: RunDirectory) -> bool:
     """
     if not directory.input_digests.exists():
         return False
-    before = read_work_json(directory.input_digests, tuple(_SIDES))
-    has_all = all(sha256 is not None for side in _SIDES for sha256, _ in before[side].values())
-    return has_all and before.get(_READ_AS) == sourced.read_as()
+    names = tuple(sides)
+    before = read_work_json(directory.input_digests, names)
+    has_all = all(sha256 is not None for name in names for sha256, _ in before[name].values())
+    return has_all and before.get(_READ_AS) == read_as
+
+
+def digest_of_reading(sources: Iterable[tuple[Source, str | None]]) -> str:
+    """Return a digest of files and of how they are read: what decides the result beside their bytes.
+
+    Parameters
+    ----------
+    sources : iterable of (Source, str or None)
+        Sources, each with the state of the text files that belong to it.
+    """
+    told = [
+        (source.path, source.format, source.documents.state())
+        if isinstance(source, StoredSource)
+        else (source.path, source.format, source.text, source.id, source.delimiter, source.size_bytes, texts)
+        for source, texts in sources
+    ]
+    return hashlib.sha256(repr(told).encode(errors="backslashreplace")).hexdigest()
+
+
+def has_many_documents(source: Source) -> bool:
+    """Whether this is not a file of a single document."""
+    return holding(source.format) != "one document"
 
 
 def _is_watched(source: Source) -> bool:
