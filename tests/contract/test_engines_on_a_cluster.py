@@ -381,21 +381,28 @@ def test_files_that_a_worker_does_not_see(tmp_path, spark, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("stage", "rule"),
+    ("stage", "content", "rule"),
     [
         (
             "read",
+            '{"id": "a", "text": "another"}\n',
             "is not the same file on the worker .*: its size differs.* nothing may write to it",
         ),
-        ("texts", "changed while it was read"),
+        ("read", None, "is not the same file on the worker .*: its content differs.* nothing may write to it"),
+        ("texts", '{"id": "a", "text": "another"}\n', "changed while it was read"),
     ],
 )
-def test_files_that_change(stage, rule, tmp_path, spark):
+def test_files_that_change(stage, content, rule, tmp_path, spark):
+    """Also to other bytes behind the size and the time of before."""
     case = cases()["files without documents"]
     path = Path(written(case, tmp_path)[0][1])
 
+    before, seen = path.read_text(), path.stat()
+
     def change() -> None:
-        path.write_text('{"id": "a", "text": "another"}\n')
+        path.write_text(content or before.swapcase())
+        if content is None:
+            os.utime(path, ns=(seen.st_atime_ns, seen.st_mtime_ns))
 
     with pytest.raises(SourceError, match=rule) as caught:
         dedup_files(

@@ -418,7 +418,7 @@ def test_a_part_that_is_not_what_the_worker_wrote(how, tmp_path, in_process, mon
         return n
 
     monkeypatch.setattr(signing.SignedPart, "write", write_and_spoil)
-    with pytest.raises(EngineError, match=r"000000000\.arrow"):
+    with pytest.raises(EngineError, match=r"000000000-[0-9a-f]{16}\.arrow"):
         told_of(Case({"a.jsonl": named(["one"])}), tmp_path, "tasks", NO_CLUSTER)
 
 

@@ -27,8 +27,11 @@ from nearkin.workflows.dedup.on_spark import reading as task_module
 from nearkin.workflows.dedup.on_spark.reading import ReadInputTask
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.reading import read_one
+from nearkin.workflows.reading import inputs
+from nearkin.workflows.reading.input_digests import FileDigest
 from nearkin.workflows.reading.on_spark.notes import Notes, read_by_tasks, take_notes
-from nearkin.workflows.reading.on_spark.seen_files import DriverFiles, FileChecksum
+from nearkin.workflows.reading.on_spark.seen_files import DriverFiles, FileChecksum, WatchedFiles
+from nearkin.workflows.reading.on_spark.task_input import TaskInput, WatchedLooseFiles
 from nearkin.workflows.reading.on_spark.tasks import task_blocks, task_input
 
 RIGHT, WRONG = ("".join(json.dumps({"text": f"{word} {i}"}) + "\n" for i in range(3)) for word in ("alpha", "omega"))
@@ -36,34 +39,66 @@ RIGHT, WRONG = ("".join(json.dumps({"text": f"{word} {i}"}) + "\n" for i in rang
 
 @dataclass(frozen=True)
 class ReadingOfAFile:
-    """File, its task, and the times at which the driver and two workers have copies of it."""
+    """File, its task, and the times at which the driver and a worker have copies of it, under one path."""
 
-    path: Path
+    folder: Path
     spool: Spool
     driver_s: int = 1_700_000_000
     worker_s: int = 1_700_000_500
     blocks: list[Block] = field(default_factory=list)
 
+    @property
+    def path(self) -> Path:
+        """Its path on every machine."""
+        return self.folder / "shared" / "a.jsonl"
+
+    def on(self, machine: str) -> None:
+        """Let the path lead to the file of a machine; nothing is written to any file."""
+        (self.folder / "shared").unlink(missing_ok=True)
+        (self.folder / "shared").symlink_to(machine)
+
     def put(self, content: str, changed_s: int) -> None:
+        """Write the file of the machine."""
         self.path.write_text(content)
         os.utime(self.path, (changed_s, changed_s))
 
-    def read(self, content: str, changed_s: int) -> list[str]:
-        """Read it as a worker that has some bytes; check it as the driver; return the texts."""
-        self.put(RIGHT, self.driver_s)
-        [given] = [task_input([one]) for one in task_blocks(resolve_sources([str(self.path)]).sources, "utf-8")]
-        self.put(content, changed_s)
+    def given(self, *, is_digest_known: bool = False) -> TaskInput:
+        """The input of the task, as the driver sees it."""
+        self.on("driver")
+        digests = {}
+        if is_digest_known:
+            digests = {str(self.path): FileDigest(self.path.stat().st_ctime_ns, file_sha256(str(self.path)))}
+        [block] = task_blocks(resolve_sources([str(self.path)]).sources, "utf-8", digests)
+        return task_input([block])
+
+    def attempt(self, given: TaskInput) -> None:
+        """Read it as this machine sees it."""
         task = ReadInputTask(self.spool, DedupOptions(), ReadingRules())
         self.blocks[:] = task(0, [Block("input", 0, pickle.dumps((0, given)))])
-        self.put(RIGHT, self.driver_s)
+
+    def read(self, content: str, changed_s: int) -> list[str]:
+        """Read it as a worker that has some bytes; check it as the driver; return the texts."""
+        given = self.given()
+        self.on("worker")
+        self.put(content, changed_s)
+        self.attempt(given)
+        self.on("driver")
         take_notes(self.blocks, DriverFiles(self.spool.path / "checked-files.json", Meter(Silent())), Silent())
+        return self.texts()
+
+    def texts(self) -> list[str]:
+        """The texts in the spool."""
         return [text for chunk in self.spool.chunks() for text in chunk.column("text").to_pylist()]
 
 
 @pytest.fixture
 def reading(tmp_path) -> ReadingOfAFile:
-    (tmp_path / "spool").mkdir()
-    return ReadingOfAFile(tmp_path / "a.jsonl", Spool(tmp_path / "spool"))
+    for name in ("spool", "driver", "worker"):
+        (tmp_path / name).mkdir()
+    found = ReadingOfAFile(tmp_path, Spool(tmp_path / "spool"))
+    found.on("driver")
+    found.put(RIGHT, found.driver_s)
+    return found
 
 
 @pytest.mark.parametrize("other_s", [0, 100])
@@ -79,17 +114,61 @@ def test_texts_of_a_refused_file_are_read_again(other_s, reading):
     assert chunk.stat().st_ino == before, "a task that reads the same file again uses what is there"
 
 
-def test_texts_of_a_file_that_changed_while_it_was_read_are_not_kept(reading, monkeypatch):
+@pytest.mark.parametrize("other_s", [0, 500])
+def test_texts_of_a_file_that_changed_while_it_was_read_are_not_kept(other_s, reading, monkeypatch):
 
     def read_and_write(*args, **kwargs):
         found = read_one(*args, **kwargs)
-        reading.put(WRONG, reading.worker_s)
+        reading.put(WRONG, reading.driver_s + other_s)
         return found
 
     monkeypatch.setattr(task_module, "read_one", read_and_write)
     with pytest.raises(SourceError, match="it changed while it was read"):
         reading.read(RIGHT, reading.driver_s)
-    assert list(reading.spool.path.iterdir()) == []
+    assert [path.name for path in reading.spool.path.iterdir()] == ["000000000-files.json"]
+
+
+@pytest.mark.parametrize("machine", ["driver", "worker"])
+def test_attempts_do_not_mix_versions_of_a_file(machine, reading, monkeypatch):
+    """The first attempt ends in the middle; meanwhile the file changes, or the second one runs where it is another."""
+    monkeypatch.setattr(inputs, "BATCH_BYTES", 10)
+    given = reading.given(is_digest_known=True)
+    write = Spool.write
+
+    def write_one(own: Spool, part: int, number: int, batch: pa.RecordBatch) -> None:
+        if number:
+            raise KeyboardInterrupt
+        write(own, part, number, batch)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Spool, "write", write_one)
+        with pytest.raises(KeyboardInterrupt):
+            reading.attempt(given)
+    reading.on(machine)
+    reading.put(WRONG, reading.driver_s)
+    with pytest.raises(
+        SourceError, match=r"a\.jsonl is not the same file on the worker .*: its content differs\. Ever"
+    ):
+        reading.attempt(given)
+    reading.put(RIGHT, reading.worker_s)
+    reading.attempt(given)
+    assert reading.texts() == ["alpha 0", "alpha 1", "alpha 2"]
+    assert [block.stream for block in reading.blocks] == ["inputs", "chunks"], (
+        "nothing is left for the driver to compare"
+    )
+    assert not list(reading.spool.path.glob(".*")), "the first attempt removed what it wrote"
+
+
+def test_a_batch_of_files_is_stored_only_if_they_have_not_changed(tmp_path):
+    for i in range(3):
+        (tmp_path / f"{i}.txt").write_text(f"alpha {i}")
+    [given] = [task_input([one]) for one in task_blocks(resolve_sources([str(tmp_path)]).sources, "utf-8")]
+    before = (tmp_path / "1.txt").stat()
+    one = WatchedLooseFiles.of(given.one, WatchedFiles(given.sources, given.seen, "w"))
+    (tmp_path / "1.txt").write_text("omega 1")
+    os.utime(tmp_path / "1.txt", ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(SourceError, match=r"1\.txt is not the same file on the worker w: it changed while it was read"):
+        next(one.batches(Silent()))
 
 
 class StagesWithoutJava(Stages):
@@ -116,12 +195,12 @@ def test_a_stage_that_the_driver_refuses_is_made_again(tmp_path):
             n_made.append(content)
             notes = Notes()
             path.write_text(content)
-            notes.checksums.append(FileChecksum("a.jsonl", str(path), "worker", file_sha256(str(path)), 1))
+            sha256 = file_sha256(str(path))
+            path.write_text(RIGHT)
+            notes.checksums.append(FileChecksum("a.jsonl", str(path), "worker", sha256, path.stat().st_ctime_ns))
             return list(notes.blocks(0, target=0))
 
         stages.kept("read", make)
-        path.write_text(RIGHT)
-        os.utime(path, (1, 1))
         read_by_tasks(stages, "read", make, Silent())  # type: ignore[arg-type]
 
     read_by_tasks(stages, "other", lambda: [Block("numbers", 0, b"")], Silent())  # type: ignore[arg-type,return-value]

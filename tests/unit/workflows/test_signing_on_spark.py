@@ -29,7 +29,7 @@ from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.signing.batches import DOCUMENTS
 from nearkin.workflows.signing.counting import collect
 from nearkin.workflows.signing.on_spark.counting import COUNTED, FEATURES, AddCountsTask, CountFeaturesTask
-from nearkin.workflows.signing.on_spark.signing import SignedPart
+from nearkin.workflows.signing.on_spark.signing import SIGNED, SignedPart, SignInputTask
 from nearkin.workflows.signing.options import SigningOptions
 
 RULES = ReadingRules()
@@ -106,17 +106,24 @@ def test_a_worker_that_sees_other_files(name, spoil, told, files, tmp_path):
 
 def test_bytes_decide_if_only_the_modification_time_differs(files, tmp_path):
     """The driver and a worker have copies of a file, under one path."""
-    driver, path = os.stat(files[0]).st_mtime_ns, Path(files[0])
-    own = DriverFiles(tmp_path / "checked-files.json", Meter(Silent()))
+    path, own = tmp_path / "shared/a.jsonl", DriverFiles(tmp_path / "checked-files.json", Meter(Silent()))
+    for machine in ("worker", "driver"):
+        (tmp_path / machine).mkdir()
+        (tmp_path / machine / "a.jsonl").write_text(RECORD)
+
+    def on(machine: str) -> None:
+        path.parent.unlink(missing_ok=True)
+        path.parent.symlink_to(machine)
 
     def blocks_of_a_worker(content: str, changes: Callable[[], object] = lambda: None) -> list[Block]:
-        [given], notes = inputs_of(files[:1]), Notes()
+        on("driver")
+        [given], notes = inputs_of([str(path)]), Notes()
+        on("worker")
         path.write_text(content)
-        os.utime(path, (1, 1))
+        os.utime(path, ns=(given.seen[0].changed_s * 10**9,) * 2)
         with reading_texts(given, RULES, notes):
             changes()
-        path.write_text(RECORD)
-        os.utime(path, ns=(driver, driver))
+        on("driver")
         return list(notes.blocks(0, target=0))
 
     assert [block.stream for block in blocks_of_a_worker(RECORD)] == ["checksums"]
@@ -126,7 +133,7 @@ def test_bytes_decide_if_only_the_modification_time_differs(files, tmp_path):
     with pytest.raises(SourceError, match="it changed while it was read"):
         blocks_of_a_worker(RECORD, lambda: os.utime(path, (2, 2)))
     same = blocks_of_a_worker(RECORD)
-    os.utime(path, (3, 3))  # written after the task was made: the worker may have read the new bytes as well
+    path.write_text(RECORD)  # written after the task was made: the worker may have read the new bytes as well
     with pytest.raises(SourceError, match="the driver's file changed while it was read"):
         take_notes(same, own, Silent())
 
@@ -142,7 +149,7 @@ def test_the_driver_reads_each_version_of_a_file_once(files, tmp_path):
         notes = Notes()
         for path in paths:
             seen = os.stat(path)
-            notes.checksums.append(FileChecksum(path, path, "w", file_sha256(path), int(seen.st_mtime)))
+            notes.checksums.append(FileChecksum(path, path, "w", file_sha256(path), seen.st_ctime_ns))
         take_notes(list(notes.blocks(0, target=0)), DriverFiles(tmp_path / "record.json", Meter(said)), said)
         assert said.n_bytes == sum(total for _, total in said.stages)
         said.n_bytes = 0
@@ -169,6 +176,7 @@ def test_features_are_added_up_wherever_they_meet(files):
     for n_ranges in (1, 2, 7):
         made = [block for task in tasks for block in CountFeaturesTask(options, RULES, n_ranges)(task.target, [task])]
         assert {block.target for block in made} <= set(range(n_ranges))
+        assert not [block for block in made if block.stream == "checksums"]
         added = [
             block
             for target in range(n_ranges)
@@ -188,6 +196,20 @@ def test_features_are_added_up_wherever_they_meet(files):
         ):
             assert np.array_equal(found, array)  # ranges rise, and so do hashes
         assert COUNTED.joined(added)[0].sum() == expected.n_documents == 6
+
+
+def test_attempts_do_not_mix_versions_of_a_file(files, tmp_path):
+    """A worker counted and signed a copy; the driver compares it before it uses a range, or the part of the attempt."""
+    [task] = task_blocks(resolve_sources(files[:1]).sources, "utf-8")
+    options = SigningOptions(method="weighted-topsig")
+    Path(files[0]).write_text(RECORD.upper())
+    counted = list(CountFeaturesTask(options, RULES, 3)(0, [task]))
+    assert sorted(block.target for block in counted if block.stream == "checksums") == [0, 1, 2]
+    signing = SignInputTask(tmp_path, SigningOptions(), RULES, "method", None)
+    attempts = [SIGNED.joined([block for block in signing(0, [task]) if block.stream == SIGNED.stream]) for _ in "ab"]
+    places = {signing.part(0, int(attempt)).path for _, _, [attempt] in attempts}
+    assert places == set(tmp_path.glob("0*.arrow"))
+    assert len(places) == 2
 
 
 @pytest.mark.parametrize("n_bits", [8, 64, 1024])

@@ -14,6 +14,7 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.source import Source
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.reading.input_digests import DescribedInputs
 from nearkin.workflows.reading.inputs import Input
 from nearkin.workflows.reading.on_spark.tasks import check_can_be_shared
 from nearkin.workflows.resources import Resources
@@ -44,8 +45,9 @@ class DedupEngine(Protocol):
         work: Path,
         *,
         rules: ReadingRules,
+        described: DescribedInputs,
     ) -> DedupFound:
-        """Find the near-duplicates; see `workflows.dedup.job.find`."""
+        """Find the near-duplicates; see `workflows.dedup.job.find`. ``described`` are the files before reading."""
 
     def memory(self, result: job.Result) -> MemoryUse | None:
         """Return the memory and time of the search, if known."""
@@ -69,6 +71,7 @@ class DedupThreads:
         work: Path,
         *,
         rules: ReadingRules,
+        described: DescribedInputs,
     ) -> DedupFound:
         """See `DedupEngine`."""
         found = job.find(inputs, others, options, work, rules=rules, resources=self.resources, meter=self.meter)
@@ -99,6 +102,7 @@ class DedupCluster:
         work: Path,
         *,
         rules: ReadingRules,
+        described: DescribedInputs,
     ) -> DedupFound:
         """See `DedupEngine`."""
         from nearkin.engines.spark.stages import stages_on
@@ -106,7 +110,11 @@ class DedupCluster:
 
         with stages_on(self.cluster, work, self.meter) as stages:
             given = inputs, others, options, work, stages
-            return DedupFound(find(*given, rules=rules, resources=self.resources, meter=self.meter), stages.about)
+            found = find(
+                *given, rules=rules, resources=self.resources, meter=self.meter,
+                digests=(described.digests["inputs"], described.digests["against"]),
+            )  # fmt: skip
+            return DedupFound(found, stages.about)
 
     def memory(self, result: job.Result) -> MemoryUse | None:
         """Return None: tasks use most of the memory."""

@@ -208,7 +208,7 @@ def dedup_files(
                 sourced.sides(), sourced.read_as(), directory, resources=resources, meter=meter
             )
             saved = save_stdin(sourced.sources, asked.stdin, directory.work) if ending.twice else None
-            searched = _find(sourced, saved, directory, options, worker)
+            searched = _find(sourced, saved, directory, options, worker, described)
             result = _with_exceptions_beside(searched.result, sourced)
             sourced.check_unchanged()
             _say_much_shorter(result, options, progress)
@@ -282,7 +282,12 @@ def _record(
 
 
 def _find(
-    sourced: Sourced, saved: Path | None, directory: RunDirectory, options: DedupOptions, engine: DedupEngine
+    sourced: Sourced,
+    saved: Path | None,
+    directory: RunDirectory,
+    options: DedupOptions,
+    engine: DedupEngine,
+    described: DescribedInputs,
 ) -> DedupFound:
     asked = sourced.asked
     with _opened(saved, asked) as stdin:
@@ -290,7 +295,10 @@ def _find(
         others = file_inputs(sourced.others, encoding=asked.encoding, stdin=stdin)
         if sourced.is_against:
             inputs, others = sides_apart(inputs, others)
-        return engine.find(inputs, others if sourced.is_against else None, options, directory.work, rules=asked.rules)
+        return engine.find(
+            inputs, others if sourced.is_against else None, options, directory.work, rules=asked.rules,
+            described=described,
+        )  # fmt: skip
 
 
 def _all_inputs(sourced: Sourced) -> list[Input]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import get_args
 
 from nearkin.manifests.inputs import InputFile
@@ -22,6 +22,28 @@ from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.resources import Resources
 
 _READ_AS = "read_as"
+
+
+@dataclass(frozen=True, slots=True)
+class FileDigest:
+    """Bytes of a file as the run found them.
+
+    Parameters
+    ----------
+    noted_ns : int or None
+        Time at which the system last noted a change, before the digest was computed. Programs can set the time of
+        modification, but not this one.
+    sha256 : str or None
+        None if the file could not be read.
+    """
+
+    noted_ns: int | None
+    sha256: str | None
+
+
+FileDigests = Mapping[str, FileDigest]
+"""Digests by the path of the source."""
+NO_DIGESTS: FileDigests = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +72,14 @@ class DescribedInputs:
     sides : mapping of str to sequence of InputFile
         Files of each side, in the order of their sources.
     watched : mapping of str to (int, str)
-        Files of many documents, or all files of a finished run, each with the time at which the system last noted a
-        change, before the digest was computed, and the digest. Programs can set the time of modification, but not this
-        one.
+        Files of many documents, or all files of a finished run, with `FileDigest.noted_ns` and the digest.
+    digests : mapping of str to FileDigests
+        Digests of the files of each side; none of a finished run.
     """
 
     sides: Mapping[str, Sequence[InputFile]]
     watched: Mapping[str, tuple[int, str]]
+    digests: Mapping[str, FileDigests] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -86,8 +109,7 @@ class DescribedInputs:
         RunError
             The stored digests are damaged.
         """
-        sources = [source for side in sides.values() for source in side.sources]
-        changed_ns = [_changed_ns(source.path) if _is_watched(source) else None for source in sources]
+        noted = {name: [_noted_ns(source.path) for source in side.sources] for name, side in sides.items()}
         found = {name: describe(side.sources, resources, meter, side.encoding) for name, side in sides.items()}
         now = {name: _digests(files) for name, files in found.items()}
         if directory.input_digests.exists():
@@ -97,13 +119,20 @@ class DescribedInputs:
                     raise directory.cannot_be_resumed(different)
         else:
             write_work_json(directory.input_digests, {**now, _READ_AS: read_as})
-        files = [one for described in found.values() for one in described]
-        watched = {
-            source.path: (moment, one.sha256)
-            for source, one, moment in zip(sources, files, changed_ns, strict=True)
-            if moment is not None and one.sha256 is not None
+        digests = {
+            name: {
+                source.path: FileDigest(moment, one.sha256)
+                for source, moment, one in zip(side.sources, noted[name], found[name], strict=True)
+            }
+            for name, side in sides.items()
         }
-        return cls(found, watched)
+        watched = {
+            source.path: (one.noted_ns, one.sha256)
+            for name, side in sides.items()
+            for source in filter(_is_watched, side.sources)
+            if (one := digests[name][source.path]).noted_ns is not None and one.sha256 is not None
+        }
+        return cls(found, watched, digests)
 
     @classmethod
     def of_finished(cls, files: Sequence[InputFile]) -> DescribedInputs:
@@ -112,7 +141,7 @@ class DescribedInputs:
         watched = {
             path: (moment, sha256)
             for path, sha256 in paths
-            if sha256 is not None and (moment := _changed_ns(path)) is not None
+            if sha256 is not None and (moment := _noted_ns(path)) is not None
         }
         return cls({"inputs": files}, watched)
 
@@ -124,7 +153,7 @@ class DescribedInputs:
         SourceError
         """
         for path, (moment, sha256) in self.watched.items():
-            if _changed_ns(path) != moment and file_sha256(path) != sha256:
+            if _noted_ns(path) != moment and file_sha256(path) != sha256:
                 raise changed_while_read(path)
 
 
@@ -170,7 +199,7 @@ def _is_watched(source: Source) -> bool:
     return has_many_documents(source) and not isinstance(source, StoredSource)
 
 
-def _changed_ns(path: str) -> int | None:
+def _noted_ns(path: str) -> int | None:
     try:
         return os.stat(path).st_ctime_ns
     except (OSError, ValueError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -40,7 +41,9 @@ from nearkin.workflows.dedup.readable import check_problems, check_readable
 from nearkin.workflows.dedup.row_places import locate
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.verifying import VerifiedMatches
+from nearkin.workflows.reading.input_digests import NO_DIGESTS, FileDigests
 from nearkin.workflows.reading.inputs import Input, places_in
+from nearkin.workflows.reading.on_spark.task_input import Files, TaskInput
 from nearkin.workflows.reading.on_spark.tasks import split
 from nearkin.workflows.resources import Resources
 
@@ -55,6 +58,7 @@ def find(
     rules: ReadingRules,
     resources: Resources,
     meter: Meter,
+    digests: tuple[FileDigests, FileDigests] = (NO_DIGESTS, NO_DIGESTS),
 ) -> Result:
     """Find the near-duplicates among documents, or between two sets; see `workflows.dedup.job.find`.
 
@@ -67,6 +71,8 @@ def find(
     stages : Stages
     resources : Resources
         Resources of the driver.
+    digests : (FileDigests, FileDigests)
+        Digests of the files of each set, as far as the driver knows them.
 
     Raises
     ------
@@ -77,7 +83,10 @@ def find(
     """
     work = work.absolute()  # tasks run in other directories
     spool, texts = Spool(work / SPOOL), work / "texts"
-    parts, other_parts = split(inputs), split(others or ())
+    parts, other_parts = (
+        [TaskInput.of(cast("Files", one), known) for one in split(side or ())]
+        for side, known in zip((inputs, others), digests, strict=True)
+    )
     everything = [*parts, *other_parts]
     read = read_all(stages, everything, spool, options, rules=rules, progress=meter.progress)
     partitions = Partitions.of(work, read, len(parts), stages.n_at_a_time)
@@ -87,7 +96,7 @@ def find(
         corpus = _corpus(partitions, found, texts, is_against=others is not None)
         of_inputs = [block for block in read if block.stream == INPUTS.stream]
         kinds = [IdKind(kind) for kind in INPUTS.of_targets(of_inputs, len(everything))[0].tolist()]
-        places = locate(corpus, places_in(everything), kinds[: len(parts)], kinds[len(parts) :])
+        places = locate(corpus, places_in([one.one for one in everything]), kinds[: len(parts)], kinds[len(parts) :])
     check_problems(places, rules)
     check_readable(corpus, places, rules)
     tell_of_long_documents(corpus, places, resources, meter.progress)

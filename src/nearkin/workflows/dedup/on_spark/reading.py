@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
@@ -14,21 +14,21 @@ from nearkin.engines.spark.stages import Stages
 from nearkin.errors import EngineError
 from nearkin.nouns import counted
 from nearkin.runs.batches import mapped_batch
-from nearkin.runs.files import make_work_folder
+from nearkin.runs.files import make_work_folder, published_together
 from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.dedup.on_spark.streams import CHUNKS, INPUTS
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.reading import read_one
-from nearkin.workflows.reading.inputs import Input
+from nearkin.workflows.reading.inputs import LooseFilesInput
 from nearkin.workflows.reading.on_spark.notes import Notes, read_by_tasks
-from nearkin.workflows.reading.on_spark.task_input import Files, TaskInput
+from nearkin.workflows.reading.on_spark.task_input import TaskInput
 
 
 def read_all(
     stages: Stages,
-    inputs: Sequence[Input],
+    inputs: Sequence[TaskInput],
     spool: Spool,
     options: DedupOptions,
     *,
@@ -37,9 +37,8 @@ def read_all(
 ) -> list[Block]:
     """Read every input into the spool; the streams are `CHUNKS` and `INPUTS`."""
     make_work_folder(spool.path)
-    first_sources = np.cumsum([0, *(len(one.names) for one in inputs)]).tolist()
-    seen = [TaskInput.of(cast("Files", one)) for one in inputs]
-    tasks = [Block("input", i, pickle.dumps((first_sources[i], one))) for i, one in enumerate(seen)]
+    first_sources = np.cumsum([0, *(len(one.sources) for one in inputs)]).tolist()
+    tasks = [Block("input", i, pickle.dumps((first_sources[i], one))) for i, one in enumerate(inputs)]
     reading = ReadInputTask(Spool(spool.path.absolute()), options, rules)
     return read_by_tasks(stages, "read", lambda: stages.given(tasks).shuffled(max(len(tasks), 1), reading), progress)
 
@@ -56,11 +55,12 @@ class ReadInputTask:
         """See `Task`."""
         first_source, given = pickle.loads(blocks[0].data)  # noqa: S301 (from the driver, through Spark, as tasks are)
         notes = Notes()
-        with given.reading(notes, if_changed=lambda: self.spool.forget(target)) as one:
+        with contextlib.ExitStack() as stack, given.reading(notes) as one:
             self.spool.keep_only_from(target, given.versions(notes))
-            read = read_one(
-                target, first_source, one, self.spool, self.options, rules=self.rules, threads=1, progress=notes
-            )
+            # batches of files of one document are of the right bytes; others only if the whole file was
+            is_checked = isinstance(one, LooseFilesInput) or self.spool.mark(target).exists()
+            spool = self.spool if is_checked else Spool(stack.enter_context(published_together(self.spool.path)))
+            read = read_one(target, first_source, one, spool, self.options, rules=self.rules, threads=1, progress=notes)
         paths = sorted(self.spool.path.glob(f"{target:09d}-*.arrow"))
         numbers, n_documents, n_bytes = [], [], []
         for path in paths:

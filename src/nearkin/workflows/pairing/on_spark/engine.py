@@ -92,8 +92,9 @@ class PairCluster:
         """Read and count a collection, one task per input."""
         reading = self.given.left if side == "left" else self.given.right
         return collect_all(
-            self.stages, texts, reading, split, side, work=self.work, arrays=self.arrays, progress=self.progress
-        )
+            self.stages, texts, reading, split, side, digests=self.described.digests[side], work=self.work,
+            arrays=self.arrays, progress=self.progress,
+        )  # fmt: skip
 
     def weigh(self, sides: Sequence[ToWeigh]) -> Sequence[WeightedVectors]:
         """Weigh documents, some per task."""

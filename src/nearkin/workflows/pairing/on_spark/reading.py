@@ -13,7 +13,7 @@ from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import TermCounts
 from nearkin.runs.arrays import mapped_array
-from nearkin.runs.files import published
+from nearkin.runs.files import published, published_together
 from nearkin.runs.part_files import PartFiles
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.ids import IdKind
@@ -30,6 +30,7 @@ from nearkin.workflows.pairing.collecting import (
     growing,
 )
 from nearkin.workflows.pairing.on_spark.streams import READ
+from nearkin.workflows.reading.input_digests import FileDigests
 from nearkin.workflows.reading.on_spark.notes import Notes, exception_blocks, read_by_tasks, take_exceptions
 from nearkin.workflows.reading.on_spark.tasks import reading_texts, task_blocks, task_input
 from nearkin.workflows.reading.on_spark.tasks import split as split_inputs
@@ -48,6 +49,7 @@ def collect_all(
     split: Splitting,
     side: str,
     *,
+    digests: FileDigests,
     work: Path,
     arrays: Path,
     progress: Progress,
@@ -63,6 +65,8 @@ def collect_all(
     split : function
         Function from texts to their words.
     side : {"left", "right"}
+    digests : FileDigests
+        Digests of the files.
     work, arrays : Path
         Folders: for files of tasks, which every executor can access, and for the joined files.
     progress : Progress
@@ -76,7 +80,7 @@ def collect_all(
         As on one machine; if several documents are unreadable, any may be named.
     """
     inputs = snapshots_of(texts.sources, texts.encoding)
-    tasks = task_blocks(texts.sources, reading.encoding)
+    tasks = task_blocks(texts.sources, reading.encoding, digests)
     files = PartFiles(work / f"{side}-counted")
     files.folder.mkdir(exist_ok=True)
     counting = CountInputTask(files, split, reading.rules)
@@ -149,8 +153,11 @@ class CountInputTask:
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
         notes = Notes()
-        with reading_texts(task_input(blocks), self.rules, notes) as texts:
-            found = count_part(self.files, target, texts, self.split, notes)
+        with (
+            published_together(self.files.folder) as aside,
+            reading_texts(task_input(blocks), self.rules, notes) as texts,
+        ):
+            found = count_part(PartFiles(aside), target, texts, self.split, notes)
         yield from notes.blocks(target, target=target)
         yield from exception_blocks(texts, target)
         yield from READ.packed(target, np.array([target]), np.array([found.id_kind]))

@@ -51,6 +51,10 @@ class Notes(Silent):
         """Yield the messages about the input of a number, if any, and the checksums."""
         if self.said:
             yield Block(_STREAM, target, json.dumps([number, self.said]).encode())
+        yield from self.checksum_blocks(target)
+
+    def checksum_blocks(self, target: int) -> Iterator[Block]:
+        """Yield the checksums."""
         for first in range(0, len(self.checksums), _ROWS_A_BLOCK):
             rows = [asdict(one) for one in self.checksums[first : first + _ROWS_A_BLOCK]]
             yield Block(_CHECKSUMS, target, json.dumps(rows).encode())

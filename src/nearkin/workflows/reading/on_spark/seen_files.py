@@ -1,12 +1,17 @@
 """Files as machines see them: whether a worker reads the bytes that the driver has.
 
-A file with the size and the modification time of the driver's file is the same file. If only the time differs, the
-bytes decide: the task computes the SHA-256 before it reads the file, and the driver compares it with its own before it
-uses the results. A checksum of every file would make the driver read the whole input, which the workers share.
+A file with the size and the times of the driver's file is the same file. One of these times is that at which the system
+last noted a change, which programs cannot set; in a shared file system it is the same on all machines. If only the
+times differ, as those of copies do, the bytes decide: the task computes the SHA-256 before it reads the file. It is
+compared with that of the driver, by the task if the driver knows it already, otherwise by the driver before it uses the
+results. A checksum of every file would make the driver read the whole input, which the workers share.
+
+A file must keep its size and times until it was read. So all attempts at a task read the same bytes, or fail.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections.abc import Iterable, Sequence
@@ -18,6 +23,7 @@ from nearkin.engines.local import map_ordered
 from nearkin.errors import SourceError
 from nearkin.runs.files import read_work_json, write_work_json
 from nearkin.stages.documents.digest import file_sha256
+from nearkin.stages.documents.sources import Source
 from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
@@ -37,11 +43,15 @@ class Seen:
     changed_s : int
         Time of the last change, in whole seconds since 1970, because some file systems store no fractions.
     is_readable : bool
+    noted_ns : int or None
+        Time at which the system last noted a change of the file or of its attributes, in nanoseconds since 1970. It
+        changes even if a program sets the time of modification back. None if it is not known.
     """
 
     size_bytes: int
     changed_s: int
     is_readable: bool
+    noted_ns: int | None
 
     @classmethod
     def of(cls, path: str) -> Seen | None:
@@ -52,12 +62,13 @@ class Seen:
             return None
         if not stat.S_ISREG(found.st_mode):
             return None
-        return cls(found.st_size, found.st_mtime_ns // 10**9, os.access(path, os.R_OK))
+        is_readable = os.access(path, os.R_OK)
+        return cls(found.st_size, found.st_mtime_ns // 10**9, is_readable, found.st_ctime_ns)
 
 
 @dataclass(frozen=True, slots=True)
 class FileChecksum:
-    """SHA-256 of a file as a worker reads it, and the time of the driver's file before the task began.
+    """SHA-256 of a file as a worker reads it, and the times of the driver's file before the task began.
 
     Parameters
     ----------
@@ -66,15 +77,15 @@ class FileChecksum:
     worker : str
         Name of the worker's machine.
     sha256 : str
-    changed_s : int
-        Time of the last change of the driver's file; see `Seen`.
+    noted_ns : int or None
+        Time at which the driver's system last noted a change; see `Seen`.
     """
 
     name: str
     path: str
     worker: str
     sha256: str
-    changed_s: int
+    noted_ns: int | None
 
 
 def other_file(name: str, path: str, worker: str, how: str) -> SourceError:
@@ -86,13 +97,13 @@ def other_file(name: str, path: str, worker: str, how: str) -> SourceError:
 
 
 def visible_difference(expected: Seen | None, found: Seen | None) -> str | None:
-    """Return how a file differs from the driver's, apart from its time and content; None if it does not.
+    """Return how a file differs from the driver's, apart from its times and content; None if it does not.
 
     Examples
     --------
-    >>> visible_difference(Seen(7, 1800000000, True), Seen(7, 1800000001, True)) is None
+    >>> visible_difference(Seen(7, 1800000000, True, 5), Seen(7, 1800000001, True, 6)) is None
     True
-    >>> visible_difference(Seen(7, 1800000000, True), Seen(8, 1800000000, True))
+    >>> visible_difference(Seen(7, 1800000000, True, 5), Seen(8, 1800000000, True, 5))
     'its size differs'
     """
     if expected is None or found is None:
@@ -113,12 +124,51 @@ def refuse_other_content(checksums: Iterable[FileChecksum], driver: DriverFiles)
     of_files = sorted(set(checksums), key=lambda one: (one.path, one.worker))
     for one in of_files:
         own = Seen.of(one.path)
-        if own is None or own.changed_s != one.changed_s:
+        if own is None or own.noted_ns != one.noted_ns:
             raise other_file(one.name, one.path, one.worker, "the driver's file changed while it was read")
     own_sha256 = dict(driver.digests(sorted({one.path for one in of_files})))
     for one in of_files:
         if own_sha256[one.path] != one.sha256:
             raise other_file(one.name, one.path, one.worker, "its content differs")
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedFiles:
+    """Files as this machine, a worker, saw them before it read them.
+
+    Parameters
+    ----------
+    sources : tuple of Source
+    seen : tuple of Seen or None
+    worker : str
+        Name of this machine.
+    """
+
+    sources: tuple[Source, ...]
+    seen: tuple[Seen | None, ...]
+    worker: str
+
+    def check(self, numbers: Iterable[int]) -> None:
+        """Check that some of the files, by their numbers, have not changed.
+
+        Raises
+        ------
+        SourceError
+        """
+        for number in numbers:
+            source = self.sources[number]
+            if Seen.of(source.path) != self.seen[number]:
+                raise other_file(source.name, source.path, self.worker, "it changed while it was read")
+
+    def check_all(self) -> None:
+        """Check all files; see `check`."""
+        self.check(range(len(self.sources)))
+
+
+def fetch_times(path: str) -> None:
+    """Open a file: on NFS, its present size and times are then those of the server, not earlier ones."""
+    with contextlib.suppress(OSError):
+        os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,18 +5,31 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, fields, replace
 from importlib import metadata
 
+import numpy as np
+import pyarrow as pa
+
 from nearkin.errors import SourceError
+from nearkin.records import I64
+from nearkin.runs.progress import Progress
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.formats.extracted import Extracted
 from nearkin.stages.documents.sources import Source
+from nearkin.workflows.reading.input_digests import NO_DIGESTS, FileDigest, FileDigests
 from nearkin.workflows.reading.inputs import FileInput, LooseFilesInput
 from nearkin.workflows.reading.on_spark.notes import Notes
-from nearkin.workflows.reading.on_spark.seen_files import FileChecksum, Seen, other_file, visible_difference
+from nearkin.workflows.reading.on_spark.seen_files import (
+    FileChecksum,
+    Seen,
+    WatchedFiles,
+    fetch_times,
+    other_file,
+    visible_difference,
+)
 
 Files = FileInput | LooseFilesInput
 _LIBRARIES = ("xberg", "pypdfium2", "pypdf", "charset-normalizer", "libpff-python")
@@ -32,24 +45,31 @@ class TaskInput:
         Its paths are absolute, because a task runs in another directory.
     seen : tuple of Seen or None
         Facts about each of its files.
+    digests : tuple of FileDigest or None
+        Digest of each of its files; None if the driver did not compute it.
     extractors : tuple of str
         Libraries of the driver that extract texts, with their versions; none if no file is a document.
     """
 
     one: Files
     seen: tuple[Seen | None, ...]
+    digests: tuple[FileDigest | None, ...]
     extractors: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, one: Files) -> TaskInput:
-        """Record an input as this machine sees it."""
+    def of(cls, one: Files, digests: FileDigests = NO_DIGESTS) -> TaskInput:
+        """Record an input as this machine sees it; files with a digest, as they were before it was computed."""
+        known = tuple(digests.get(source.path) for source in _sources(one))
         if isinstance(one, LooseFilesInput):
             one = replace(one, sources=tuple(map(_absolute, one.sources)), n_workers=1)  # a task has one processor
         else:
             one = replace(one, source=_absolute(one.source))
         is_extracted = any(isinstance(FORMATS[source.format], Extracted) for source in _sources(one))
-        seen = tuple(Seen.of(source.path) for source in _sources(one))
-        return cls(one, seen, installed_extractors() if is_extracted else ())
+        seen = tuple(
+            found if digest is None or found is None else replace(found, noted_ns=digest.noted_ns)
+            for found, digest in zip([Seen.of(source.path) for source in _sources(one)], known, strict=True)
+        )
+        return cls(one, seen, known, installed_extractors() if is_extracted else ())
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -59,23 +79,24 @@ class TaskInput:
     def versions(self, notes: Notes) -> list[dict[str, object]]:
         """Return the version of each file that is read, after `reading` noted the checksums.
 
-        It is that of the driver, and the SHA-256 if the file has another time here.
+        It is the driver's digest, which is the same for all attempts at the task. Without one it is what the driver
+        saw, and the SHA-256 if the file has other times here.
         """
         sha256 = {one.path: one.sha256 for one in notes.checksums}
         return [
             {"driver": None if seen is None else asdict(seen), "sha256": sha256.get(source.path)}
-            for source, seen in zip(self.sources, self.seen, strict=True)
+            if digest is None or digest.sha256 is None
+            else {"sha256": digest.sha256}
+            for source, seen, digest in zip(self.sources, self.seen, self.digests, strict=True)
         ]
 
     @contextlib.contextmanager
-    def reading(self, notes: Notes, if_changed: Callable[[], object] = lambda: None) -> Iterator[Files]:
-        """Lend the input for reading on this machine; files with another modification time are noted with checksums.
+    def reading(self, notes: Notes) -> Iterator[Files]:
+        """Lend the input for reading on this machine.
 
-        Parameters
-        ----------
-        notes : Notes
-        if_changed : callable
-            Removes what was read, if a file changed meanwhile.
+        Files with other times than the driver's are compared by their bytes, or noted with checksums if the driver has
+        not read them. The batches of files of one document are yielded only if these files have not changed; what is
+        made of any other file must not be used before this block has ended.
 
         Raises
         ------
@@ -91,18 +112,63 @@ class TaskInput:
                 f"{', '.join(own) or 'nothing'}, the driver with {', '.join(self.extractors)}. Install "
                 "nearkin[documents] in the same versions on every machine."
             )
-        here = [Seen.of(source.path) for source in self.sources]
-        for source, expected, found in zip(self.sources, self.seen, here, strict=True):
+        watched = WatchedFiles(self.sources, tuple(Seen.of(source.path) for source in self.sources), worker)
+        self._compare(watched, notes)
+        one = self.one
+        try:
+            yield WatchedLooseFiles.of(one, watched) if isinstance(one, LooseFilesInput) else one
+        except Exception:
+            watched.check_all()  # what seems wrong with a file may be that it changed
+            raise
+        if isinstance(one, FileInput):
+            fetch_times(one.source.path)
+        watched.check_all()
+
+    def _compare(self, watched: WatchedFiles, notes: Notes) -> None:
+        """Compare the files of this machine with the driver's."""
+        for source, expected, digest, found in zip(self.sources, self.seen, self.digests, watched.seen, strict=True):
             if (how := visible_difference(expected, found)) is not None:
-                raise other_file(source.name, source.path, worker, how)
-            if expected is not None and found != expected and expected.is_readable:
-                sha256 = file_sha256(source.path)
-                notes.checksums.append(FileChecksum(source.name, source.path, worker, sha256, expected.changed_s))
-        yield self.one
-        for source, before in zip(self.sources, here, strict=True):  # lines of a file that changed are of others
-            if Seen.of(source.path) != before:
-                if_changed()
-                raise other_file(source.name, source.path, worker, "it changed while it was read")
+                raise other_file(source.name, source.path, watched.worker, how)
+            if expected is None or found == expected or not expected.is_readable:
+                continue
+            sha256 = file_sha256(source.path)
+            if digest is None or digest.sha256 is None:
+                checksum = FileChecksum(source.name, source.path, watched.worker, sha256, expected.noted_ns)
+                notes.checksums.append(checksum)
+            elif sha256 != digest.sha256:
+                raise other_file(source.name, source.path, watched.worker, "its content differs")
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedLooseFiles(LooseFilesInput):
+    """Files of one document each, of which a batch is yielded only if they are still as they were.
+
+    So what attempts at a task store of these files, batch by batch, is of the same bytes.
+
+    Parameters
+    ----------
+    watched : WatchedFiles
+        The files, by the same numbers.
+    """
+
+    watched: WatchedFiles = field(kw_only=True)
+
+    @classmethod
+    def of(cls, one: LooseFilesInput, watched: WatchedFiles) -> WatchedLooseFiles:
+        """Watch an input."""
+        return cls(**{each.name: getattr(one, each.name) for each in fields(one)}, watched=watched)
+
+    def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, I64]]:
+        """Yield the batches; see `LooseFilesInput.batches`.
+
+        Raises
+        ------
+        SourceError
+            A file changed.
+        """
+        for batch, numbers in LooseFilesInput.batches(self, progress):
+            self.watched.check(np.unique(numbers).tolist())
+            yield batch, numbers
 
 
 def installed_extractors() -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from nearkin.errors import ParameterError
 from nearkin.paths import STDIN
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source
+from nearkin.workflows.reading.input_digests import NO_DIGESTS, FileDigests
 from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs
 from nearkin.workflows.reading.on_spark.notes import Notes
 from nearkin.workflows.reading.on_spark.task_input import Files, TaskInput
@@ -62,7 +63,7 @@ def split(inputs: Sequence[Input]) -> list[Input]:
     return parts
 
 
-def task_blocks(sources: Sequence[Source], encoding: str) -> list[Block]:
+def task_blocks(sources: Sequence[Source], encoding: str, digests: FileDigests = NO_DIGESTS) -> list[Block]:
     """Return the inputs of all tasks in reading order: one file of many documents, or some thousand files of one.
 
     Raises
@@ -72,7 +73,7 @@ def task_blocks(sources: Sequence[Source], encoding: str) -> list[Block]:
     """
     check_can_be_shared(sources)
     inputs = split(file_inputs(sources, encoding=encoding))
-    return [Block("input", i, pickle.dumps(TaskInput.of(cast("Files", one)))) for i, one in enumerate(inputs)]
+    return [Block("input", i, pickle.dumps(TaskInput.of(cast("Files", one), digests))) for i, one in enumerate(inputs)]
 
 
 def task_input(blocks: Sequence[Block]) -> TaskInput:

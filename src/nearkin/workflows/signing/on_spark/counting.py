@@ -72,6 +72,8 @@ class CountFeaturesTask:
         yield from FEATURES.scattered(self._range(found.hashes), found.hashes, found.occurrences, found.documents)
         yield from COUNTED.packed(0, np.array([found.n_documents]))
         yield from notes.blocks(target, target=0)
+        for other in range(1, self.n_ranges):  # a lost task may be repeated for some ranges, from another file
+            yield from notes.checksum_blocks(other)
 
     def _range(self, hashes: U64) -> Column:
         return (hashes >> np.uint64(32)) * np.uint64(self.n_ranges) >> np.uint64(32)

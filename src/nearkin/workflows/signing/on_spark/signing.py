@@ -5,6 +5,7 @@ A part is an Arrow file in the work folder, with the same batches as on one mach
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -30,8 +31,8 @@ from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.signing.batches import DOCUMENTS, SignedBatch, signed_batches
 from nearkin.workflows.signing.options import SigningOptions
 
-SIGNED = Layout("signed", (("n_documents", "<i8"), ("id_kind", "|u1")))
-"""Results for an input."""
+SIGNED = Layout("signed", (("n_documents", "<i8"), ("id_kind", "|u1"), ("attempt", "<u8")))
+"""Results for an input: those of one attempt, which wrote a file of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +110,17 @@ class SignInputTask:
         method = self.options.signer(None if self.statistics is None else _loaded(self.statistics))
         with reading_texts(task_input(blocks), self.rules, notes) as texts:
             batches = signed_batches(texts, self.options, method, threads=1, progress=notes)
-            n_documents = self.part(target).write(batches)
-        yield from SIGNED.packed(target, np.array([n_documents]), np.array([texts.id_kind]))
+            attempt = secrets.randbits(64)
+            n_documents = self.part(target, attempt).write(batches)
+        counts = np.array([n_documents]), np.array([texts.id_kind])
+        yield from SIGNED.packed(target, *counts, np.array([attempt], np.uint64))
         yield from notes.blocks(target, target=target)
         yield from exception_blocks(texts, target)
 
-    def part(self, target: int) -> SignedPart:
-        """Return the part for the documents of an input."""
-        return SignedPart(PartFiles(self.folder).place(target, ".arrow"), self.options.bits, self.fingerprint)
+    def part(self, target: int, attempt: int) -> SignedPart:
+        """Return the part for the documents of an input; attempts may have read different versions of it."""
+        place = PartFiles(self.folder).place(target, f"-{attempt:016x}.arrow")
+        return SignedPart(place, self.options.bits, self.fingerprint)
 
 
 @lru_cache(maxsize=1)
@@ -132,10 +136,10 @@ def sign_all(
     signing.folder.mkdir()
     told = read_by_tasks(stages, "sign", lambda: stages.given(tasks).shuffled(len(tasks), signing), progress)
     take_exceptions(told, split(texts.inputs), texts)
-    n_told, kinds = SIGNED.of_targets([block for block in told if block.stream == SIGNED.stream], len(tasks))
+    n_told, kinds, attempts = SIGNED.of_targets([block for block in told if block.stream == SIGNED.stream], len(tasks))
     batches: list[SignedBatch] = []
-    for task, n in enumerate(n_told.tolist()):
-        part = signing.part(task)
+    for task, (n, attempt) in enumerate(zip(n_told.tolist(), attempts.tolist(), strict=True)):
+        part = signing.part(task, attempt)
         try:
             found = list(part.read())
         except (OSError, pa.ArrowInvalid, RunError) as error:
