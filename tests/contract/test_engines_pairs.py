@@ -412,38 +412,6 @@ def test_a_run_that_is_to_stop_at_bad_documents(in_this_process, tmp_path):
 FEW_TASKS = Cut(part=60, rows_a_meeting=40, chunk_size=50, weighed_at_once=11)
 
 
-class CutOff(ToldOf):
-    """Stages that leave their marks in a folder, until the driver is lost."""
-
-    def kept(self, name, make):
-        (self.folder / name).mkdir(parents=True)
-        (self.folder / name / "_SUCCESS").touch()
-        if name == "read-right":
-            raise KeyboardInterrupt
-        return super().kept(name, make)
-
-
-def test_a_resumed_run_compares_bytes(in_this_process, tmp_path, monkeypatch):
-    case, out = Case(BY_VECTORS, **ONE), tmp_path / "tasks"
-    given = case.given(tmp_path)
-    expected = tables_of(case, given, tmp_path / "local", LOCAL)
-    own = CutOff(folder=out / ".work/cluster/stages")
-    with monkeypatch.context() as patched:
-        patched.setattr(engine, "stages_on", lambda *_: contextlib.nullcontext(own))
-        with pytest.raises(KeyboardInterrupt):
-            tables_of(case, given, out, in_this_process)
-    path = tmp_path / "left/0.jsonl"
-    content, seen = path.read_bytes(), path.stat()
-    path.write_bytes(content.replace(b"end", b"END"))
-    for moment in (seen.st_mtime_ns, 9):
-        os.utime(path, ns=(moment, moment))
-        with pytest.raises(ResumeError, match=r"0\.jsonl in --left has changed: its size is the same, but its bytes"):
-            tables_of(case, given, out, in_this_process, resume=True)
-    path.write_bytes(content)
-    os.utime(path, (9, 9))
-    assert_same_tables(tables_of(case, given, out, in_this_process, resume=True), expected)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",

@@ -35,10 +35,13 @@ class FileDigest:
         modification, but not this one.
     sha256 : str or None
         None if the file could not be read.
+    texts_sha256 : str or None
+        Digest of the texts in the files that it names, if it is a load file that names some.
     """
 
     noted_ns: int | None
     sha256: str | None
+    texts_sha256: str | None = None
 
 
 FileDigests = Mapping[str, FileDigest]
@@ -121,7 +124,7 @@ class DescribedInputs:
             write_work_json(directory.input_digests, {**now, _READ_AS: read_as})
         digests = {
             name: {
-                source.path: FileDigest(moment, one.sha256)
+                source.path: FileDigest(moment, one.sha256, one.texts_sha256)
                 for source, moment, one in zip(side.sources, noted[name], found[name], strict=True)
             }
             for name, side in sides.items()

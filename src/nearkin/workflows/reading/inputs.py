@@ -23,7 +23,7 @@ from nearkin.stages.documents.formats.extracted import Extracted
 from nearkin.stages.documents.members import InnerDocument
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sniffing import unreadable
-from nearkin.stages.documents.source import OpenedSource, no_check
+from nearkin.stages.documents.source import OpenedSource, no_check, no_text
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.extracting import FileToRead, ahead_of_reading
 from nearkin.workflows.reading.joined_batches import JoinedBatches
@@ -85,6 +85,12 @@ class FileInput:
 
     def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
         """Yield the batches of the reader."""
+        yield from self.batches_with_texts(progress, no_text)
+
+    def batches_with_texts(
+        self, progress: Progress, text_read: Callable[[bytes], None]
+    ) -> Iterator[tuple[pa.RecordBatch, int]]:
+        """Yield the batches of the reader; ``text_read`` receives the texts of a load file, see `read_batches`."""
         for batch in read_batches(
             self.source,
             batch_bytes=BATCH_BYTES,
@@ -94,6 +100,7 @@ class FileInput:
             encoding=self.encoding,
             note=progress.say,
             check=self.check,
+            text_read=text_read,
         ):
             yield batch, 0
 

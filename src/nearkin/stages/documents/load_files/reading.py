@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -23,6 +23,7 @@ from nearkin.stages.documents.load_files.damaged_records import control_of_damag
 from nearkin.stages.documents.load_files.dialect import SINGLE_BYTE, Dialect, decoded, dialect_of, fallback
 from nearkin.stages.documents.load_files.records import LoadRecord, RecordReader
 from nearkin.stages.documents.load_files.text_folder import RefusedPathError, TextFolder
+from nearkin.stages.documents.load_files.texts_digest import TextsDigest
 from nearkin.stages.documents.rows import IdType, RowList, integers_or_strings, one_batch
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
@@ -67,6 +68,7 @@ class _Reading:
     folder: TextFolder | None
     newline: str
     encoding: str
+    text_read: Callable[[bytes], None]
     rows: RowList = field(default_factory=RowList)
     keeps: list[bytes | None] = field(default_factory=list)
     n_bytes: int = 0
@@ -96,6 +98,8 @@ class _Reading:
         self.rows.add(line, control, text, problem, parent=parent)
         self.keeps.append(keep)
         self.n_bytes += len(text or b"")
+        if self.folder is not None:
+            self.text_read(text or b"")
 
     def _value(self, record: LoadRecord, index: int) -> str:
         return decoded(record.fields[index], self.encoding)
@@ -193,13 +197,13 @@ def digest_of_texts(opened: OpenedSource, stream: ByteStream) -> str | None:
     paths = _paths_of_texts(opened, stream)
     if paths is None:
         return None
-    told = hashlib.sha256()
+    told = TextsDigest()
     for folder, path in paths:
         try:
             text = folder.read(path)
         except RefusedPathError:
             text = b""
-        told.update(f"{len(text)} ".encode() + text)
+        told.add(text)
     return told.hexdigest()
 
 
@@ -281,6 +285,7 @@ def _reading(opened: OpenedSource, dialect: Dialect, header: LoadRecord, sampled
         folder=text_folder(opened, dialect) if holds_paths(names[text or 0], sampled) else None,
         newline=dialect.newline,
         encoding=encoding,
+        text_read=opened.text_read,
     )
 
 

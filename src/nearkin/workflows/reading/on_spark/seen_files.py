@@ -7,6 +7,9 @@ compared with that of the driver, by the task if the driver knows it already, ot
 results. A checksum of every file would make the driver read the whole input, which the workers share.
 
 A file must keep its size and times until it was read. So all attempts at a task read the same bytes, or fail.
+
+Of the text files that a load file names, the task computes a digest while it reads them. It is compared with that of
+the driver, if the driver knows it.
 """
 
 from __future__ import annotations
@@ -93,6 +96,16 @@ def other_file(name: str, path: str, worker: str, how: str) -> SourceError:
     return SourceError(
         f"{name} is not the same file on the worker {worker}: {how}. Every worker must see the input as the driver "
         f"does, under the same path ({path}), on NFS for example; and nothing may write to it."
+    )
+
+
+def other_texts(source: Source, worker: str) -> SourceError:
+    """Return the error for a load file whose text files are not those of the driver."""
+    folder = source.text_root or os.path.dirname(source.path)
+    return SourceError(
+        f"{source.name}: the text files that it names have other texts on the worker {worker} than on the driver. "
+        f"Every worker must see them as the driver does, under the same paths (in {folder}), on NFS for example; and "
+        "nothing may write to them."
     )
 
 
