@@ -305,7 +305,7 @@ def test_the_empty_log_does_not_say_that_a_removal_can_be_undone(visit: Visit) -
     others = [words_of(visit.get(path).text) for path in ("/", "/defensibility")]
     said = "Waves that nearkin add stored are no activities."
     assert [said in one for one in (page, *others)] == [True, False, True]
-    assert ["Wave First load (UTC) Current New Changed Not stored" in one for one in others] == [True, True]
+    assert ["Wave First load (UTC) Current New Changed Failed" in one for one in others] == [True, True]
 
 
 def test_a_preview_that_is_out_of_date_is_shown_again(visit: Visit) -> None:

@@ -38,7 +38,7 @@ WAVES_HELP = """
 List the waves of a collection, the oldest first. --out writes them to a .csv, .tsv, .jsonl or .parquet file.
 
 The columns new and changed count the new documents and the new versions that the wave brought. current counts the \
-documents whose current version came in the wave: without those that were changed or removed later. not stored \
+documents whose current version came in the wave: without those that were changed or removed later. failed \
 counts the documents of the wave that could not be stored, and are not stored now (n_problems in files and JSON); \
 nearkin exceptions also lists stored ones with no text or only a part of it.
 
@@ -150,7 +150,7 @@ def waves(
 def _show_waves(console: Printer, listed: Sequence[Wave]) -> None:
     from nearkin.cli.printing import shown, table
 
-    rows = table("current", "new", "changed", "not stored", "added", "wave", numbers=4)
+    rows = table("current", "new", "changed", "failed", "added", "wave", numbers=4)
     for one in listed:
         figures = (one.n_current, one.n_new, one.n_new_versions, one.n_problems)
         rows.add_row(*(f"{n:,}" for n in figures), one.first_added_at.replace("T", " ")[:16], shown(one.name))
