@@ -10,9 +10,9 @@ Everything is invented, and the same on every machine: pages and questions are m
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
+from generator.command import target_folder
 from generator.prose import Chance
 
 N_PAGES, N_NOTES = 300, 30
@@ -68,6 +68,6 @@ def write_benchmark(folder: Path) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    target = Path(sys.argv[1] if len(sys.argv) > 1 else "examples/benchmark")
+    target = target_folder(__doc__, "examples/benchmark")
     for part, what in write_benchmark(target).items():
         print(f"{target / part}  {what}")

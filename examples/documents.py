@@ -9,10 +9,8 @@ Everything is invented, and the same on every machine.
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 from generator import office_files as make
+from generator.command import target_folder
 from generator.prose import Chance, fill, read_blocks
 
 ADA, BO = "Ada Byron <ada@harbour.example>", "Bo Lund <bo@mill.example>"
@@ -54,7 +52,7 @@ def documents() -> dict[str, bytes]:
 
 
 def main() -> None:
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "case")
+    folder = target_folder(__doc__, "case")
     for name, content in documents().items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

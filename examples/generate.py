@@ -11,13 +11,13 @@ Everything is invented, and the same on every machine. truth.jsonl has a line fo
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from generator.command import target_folder
 from generator.contracts import CONTRACT_EDITS, Contract, compose_contract, drafts, render
 from generator.mails import compose_thread
 from generator.prose import Chance, read_blocks
@@ -223,6 +223,6 @@ def _write_lines(path: Path, objects: Iterable[object]) -> None:
 
 
 if __name__ == "__main__":
-    target = Path(sys.argv[1] if len(sys.argv) > 1 else "examples/collection")
+    target = target_folder(__doc__, "examples/collection")
     for part, count in write_collection(target).items():
         print(f"{target / part}.jsonl  {count} documents")

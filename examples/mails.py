@@ -14,9 +14,9 @@ line for each missing one.
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
+from generator.command import target_folder
 from generator.prose import Chance, read_blocks
 from generator.threads import ThreadMail, as_message, compose_headed_thread, reasons_of
 
@@ -69,4 +69,4 @@ def _told(mail: ThreadMail, mails: list[ThreadMail], number: int, reasons: dict[
 
 
 if __name__ == "__main__":
-    write_mails(Path(sys.argv[1] if len(sys.argv) > 1 else "mails"))
+    write_mails(target_folder(__doc__, "mails"))

@@ -10,10 +10,10 @@ contract attached, one text file is missing, and one path leads out of the folde
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 from generate import contracts, mails
+from generator.command import target_folder
 
 N_MAILS, N_ATTACHED = 40, 8
 FIELDS = ("BEGDOC", "ENDDOC", "BEGATTACH", "ENDATTACH", "CUSTODIAN", "SUBJECT", "TEXTPATH")
@@ -63,13 +63,13 @@ def write_production(folder: Path) -> dict[str, int]:
     return {"records": len(lines) - 1, "texts": len(rows)}
 
 
-def main(folder: str) -> None:
+def main(folder: Path) -> None:
     """Write a production and say what is in it."""
-    written = write_production(Path(folder))
+    written = write_production(folder)
     print(f"{folder}/ABC.dat  {written['records']} records")
     print(f"{folder}/TEXT  {written['texts']} texts")
     print(f"{folder}/ABC.opt  {written['texts']} images")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(target_folder(__doc__))

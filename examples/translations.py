@@ -11,10 +11,10 @@ except for a paragraph more or less in some; a few stand on one side only.
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 from generator.bulletins import LANGUAGES, Bulletin, compose_bulletin, compose_paragraph, compose_sentences, read_prose
+from generator.command import target_folder
 from generator.prose import Chance
 
 N_SENTENCES = 600
@@ -65,6 +65,6 @@ def write_translations(folder: Path) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    target = Path(sys.argv[1] if len(sys.argv) > 1 else "examples/translations")
+    target = target_folder(__doc__, "examples/translations")
     for part, what in write_translations(target).items():
         print(f"{target / part}  {what}")

@@ -79,7 +79,7 @@ def test_the_exit_code_is_the_answer(repository, tmp_path, text, code, verdict):
     if is_expected:
         said = (
             r"Expected recall of texts that contain this one: [\d.]+% at containment 0\.9, higher above Expected "
-            rf"recall of parts of this one: [\d.]+% for parts of {parts['n_words']} words, lower for "
+            rf"recall of texts that are part of this one: [\d.]+% at {parts['n_words']} words, lower for "
             "shorter or repetitive"
         )
         if parts["containing_texts"] == parts["parts"] == 0:

@@ -147,7 +147,7 @@ PairsMethod = Annotated[
 
 def _gamma(relative_to: str) -> Any:
     return _alike(
-        help=f"Maximum distance of two vectors of letter counts, as a share of the length of {relative_to}; 0: "
+        help=f"Maximum Euclidean distance of two vectors of letter counts, divided by the norm of {relative_to}; 0: "
         "the same counts. "
         "Finds every document within this distance; similar documents may be farther away. At least 0 and below 1. "
         "[dim]default: 0.025[/]"
@@ -155,7 +155,7 @@ def _gamma(relative_to: str) -> Any:
 
 
 Gamma = Annotated[float | None, _gamma("the vector of the query")]
-GammaOfPairs = Annotated[float | None, _gamma("the longer of the two")]
+GammaOfPairs = Annotated[float | None, _gamma("the longer vector")]
 Threshold = Annotated[
     float | None,
     _alike(

@@ -173,7 +173,8 @@ OPTIONS = {
     "keep": DedupOption(
         help="Which document of a group is kept (its principal): the longest or shortest, first (on the command "
         "line), max:COLUMN or min:COLUMN (numbers, dates or times). White space and passages "
-        "of --ignore add nothing to a length, except to break a tie. Of equal documents: the first by path and line.",
+        "of --ignore add nothing to a length, except to break a tie. If documents still tie, the first by path and "
+        "line is kept.",
         default="longest",
         panel=_KEPT,
         meaning=meaning_of_keep,
