@@ -1,8 +1,9 @@
-"""Alignment of two texts, which yields the stretches in which they differ.
+"""Alignment of two texts, which yields the stretches in which they differ; every difference that is shown comes from it.
 
-Lines come first: equal lines at both ends, and those that occur once in each text, anchor the two texts. Between them
-words are compared, regardless of line breaks: runs of words that occur once in each text, longer runs before shorter
-ones; the small stretches between two such runs are compared word by word.
+Lines come first, unless the texts are wrapped differently: equal lines at both ends, and those that occur once in each
+text, anchor the two texts. Between them words are compared, regardless of line breaks and punctuation: runs of words
+that occur once in each text, longer runs before shorter ones; the small stretches between two such runs are compared
+word by word. Punctuation is compared last, between aligned words.
 
 Work is limited. If a limit is reached, the rest is one difference, and the alignment is marked as incomplete.
 """
@@ -10,9 +11,9 @@ Work is limited. If a limit is reached, the rest is one difference, and the alig
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
 from itertools import islice
 
 from nearkin.stages.differences.unicode_forms import is_other_form_of
@@ -26,6 +27,7 @@ MAX_CELLS = 8_000_000
 _CELLS_AT_ONCE = 40_000
 _RUNS = (8, 4, 2, 1)
 _MIN_WORDS_OF_A_LINE = 4  # a shorter line, such as a page number, may be equal by chance
+_MIN_SHARED_LINES = 0.3  # fewer are equal by chance, in texts that are wrapped differently
 _Block = tuple[int, int, int, int]
 
 
@@ -73,27 +75,36 @@ class Alignment:
     is_whole: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """Numbers of the words of a text, or of its signs; ``beside`` is what stands before each of them, and at the end."""
+
+    codes: list[int]
+    beside: list[tuple[int, ...]]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def part(self, start: int, end: int) -> _Row:
+        """Return the numbers from ``start`` to before ``end``."""
+        return _Row(self.codes[start:end], self.beside[start : end + 1])
+
+
 @dataclass(slots=True)
 class _Work:
-    """Remaining work for two texts, and how small stretches are aligned."""
+    """Remaining work for two texts."""
 
-    by_words_alone: bool = False
     n_words: list[int] = field(default_factory=lambda: [MAX_WORDS, MAX_WORDS])
     n_cells: int = field(default_factory=lambda: MAX_CELLS)
     is_whole: bool = True
 
 
-def align(a: Wording, b: Wording, *, by_lines: bool = True, by_words_alone: bool = False) -> Alignment:
+def align(a: Wording, b: Wording) -> Alignment:
     """Find the stretches in which two texts differ.
 
     Parameters
     ----------
     a, b : Wording
-    by_lines : bool, default True
-        Use equal lines as anchors. False: only words, for texts that are wrapped differently.
-    by_words_alone : bool, default False
-        In small stretches, align words first, and punctuation between aligned words. So texts with the same words are
-        aligned although one has a comma after each word.
 
     Examples
     --------
@@ -101,12 +112,18 @@ def align(a: Wording, b: Wording, *, by_lines: bool = True, by_words_alone: bool
     >>> [([word.core for word in one.a], [word.core for word in one.b]) for one in found.differences]
     [([], ['a']), (['100'], ['250'])]
     """
-    work = _Work(by_words_alone)
+    work = _Work()
     differences: list[WordDifference] = []
-    blocks = _unequal_lines(a.lines, b.lines) if by_lines else [(0, len(a.line_starts), 0, len(b.line_starts))]
-    for block in blocks:
+    whole = (0, len(a.line_starts), 0, len(b.line_starts))
+    for block in _unequal_lines(a.lines, b.lines) if _share_lines(a, b) else [whole]:
         differences += _compare_lines(a, b, block, work)
     return Alignment(tuple(differences), work.is_whole)
+
+
+def _share_lines(a: Wording, b: Wording) -> bool:
+    """Whether lines can serve as anchors: in texts wrapped differently, few are equal, and by chance."""
+    lines_a, lines_b = ({line for line in one.lines if " " in line} for one in (a, b))
+    return len(lines_a & lines_b) >= _MIN_SHARED_LINES * min(len(lines_a), len(lines_b))
 
 
 def _unequal_lines(a: Sequence[str], b: Sequence[str]) -> Iterator[_Block]:
@@ -136,12 +153,10 @@ def _compare_lines(a: Wording, b: Wording, block: _Block, work: _Work) -> Iterat
     codes_a, codes_b = (
         [numbers.setdefault(word.core, _code(len(numbers), word)) for word in words] for words in (words_a, words_b)
     )
-    blocks = [
-        (a_from, a_to, b_from, b_to)
-        for a_from, a_to, b_from, b_to in _unequal(codes_a, codes_b, 0, work)
-        if not is_other_form_of(words_a[a_from:a_to], words_b[b_from:b_to], a.text, b.text)
-    ]
-    for a_from, a_to, b_from, b_to in _joined(blocks, words_a, words_b):
+    for one in _joined(list(_words_then_signs(codes_a, codes_b, work)), words_a, words_b):
+        a_from, a_to, b_from, b_to = _without_shared_ends(codes_a, codes_b, one)
+        if is_other_form_of(words_a[a_from:a_to], words_b[b_from:b_to], a.text, b.text):
+            continue
         yield WordDifference(
             tuple(words_a[a_from:a_to]),
             tuple(words_b[b_from:b_to]),
@@ -176,42 +191,96 @@ def _span(wording: Wording, words: Sequence[Word], start: int, end: int, default
     return place, place
 
 
-def _unequal(a: list[int], b: list[int], level: int, work: _Work) -> Iterator[_Block]:
+def _words_then_signs(a: list[int], b: list[int], work: _Work) -> Iterator[_Block]:
+    """Yield blocks that differ: words and blanks are aligned first, then punctuation between aligned words."""
+    for a_start, a_end, b_start, b_end in _between_aligned(a, b, False, work):
+        for inner in _between_aligned(a[a_start:a_end], b[b_start:b_end], True, work):
+            yield inner[0] + a_start, inner[1] + a_start, inner[2] + b_start, inner[3] + b_start
+
+
+def _between_aligned(a: list[int], b: list[int], is_of_signs: bool, work: _Work) -> Iterator[_Block]:
+    """Align the words or the signs, and yield the parts between aligned ones in which the two sequences differ."""
+    in_a, in_b = ([i for i, code in enumerate(codes) if (code < 0) == is_of_signs] for codes in (a, b))
+    at_a = at_b = 0
+    for i, j in [*_aligned(_row(a, in_a), _row(b, in_b), work), (len(in_a), len(in_b))]:
+        to_a, to_b = in_a[i] if i < len(in_a) else len(a), in_b[j] if j < len(in_b) else len(b)
+        if a[at_a:to_a] != b[at_b:to_b]:
+            yield at_a, to_a, at_b, to_b
+        at_a, at_b = to_a + 1, to_b + 1
+
+
+def _row(codes: list[int], places: list[int]) -> _Row:
+    """Return the numbers at some places, with all others between them."""
+    bounds = zip([-1, *places], [*places, len(codes)], strict=True)
+    return _Row([codes[i] for i in places], [tuple(codes[start + 1 : end]) for start, end in bounds])
+
+
+def _aligned(a: _Row, b: _Row, work: _Work) -> Iterator[tuple[int, int]]:
+    """Yield the places of all that is equal in both."""
+    at_a = at_b = 0
+    for a_start, a_end, b_start, b_end in [*_unequal(a, b, 0, work), (len(a), len(a), len(b), len(b))]:
+        yield from zip(range(at_a, a_start), range(at_b, b_start), strict=True)
+        at_a, at_b = a_end, b_end
+
+
+def _unequal(a: _Row, b: _Row, level: int, work: _Work) -> Iterator[_Block]:
     """Yield blocks of words that differ: split by shared runs of words if there are any, then word by word."""
     if len(a) * len(b) <= _CELLS_AT_ONCE or level == len(_RUNS):
         yield from _by_words(a, b, work)
         return
-    for block in _between(a, b, _RUNS[level]):
+    for block in _between(a.codes, b.codes, _RUNS[level]):
         a_start, a_end, b_start, b_end = block
         if a_start == a_end or b_start == b_end:
             yield block
             continue
-        for inner in _unequal(a[a_start:a_end], b[b_start:b_end], level + 1, work):
+        for inner in _unequal(a.part(a_start, a_end), b.part(b_start, b_end), level + 1, work):
             yield inner[0] + a_start, inner[1] + a_start, inner[2] + b_start, inner[3] + b_start
 
 
-def _by_words(a: list[int], b: list[int], work: _Work) -> Iterator[_Block]:
+def _by_words(a: _Row, b: _Row, work: _Work) -> Iterator[_Block]:
+    """Yield blocks of words that differ: the longest shared run is aligned first, then the longest on either side."""
     n_cells = len(a) * len(b)
     if n_cells > work.n_cells:
         work.is_whole = False
         yield 0, len(a), 0, len(b)
         return
     work.n_cells -= n_cells
+    places = defaultdict[int, list[int]](list)
+    for j, code in enumerate(b.codes):
+        places[code].append(j)
+    left, runs = [(0, len(a), 0, len(b))], list[tuple[int, int, int]]()
+    while left:
+        a_start, a_end, b_start, b_end = block = left.pop()
+        i, j, n = _longest_run(a, b, places, block)
+        if n:
+            runs.append((i, j, n))
+            left += [(a_start, i, b_start, j), (i + n, a_end, j + n, b_end)]
     at_a = at_b = 0
-    for i, j in [*(_shared_words(a, b) if work.by_words_alone else ()), (len(a), len(b))]:
-        matcher = SequenceMatcher(None, a[at_a:i], b[at_b:j], autojunk=False)
-        for tag, a_start, a_end, b_start, b_end in matcher.get_opcodes():
-            if tag != "equal":
-                yield at_a + a_start, at_a + a_end, at_b + b_start, at_b + b_end
-        at_a, at_b = i + 1, j + 1
+    for i, j, n in [*sorted(runs), (len(a), len(b), 0)]:
+        if i > at_a or j > at_b:
+            yield at_a, i, at_b, j
+        at_a, at_b = i + n, j + n
 
 
-def _shared_words(a: Sequence[int], b: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the positions of aligned words, ignoring punctuation."""
-    words_a, words_b = ([i for i, code in enumerate(codes) if code >= 0] for codes in (a, b))
-    matcher = SequenceMatcher(None, [a[i] for i in words_a], [b[j] for j in words_b], autojunk=False)
-    for at_a, at_b, n in matcher.get_matching_blocks():
-        yield from zip(words_a[at_a : at_a + n], words_b[at_b : at_b + n], strict=True)
+def _longest_run(a: _Row, b: _Row, places: Mapping[int, Sequence[int]], block: _Block) -> tuple[int, int, int]:
+    """Return the longest run that both have in a block; of equally long ones, that with the most equal signs beside."""
+    a_start, a_end, b_start, b_end = block
+    a_word = 2 * min(len(a), len(b)) + 1  # more than all signs count
+    best, last_a, last_b = 0, a_start, b_start
+    before = dict[int, int]()
+    for i in range(a_start, a_end if b_start < b_end else a_start):
+        here = dict[int, int]()
+        for j in places.get(a.codes[i], ()):
+            if j >= b_end:
+                break
+            if j >= b_start:
+                n_signs = (a.beside[i] == b.beside[j]) + (a.beside[i + 1] == b.beside[j + 1])
+                here[j] = score = before.get(j - 1, 0) + a_word + n_signs
+                if score > best:
+                    best, last_a, last_b = score, i, j
+        before = here
+    n = best // a_word
+    return last_a - n + 1, last_b - n + 1, n
 
 
 def _between(
@@ -295,6 +364,13 @@ def _joined(blocks: list[_Block], words_a: Sequence[Word], words_b: Sequence[Wor
                 continue
         result.append(block)
     return result
+
+
+def _without_shared_ends(a: Sequence[int], b: Sequence[int], block: _Block) -> _Block:
+    """Return a block without what is equal at its ends: merged blocks can begin or end alike."""
+    a_from, a_to, b_from, b_to = block
+    head, tail = _shared_ends(a[a_from:a_to], b[b_from:b_to])
+    return a_from + head, a_to - tail, b_from + head, b_to - tail
 
 
 def _are_added(last: _Block, block: _Block, words_a: Sequence[Word], words_b: Sequence[Word]) -> bool:

@@ -17,7 +17,6 @@ from nearkin.stages.differences.wording import Wording
 from nearkin.stages.differences.words import count_words
 
 _LONGEST_SIGNS = 3  # punctuation characters between two changes that are merged
-_MIN_SHARED_LINES = 0.3
 _MAX_COUNTED = 1_000_000  # characters of a change whose words are compared again, to count them
 _LONG_CHUNK = 200  # characters; of a longer chunk only the differing part is reported
 
@@ -73,7 +72,7 @@ def find_changes(a: Wording, b: Wording) -> Changes:
     >>> [(a.text[one.start_a : one.end_a], one.n_words_a) for one in find_changes(a, b).changes]
     [('Rent', 0), ('100', 1)]
     """
-    alignment = align(a, b, by_lines=_share_lines(a, b))
+    alignment = align(a, b)
     spans: list[Span] = []
     at_a = at_b = 0
     for one in alignment.differences:
@@ -84,12 +83,6 @@ def find_changes(a: Wording, b: Wording) -> Changes:
     spans += written_differently(a, b, (at_a, len(a.text), at_b, len(b.text)), is_whole=alignment.is_whole)
     told = [count_change(a, b, _trimmed(a.text, b.text, span)) for span in _joined(spans, a.text)]
     return Changes(tuple(one for one in told if _is_change(a.text, b.text, one)), alignment.is_whole)
-
-
-def _share_lines(a: Wording, b: Wording) -> bool:
-    """Whether lines can serve as anchors: in texts wrapped differently, few are equal, and by chance."""
-    lines_a, lines_b = ({line for line in one.lines if " " in line} for one in (a, b))
-    return len(lines_a & lines_b) >= _MIN_SHARED_LINES * min(len(lines_a), len(lines_b))
 
 
 def _joined(spans: Sequence[Span], text_a: str) -> Iterator[Span]:

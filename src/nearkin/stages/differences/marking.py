@@ -113,7 +113,7 @@ def _end_of_tokens(text: str, number: int) -> int:
 def _compare(a: Wording, b: Wording) -> Iterator[Piece]:
     """Yield the pieces of two texts, without gaps; white space between pieces belongs to the following one."""
     at_a = at_b = 0
-    for one in align(a, b, by_lines=False, by_words_alone=True).differences:
+    for one in align(a, b).differences:
         start_a, start_b = max(at_a, one.span_a[0]), max(at_b, one.span_b[0])
         yield _shared(a.text, b.text, at_a, start_a, at_b)
         at_a, at_b = max(start_a, one.span_a[1]), max(start_b, one.span_b[1])
