@@ -1,4 +1,4 @@
-"""Alignment of two texts, which yields the stretches in which they differ; every difference that is shown comes from it.
+"""Alignment of two texts, which yields the stretches in which they differ: the source of all differences.
 
 Lines come first, unless the texts are wrapped differently: equal lines at both ends, and those that occur once in each
 text, anchor the two texts. Between them words are compared, regardless of line breaks and punctuation: runs of words
@@ -77,7 +77,7 @@ class Alignment:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """Numbers of the words of a text, or of its signs; ``beside`` is what stands before each of them, and at the end."""
+    """Numbers of the words of a text, or of its signs; ``beside`` is what is before each of them, and at the end."""
 
     codes: list[int]
     beside: list[tuple[int, ...]]
@@ -201,6 +201,10 @@ def _words_then_signs(a: list[int], b: list[int], work: _Work) -> Iterator[_Bloc
 def _between_aligned(a: list[int], b: list[int], is_of_signs: bool, work: _Work) -> Iterator[_Block]:
     """Align the words or the signs, and yield the parts between aligned ones in which the two sequences differ."""
     in_a, in_b = ([i for i, code in enumerate(codes) if (code < 0) == is_of_signs] for codes in (a, b))
+    if not in_a or not in_b:
+        if a != b:
+            yield 0, len(a), 0, len(b)
+        return
     at_a = at_b = 0
     for i, j in [*_aligned(_row(a, in_a), _row(b, in_b), work), (len(in_a), len(in_b))]:
         to_a, to_b = in_a[i] if i < len(in_a) else len(a), in_b[j] if j < len(in_b) else len(b)

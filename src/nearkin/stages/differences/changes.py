@@ -7,17 +7,18 @@ a soft hyphen, as a blank of another length. Those are found here, so that every
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from nearkin.stages.differences.aligning import align
+from nearkin.stages.differences.aligning import Alignment, align
 from nearkin.stages.differences.spelling import CHUNK, Span, is_same, shared_beginning, written_differently
 from nearkin.stages.differences.unicode_forms import is_other_form
-from nearkin.stages.differences.wording import Wording
+from nearkin.stages.differences.wording import Word, Wording
 from nearkin.stages.differences.words import count_words
 
 _LONGEST_SIGNS = 3  # punctuation characters between two changes that are merged
-_MAX_COUNTED = 1_000_000  # characters of a change whose words are compared again, to count them
+_MAX_COUNTED = 1_000_000  # characters of a change of which equal words at its ends are not counted
 _LONG_CHUNK = 200  # characters; of a longer chunk only the differing part is reported
 
 
@@ -30,8 +31,8 @@ class Change:
     start_a, end_a, start_b, end_b : int
         An empty side is at the end of what precedes it.
     n_words_a, n_words_b : int
-        Words found only on this side; both 0 if only the spelling differs: case, punctuation, Unicode form,
-        invisible characters.
+        Words that the alignment finds only on this side; both 0 if only the spelling differs: case, punctuation,
+        Unicode form, invisible characters.
     """
 
     start_a: int
@@ -53,11 +54,69 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class _WordPlaces:
+    """Bounds of some words of a text, in order."""
+
+    starts: list[int]
+    ends: list[int]
+
+    @classmethod
+    def of(cls, words: Iterable[Word]) -> _WordPlaces:
+        """Return the bounds of the words, without punctuation."""
+        spans = [(word.start, word.end) for word in words if word.is_word]
+        return cls([start for start, _ in spans], [end for _, end in spans])
+
+    def count(self, start: int, end: int) -> int:
+        """Count the words that are in a stretch of the text, at least in part."""
+        return bisect_left(self.starts, end) - bisect_right(self.ends, start)
+
+
+@dataclass(frozen=True, slots=True)
+class WordCounts:
+    """Counts of the words in which two texts differ, the only ones that are shown anywhere."""
+
+    a: Wording
+    b: Wording
+    only_a: _WordPlaces
+    only_b: _WordPlaces
+    is_whole: bool
+
+    @classmethod
+    def of(cls, a: Wording, b: Wording, alignment: Alignment) -> WordCounts:
+        """Return the counts of an alignment."""
+        only_a = _WordPlaces.of(word for one in alignment.differences for word in one.a)
+        only_b = _WordPlaces.of(word for one in alignment.differences for word in one.b)
+        return cls(a, b, only_a, only_b, alignment.is_whole)
+
+    @property
+    def n_words(self) -> tuple[int, int]:
+        """Number of words that the alignment finds only in the first text, and only in the second."""
+        return len(self.only_a.starts), len(self.only_b.starts)
+
+    def change(self, span: Span, shown: Span | None = None) -> Change:
+        """Return a stretch of both texts as a change, with its words; ``shown`` is the part of it that is shown."""
+        start_a, end_a, start_b, end_b = shown or span
+        if self.is_whole:
+            n_words_a, n_words_b = self.only_a.count(*span[:2]), self.only_b.count(*span[2:])
+        else:  # some of its words may not have been aligned at all
+            n_words_a, n_words_b = _unaligned_words(self.a, self.b, shown or span)
+        return Change(
+            start_a=start_a, end_a=end_a, start_b=start_b, end_b=end_b, n_words_a=n_words_a, n_words_b=n_words_b
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Changes:
-    """Differences of two texts in order; ``is_whole`` is False if they were too long to be compared completely."""
+    """Differences of two texts in order, with the alignment that they come from, and its counts of words."""
 
     changes: tuple[Change, ...]
-    is_whole: bool
+    alignment: Alignment
+    counts: WordCounts
+
+    @property
+    def is_whole(self) -> bool:
+        """False if the texts were too long to be compared completely."""
+        return self.alignment.is_whole
 
 
 def find_changes(a: Wording, b: Wording) -> Changes:
@@ -81,8 +140,9 @@ def find_changes(a: Wording, b: Wording) -> Changes:
         at_a, at_b = max(start_a, one.span_a[1]), max(start_b, one.span_b[1])
         spans.append((start_a, at_a, start_b, at_b))
     spans += written_differently(a, b, (at_a, len(a.text), at_b, len(b.text)), is_whole=alignment.is_whole)
-    told = [count_change(a, b, _trimmed(a.text, b.text, span)) for span in _joined(spans, a.text)]
-    return Changes(tuple(one for one in told if _is_change(a.text, b.text, one)), alignment.is_whole)
+    counts = WordCounts.of(a, b, alignment)
+    told = [counts.change(span, _trimmed(a.text, b.text, span)) for span in _joined(spans, a.text)]
+    return Changes(tuple(one for one in told if _is_change(a.text, b.text, one)), alignment, counts)
 
 
 def _joined(spans: Sequence[Span], text_a: str) -> Iterator[Span]:
@@ -143,22 +203,17 @@ def _rest(text: str, ends: tuple[int, int], chunks: Sequence[re.Match[str]], hea
     return place, place
 
 
-def count_change(a: Wording, b: Wording, span: Span) -> Change:
-    """Count the differing words of a change; words at its ends may differ only in spelling."""
+def _unaligned_words(a: Wording, b: Wording, span: Span) -> tuple[int, int]:
+    """Count the words of a stretch, without equal ones at its ends."""
     if max(span[1] - span[0], span[3] - span[2]) > _MAX_COUNTED:
-        return _change(span, count_words(a.text[span[0] : span[1]]), count_words(b.text[span[2] : span[3]]))
+        return count_words(a.text[span[0] : span[1]]), count_words(b.text[span[2] : span[3]])
     if is_other_form(a.text[span[0] : span[1]], b.text[span[2] : span[3]]):
-        return _change(span, 0, 0)
+        return 0, 0
     cores_a, cores_b = _words(a, *span[:2]), _words(b, *span[2:])
     head = sum(1 for _ in _while_same(cores_a, cores_b))
     cores_a, cores_b = cores_a[head:][::-1], cores_b[head:][::-1]
     tail = sum(1 for _ in _while_same(cores_a, cores_b))
-    return _change(span, len(cores_a) - tail, len(cores_b) - tail)
-
-
-def _change(span: Span, n_words_a: int, n_words_b: int) -> Change:
-    start_a, end_a, start_b, end_b = span
-    return Change(start_a=start_a, end_a=end_a, start_b=start_b, end_b=end_b, n_words_a=n_words_a, n_words_b=n_words_b)
+    return len(cores_a) - tail, len(cores_b) - tail
 
 
 def _words(wording: Wording, start: int, end: int) -> list[str]:

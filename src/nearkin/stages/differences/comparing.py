@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection
+from dataclasses import replace
 
 from nearkin.errors import check_int
-from nearkin.stages.differences.changes import Changes, find_changes
+from nearkin.stages.differences.changes import find_changes
 from nearkin.stages.differences.comparison import Comparison, Difference
 from nearkin.stages.differences.ignoring import Ignored, check_ignored, what_counts, without_ignored
 from nearkin.stages.differences.kinds import kinds_of
@@ -82,7 +83,7 @@ def compare_texts(
     found = find_changes(a, b)
     if ignored and _has_same_counting(text_a, text_b, ignored):
         # the words may be aligned so that a single difference is also of another kind
-        found, n_ignored = Changes((), found.is_whole), len(found.changes)
+        found, n_ignored = replace(found, changes=()), len(found.changes)
     elif ignored:
         shown_b, n_ignored = without_ignored(text_a, text_b, found, ignored)
         if n_ignored:

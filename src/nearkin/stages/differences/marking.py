@@ -34,8 +34,8 @@ def mark_differences(
 ) -> tuple[Piece, ...]:
     """Find the words that two texts share, and the words that only one of them has.
 
-    The common beginning and end of both texts is unlimited; ``max_words`` applies between the first and the last
-    difference.
+    The words are aligned as everywhere, see :mod:`.aligning`. If a text is longer than ``max_words``, this number
+    applies between the first and the last difference, and the common beginning and end of both texts are cut off first.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def mark_differences(
     context_words : int, default 12
         Words shown on either side of a difference; the rest of a shared stretch becomes a counted gap.
     max_words : int, default 20000
-        Maximum number of words and punctuation characters compared after the first difference. A gap marks a cut.
+        Maximum number of words and punctuation characters that are compared. A gap marks a cut.
     max_run : int, optional
         Maximum length of a one-sided stretch in words; of a longer one both ends are shown. None: no limit.
 
@@ -72,7 +72,8 @@ def mark_differences(
     _check("max_words", max_words, 1)
     if max_run is not None:
         _check("max_run", max_run, 2)
-    head, tail = _shared_ends(text_a, text_b)
+    fits = all(_end_of_tokens(text, max_words) == len(text.rstrip()) for text in (text_a, text_b))
+    head, tail = (0, 0) if fits else _shared_ends(text_a, text_b)
     middle_a, middle_b = text_a[head : len(text_a) - tail], text_b[head : len(text_b) - tail]
     end_a, end_b = _end_of_tokens(middle_a, max_words), _end_of_tokens(middle_b, max_words)
     pieces = [Piece("equal", text_a[:head]), *_compare(Wording(middle_a[:end_a]), Wording(middle_b[:end_b]))]

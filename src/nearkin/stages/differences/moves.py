@@ -1,20 +1,34 @@
-"""Changes → moves: passages that both texts have, character for character, in different places."""
+"""Changes → moves: passages that both texts have, character for character, in different places.
+
+A part of a sentence with a negation is no move, since the negation can be about something else in its new place; nor is
+a passage within which a sign was changed, or at its end: ≥ 500 and ≤ 500. Both are removed and added.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict, deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from nearkin.stages.differences.changes import Change, Changes, count_change
+from nearkin.stages.differences.changes import Change, Changes
 from nearkin.stages.differences.ignoring import Ignored, what_counts
-from nearkin.stages.differences.wording import Wording
+from nearkin.stages.differences.negations import negations_in
+from nearkin.stages.differences.signs import number_signs
+from nearkin.stages.differences.wording import Word, Wording
 
 MIN_MOVED_WORDS = 8
 """Shorter passages occur in two places by chance; they are shown as removed and added."""
 _MAX_PLACES = 8  # equal passages that are compared for the longest
 _MAX_TOKENS = 400_000  # of each side, which are held in memory
+_NEAR = 64  # characters around a passage in which a sentence is looked for
+_SENTENCE_ENDS = ".!?;:"
+_AT_SENTENCE = re.compile(r"(?:[.!?;:]|[\r\n])\s*$")
+_LINE_END = re.compile(r"[^\S\r\n]*[\r\n]")
+_DIGIT = re.compile(r"\d")
+CLOSING = frozenset(".,;:!?)]}\"'”’»")
+"""Punctuation that belongs to the words before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +48,16 @@ class Moves:
 
 @dataclass(frozen=True, slots=True)
 class _ChangedToken:
-    """A token of one side of a change; ``written`` are its characters that count."""
+    """A token of one side of a change; ``written`` are its characters that count.
+
+    Between two tokens of a stretch, both texts have nothing that they share.
+    """
 
     written: str
     start: int
     end: int
     change: int
+    stretch: int
     is_word: bool
 
 
@@ -61,7 +79,7 @@ def find_moves(a: Wording, b: Wording, found: Changes, ignored: Collection[Ignor
     """Find passages of at least `MIN_MOVED_WORDS` words that were removed in one place and added in another.
 
     A moved passage has the same characters in both texts, except for white space and for what is ignored, so no other
-    change hides in it. Of equal passages each is paired with at most one.
+    change hides in it; see above for passages that are not moves. Of equal passages each is paired with at most one.
 
     Examples
     --------
@@ -72,27 +90,120 @@ def find_moves(a: Wording, b: Wording, found: Changes, ignored: Collection[Ignor
     >>> [b.text[one.start_b : one.end_b] for one in moves.changes], moves.counterpart
     (['The tenant shall keep the garden in good order.', ''], {1: 0, 0: 1})
     """
+    if found.is_whole and min(found.counts.n_words) < MIN_MOVED_WORDS:
+        return Moves(found.changes, {})
     tokens_a, tokens_b = _tokens(a, found, ignored, is_a=True), _tokens(b, found, ignored, is_a=False)
     if min(len(tokens_a), len(tokens_b)) < MIN_MOVED_WORDS or max(len(tokens_a), len(tokens_b)) > _MAX_TOKENS:
         return Moves(found.changes, {})
     runs = [
         run
         for run in _runs(tokens_a, tokens_b)
-        if what_counts(a.text, tokens_a[run.start_a].start, tokens_a[run.end_a - 1].end, ignored)
-        == what_counts(b.text, tokens_b[run.start_b].start, tokens_b[run.end_b - 1].end, ignored)
+        if _is_move(
+            a,
+            b,
+            (tokens_a[run.start_a].start, tokens_a[run.end_a - 1].end),
+            (tokens_b[run.start_b].start, tokens_b[run.end_b - 1].end),
+            ignored,
+        )
     ]
-    return _cut(a, b, found.changes, tokens_a, tokens_b, runs) if runs else Moves(found.changes, {})
+    while runs:
+        moves = _cut(found, tokens_a, tokens_b, runs)
+        beside = _beside_signs(a, b, moves, ignored)
+        if not beside:
+            return moves
+        starts = {moves.changes[i].start_a for i in beside}
+        runs = [run for run in runs if tokens_a[run.start_a].start not in starts]
+    return Moves(found.changes, {})
 
 
 def _tokens(wording: Wording, found: Changes, ignored: Collection[Ignored], *, is_a: bool) -> list[_ChangedToken]:
-    """Return the tokens of one side of all changes, without those that do not count."""
+    """Return the differing tokens of one side of all changes, without those that do not count."""
     tokens = []
-    for i, one in enumerate(found.changes):
-        span = (one.start_a, one.end_a) if is_a else (one.start_b, one.end_b)
-        for word in wording.words(*span):
+    for stretch, (change, words) in enumerate(_stretches(wording, found, is_a=is_a)):
+        for word in words:
             if counted := what_counts(wording.text, word.start, word.end, ignored):
-                tokens.append(_ChangedToken(counted, word.start, word.end, i, word.is_word))
+                tokens.append(_ChangedToken(counted, word.start, word.end, change, stretch, word.is_word))
     return tokens
+
+
+def _stretches(wording: Wording, found: Changes, *, is_a: bool) -> Iterator[tuple[int, Iterable[Word]]]:
+    """Yield the words of one side at each difference, with the number of the change that they are in."""
+    changes = found.changes
+    spans = [one.span_a if is_a else one.span_b for one in changes]
+    if not found.is_whole:  # some words may not have been aligned
+        yield from ((i, wording.words(*span)) for i, span in enumerate(spans))
+        return
+    parts = (found.counts.change((*one.span_a, *one.span_b)) for one in changes)
+    is_counted = [
+        (one.n_words_a, one.n_words_b) == (part.n_words_a, part.n_words_b) for one, part in zip(changes, parts)
+    ]
+    i = 0
+    for one in found.alignment.differences:
+        words = one.a if is_a else one.b
+        if not words:
+            continue
+        while i < len(spans) and spans[i][1] < words[-1].end:
+            i += 1
+        # of a change that is shown in another part of its words, the parts cannot be counted
+        if i < len(spans) and spans[i][0] <= words[0].start and is_counted[i]:
+            yield i, words
+
+
+def _is_move(
+    a: Wording, b: Wording, here: tuple[int, int], there: tuple[int, int], ignored: Collection[Ignored]
+) -> bool:
+    """Whether equal tokens are a moved passage: the characters are equal, and a negation has its whole sentence."""
+    if what_counts(a.text, *here, ignored) != what_counts(b.text, *there, ignored):
+        return False
+    if _are_sentences(a.text, *here) and _are_sentences(b.text, *there):
+        return True
+    return not negations_in(a, tuple(a.words(*here)))
+
+
+def _are_sentences(text: str, start: int, end: int) -> bool:
+    r"""Whether a part of a text begins and ends with a sentence, or a line.
+
+    Examples
+    --------
+    >>> text = "It is due. He shall not pay.\nHeating is free"
+    >>> _are_sentences(text, 11, 28), _are_sentences(text, 11, 23), _are_sentences(text, 29, 44)
+    (True, False, True)
+    """
+    before, after = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
+    begins = start == 0 or _AT_SENTENCE.search(before) is not None
+    return begins and (text[end - 1] in _SENTENCE_ENDS or not after.strip() or _LINE_END.match(after) is not None)
+
+
+def _beside_signs(a: Wording, b: Wording, moves: Moves, ignored: Collection[Ignored]) -> set[int]:
+    """Return the moved passages, by the changes where they were, beside which only signs differ."""
+    found = set[int]()
+    for i, one in enumerate(moves.changes):
+        beside = [] if i in moves.counterpart else [j for j in (i - 1, i + 1) if j in moves.counterpart]
+        for own, is_a in ((a, True), (b, False)) if beside else ():
+            start, end = one.span_a if is_a else one.span_b
+            if not _is_sign(own, start, end, ignored):
+                continue
+            for j in beside:
+                low, high = moves.changes[j].span_a if is_a else moves.changes[j].span_b
+                if low < high and not own.text[min(end, high) : max(start, low)].strip():
+                    found.add(j if is_a else moves.counterpart[j])
+    return found
+
+
+def _is_sign(own: Wording, start: int, end: int, ignored: Collection[Ignored]) -> bool:
+    """Whether a part of a text has no words, and signs that count."""
+    words = tuple(own.words(start, end))
+    if not words or any(word.is_word for word in words) or not what_counts(own.text, start, end, ignored):
+        return False
+    return is_telling_sign(own.text, words)
+
+
+def is_telling_sign(text: str, signs: Sequence[Word]) -> bool:
+    """Whether some of the signs do more than close what precedes them, or belong to a number."""
+    if any(one.core not in CLOSING for one in signs):
+        return True
+    start, end = signs[0].start, signs[-1].end
+    return _DIGIT.search(text, max(0, start - _NEAR), end + _NEAR) is not None and bool(number_signs(text, start, end))
 
 
 def _runs(tokens_a: Sequence[_ChangedToken], tokens_b: Sequence[_ChangedToken]) -> Iterator[_MovedRun]:
@@ -128,15 +239,15 @@ def _key(tokens: Sequence[_ChangedToken], i: int) -> tuple[str, ...]:
 def _length(
     tokens_a: Sequence[_ChangedToken], tokens_b: Sequence[_ChangedToken], is_used: Sequence[bool], i: int, j: int
 ) -> int:
-    """Count the equal tokens of both texts from two places, within one change of each; 0 within the same change."""
-    in_a, in_b, n = tokens_a[i].change, tokens_b[j].change, 0
-    if in_a == in_b:
+    """Count the equal tokens of both texts from two places, within one stretch of each; 0 within the same change."""
+    in_a, in_b, n = tokens_a[i].stretch, tokens_b[j].stretch, 0
+    if tokens_a[i].change == tokens_b[j].change:
         return 0
     while (
         i + n < len(tokens_a)
         and j + n < len(tokens_b)
         and not is_used[j + n]
-        and (tokens_a[i + n].change, tokens_b[j + n].change) == (in_a, in_b)
+        and (tokens_a[i + n].stretch, tokens_b[j + n].stretch) == (in_a, in_b)
         and tokens_a[i + n].written == tokens_b[j + n].written
     ):
         n += 1
@@ -144,9 +255,7 @@ def _length(
 
 
 def _cut(
-    a: Wording,
-    b: Wording,
-    changes: Sequence[Change],
+    found: Changes,
     tokens_a: Sequence[_ChangedToken],
     tokens_b: Sequence[_ChangedToken],
     runs: Sequence[_MovedRun],
@@ -162,33 +271,33 @@ def _cut(
     cut: list[Change] = []
     moved_a: dict[int, int] = {}
     moved_b: dict[int, int] = {}
-    for i, change in enumerate(changes):
+    for i, change in enumerate(found.changes):
         if i not in of_a and i not in of_b:
             cut.append(change)
             continue
         at_a, at_b = change.start_a, change.start_b
         for start, end, number in sorted(of_a[i]):
-            _add(cut, a, b, (at_a, start, at_b, at_b))
+            _add(cut, found, (at_a, start, at_b, at_b))
             moved_a[number] = len(cut)
-            _add(cut, a, b, (start, end, at_b, at_b))
+            _add(cut, found, (start, end, at_b, at_b))
             at_a = end
         for start, end, number in sorted(of_b[i]):
-            _add(cut, a, b, (at_a, change.end_a, at_b, start))
+            _add(cut, found, (at_a, change.end_a, at_b, start))
             moved_b[number] = len(cut)
             at_a = change.end_a
-            _add(cut, a, b, (at_a, at_a, start, end))
+            _add(cut, found, (at_a, at_a, start, end))
             at_b = end
-        _add(cut, a, b, (at_a, change.end_a, at_b, change.end_b))
+        _add(cut, found, (at_a, change.end_a, at_b, change.end_b))
     pairs = [(moved_a[number], moved_b[number]) for number in range(len(runs))]
     return Moves(tuple(cut), {**dict(pairs), **{there: here for here, there in pairs}})
 
 
-def _add(cut: list[Change], a: Wording, b: Wording, span: tuple[int, int, int, int]) -> None:
+def _add(cut: list[Change], found: Changes, span: tuple[int, int, int, int]) -> None:
     """Add a part of a change without the white space around it, unless it is empty."""
-    start_a, end_a = _stripped(a.text, *span[:2])
-    start_b, end_b = _stripped(b.text, *span[2:])
+    start_a, end_a = _stripped(found.counts.a.text, *span[:2])
+    start_b, end_b = _stripped(found.counts.b.text, *span[2:])
     if end_a > start_a or end_b > start_b:
-        cut.append(count_change(a, b, (start_a, end_a, start_b, end_b)))
+        cut.append(found.counts.change((start_a, end_a, start_b, end_b)))
 
 
 def _stripped(text: str, start: int, end: int) -> tuple[int, int]:

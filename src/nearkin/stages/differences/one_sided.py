@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
+from operator import attrgetter, itemgetter
 
-from nearkin.stages.differences.aligning import WordDifference
-from nearkin.stages.differences.changes import Change, Changes
-from nearkin.stages.differences.moves import Moves, find_moves
-from nearkin.stages.differences.negations import Negation, more_negations, negations_in
+from nearkin.stages.differences.changes import Changes
+from nearkin.stages.differences.moves import CLOSING, find_moves, is_telling_sign
+from nearkin.stages.differences.negations import Negation, more_negations
 from nearkin.stages.differences.wording import Word, Wording
 from nearkin.stages.differences.words import count_words
 
@@ -18,11 +19,6 @@ MAX_CHARACTERS = 1_000_000
 
 
 _GAP, _OPENING = " … ", "… "
-_NEAR = 64  # characters around a passage in which a sentence is looked for
-_SENTENCE_ENDS = ".!?;:"
-_AT_SENTENCE = re.compile(r"(?:[.!?;:]|[\r\n])\s*$")
-_LINE_END = re.compile(r"[^\S\r\n]*[\r\n]")
-_CLOSING = frozenset(".,;:!?)]}\"'”’»")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +28,7 @@ class OneSidedText:
     Parameters
     ----------
     passages : tuple of str
-        In text order, with single spaces.
+        In text order, with single spaces. Signs without words are last, without those that only close a sentence.
     negations : tuple of str
         English negations of which this text has more at a difference, such as "not" or "isn't"; each once.
     n_words_left_out : int
@@ -73,40 +69,47 @@ class FirstPassages:
     negations_at: tuple[tuple[int, int], ...]
 
 
-def one_sided_texts(a: Wording, b: Wording, differences: Sequence[WordDifference]) -> tuple[OneSidedText, OneSidedText]:
+def one_sided_texts(a: Wording, b: Wording, found: Changes) -> tuple[OneSidedText, OneSidedText]:
     """Return what only the first text has, and what only the second one has.
 
     Examples
     --------
-    >>> from nearkin.stages.differences.aligning import align
+    >>> from nearkin.stages.differences.changes import find_changes
     >>> a, b = Wording("the tenant shall not pay the rent"), Wording("the lessee shall pay the rent")
-    >>> for one in one_sided_texts(a, b, align(a, b).differences):
+    >>> for one in one_sided_texts(a, b, find_changes(a, b)):
     ...     print(one.passages, one.negations, one.negations_at)
     ('tenant', 'not') ('not',) ((1, 0),)
     ('lessee',) () ()
     """
-    spans = [(*one.span_a, *one.span_b) for one in differences]
-    changes = tuple(
-        Change(start_a=start_a, end_a=end_a, start_b=start_b, end_b=end_b, n_words_a=0, n_words_b=0)
-        for start_a, end_a, start_b, end_b in spans
-    )
-    moves = find_moves(a, b, Changes(changes, True)) if len(changes) > 1 else Moves(changes, {})
-    parts = [(one.a, one.b) for one in differences]
-    moved_a, moved_b = list[Word](), list[Word]()
-    if moves.counterpart:
-        words = [(tuple(a.words(*one.span_a)), tuple(b.words(*one.span_b))) for one in moves.changes]
-        words = [(_from_first_word(own), _from_first_word(other)) for own, other in words]
-        harmless = _harmless_moves(a, b, moves)
-        for i, both in enumerate(words):
-            if i not in harmless and any(one and not any(word.is_word for word in one) for one in both):
-                beside = harmless & {i - 1, i + 1}  # parts of a passage of which a sign changed
-                harmless -= beside | {moves.counterpart[one] for one in beside}
-        parts = [both for i, both in enumerate(words) if i not in harmless]
-        moved_a = [word for i in harmless for word in words[i][0]]
-        moved_b = [word for i in harmless for word in words[i][1]]
+    moves = find_moves(a, b, found)
+    moved = [moves.changes[i] for i in sorted(moves.counterpart)]
+    moved_a = [one.span_a for one in moved if one.end_a > one.start_a]
+    moved_b = [one.span_b for one in moved if one.end_b > one.start_b]
+    parts = [
+        (own, other)
+        for one in found.alignment.differences
+        for own, other in zip_longest(_not_moved(one.a, moved_a), _not_moved(one.b, moved_b), fillvalue=())
+    ]
     of_a = [(own, more_negations(a, own, b, other)) for own, other in parts]
     of_b = [(own, more_negations(b, own, a, other)) for other, own in parts]
-    return _side(a, of_a, moved_a), _side(b, of_b, moved_b)
+    return (
+        _side(a, of_a, sum(one.n_words_a for one in moved)),
+        _side(b, of_b, sum(one.n_words_b for one in moved)),
+    )
+
+
+def _not_moved(words: tuple[Word, ...], moved: Sequence[tuple[int, int]]) -> Iterator[tuple[Word, ...]]:
+    """Yield the runs of words that are in none of some stretches."""
+    at = 0
+    for start, end in moved[bisect_right(moved, words[0].start, key=itemgetter(1)) :] if words else ():
+        if start >= words[-1].end:
+            break
+        first, last = (bisect_left(words, place, key=attrgetter("start")) for place in (start, end))
+        if first > at:
+            yield words[at:first]
+        at = last
+    if at < len(words):
+        yield words[at:]
 
 
 def excerpt(passages: Sequence[str], negations_at: Sequence[tuple[int, int]], n_words: int, most: int) -> Excerpt:
@@ -189,51 +192,12 @@ def _start_near(passage: str, place: int, most: int) -> int:
     return passage.find(" ", place - most // 2 - 1, place) + 1 or place
 
 
-def _harmless_moves(a: Wording, b: Wording, moves: Moves) -> set[int]:
-    """Return the changes that are only a move: a negation in one that is no whole sentence can be about others now."""
-    harmless = set[int]()
-    for i, other in moves.counterpart.items():
-        here, there = moves.changes[i], moves.changes[other]
-        if here.start_a == here.end_a:  # each move once, from where it was
-            continue
-        has_negation = bool(negations_in(a, tuple(a.words(here.start_a, here.end_a))))
-        is_whole = _are_sentences(a.text, here.start_a, here.end_a) and _are_sentences(
-            b.text, there.start_b, there.end_b
-        )
-        if is_whole or not has_negation:
-            harmless |= {i, other}
-    return harmless
-
-
-def _are_sentences(text: str, start: int, end: int) -> bool:
-    r"""Whether a part of a text begins and ends with a sentence, or a line.
-
-    Examples
-    --------
-    >>> text = "It is due. He shall not pay.\nHeating is free"
-    >>> _are_sentences(text, 11, 28), _are_sentences(text, 11, 23), _are_sentences(text, 29, 44)
-    (True, False, True)
-    """
-    before, after = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
-    begins = start == 0 or _AT_SENTENCE.search(before) is not None
-    return begins and (text[end - 1] in _SENTENCE_ENDS or not after.strip() or _LINE_END.match(after) is not None)
-
-
-def _from_first_word(words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """Return the words without the closing punctuation before the first: that of the moved passage beside them."""
-    return words[next((i for i, word in enumerate(words) if word.core not in _CLOSING), len(words)) :]
-
-
-def _side(
-    own: Wording, differences: Iterable[tuple[Sequence[Word], Sequence[Negation]]], moved: Iterable[Word]
-) -> OneSidedText:
+def _side(own: Wording, differences: Iterable[tuple[Sequence[Word], Sequence[Negation]]], n_moved: int) -> OneSidedText:
     """Return the text of one side: its words at each difference, and the negations of which it has more there."""
     passages, places, n_left_out, n_characters = list[str](), list[tuple[int, int]](), 0, 0
     negations = dict[str, None]()
-    for words, more in differences:
+    for words, more in _words_before_signs(own, differences):
         negations |= dict.fromkeys(one.written for one in more)
-        if not words:
-            continue
         text = " ".join(own.text[words[0].start : words[-1].end].split())
         kept = _cut(text, MAX_CHARACTERS - n_characters)
         n_left_out += count_words(text) - count_words(kept) if len(kept) < len(text) else 0
@@ -243,8 +207,31 @@ def _side(
         if more and (place := _spaced_length(own.text[words[0].start : more[0].start])) < len(kept):
             places.append((len(passages), place))
         passages.append(kept)
-    n_moved = sum(word.is_word for word in moved)
     return OneSidedText(tuple(passages), tuple(negations), n_left_out, tuple(places), n_moved)
+
+
+def _words_before_signs(
+    own: Wording, differences: Iterable[tuple[Sequence[Word], Sequence[Negation]]]
+) -> list[tuple[Sequence[Word], Sequence[Negation]]]:
+    """Return what one side has at each difference: first the words, then signs alone, but not those that only close."""
+    with_words, signs = (
+        list[tuple[Sequence[Word], Sequence[Negation]]](),
+        list[tuple[Sequence[Word], Sequence[Negation]]](),
+    )
+    for words, more in differences:
+        if any(word.is_word for word in words):
+            with_words.append((_without_closing(words), more))
+        elif words and is_telling_sign(own.text, words):
+            signs.append((words, more))
+    return [*with_words, *signs]
+
+
+def _without_closing(words: Sequence[Word]) -> Sequence[Word]:
+    """Return words from the first on, or a sign that is directly before it: other punctuation closes what precedes."""
+    first = next((i for i, word in enumerate(words) if word.core not in CLOSING), 0)
+    while first and words[first - 1].end == words[first].start:
+        first -= 1
+    return words[first:]
 
 
 def _spaced_length(before: str) -> int:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from nearkin.stages.differences.aligning import Alignment, WordDifference, align
+from nearkin.stages.differences.aligning import Alignment, WordDifference
+from nearkin.stages.differences.changes import find_changes
 from nearkin.stages.differences.one_sided import OneSidedText, one_sided_texts
 from nearkin.stages.differences.particulars import Original
 from nearkin.stages.differences.relations import EXACT_COPY, Judgement, judge_relation
@@ -110,11 +111,12 @@ def compare(
     with_one_sided : bool
         Whether to return all text that only one of the two has.
     """
-    alignment = align(principal, member)
+    found = find_changes(principal, member)
+    alignment = found.alignment
     judgement = judge_relation(
         principal,
         member,
-        alignment,
+        found,
         containment_in_principal=containment_in_principal,
         containment_of_principal=containment_of_principal,
     )
@@ -124,7 +126,7 @@ def compare(
         alignment.is_whole,
         None if first is None else _first_lines(principal, member, first),
         tuple(islice(_shown(principal, member, alignment), n_shown)),
-        one_sided_texts(principal, member, alignment.differences) if with_one_sided else None,
+        one_sided_texts(principal, member, found) if with_one_sided else None,
     )
 
 

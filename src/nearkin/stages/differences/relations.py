@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from nearkin.stages.differences.aligning import Alignment
+from nearkin.stages.differences.changes import Changes
 from nearkin.stages.differences.particulars import Original, Side, look_at
 
 Relation = Literal[
@@ -73,7 +73,7 @@ RULES: dict[str, str] = {
     "revised": "No other rule applies: read the differences.",
 }
 """Rules, one sentence each; the first that holds decides."""
-RULES_NUMBER = 0x2B51D07E
+RULES_NUMBER = 0x2B51D07F
 """Number of the rules in stored relations; change it if a rule or an alignment changes, not if only words do."""
 
 
@@ -120,7 +120,7 @@ EXACT_COPY = Judgement("exact copy", "", Measured())
 def judge_relation(
     principal: Original,
     member: Original,
-    alignment: Alignment,
+    found: Changes,
     *,
     containment_in_principal: float,
     containment_of_principal: float,
@@ -130,23 +130,23 @@ def judge_relation(
     Parameters
     ----------
     principal, member : Original
-    alignment : Alignment
-        Alignment of the two, in this order.
+    found : Changes
+        Differences of the two, in this order.
     containment_in_principal, containment_of_principal : float
         Share of the member's shingles that the principal has, and vice versa, in [0, 1].
     """
     spellings = (principal.spelling, member.spelling)
     sides = [
         (look_at(one.a, principal.text, spellings), look_at(one.b, member.text, spellings))
-        for one in alignment.differences
+        for one in found.alignment.differences
     ]
     measured = Measured(
         len(sides),
-        sum(a.n_words + a.n_joining for a, _ in sides),
-        sum(b.n_words + b.n_joining for _, b in sides),
+        sum(one.n_words_a for one in found.changes),
+        sum(one.n_words_b for one in found.changes),
         sum(a.n_particulars + b.n_particulars for a, b in sides),
     )
-    if alignment.is_whole:
+    if found.is_whole:
         telling = [(a, b) for a, b in sides if a.n_words or b.n_words or a.is_signing or b.is_signing]
         if not sides or (not telling and all(a.n_blanks or b.n_blanks for a, b in sides)):
             return Judgement("exact copy", "", measured)
@@ -162,7 +162,7 @@ def judge_relation(
             (principal, measured.n_words_only_in_principal) if gap > 0 else (member, measured.n_words_only_in_member)
         )
         own = [a if gap > 0 else b for a, b in sides]
-        is_few = not alignment.is_whole or n_only <= (1 - MIN_CONTAINED) * shorter.n_words
+        is_few = not found.is_whole or n_only <= (1 - MIN_CONTAINED) * shorter.n_words
         if is_few and not any(side.n_particulars for side in own) and not any(_turns(a, b) for a, b in sides):
             return Judgement("longer version" if gap > 0 else "shorter version or excerpt", "", measured)
     return Judgement("revised", "", measured)

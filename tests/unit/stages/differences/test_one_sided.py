@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nearkin.collection.groups.one_sided_passages import OneSidedPassages
 from nearkin.stages.differences import one_sided
-from nearkin.stages.differences.aligning import align
+from nearkin.stages.differences.changes import find_changes
 from nearkin.stages.differences.one_sided import OneSidedText, excerpt, one_sided_texts
 from nearkin.stages.differences.wording import Wording
 from nearkin.stages.differences.words import count_words
@@ -16,7 +16,7 @@ from nearkin.stages.differences.words import count_words
 
 def sides(a: str, b: str) -> tuple[OneSidedText, OneSidedText]:
     one, other = Wording(a), Wording(b)
-    return one_sided_texts(one, other, align(one, other).differences)
+    return one_sided_texts(one, other, find_changes(one, other))
 
 
 @pytest.mark.parametrize(
