@@ -403,5 +403,5 @@ def _show(console: Printer, found: Checked, name: str, *, is_storing: bool, is_r
         console.print(rows)
     console.say(truncated_sentences(found))
     if found.passage:
-        say_passage(console, found.passage)
+        say_passage(console, found.passage, n_differences=found.n_differences or 0, n_moves=found.n_moves or 0)
     console.say(check_sentences(found, is_storing=is_storing, is_read_only=is_read_only, is_empty=is_empty))

@@ -159,7 +159,7 @@ def _show(console: Printer, found: Conflicts, limit: int, read: LabelsRead) -> N
             soft_wrap=True,
         )
         if one.passage:
-            say_passage(console, one.passage)
+            say_passage(console, one.passage, n_differences=one.n_differences, n_moves=one.n_moves)
         else:
             console.print(f"    [dim]{without_passage(one)}[/]", highlight=False, soft_wrap=True)
     said = conflicts_sentences(

@@ -123,12 +123,15 @@ def say_results(console: Console, out: Path, otherwise: str, *, before: str = ""
     say_place(console, f"{before}Results", out, f"; start with {start if start.exists() else out / otherwise}")
 
 
-def say_passage(console: Console, pieces: Sequence[Piece]) -> None:
-    """Print a passage of a comparison, indented, with its marks in colour."""
+def say_passage(console: Console, pieces: Sequence[Piece], *, n_differences: int = 0, n_moves: int = 0) -> None:
+    """Print a passage of a comparison, indented, with its marks in colour, and the number of all if it is the first."""
     from nearkin.reports.comparison.terminal import pieces_to_terminal
+    from nearkin.reports.quantities import first_difference_text
 
     spans = pieces_to_terminal(pieces)
     console.print(Text.assemble("    ", *((text, style) for style, text in spans)), soft_wrap=True)
+    if said := first_difference_text(n_differences, n_moves):
+        console.print(f"    [dim]{said}[/]", highlight=False, soft_wrap=True)
 
 
 def table(*columns: str, numbers: int = 0) -> Table:

@@ -46,6 +46,20 @@ def recall_at_text(recall: float, threshold: float, *, at: str = "") -> str:
     return f"{share_percent_text(recall, 1)} at {at}{threshold:g}{above}"
 
 
+def first_difference_text(n_differences: int, n_moves: int) -> str:
+    """Say that the difference shown is the first of several; empty if there is only one.
+
+    Examples
+    --------
+    >>> first_difference_text(3, 0), first_difference_text(2, 1), first_difference_text(1, 0)
+    ('first of 3 differences', 'first of 2 differences and 1 moved passage', '')
+    """
+    if n_differences + n_moves <= 1:
+        return ""
+    numbers = [counted(n, noun) for n, noun in ((n_differences, "difference"), (n_moves, "moved passage")) if n]
+    return f"first of {' and '.join(numbers)}"
+
+
 def word_changes_text(n_removed: int, n_added: int, n_moved: int, n_differences: int) -> str:
     """Count the words that a change removed, added and moved, if it has other differences than moved passages.
 

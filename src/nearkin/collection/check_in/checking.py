@@ -42,7 +42,7 @@ from nearkin.store.damage import FSCK
 from nearkin.store.store import Store
 
 if TYPE_CHECKING:
-    from nearkin.stages.differences.comparison import Piece
+    from nearkin.stages.differences.first_passage import FirstPassage
 
 MAX_COMPARED = 256
 _TEXT_BYTES_AT_A_TIME = 1 << 24
@@ -109,12 +109,14 @@ def check(
             f"is damaged, so they cannot be compared. {FSCK}"
         )
     documents, n_found = _documents(fetched, alike, query, options.limit)
-    passage = _passage(documents, alike, query) if options.with_passage else ()
+    passage = _passage(documents, alike, query) if options.with_passage else None
     return Checked(
         verdict=documents[0].relation if documents else "new",
         documents=documents,
         n_found=n_found,
-        passage=passage,
+        passage=passage.pieces if passage else (),
+        n_differences=passage.n_differences if passage else None,
+        n_moves=passage.n_moves if passage else None,
         options=options,
         expected_recall=None if candidates.n_skewed else expected_recall(options),
         n_candidates=len(candidates.contents),
@@ -307,10 +309,10 @@ def _edit(one: _Likeness, query: Query) -> float | None:
     return edit_similarity(query.text, one.text).similarity if one.relation in ("exact", "near") else None
 
 
-def _passage(documents: Sequence[CheckedDocument], alike: Sequence[_Likeness], query: Query) -> tuple[Piece, ...]:
-    """Return the passage in which the text differs from the most similar document."""
+def _passage(documents: Sequence[CheckedDocument], alike: Sequence[_Likeness], query: Query) -> FirstPassage | None:
+    """Return the passage in which the text differs from the most similar document; None if they are not compared."""
     if not documents or documents[0].is_same_text or documents[0].relation not in ("exact", "near"):
-        return ()
+        return None
     from nearkin.stages.differences.first_passage import first_passage  # here, because most answers have no passage
 
     text = next(one.text for one in alike if one.content == documents[0].document.content)

@@ -219,6 +219,9 @@ class Checked(Tabular):
     passage : tuple of Piece
         First significant difference between the first document ("only_a") and the text ("only_b"); empty if there is
         none, or if one text is only part of the other.
+    n_differences, n_moves : int or None
+        Number of differences between the two, and of passages that both have in different places; None if they were not
+        compared for the passage.
     options : CheckOptions
     expected_recall : float or None
         Expected share of the near-duplicates exactly at the threshold that are found; more are found above it. None if
@@ -285,6 +288,8 @@ class Checked(Tabular):
     missing: str | None = None
     not_checked: tuple[str, ...] = ()
     expected_recall_of_parts: PartRecall | None = None
+    n_differences: int | None = None
+    n_moves: int | None = None
 
     @property
     def is_truncated(self) -> bool:
@@ -336,6 +341,8 @@ class Checked(Tabular):
             "n_damaged": self.n_damaged,
             "damaged": [one.doc_id for one in self.damaged],
             "elapsed_s": self.elapsed_s,
+            "n_differences": self.n_differences,
+            "n_moves": self.n_moves,
             "passage": passage_as_stored(self.passage),
             "documents": [one.to_dict() for one in self.documents],
         }

@@ -36,7 +36,7 @@ from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.records import I64
 from nearkin.stages.differences.comparison import Piece
-from nearkin.stages.differences.first_passage import first_passage
+from nearkin.stages.differences.first_passage import FirstPassage, first_passage
 from nearkin.stages.differences.marks import marked_text
 from nearkin.stages.search.ranges.matches import check_threads
 from nearkin.stages.verification.edit import edit_similarity
@@ -79,7 +79,9 @@ class Conflict:
     is_match : bool
         Whether the texts match. If not, the documents are in one group by a decision.
     passage : tuple of Piece
-        Most significant difference, with a few words around it; empty if the texts are identical.
+        First significant difference, with a few words around it; empty if the texts are identical.
+    n_differences, n_moves : int
+        Number of differences of the two texts, and of passages that both have in different places.
     """
 
     group: int | None
@@ -96,6 +98,8 @@ class Conflict:
     jaccard: float
     is_match: bool
     passage: tuple[Piece, ...]
+    n_differences: int
+    n_moves: int
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields for JSON and tables; the passage is one marked-up text."""
@@ -307,6 +311,7 @@ def _told(connection: Connection, one: Contradiction) -> Conflict:
     is_same = a.content == b.content
     text_a, text_b = contents[a.content].text, contents[b.content].text
     _check(contents[a.content], contents[b.content], one)
+    passage = FirstPassage() if is_same else first_passage(text_a, text_b)
     return Conflict(
         group=one.group.number if one.group.number >= 0 else None,
         majority_label=one.group.majority_label,
@@ -321,7 +326,9 @@ def _told(connection: Connection, one: Contradiction) -> Conflict:
         edit_similarity=1.0 if is_same else edit_similarity(text_a, text_b).similarity,
         jaccard=one.jaccard,
         is_match=one.is_match,
-        passage=() if is_same else first_passage(text_a, text_b),
+        passage=passage.pieces,
+        n_differences=passage.n_differences,
+        n_moves=passage.n_moves,
     )
 
 

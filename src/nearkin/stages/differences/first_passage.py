@@ -1,26 +1,64 @@
-"""First passage in which two texts differ; the kinds of differences and the moves are not loaded for it."""
+"""First passage in which two texts differ, and the number of all differences."""
 
 from __future__ import annotations
 
-from nearkin.stages.differences.changes import find_changes
+from dataclasses import dataclass
+
+from nearkin.stages.differences.changes import Change, find_changes
 from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.differences.merged_view import View
+from nearkin.stages.differences.moves import find_moves
 from nearkin.stages.differences.passages import passage_of
 from nearkin.stages.differences.wording import Wording
 
 
-def first_passage(text_a: str, text_b: str) -> tuple[Piece, ...]:
+@dataclass(frozen=True, slots=True)
+class FirstPassage:
+    """First difference of two texts, and the numbers of all.
+
+    Parameters
+    ----------
+    pieces : tuple of Piece
+        Difference in words, or else a moved passage or a difference in spelling; empty if nothing differs.
+    n_differences : int
+        Number of differences, without those of moved passages.
+    n_moves : int
+        Number of passages that both texts have, in different places.
+    """
+
+    pieces: tuple[Piece, ...] = ()
+    n_differences: int = 0
+    n_moves: int = 0
+
+
+def first_passage(text_a: str, text_b: str) -> FirstPassage:
     """Return the first difference of two texts, for answers that show only one passage.
 
     Examples
     --------
-    >>> [piece.text for piece in first_passage("Rent is due in 30 days", "Rent is due in 45 days")]
-    ['Rent is due in', ' 30', ' 45', ' days']
+    >>> found = first_passage("Rent is due in 30 days", "Rent is due in 45 days, at noon")
+    >>> [piece.text for piece in found.pieces], found.n_differences
+    (['Rent is due in', ' 30', ' 45', ' days', ''], 2)
     """
     a, b = Wording(text_a), Wording(text_b)
-    changes = find_changes(a, b).changes if text_a != text_b else ()
-    if not changes:
-        return ()
-    number = next((i for i, one in enumerate(changes, 1) if one.n_words_a or one.n_words_b), 1)
+    found = find_moves(a, b, find_changes(a, b)) if text_a != text_b else None
+    if found is None or not found.changes:
+        return FirstPassage()
+    number = 1 + min(
+        range(len(found.changes)),
+        key=lambda i: (_is_of_spelling(text_a, text_b, found.changes[i]), i in found.counterpart),
+    )
     # the passage ends at the following change, if not before
-    return passage_of(View(a, b, 0, 40).hunks(changes[: number + 1]), number)
+    pieces = passage_of(View(a, b, 0, 40).hunks(found.changes[: number + 1]), number)
+    n_parts = len(found.counterpart)
+    return FirstPassage(pieces, len(found.changes) - n_parts, n_parts // 2)
+
+
+def _is_of_spelling(text_a: str, text_b: str, change: Change) -> bool:
+    """Whether the words of a difference are the same, and so are the signs that change a number; see `Difference`."""
+    if change.n_words_a or change.n_words_b:
+        return False
+    from nearkin.stages.differences.kinds import kinds_of  # most texts differ in words
+    from nearkin.stages.differences.particulars import Original
+
+    return kinds_of(Original(text_a), Original(text_b), change) == ("formatting",)

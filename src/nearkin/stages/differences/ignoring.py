@@ -9,7 +9,6 @@ from typing import Literal, get_args
 
 from nearkin.errors import ParameterError, is_among
 from nearkin.stages.differences.changes import Change, Changes
-from nearkin.stages.differences.signs import number_signs
 
 Ignored = Literal["case", "punctuation", "numbers"]
 IGNORED: tuple[Ignored, ...] = get_args(Ignored)
@@ -76,6 +75,8 @@ def what_counts(text: str, start: int, end: int, ignored: Collection[Ignored]) -
     """
     part = text[start:end]
     if "punctuation" in ignored and not part.isalnum():
+        from nearkin.stages.differences.signs import number_signs  # most comparisons ignore nothing
+
         kept = number_signs(text, start, end)
         part = "".join(kept.get(i, "" if unicodedata.category(c)[0] in "PS" else c) for i, c in enumerate(part, start))
     if "numbers" in ignored:

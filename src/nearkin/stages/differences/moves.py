@@ -14,8 +14,6 @@ from itertools import islice
 
 from nearkin.stages.differences.changes import Change, Changes
 from nearkin.stages.differences.ignoring import Ignored, what_counts
-from nearkin.stages.differences.negations import negations_in
-from nearkin.stages.differences.signs import number_signs
 from nearkin.stages.differences.wording import Word, Wording
 
 MIN_MOVED_WORDS = 8
@@ -157,6 +155,8 @@ def _is_move(
         return False
     if _are_sentences(a.text, *here) and _are_sentences(b.text, *there):
         return True
+    from nearkin.stages.differences.negations import negations_in  # few texts have passages that moved
+
     return not negations_in(a, tuple(a.words(*here)))
 
 
@@ -203,7 +203,11 @@ def is_telling_sign(text: str, signs: Sequence[Word]) -> bool:
     if any(one.core not in CLOSING for one in signs):
         return True
     start, end = signs[0].start, signs[-1].end
-    return _DIGIT.search(text, max(0, start - _NEAR), end + _NEAR) is not None and bool(number_signs(text, start, end))
+    if not _DIGIT.search(text, max(0, start - _NEAR), end + _NEAR):
+        return False
+    from nearkin.stages.differences.signs import number_signs
+
+    return bool(number_signs(text, start, end))
 
 
 def _runs(tokens_a: Sequence[_ChangedToken], tokens_b: Sequence[_ChangedToken]) -> Iterator[_MovedRun]:

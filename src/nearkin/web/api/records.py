@@ -204,6 +204,8 @@ class ApiChecked(msgspec.Struct, kw_only=True, omit_defaults=True):
     n_damaged: int
     damaged: list[str]
     elapsed_s: float
+    n_differences: int | None
+    n_moves: int | None
     passage: list[ApiPiece]
     documents: list[ApiCheckedDocument]
     comparison: str | None = None

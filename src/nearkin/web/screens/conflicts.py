@@ -12,6 +12,7 @@ from nearkin.collection.conflicts.by_group import Conflict, Conflicts
 from nearkin.collection.dates import DATE_TAG
 from nearkin.collection.tolerance import ALL
 from nearkin.errors import ParameterError
+from nearkin.reports.quantities import first_difference_text
 from nearkin.reports.sentences.conflicts import missing_sentences, without_passage
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.queries import GroupingQuery
@@ -87,6 +88,7 @@ def conflicts(service: ReviewService, asked: ConflictsQuery) -> ScreenAnswer:
         "n_tagged": sum(label != f"not {field}" for _, label in read.pairs) if read.is_bare else found.n_labelled,
         "tag_of": lambda label: tag_of(field, label, is_bare=read.is_bare),
         "without_passage": without_passage,
+        "first_difference": first_difference_text,
     }
     data = found.to_dict() | {"field": field, "groups": [one.to_dict() for one in rows]}
     return ScreenAnswer("conflicts.html.j2", values, data)

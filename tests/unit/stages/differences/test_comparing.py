@@ -193,7 +193,9 @@ def test_the_first_difference_is_a_line(a: str, b: str, most: int, expected: str
 
 @given(texts, texts)
 def test_the_first_passage_is_the_first_difference(a: str, b: str) -> None:
-    assert first_passage(a, b) == first_difference(compare_texts(a, b, context_lines=0))
+    found, compared = first_passage(a, b), compare_texts(a, b, context_lines=0, with_moves=True)
+    assert found.pieces == first_difference(compared)
+    assert (found.n_differences, found.n_moves) == (compared.n_changes, compared.n_moves)
 
 
 @given(texts)
