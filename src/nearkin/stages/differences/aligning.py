@@ -76,7 +76,7 @@ class Alignment:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _CodedWords:
     """Numbers of the words of a text, or of its signs; ``beside`` is what is before each of them, and at the end."""
 
     codes: list[int]
@@ -85,9 +85,9 @@ class _Row:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def part(self, start: int, end: int) -> _Row:
+    def part(self, start: int, end: int) -> _CodedWords:
         """Return the numbers from ``start`` to before ``end``."""
-        return _Row(self.codes[start:end], self.beside[start : end + 1])
+        return _CodedWords(self.codes[start:end], self.beside[start : end + 1])
 
 
 @dataclass(slots=True)
@@ -206,20 +206,20 @@ def _between_aligned(a: list[int], b: list[int], is_of_signs: bool, work: _Work)
             yield 0, len(a), 0, len(b)
         return
     at_a = at_b = 0
-    for i, j in [*_aligned(_row(a, in_a), _row(b, in_b), work), (len(in_a), len(in_b))]:
+    for i, j in [*_aligned(_coded(a, in_a), _coded(b, in_b), work), (len(in_a), len(in_b))]:
         to_a, to_b = in_a[i] if i < len(in_a) else len(a), in_b[j] if j < len(in_b) else len(b)
         if a[at_a:to_a] != b[at_b:to_b]:
             yield at_a, to_a, at_b, to_b
         at_a, at_b = to_a + 1, to_b + 1
 
 
-def _row(codes: list[int], places: list[int]) -> _Row:
+def _coded(codes: list[int], places: list[int]) -> _CodedWords:
     """Return the numbers at some places, with all others between them."""
     bounds = zip([-1, *places], [*places, len(codes)], strict=True)
-    return _Row([codes[i] for i in places], [tuple(codes[start + 1 : end]) for start, end in bounds])
+    return _CodedWords([codes[i] for i in places], [tuple(codes[start + 1 : end]) for start, end in bounds])
 
 
-def _aligned(a: _Row, b: _Row, work: _Work) -> Iterator[tuple[int, int]]:
+def _aligned(a: _CodedWords, b: _CodedWords, work: _Work) -> Iterator[tuple[int, int]]:
     """Yield the places of all that is equal in both."""
     at_a = at_b = 0
     for a_start, a_end, b_start, b_end in [*_unequal(a, b, 0, work), (len(a), len(a), len(b), len(b))]:
@@ -227,7 +227,7 @@ def _aligned(a: _Row, b: _Row, work: _Work) -> Iterator[tuple[int, int]]:
         at_a, at_b = a_end, b_end
 
 
-def _unequal(a: _Row, b: _Row, level: int, work: _Work) -> Iterator[_Block]:
+def _unequal(a: _CodedWords, b: _CodedWords, level: int, work: _Work) -> Iterator[_Block]:
     """Yield blocks of words that differ: split by shared runs of words if there are any, then word by word."""
     if len(a) * len(b) <= _CELLS_AT_ONCE or level == len(_RUNS):
         yield from _by_words(a, b, work)
@@ -241,7 +241,7 @@ def _unequal(a: _Row, b: _Row, level: int, work: _Work) -> Iterator[_Block]:
             yield inner[0] + a_start, inner[1] + a_start, inner[2] + b_start, inner[3] + b_start
 
 
-def _by_words(a: _Row, b: _Row, work: _Work) -> Iterator[_Block]:
+def _by_words(a: _CodedWords, b: _CodedWords, work: _Work) -> Iterator[_Block]:
     """Yield blocks of words that differ: the longest shared run is aligned first, then the longest on either side."""
     n_cells = len(a) * len(b)
     if n_cells > work.n_cells:
@@ -266,7 +266,9 @@ def _by_words(a: _Row, b: _Row, work: _Work) -> Iterator[_Block]:
         at_a, at_b = i + n, j + n
 
 
-def _longest_run(a: _Row, b: _Row, places: Mapping[int, Sequence[int]], block: _Block) -> tuple[int, int, int]:
+def _longest_run(
+    a: _CodedWords, b: _CodedWords, places: Mapping[int, Sequence[int]], block: _Block
+) -> tuple[int, int, int]:
     """Return the longest run that both have in a block; of equally long ones, that with the most equal signs beside."""
     a_start, a_end, b_start, b_end = block
     a_word = 2 * min(len(a), len(b)) + 1  # more than all signs count

@@ -48,15 +48,20 @@ class Moves:
 class _ChangedToken:
     """A token of one side of a change; ``written`` are its characters that count.
 
-    Between two tokens of a stretch, both texts have nothing that they share.
+    ``stretch`` has the number of the change, and a number of its own: between two tokens of a stretch, there is no word
+    that both texts share.
     """
 
     written: str
     start: int
     end: int
-    change: int
-    stretch: int
+    stretch: tuple[int, int]
     is_word: bool
+
+    @property
+    def change(self) -> int:
+        """Number of the change."""
+        return self.stretch[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +125,7 @@ def _tokens(wording: Wording, found: Changes, ignored: Collection[Ignored], *, i
     for stretch, (change, words) in enumerate(_stretches(wording, found, is_a=is_a)):
         for word in words:
             if counted := what_counts(wording.text, word.start, word.end, ignored):
-                tokens.append(_ChangedToken(counted, word.start, word.end, change, stretch, word.is_word))
+                tokens.append(_ChangedToken(counted, word.start, word.end, (change, stretch), word.is_word))
     return tokens
 
 
