@@ -59,6 +59,7 @@ def check(*arguments: object):
         ("A letter about boats, and about the rain that fell on them all summer long.", 0, "new"),
         (LEASE.format(street="Mill Lane", rent=900).upper(), 10, "exact"),
         (LEASE.format(street="Mill Lane", rent=950), 11, "near"),
+        (LEASE.format(street="Kiln Lane", rent=950), 11, "near"),
         (MORE[200:900], 12, "contained"),
         (f"{LEASE.format(street='Mill Lane', rent=900)} {MORE.replace('tree', 'bush')}", 12, "contains"),
         ("", 0, "new"),
@@ -72,6 +73,8 @@ def test_the_exit_code_is_the_answer(repository, tmp_path, text, code, verdict):
     assert shown.code == code
     assert "not stored" in shown.out
     assert ("edit –: not computed where one text is a part" in shown.out) == (verdict in ("contained", "contains"))
+    assert ("\n    first of 2 differences\n" in shown.out) == (told["n_differences"] == 2)
+    assert verdict != "near" or told["n_differences"] == 1 + ("Kiln" in text)
     is_expected = text and verdict in ("new", "contained", "contains")
     assert ("Expected recall of near-duplicates: " in shown.out) == bool(is_expected)
     parts = told.get("expected_recall_of_parts")

@@ -85,6 +85,22 @@ def test_whatever_sentence_moves_is_found(seed: int) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "n_moves"),
+    [
+        ("The a shall {} The b shall {}", "The a shall {1} The b shall {0}", 0),
+        ("{} {}", "{1} {0}", 1),
+    ],
+)
+def test_a_negation_moves_only_with_its_sentence(a: str, b: str, n_moves: int) -> None:
+    parts = ("not sublet the house to another person.", "keep the roof, the walls and the garden in good order.")
+    sentences = [f"The tenant {one}" for one in parts]
+    found = compare_texts(
+        a.format(*(sentences if n_moves else parts)), b.format(*(sentences if n_moves else parts)), with_moves=True
+    )
+    assert (found.n_moves, "negations" in found.n_of_kind) == (n_moves, not n_moves)
+
+
 def test_a_short_passage_is_removed_and_added() -> None:
     words = " ".join(f"w{i}" for i in range(MIN_MOVED_WORDS - 1))
     found = compare_texts(f"{words} a b c d e f g h i j k", f"a b c d e f g h i j k {words}", with_moves=True)

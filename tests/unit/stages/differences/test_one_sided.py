@@ -68,6 +68,14 @@ def test_a_sign_that_changes_in_a_moved_passage_is_shown() -> None:
     assert (lacked.n_words_moved, added.n_words_moved) == (11, 11)
 
 
+def test_signs_come_after_words_and_what_only_closes_a_sentence_is_left_out() -> None:
+    lacked, added = sides("Rent is due: in May. Heat - and 1500", "Rent is due. In the month of May; heat and 1,500")
+    assert lacked.passages == ("1500", "-")
+    assert added.passages == ("the month of", "1,500")
+    lacked, added = sides("Rent is due", "Rent is due. The deposit is not")
+    assert (lacked.passages, added.passages, added.negations_at) == ((), ("The deposit is not",), ((0, 15),))
+
+
 def test_beyond_the_limit_words_are_counted_and_negations_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(one_sided, "MAX_CHARACTERS", 20)
     _, added = sides("the rent is due", "the rent of the cellar and of the yard is due but not today")
