@@ -1,7 +1,8 @@
 """Changes → moves: passages that both texts have, character for character, in different places.
 
-A part of a sentence with a negation is no move, since the negation can be about something else in its new place; nor is
-a passage within which a sign was changed, or at its end: ≥ 500 and ≤ 500. Both are removed and added.
+A passage with a negation is a move only if its whole sentence is the same in both places: the negation could be about
+something else otherwise. A passage beside which only signs changed, ≥ 500 and ≤ 500, is none. Both are removed and
+added.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ MIN_MOVED_WORDS = 8
 _MAX_PLACES = 8  # equal passages that are compared for the longest
 _MAX_TOKENS = 400_000  # of each side, which are held in memory
 _NEAR = 64  # characters around a passage in which a sentence is looked for
+_LONGEST_SENTENCE = 400  # characters of a sentence around a passage
 _SENTENCE_ENDS = ".!?;:"
 _AT_SENTENCE = re.compile(r"(?:[.!?;:]|[\r\n])\s*$")
+_WITHIN = re.compile(r"[.!?;:]\s|\n[^\S\n]*\r?\n")  # between two sentences of a passage, which can be wrapped
 _LINE_END = re.compile(r"[^\S\r\n]*[\r\n]")
 _DIGIT = re.compile(r"\d")
 CLOSING = frozenset(".,;:!?)]}\"'”’»")
@@ -158,25 +161,63 @@ def _is_move(
     """Whether equal tokens are a moved passage: the characters are equal, and a negation has its whole sentence."""
     if what_counts(a.text, *here, ignored) != what_counts(b.text, *there, ignored):
         return False
-    if _are_sentences(a.text, *here) and _are_sentences(b.text, *there):
-        return True
     from nearkin.stages.differences.negations import negations_in  # few texts have passages that moved
 
-    return not negations_in(a, tuple(a.words(*here)))
+    negations = negations_in(a, tuple(a.words(*here)))
+    if not negations:
+        return True
+    start, end = here
+    begins = all(_begins_sentence(own.text, place) for own, place in ((a, start), (b, there[0])))
+    ends = all(_ends_sentence(own.text, place) for own, place in ((a, end), (b, there[1])))
+    return (
+        begins
+        or _WITHIN.search(a.text, start, negations[0].start) is not None
+        or (_before(a.text, start) is not None and _before(a.text, start) == _before(b.text, there[0]))
+    ) and (
+        ends
+        or _WITHIN.search(a.text, negations[-1].start, end) is not None
+        or (_after(a.text, end) is not None and _after(a.text, end) == _after(b.text, there[1]))
+    )
 
 
-def _are_sentences(text: str, start: int, end: int) -> bool:
-    r"""Whether a part of a text begins and ends with a sentence, or a line.
+def _before(text: str, place: int) -> str | None:
+    """Return the part of a sentence before a place, without white space; None if it is too long."""
+    low = max(0, place - _LONGEST_SENTENCE)
+    ends = [found.end() for found in _WITHIN.finditer(text, low, place)]
+    return None if low and not ends else "".join(text[ends[-1] if ends else 0 : place].split())
+
+
+def _after(text: str, place: int) -> str | None:
+    """Return the part of a sentence after a place, without white space; None if it is too long."""
+    found = _WITHIN.search(text, place, place + _LONGEST_SENTENCE)
+    if found is None and place + _LONGEST_SENTENCE < len(text):
+        return None
+    return "".join(text[place : found.start() if found else len(text)].split()).rstrip(_SENTENCE_ENDS)
+
+
+def _begins_sentence(text: str, place: int) -> bool:
+    r"""Whether a sentence or a line begins at a place.
 
     Examples
     --------
     >>> text = "It is due. He shall not pay.\nHeating is free"
-    >>> _are_sentences(text, 11, 28), _are_sentences(text, 11, 23), _are_sentences(text, 29, 44)
+    >>> _begins_sentence(text, 11), _begins_sentence(text, 14), _begins_sentence(text, 29)
     (True, False, True)
     """
-    before, after = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
-    begins = start == 0 or _AT_SENTENCE.search(before) is not None
-    return begins and (text[end - 1] in _SENTENCE_ENDS or not after.strip() or _LINE_END.match(after) is not None)
+    return place == 0 or _AT_SENTENCE.search(text[max(0, place - _NEAR) : place]) is not None
+
+
+def _ends_sentence(text: str, place: int) -> bool:
+    r"""Whether a sentence or a line ends at a place.
+
+    Examples
+    --------
+    >>> text = "It is due. He shall not pay.\nHeating is free"
+    >>> _ends_sentence(text, 28), _ends_sentence(text, 23), _ends_sentence(text, 44)
+    (True, False, True)
+    """
+    after = text[place : place + _NEAR]
+    return text[place - 1] in _SENTENCE_ENDS or not after.strip() or _LINE_END.match(after) is not None
 
 
 def _beside_signs(a: Wording, b: Wording, moves: Moves, ignored: Collection[Ignored]) -> set[int]:

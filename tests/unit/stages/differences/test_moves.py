@@ -90,6 +90,7 @@ def test_whatever_sentence_moves_is_found(seed: int) -> None:
     [
         ("The a shall {} The b shall {}", "The a shall {1} The b shall {0}", 0),
         ("{} {}", "{1} {0}", 1),
+        ("{}. {}", "{1}. {0}", 1),
     ],
 )
 def test_a_negation_moves_only_with_its_sentence(a: str, b: str, n_moves: int) -> None:
