@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nearkin.stages.differences.changes import Change, find_changes
+from nearkin.stages.differences.changes import find_changes
 from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.differences.merged_view import View
-from nearkin.stages.differences.moves import find_moves
+from nearkin.stages.differences.moves import Moves, find_moves
 from nearkin.stages.differences.passages import passage_of
 from nearkin.stages.differences.wording import Wording
 
@@ -44,21 +44,24 @@ def first_passage(text_a: str, text_b: str) -> FirstPassage:
     found = find_moves(a, b, find_changes(a, b)) if text_a != text_b else None
     if found is None or not found.changes:
         return FirstPassage()
-    number = 1 + min(
-        range(len(found.changes)),
-        key=lambda i: (_is_of_spelling(text_a, text_b, found.changes[i]), i in found.counterpart),
-    )
+    number = 1 + _first(text_a, text_b, found)
     # the passage ends at the following change, if not before
     pieces = passage_of(View(a, b, 0, 40).hunks(found.changes[: number + 1]), number)
     n_parts = len(found.counterpart)
     return FirstPassage(pieces, len(found.changes) - n_parts, n_parts // 2)
 
 
-def _is_of_spelling(text_a: str, text_b: str, change: Change) -> bool:
-    """Whether the words of a difference are the same, and so are the signs that change a number; see `Difference`."""
-    if change.n_words_a or change.n_words_b:
-        return False
-    from nearkin.stages.differences.kinds import kinds_of  # most texts differ in words
-    from nearkin.stages.differences.particulars import Original
+def _first(text_a: str, text_b: str, found: Moves) -> int:
+    """Return the first change that is not one of spelling, if possible not a moved passage."""
+    own = [(i, one) for i, one in enumerate(found.changes) if i not in found.counterpart]
+    with_words = next((i for i, one in own if one.n_words_a or one.n_words_b), None)
+    before = [(i, one) for i, one in own if with_words is None or i < with_words]
+    if before:
+        from nearkin.stages.differences.kinds import kinds_of  # in most texts, the first difference has words
+        from nearkin.stages.differences.particulars import Original
 
-    return kinds_of(Original(text_a), Original(text_b), change) == ("formatting",)
+        a, b = Original(text_a), Original(text_b)
+        of_signs = next((i for i, one in before if kinds_of(a, b, one) != ("formatting",)), None)
+        if of_signs is not None:
+            return of_signs
+    return min(found.counterpart, default=0) if with_words is None else with_words
