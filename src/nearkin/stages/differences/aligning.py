@@ -153,9 +153,14 @@ def _compare_lines(a: Wording, b: Wording, block: _Block, work: _Work) -> Iterat
     codes_a, codes_b = (
         [numbers.setdefault(word.core, _code(len(numbers), word)) for word in words] for words in (words_a, words_b)
     )
-    for one in _joined(list(_words_then_signs(codes_a, codes_b, work)), words_a, words_b):
-        a_from, a_to, b_from, b_to = _without_shared_ends(codes_a, codes_b, one)
-        if is_other_form_of(words_a[a_from:a_to], words_b[b_from:b_to], a.text, b.text):
+
+    def is_other_form(one: _Block) -> bool:
+        return is_other_form_of(words_a[slice(*one[:2])], words_b[slice(*one[2:])], a.text, b.text)
+
+    blocks = [one for one in _words_then_signs(codes_a, codes_b, work) if not is_other_form(one)]
+    for one in _joined(blocks, words_a, words_b):
+        a_from, a_to, b_from, b_to = part = _without_shared_ends(codes_a, codes_b, one)
+        if is_other_form(part):
             continue
         yield WordDifference(
             tuple(words_a[a_from:a_to]),
