@@ -136,6 +136,9 @@ def test_a_conflict_is_resolved_after_a_preview_and_undone(visit: Visit) -> None
     assert "agree on the tag responsive (3 documents have it)" in said_of_conflicts(visit, "responsive")
     visit.post("/undo", number=3, back="/conflicts")
     assert visit.get("/conflicts.json").json()["n_found"] == 1
+    signed = f"{LEASE} Signed by Ada Kern.".replace("every key", "all keys")
+    visit.service.collection.add([("lease, signed", signed)], wave="june")
+    assert "first of 2 differences" in words_of(visit.get("/conflicts", value="0.3").text)
 
 
 def said_of_conflicts(visit: Visit, field: str) -> str:
