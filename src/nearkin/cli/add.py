@@ -34,7 +34,7 @@ _WITHOUT_YES = 100
 ADD_HELP = """
 Add documents to a collection. A missing collection is created.
 
-A command stores all of its documents or none. Documents that are already stored are skipped, so you can run an \
+A command stores all of its readable documents or none. Documents that are already stored are skipped, so you can run an \
 interrupted command again. A document with the id of a stored document and another text becomes a new version of it, \
 even if the two texts are unrelated. The id of a file is its path below the given folder, or the path as you give it \
 for a file that you name on its own. If two deliveries have equal paths, add the folder above both. If a newer \

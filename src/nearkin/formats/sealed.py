@@ -102,9 +102,9 @@ def sealed_length(path: Path) -> int:
     try:
         found = os.stat(path)
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise missing(path) from error
+        raise missing_file(path) from error
     if not stat.S_ISREG(found.st_mode):
-        raise damaged(path)
+        raise damaged_file(path)
     return _checked(str(path), found.st_ino, found.st_size, found.st_mtime_ns)
 
 
@@ -119,30 +119,30 @@ def has_seal(path: Path) -> bool:
 def _checked(path: str, inode: int, size: int, changed_ns: int) -> int:
     crc, left = 0, size - _SEAL.size
     if left < 0:
-        raise damaged(path)
+        raise damaged_file(path)
     with open(path, "rb", buffering=0) as file:
         while left:
             block = file.read(min(left, _BLOCK_BYTES))
             if not block:
-                raise damaged(path)
+                raise damaged_file(path)
             crc = zlib.crc32(block, crc)
             left -= len(block)
         seal = file.read(_SEAL.size)
     length = size - _SEAL.size
     if seal not in (_seal(None, length, crc), _seal(os.path.basename(path), length, crc)):
-        raise damaged(path)
+        raise damaged_file(path)
     return length
 
 
 _REPLACE = NamedParameter("overwrite", is_flag=True)
 
 
-def damaged(path: str | Path) -> RunError:
+def damaged_file(path: str | Path) -> RunError:
     """Return the error for a damaged file of a run."""
     return RunError(f"{path} is damaged: it is not what the run wrote. Run the command again with ", _REPLACE, ".")
 
 
-def missing(path: str | Path) -> RunError:
+def missing_file(path: str | Path) -> RunError:
     """Return the error for a file that a run wrote and that is no longer there."""
     return RunError(
         f"{path} is damaged: the run wrote this file, and it is missing. Run the command again with ",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from nearkin.formats.sealed import damaged, sealed_length
+from nearkin.formats.sealed import damaged_file, sealed_length
 from nearkin.runs.files import sealed
 
 
@@ -39,12 +39,12 @@ def batch_reader(path: Path) -> pa.RecordBatchFileReader:
         with pa.memory_map(str(path)) as file:
             return pa.ipc.open_file(pa.BufferReader(file.read_buffer(length)))
     except pa.ArrowException as error:
-        raise damaged(path) from error
+        raise damaged_file(path) from error
 
 
 def mapped_batch(path: Path) -> pa.RecordBatch:
     """Return the batch that `save_batch` wrote; the errors are those of `batch_reader`."""
     reader = batch_reader(path)
     if not reader.num_record_batches:
-        raise damaged(path)
+        raise damaged_file(path)
     return reader.get_batch(0)

@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin.formats.sealed import damaged, has_seal, missing, seal_file, sealed_length
+from nearkin.formats.sealed import damaged_file, has_seal, missing_file, seal_file, sealed_length
 from nearkin.runs.files import published
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -63,11 +63,11 @@ def load_arrays(path: Path, names: Collection[str] | None = None) -> dict[str, N
         The file was changed, renamed or removed.
     """
     if not path.is_file():
-        raise damaged(path) if path.exists() else missing(path)
+        raise damaged_file(path) if path.exists() else missing_file(path)
     if has_seal(path):  # earlier versions wrote none
         sealed_length(path)
     try:
         with _READING, np.load(path, allow_pickle=False) as stored:
             return {name: stored[name] for name in (stored.files if names is None else names)}
     except _DAMAGE as error:
-        raise damaged(path) from error
+        raise damaged_file(path) from error

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nearkin.errors import OutputError, OutputExistsError, ResumeError, RunError
-from nearkin.formats.sealed import damaged, missing
+from nearkin.formats.sealed import damaged_file, missing_file
 from nearkin.message_pieces import CommandLineAdvice, MessagePiece, NamedParameter
 from nearkin.nouns import first_of
 from nearkin.paths import check_output, check_outside_collections
@@ -236,9 +236,9 @@ class RunDirectory:
         RunError
         """
         if not self.work.is_dir():
-            raise damaged(self.work)
+            raise damaged_file(self.work)
         if any(self._is_work(path) for path in self.work.rglob("*")):
-            raise missing(self.work / IDENTITY)
+            raise missing_file(self.work / IDENTITY)
         self.input_digests.unlink(missing_ok=True)  # of whatever run it was
 
     def _is_work(self, path: Path) -> bool:
@@ -249,7 +249,7 @@ class RunDirectory:
     def _check_identity(self, wanted: Mapping[str, object], compares_bytes: Callable[[], bool]) -> None:
         stored = json_in(self.work / IDENTITY)
         if not isinstance(stored, dict):
-            raise damaged(self.work / IDENTITY)
+            raise damaged_file(self.work / IDENTITY)
         if different := differences(stored, wanted):
             if without_times(stored) == without_times(wanted):
                 if not any(self._is_work(path) for path in self.work.rglob("*")):

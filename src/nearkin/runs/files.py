@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from nearkin.errors import OutputError
-from nearkin.formats.sealed import Sealing, damaged, has_right_checksum, missing, with_checksum
+from nearkin.formats.sealed import Sealing, damaged_file, has_right_checksum, missing_file, with_checksum
 from nearkin.paths import why
 
 _FILE = "file"
@@ -120,9 +120,9 @@ def read_checked_json(path: Path) -> Mapping[str, Any]:
     try:
         value = json.loads(text_of(path))
     except ValueError as error:  # not JSON, or not UTF-8
-        raise damaged(path) from error
+        raise damaged_file(path) from error
     if not isinstance(value, dict) or not has_right_checksum(value):
-        raise damaged(path)
+        raise damaged_file(path)
     return value
 
 
@@ -142,9 +142,9 @@ def read_work_json(path: Path, names: Collection[str]) -> Mapping[str, Any]:
     try:
         value = read_checked_json(path)
     except FileNotFoundError as error:
-        raise (damaged(path) if path.exists() else missing(path)) from error
+        raise (damaged_file(path) if path.exists() else missing_file(path)) from error
     if value.get(_FILE, path.name) != path.name or not value.keys() >= set(names):
-        raise damaged(path)
+        raise damaged_file(path)
     return value
 
 
@@ -159,7 +159,7 @@ def make_work_folder(path: Path) -> None:
         It cannot be created.
     """
     if path.exists() and not path.is_dir():
-        raise damaged(path)
+        raise damaged_file(path)
     with writing(path):
         path.mkdir(exist_ok=True)
 

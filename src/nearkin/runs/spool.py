@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from nearkin.formats.sealed import damaged, missing
+from nearkin.formats.sealed import damaged_file, missing_file
 from nearkin.records import I64
 from nearkin.runs.batches import mapped_batch, save_batch
 from nearkin.runs.files import read_work_json, write_work_json, writing
@@ -116,11 +116,11 @@ class Spool:
         wanted = [self.place(part, number) for number in range(len(there) if n_chunks is None else n_chunks)]
         for path in wanted:
             if path not in there:
-                raise missing(path)
+                raise missing_file(path)
         if more := there.difference(wanted):
-            raise damaged(min(more))
+            raise damaged_file(min(more))
         if sum(mapped_batch(path).num_rows for path in wanted) != n_documents:
-            raise damaged(self.mark(part)) if n_chunks is not None else missing(self.place(part, len(wanted)))
+            raise damaged_file(self.mark(part)) if n_chunks is not None else missing_file(self.place(part, len(wanted)))
 
     def remove(self) -> None:
         """Remove the spool."""

@@ -10,12 +10,12 @@ BACKUP = "Restore the database from a backup."
 """Last sentence of messages about damage that cannot be repaired."""
 
 
-def damaged(fault: str, place: object = "The collection") -> CollectionError:
+def damaged_collection(fault: str, place: object = "The collection") -> CollectionError:
     """Return the error for damage that `nearkin fsck` may repair.
 
     Examples
     --------
-    >>> str(damaged("2 documents without a load", "matter"))  # doctest: +ELLIPSIS
+    >>> str(damaged_collection("2 documents without a load", "matter"))  # doctest: +ELLIPSIS
     'matter is damaged: 2 documents without a load. Run nearkin fsck COLLECTION, which repairs what it can and ...'
     """
     return CollectionError(f"{place} is damaged: {fault}. {FSCK}")

@@ -21,7 +21,7 @@ from nearkin.errors import (
 )
 from nearkin.message_pieces import AdvicePiece, NamedParameter
 from nearkin.paths import has_limit_on_files, why
-from nearkin.store.damage import damaged, unrepairable
+from nearkin.store.damage import damaged_collection, unrepairable
 from nearkin.store.place import Place
 
 PERMISSION_DENIED = "42501"
@@ -182,7 +182,7 @@ def _of_sqlite(place: Place, error: sqlite3.Error) -> NearkinError:
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
         return damaged_file(place, f"SQLite reports: {error}")
     if "decode to UTF-8" in str(error):  # the driver has no error code for it
-        return damaged(str(error), place)
+        return damaged_collection(str(error), place)
     missing = _MISSING_IN_SQLITE.search(str(error))
     return _missing(place, *missing.groups()) if missing else CollectionError(f"{place}: {error}.")
 

@@ -26,7 +26,7 @@ from sqlalchemy import (
 from nearkin.nouns import agreeing, counted
 from nearkin.store import schema
 from nearkin.store.checksums import CHECKED, JudgedRow, checksum, covered, judged, key_bits, key_place, wrapped
-from nearkin.store.damage import damaged
+from nearkin.store.damage import damaged_collection
 from nearkin.store.load_waves import waves_by_seals
 from nearkin.store.seals import PARTS, Part, Seal, difference_in_number, documents_of, read_seals
 
@@ -193,7 +193,7 @@ def refuse_changed(connection: Connection, *tables: Table) -> None:
         part = parts[table.name] = Part()
         for *values, stored in rows:
             if checksum(values, values[place]) != stored:
-                raise damaged(f"{_name_of(table, dict(zip(names, values)))} was changed")
+                raise damaged_collection(f"{_name_of(table, dict(zip(names, values)))} was changed")
             part.take(stored)
     refuse_unlike_seals(connection, parts, {})
 
@@ -210,7 +210,7 @@ def refuse_missing_rows(connection: Connection, *tables: Table) -> None:
         n_rows = connection.execute(select(func.count()).select_from(table)).scalar_one()
         fault = difference_in_number(table.name, n_rows, seals.get(table.name))
         if fault is not None:
-            raise damaged(fault)
+            raise damaged_collection(fault)
 
 
 def refuse_unlike_seals(connection: Connection, parts: Mapping[str, Part], names: Mapping[str, str]) -> None:
@@ -224,7 +224,7 @@ def refuse_unlike_seals(connection: Connection, parts: Mapping[str, Part], names
     for part, here in parts.items():
         fault = _difference(names.get(part, part), here, seals.get(part))
         if fault is not None:
-            raise damaged(fault)
+            raise damaged_collection(fault)
 
 
 def fault_of(connection: Connection, part: str, here: Part) -> str | None:
@@ -242,7 +242,7 @@ def number_after_last(connection: Connection, column: Column[int]) -> int:
     """
     last = connection.execute(select(func.max(column))).scalar()
     if last is not None and not isinstance(last, int):
-        raise damaged(f"{column.table.name}: a row with {last!r} as its {column.name}")
+        raise damaged_collection(f"{column.table.name}: a row with {last!r} as its {column.name}")
     return 0 if last is None else last + 1
 
 

@@ -15,7 +15,7 @@ from nearkin.errors import ParameterError
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, insert_rows, is_storable
 from nearkin.store.checksums import checksum, covered, key_place
-from nearkin.store.damage import damaged
+from nearkin.store.damage import damaged_collection
 from nearkin.store.integrity import refuse_missing_rows
 from nearkin.store.ordering import by_bytes
 from nearkin.store.seals import Seals
@@ -169,7 +169,7 @@ def _as_written(table: Table, row: Any) -> Row:
     *values, stored = row
     if checksum(values, values[key_place(table)]) != stored:
         said = ", ".join(f"{name} {value!r}" for name, value in zip(covered(table)[:3], values))
-        raise damaged(f"a row of {table.name} was changed in the database ({said})")
+        raise damaged_collection(f"a row of {table.name} was changed in the database ({said})")
     return tuple(values)
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, select
 from nearkin.collection.decisions.activity import whole_log
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP
 from nearkin.store.bulk import in_slices
-from nearkin.store.damage import damaged
+from nearkin.store.damage import damaged_collection
 from nearkin.store.facts import read_facts
 from nearkin.store.schema import activity
 
@@ -40,7 +40,7 @@ def later_decisions(connection: Connection, tolerance: str) -> list[int]:
         for some in in_slices(sorted(undone)):
             found = _kinds(connection, activity.c.number.in_(some))
             if missing := sorted(set(some) - found.keys()):
-                raise damaged(f"the row of activity {missing[0]} is missing")
+                raise damaged_collection(f"the row of activity {missing[0]} is missing")
             known |= found
     return [number for number in later if _kind_at_the_end(known, number) in _OF_GROUPS]
 

@@ -23,7 +23,7 @@ from nearkin.collection.decisions.records import (
 from nearkin.errors import ParameterError
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, is_storable
-from nearkin.store.damage import damaged
+from nearkin.store.damage import damaged_collection
 from nearkin.store.integrity import refuse_missing_rows
 
 LOG_SCHEMA = pa.schema(
@@ -73,7 +73,7 @@ def activities(
     if len(wanted) == len(rows):
         n_changes = connection.execute(select(func.count()).select_from(schema.changes)).scalar_one()
         if n_changes != sum(len(one.changes) for one in found):
-            raise damaged("changes: rows of no activity")
+            raise damaged_collection("changes: rows of no activity")
     return [one for one in found if kind in (None, one.kind)]
 
 

@@ -24,7 +24,7 @@ from nearkin.errors import CollectionError, ParameterError, quoted
 from nearkin.nouns import counted, first_of, wave_text
 from nearkin.store.bulk import in_slices
 from nearkin.store.checksums import checksum, key_place
-from nearkin.store.damage import damaged
+from nearkin.store.damage import damaged_collection
 from nearkin.store.integrity import refuse_changed, refuse_missing_rows
 from nearkin.store.schema import activity, changes, documents, facts, loads, waves
 from nearkin.tabular.tabular import Tabular
@@ -271,7 +271,7 @@ def _refuse_other_groups(connection: Connection, state: GroupState, now: PastGro
     pairs = {(content_of.get(row), group) for row, group in zip(now.rows.tolist(), now.groups.tolist(), strict=True)}
     stored = set(zip(state.member_contents.tolist(), state.member_groups.tolist(), strict=True))
     if now.seen_row != state.seen_row or pairs != stored:
-        fault = damaged(f"the groups at {described(state.tolerance)} and their history differ")
+        fault = damaged_collection(f"the groups at {described(state.tolerance)} and their history differ")
         raise CollectionError(f"{fault} Then run nearkin groups COLLECTION{tolerance.of_groups()}.")
 
 
@@ -281,7 +281,7 @@ def _documents(connection: Connection, rows: list[int]) -> dict[int, StoredDocum
         stored = connection.execute(with_documents().where(documents.c.row.in_(some))).all()
         found |= zip([one.row for one in stored], stored_documents(stored), strict=True)
     if len(found) < len(set(rows)):
-        raise damaged("rows of documents in groups are missing")
+        raise damaged_collection("rows of documents in groups are missing")
     return found
 
 
@@ -411,7 +411,7 @@ def _n_decisions(connection: Connection, tolerance: Tolerance) -> int:
     for some in in_slices(found):
         for *values, stored in connection.execute(select(changes).where(changes.c.activity.in_(some))):
             if checksum(values, values[key]) != stored:
-                raise damaged(f"the row of change {values[1]} of activity {values[0]} was changed")
+                raise damaged_collection(f"the row of change {values[1]} of activity {values[0]} was changed")
     return len(found)
 
 

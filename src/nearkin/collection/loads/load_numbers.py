@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select
 from nearkin.collection.stored.segments import loads_of
 from nearkin.store import schema
 from nearkin.store.checksums import checksum
-from nearkin.store.damage import damaged
+from nearkin.store.damage import damaged_collection
 from nearkin.store.store import Store
 
 
@@ -24,7 +24,7 @@ def next_content(connection: Connection, store: Store) -> int:
     end = _end_of_loads(connection, store)
     last = connection.execute(select(func.max(schema.contents.c.content))).scalar()
     if last is not None and last >= end:
-        raise damaged(f"it has a text with the number {last}, but only {end:,} were added", store.place)
+        raise damaged_collection(f"it has a text with the number {last}, but only {end:,} were added", store.place)
     return end
 
 

@@ -19,7 +19,7 @@ from nearkin.kernels.buffers import strings
 from nearkin.nouns import counted
 from nearkin.records import U8, U32
 from nearkin.store.bulk import in_slices
-from nearkin.store.damage import damaged
+from nearkin.store.damage import damaged_collection
 from nearkin.store.schema import contents, documents
 
 _NOT_STORED = -1
@@ -171,7 +171,7 @@ def _damaged_text_of(connection: Connection, number: int, reason: str) -> Collec
 
 
 def _missing(number: int) -> CollectionError:
-    return damaged(f"the stored text number {number} is missing")
+    return damaged_collection(f"the stored text number {number} is missing")
 
 
 def stored_texts_of(connection: Connection, numbers: Sequence[int]) -> tuple[dict[int, StoredText], list[DamagedText]]:
@@ -206,7 +206,7 @@ def stored_texts_in(rows: Iterable[Any], numbers: Sequence[int]) -> tuple[dict[i
 
 def _content(row: Any, text: str) -> Content:
     if not _are_vectors(row.counts, row.n_letters, row.signature):
-        raise damaged(f"the letter counts or the signature of text number {row.content} are damaged")
+        raise damaged_collection(f"the letter counts or the signature of text number {row.content} are damaged")
     signature = None if row.signature is None else np.frombuffer(row.signature, np.uint8)
     counts = np.frombuffer(row.counts, "<u4")
     return Content(

@@ -24,7 +24,7 @@ from nearkin.collection.stored.documents import (
 from nearkin.store import integrity
 from nearkin.store.bulk import in_slices, is_storable
 from nearkin.store.checksums import checksum, covered
-from nearkin.store.damage import damaged
+from nearkin.store.damage import damaged_collection
 from nearkin.store.schema import contents, documents, loads, waves
 from nearkin.store.seals import Part, documents_of
 
@@ -137,7 +137,7 @@ def refuse_lost(connection: Connection, numbers: Iterable[int]) -> None:
         is_lost = contents.c.content.in_(some) & ~has_one
         if connection.execute(select(contents.c.content).where(is_lost).limit(1)).first() is not None:
             refuse_changed_documents(connection)  # names the row
-            raise damaged("the row of a document is missing from the database")
+            raise damaged_collection("the row of a document is missing from the database")
 
 
 def is_current(connection: Connection, doc_id: str) -> bool:
@@ -200,7 +200,7 @@ def refuse_hidden(connection: Connection, numbers: Sequence[int]) -> None:
     for some in in_slices(numbers):
         found = connection.execute(_hidden().where(documents.c.content.in_(some)).limit(1)).first()
         if found is not None and found.is_current:
-            raise damaged(f"the text of document {found.doc_id!r} is missing from the database")
+            raise damaged_collection(f"the text of document {found.doc_id!r} is missing from the database")
         if found is not None:
             raise damaged_row(found.doc_id, found.version)
 

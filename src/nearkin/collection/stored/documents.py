@@ -16,7 +16,7 @@ from nearkin.nouns import agreeing, counted
 from nearkin.store import integrity
 from nearkin.store.bulk import in_slices, is_storable
 from nearkin.store.checksums import checksum, covered, key_bits, key_place
-from nearkin.store.damage import damaged
+from nearkin.store.damage import damaged_collection
 from nearkin.store.schema import contents, documents, loads, origins, problems, waves
 from nearkin.store.seals import difference_in_number, documents_of, read_seals
 
@@ -64,7 +64,7 @@ def refuse_changed_row(row: Any) -> None:
         raise damaged_row(doc_id, version)
     if wave is None or n_characters is None:
         what = "wave" if wave is None else "text"
-        raise damaged(f"the {what} of document {doc_id!r} is missing from the database")
+        raise damaged_collection(f"the {what} of document {doc_id!r} is missing from the database")
 
 
 def _stored_document(row: Any) -> StoredDocument:
@@ -87,7 +87,7 @@ def _stored_document(row: Any) -> StoredDocument:
 
 def damaged_row(doc_id: object, version: object) -> CollectionError:
     """Return the error for a document's row that was changed."""
-    return damaged(f"the row of document {doc_id!r} (version {version}) was changed in the database")
+    return damaged_collection(f"the row of document {doc_id!r} (version {version}) was changed in the database")
 
 
 def current_documents(
@@ -154,10 +154,10 @@ def _refuse_damaged(connection: Connection, doc_id: str, version: int | None) ->
         row = dict(zip(_CHECKED, values))
         right = row | {"doc_id": doc_id}
         if row["doc_id"] == doc_id and newest is None:
-            raise damaged(f"document {doc_id!r} is stored, but missing from an index of the database")
+            raise damaged_collection(f"document {doc_id!r} is stored, but missing from an index of the database")
         if row["doc_id"] != doc_id and checksum(list(right.values()), doc_id) == stored:
             version = row["version"]
-            raise damaged(
+            raise damaged_collection(
                 f"the id of document {doc_id!r} (version {version}) was changed in the database to {row['doc_id']!r}"
             )
 
@@ -187,9 +187,9 @@ def refuse_changed_waves_of(connection: Connection, found: Sequence[StoredDocume
             own, wave = row[: len(of_loads)], row[len(of_loads) :]
             is_open = own[-1] is None  # the load of this transaction has no checksum before its end
             if not is_open and checksum(own[:-1], own[key_place(loads)]) != own[-1]:
-                raise damaged(f"the row of load {own[0]} was changed")
+                raise damaged_collection(f"the row of load {own[0]} was changed")
             if checksum(wave[:-1], wave[key_place(waves)]) != wave[-1]:
-                raise damaged(f"the row of wave {wave[0]}, named {wave[1]!r}, was changed")
+                raise damaged_collection(f"the row of wave {wave[0]}, named {wave[1]!r}, was changed")
 
 
 def refuse_missing_versions(doc_id: str, versions: Sequence[int]) -> None:
@@ -201,7 +201,7 @@ def refuse_missing_versions(doc_id: str, versions: Sequence[int]) -> None:
     """
     missing = sorted(set(range(1, versions[-1])).difference(versions))
     if missing:
-        raise damaged(f"the row of document {doc_id!r} (version {missing[0]}) is missing")
+        raise damaged_collection(f"the row of document {doc_id!r} (version {missing[0]}) is missing")
 
 
 def refuse_missing_documents(connection: Connection) -> None:
@@ -225,8 +225,8 @@ def refuse_missing_documents(connection: Connection) -> None:
             integrity.documents_name(name), of_waves.get(wave, 0), seals.get(documents_of(wave))
         )
         if fault is not None:
-            raise damaged(fault)
-    raise damaged(f"{counted(n_rows - sum(of_waves.values()), 'document')} without a load")
+            raise damaged_collection(fault)
+    raise damaged_collection(f"{counted(n_rows - sum(of_waves.values()), 'document')} without a load")
 
 
 def refuse_missing_texts(connection: Connection) -> None:
@@ -239,7 +239,7 @@ def refuse_missing_texts(connection: Connection) -> None:
     n_texts = connection.execute(select(func.count()).select_from(contents)).scalar_one()
     n_added = connection.execute(select(func.coalesce(func.max(loads.c.end_content), 0))).scalar_one()
     if n_texts != n_added:
-        raise damaged(f"texts: {n_texts:,} of {n_added:,} exist")
+        raise damaged_collection(f"texts: {n_texts:,} of {n_added:,} exist")
 
 
 def is_removed() -> ColumnElement[bool]:

@@ -15,7 +15,7 @@ from nearkin.stages.documents.origin import Origin
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
 from nearkin.store.bulk import in_slices
 from nearkin.store.checksums import checksum, covered, key_place
-from nearkin.store.damage import damaged
+from nearkin.store.damage import damaged_collection
 from nearkin.store.integrity import refuse_missing_rows
 from nearkin.store.schema import documents, origins
 
@@ -102,7 +102,7 @@ def whole_rows(rows: Iterable[Any]) -> list[Any]:
     found = list(rows)
     for *values, stored in found:
         if checksum(values, values[KEY]) != stored:
-            raise damaged(f"the row of the origin of document {values[KEY]!r} was changed")
+            raise damaged_collection(f"the row of the origin of document {values[KEY]!r} was changed")
     return found
 
 
@@ -128,7 +128,7 @@ def refuse_missing_origins(connection: Connection) -> None:
     is_lost = origins.c.row.is_not(None) & ~has_document
     found = connection.execute(select(origins.c.doc_id).where(is_lost).limit(1)).first()
     if found is not None:
-        raise damaged(f"the row of the origin of document {found.doc_id!r} was changed")
+        raise damaged_collection(f"the row of the origin of document {found.doc_id!r} was changed")
 
 
 def origins_of(connection: Connection, rows: Sequence[int]) -> dict[int, OriginValues]:

@@ -20,7 +20,7 @@ from nearkin.kernels.plain.mixing import mix
 from nearkin.records import I64, U32, Bool
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices
-from nearkin.store.damage import damaged
+from nearkin.store.damage import damaged_collection
 
 COLUMNS = tuple(column.name for column in schema.profiles.columns)[1:]
 """Row of a profile, without the number of its content."""
@@ -111,4 +111,4 @@ def similarity_index_of(connection: Connection, counting: TextCounting, query: C
 
 
 def _changed(number: int) -> CollectionError:
-    return damaged(f"the stored similarity index of text {number} was changed")
+    return damaged_collection(f"the stored similarity index of text {number} was changed")

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 
 from nearkin.store.bulk import in_slices
 from nearkin.store.checksums import checksum
-from nearkin.store.damage import damaged
+from nearkin.store.damage import damaged_collection
 from nearkin.store.schema import contents, documents, profiles, purges
 from nearkin.store.seals import read_seals
 
@@ -48,7 +48,7 @@ def purged_contents(
             if checksum((content, activity), content) == stored:
                 found[content] = activity
             elif not skip_changed:
-                raise damaged(f"the row of the purge of text {content} was changed in the database")
+                raise damaged_collection(f"the row of the purge of text {content} was changed in the database")
     return found
 
 
@@ -75,7 +75,9 @@ def purged_digests(connection: Connection, digests: Sequence[bytes]) -> set[byte
         for number, digest, is_blank, _, activity, stored in connection.execute(query):
             has_purge = stored is not None and checksum((number, activity), number) == stored
             if has_purge != bool(is_blank):
-                raise damaged(f"the row of the purge of text {number} was changed in the database, or is missing")
+                raise damaged_collection(
+                    f"the row of the purge of text {number} was changed in the database, or is missing"
+                )
             if has_purge:
                 found.add(bytes(digest))
     return found

@@ -41,7 +41,7 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.search.ranges.segment import RangeSegment
 from nearkin.store import schema
 from nearkin.store.checksums import checksum, covered
-from nearkin.store.damage import damaged
+from nearkin.store.damage import damaged_collection
 from nearkin.store.integrity import fault_of
 from nearkin.store.seals import Part
 from nearkin.store.store import Store
@@ -76,7 +76,7 @@ def loads_of(connection: Connection, store: Store) -> tuple[LoadSpan, ...]:
     """
     loads, fault = believable_loads(connection, store)
     if fault is not None:
-        raise damaged(fault, store.place)
+        raise damaged_collection(fault, store.place)
     return loads
 
 

@@ -54,7 +54,7 @@ class ParquetTable:
         try:
             first = next(self.parquet.iter_batches(batch_size=n_rows), None)
         except UNREADABLE as error:
-            raise damaged(error) from error
+            raise damaged_row_group(error) from error
         return self.schema.empty_table() if first is None else pa.Table.from_batches([first])
 
     def batches(self, wanted: Wanted, batch_bytes: int, progress: Progress) -> Iterator[pa.RecordBatch]:
@@ -77,7 +77,7 @@ class ParquetTable:
                     yield from reader.iter_batches(n_rows, row_groups=[index], columns=wanted.names)
             except UNREADABLE as error:
                 progress(self._size_bytes - n_told)
-                raise damaged(error) from error
+                raise damaged_row_group(error) from error
             packed = sum(group.column(i).total_compressed_size for i in range(group.num_columns))
             n_bytes = min(packed, self._size_bytes - n_told)
             progress(n_bytes)
@@ -121,7 +121,7 @@ def _why_not(raw: BinaryIO, size_bytes: int, name: str, error: Exception) -> Exc
     return SourceError(f"{name} is not a readable Parquet file: {_first_line(error)}.")
 
 
-def damaged(error: Exception) -> StreamFault:
+def damaged_row_group(error: Exception) -> StreamFault:
     """Return the fault of a row group that cannot be read."""
     return StreamFault(f"the Parquet data is damaged: {_first_line(error)}")
 
@@ -170,6 +170,6 @@ def _batches(parquet: pq.ParquetFile, n_rows: int, group: int, row: int) -> Iter
             yield batch
             row += len(batch)
     except (pa.ArrowException, OSError) as error:
-        fault = damaged(error)
+        fault = damaged_row_group(error)
         fault.line = row
         raise fault from error

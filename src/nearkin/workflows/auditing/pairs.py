@@ -23,7 +23,7 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.auditing.audited import Audited, AuditOptions, MissedPairs
-from nearkin.workflows.auditing.reported import AGAIN, damaged
+from nearkin.workflows.auditing.reported import AGAIN, damaged_results
 from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.inputs import Prepared, prepare
 from nearkin.workflows.pairing.options import PairOptions
@@ -130,7 +130,7 @@ def _reported(directory: Path, reported: pa.Table, prepared: Prepared, sample: I
     for collected, name in zip((prepared.left, prepared.right), reported.column_names, strict=True):
         column = reported[name].combine_chunks()
         if not (pa.types.is_integer(column.type) or pa.types.is_large_string(column.type)):
-            raise damaged(directory, f"the documents in pairs.parquet are {column.type}")
+            raise damaged_results(directory, f"the documents in pairs.parquet are {column.type}")
         if name.endswith("_id"):
             names = collected.documents["name"].combine_chunks()
             found = pc.index_in(column.cast(pa.large_string()), value_set=names)
@@ -139,7 +139,7 @@ def _reported(directory: Path, reported: pa.Table, prepared: Prepared, sample: I
         place = found.fill_null(-1).to_numpy().astype(np.int64)
         is_none = (place < 0) | (place >= len(collected))
         if is_none.any():
-            raise damaged(
+            raise damaged_results(
                 directory, f"pairs.parquet names {column[int(np.argmax(is_none))].as_py()!r}, which is not a document"
             )
         rows.append(place)

@@ -188,7 +188,7 @@ def _rows_of(directory: Path, batch: pa.RecordBatch, side: str, names: pa.LargeS
         rows = pc.index_in(batch[f"id_{side}"].cast(pa.large_string()), names).cast(pa.int64())
     found: I64 = rows.fill_null(-1).to_numpy()
     if len(found) and not 0 <= found.min() <= found.max() < len(names):
-        raise damaged(directory, "pairs.parquet names a document that is not in documents.parquet")
+        raise damaged_results(directory, "pairs.parquet names a document that is not in documents.parquet")
     return found
 
 
@@ -207,6 +207,6 @@ def n_documents_in_pairs(directory: Path, *, is_across: bool) -> int:
     return len(pc.unique(pa.chunked_array(found))) if found else 0
 
 
-def damaged(directory: Path, why: str) -> RunError:
+def damaged_results(directory: Path, why: str) -> RunError:
     """Return the error for a run that its command cannot have written."""
     return damaged_run(directory, why, AGAIN)

@@ -37,7 +37,7 @@ from nearkin.workflows.auditing.reported import (
     ReportedAcross,
     ReportedWithin,
     TruePairs,
-    damaged,
+    damaged_results,
     n_documents_in_pairs,
 )
 from nearkin.workflows.dedup.options import DedupOptions
@@ -113,7 +113,7 @@ class StoredRun:
             if others is not None:
                 inputs, others = inputs.apart_from(others)
             if inputs.n_documents != len(table):
-                raise damaged(directory, "documents.parquet and manifest.json describe different inputs")
+                raise damaged_results(directory, "documents.parquet and manifest.json describe different inputs")
             stands = pc.invert(pc.is_in(table["reason"], pa.array(TEXTLESS_REASONS)))
             if others is None:
                 stands = pc.and_(stands, table["copy_of_row"].is_null())
@@ -157,7 +157,7 @@ class StoredRun:
 def _check_inputs(directory: Path, manifest: DedupManifest) -> None:
     for one in (*manifest.inputs, *manifest.against):
         if not one.path or one.format not in (*FORMATS, *get_args(StoredFormat)):
-            raise damaged(directory, f"an input has the path {one.path!r} and the format {one.format!r}")
+            raise damaged_results(directory, f"an input has the path {one.path!r} and the format {one.format!r}")
 
 
 def _documents(path: Path) -> pa.Table:
@@ -263,7 +263,7 @@ def _audit_part(
         lost = np.flatnonzero(is_pair & ~was_found).tolist()
         missed.take((names[pairs.sampled[i]], others[i], float(pairs.similarity[i])) for i in lost)
     if n := reported.n_unconfirmed(n_met):
-        raise damaged(run.directory, f"{n:,} of its pairs are not similar enough according to the input")
+        raise damaged_results(run.directory, f"{n:,} of its pairs are not similar enough according to the input")
     return n_true, n_found
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nearkin.errors import ParameterError, ResumeError
-from nearkin.formats.sealed import damaged
+from nearkin.formats.sealed import damaged_file
 from nearkin.manifests.pairs import PairPlanRecord, WayRecord
 from nearkin.nouns import counted
 from nearkin.planning.pairs.assurance import assured
@@ -125,7 +125,7 @@ class Planned:
             plan = PairPlanRecord.of(stored["plan"])
             wanted = float(stored["wanted"])
         except (TypeError, ValueError, ParameterError) as error:
-            raise damaged(path) from error
+            raise damaged_file(path) from error
         return cls(
             search=plan.search,
             prediction=plan.predicted,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nearkin.errors import ResumeError
-from nearkin.formats.sealed import damaged, missing
+from nearkin.formats.sealed import damaged_file, missing_file
 from nearkin.paths import STDIN
 from nearkin.runs.files import published, read_work_json, write_work_json
 from nearkin.runs.spool import SPOOL, Spool
@@ -43,7 +43,7 @@ def stdin_of_run(stdin: BinaryIO | None, work: Path, *, resume: bool) -> Iterato
         yield stdin
         return
     if not saved.is_file() or file_sha256(str(saved)) != read_work_json(work / _SAVED_DIGEST, ("sha256",))["sha256"]:
-        raise damaged(saved)
+        raise damaged_file(saved)
     with open(saved, "rb") as file:
         yield file
 
@@ -66,7 +66,7 @@ def save_stdin(sources: Sequence[Source], stdin: BinaryIO | None, work: Path) ->
         spool = Spool(work / SPOOL)
         if any(one.names == (STDIN,) and spool.mark(i).exists() for i, one in enumerate(inputs)):
             if (work / _SAVED_DIGEST).exists():
-                raise missing(path)
+                raise missing_file(path)
             raise ResumeError(
                 "--write-kept reads standard input twice, but the interrupted run, started without it, has already "
                 "read it completely. Omit --write-kept, or start over with --overwrite."
