@@ -82,8 +82,8 @@ def test_the_exit_code_is_the_answer(repository, tmp_path, text, code, verdict):
     if is_expected:
         said = (
             r"Expected recall of texts that contain this one: [\d.]+% at containment 0\.9, higher above Expected "
-            rf"recall of texts that are part of this one: [\d.]+% at {parts['n_words']} words, lower for "
-            "shorter or repetitive"
+            rf"recall of stored texts that are part of this one: [\d.]+% for parts of {parts['n_words']} words, lower "
+            "for shorter or repetitive"
         )
         if parts["containing_texts"] == parts["parts"] == 0:
             said = "Parts are found by a sample of word 5-grams, about 1 in 32. This text is short, and none of its 5-"

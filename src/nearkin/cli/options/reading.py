@@ -52,8 +52,8 @@ TextRoot = Annotated[
     _input(
         "--text-root",
         metavar="DIR",
-        help="Folder of the text files that load files name; files outside it are never read. [dim]default: the folder "
-        "of the load file[/]",
+        help="Folder of the text files that are named in load files; files outside it are never read. [dim]default: "
+        "the folder of the load file[/]",
         show_default=False,
     ),
 ]

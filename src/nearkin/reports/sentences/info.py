@@ -31,7 +31,7 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
     parts = counted(told.n_segments, "part")
     yield Sentence(f"{told.place}: alphabet {told.alphabet}, schema version {told.schema}, search index in {parts}")
     indexed = _indexed(told.n_indexed, told.n_texts)
-    yield Sentence(f"Similarity index {told.similarity_index}, for --measure si only: {indexed}")
+    yield Sentence(f"Similarity index {told.similarity_index}, for --measure si and --method si only: {indexed}")
     if told.ignored is not None:
         ignored = Ignored.restored(told.ignored)
         passages = [counted(len(ignored.passages), "passage")] if ignored.passages else []

@@ -27,9 +27,10 @@ def part_recall_sentences(recall: PartRecall, containment: float, tone: Tone = "
     ('Parts are found by a sample of word 5-grams, about 1 in 32. Th', 'warning')
     >>> second.text[:77]
     'To search for them, with the text in FILE: nearkin dedup FILE --against COLLE'
-    >>> print(*part_recall_sentences(PartRecall(0.9989, 0.9429, 100), 0.9), sep="\n")
+    >>> print(*part_recall_sentences(PartRecall(0.9989, 0.9429, 100), 0.9), sep="\n")  # doctest: +NORMALIZE_WHITESPACE
     Expected recall of texts that contain this one: 99.8% at containment 0.9, higher above
-    Expected recall of texts that are part of this one: 94.2% at 100 words, lower for shorter or repetitive ones
+    Expected recall of stored texts that are part of this one: 94.2% for parts of 100 words, lower for shorter or
+    repetitive ones
     """
     if recall.containing_texts == recall.parts == 0:
         yield Sentence(
@@ -51,8 +52,8 @@ def part_recall_sentences(recall: PartRecall, containment: float, tone: Tone = "
         tone,
     )
     yield Sentence(
-        f"Expected recall of texts that are part of this one: {contained} at {words}, lower for shorter or repetitive "
-        "ones",
+        f"Expected recall of stored texts that are part of this one: {contained} for parts of {words}, lower for "
+        "shorter or repetitive ones",
         tone,
     )
 
