@@ -44,7 +44,6 @@ class Root(LazyGroup):
             CommandEntry("serve", "Open the review screen of a collection in a browser", "serve"),
             CommandEntry("users", "Manage the users of nearkin serve, their roles and tokens", "users"),
             CommandEntry("sql", "Query a collection in plain SQL", "sql"),
-            CommandEntry("index", "Print the similarity index and MinHash keys of files", "index"),
         ),
         "Decisions": (
             CommandEntry("tag", "Set a tag on documents", "decisions", "TAG_HELP"),
@@ -59,6 +58,7 @@ class Root(LazyGroup):
             CommandEntry("sign", "Make a bit signature of every document", "sign"),
             CommandEntry("neighbours", "Find all pairs of signatures that differ in few bits", "neighbours"),
             CommandEntry("statistics", "Count features, for weighted signatures", "statistics"),
+            CommandEntry("index", "Compute similarity indexes and MinHash keys, to store elsewhere", "index"),
         ),
         "Two languages": (
             CommandEntry("align", "Learn a translation table from parallel sentences", "align"),

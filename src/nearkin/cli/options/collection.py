@@ -40,8 +40,8 @@ ChosenAlphabet = Annotated[
     str | None,
     _collection(
         "--alphabet",
-        help="Letters to count in a new collection, for --measure letters, --measure edit and gamma: universal "
-        "(letters of every script) or latin (A to Z, a to z, 0 to 9). [dim]default: universal[/]",
+        help="Letters that a new collection counts: universal (letters of every script) or latin (A to Z, a to z, 0 to "
+        "9). --measure letters, --measure edit and gamma use these counts. [dim]default: universal[/]",
         show_default=False,
     ),
 ]
