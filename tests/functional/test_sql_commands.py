@@ -59,7 +59,7 @@ def test_the_index_is_chosen_once_and_asked(place, documents):
     run("add", place.address, documents, "--index", "1B:k=3")
     info = told("info", place.address)
     assert (info["similarity_index"], info["n_indexed"]) == ("1B:k=3,w=100", 3)
-    said = "Similarity index 1B:k=3,w=100, for --measure si and --method si only: 1 of 4 texts has none, because the"
+    said = "Similarity index 1B:k=3,w=100, for --measure si and --method si only: 1 of 4 texts has none, which"
     assert said in run("info", place.address).out
     by_index = told("similar", place.address, ODD, "--method", "si", "--tolerance", "0.9", "--index", "1B:k=3")
     assert (by_index["method"], by_index["tolerance"], by_index["expected_recall"]) == ("si", 0.9, None)

@@ -125,8 +125,8 @@ KeptFile = Annotated[
         "--kept",
         metavar="FILE",
         help="With --jsonl: write the kept lines to this file; a dash (-) prints them instead of the answers. A line "
-        "is kept if its verdict is 'new' or 'contains', or if the collection had a document with its id and exactly "
-        "its text before the stream began. With --store, a repeated line is kept once.",
+        "is kept if its verdict is 'new' or 'contains', or if the same id with exactly the same text was stored before "
+        "the stream began. With --store, a repeated line is kept once.",
     ),
 ]
 OverwriteFiles = Annotated[

@@ -59,7 +59,7 @@ def _indexed(n_indexed: int, n_texts: int) -> str:
     Examples
     --------
     >>> _indexed(160, 201)
-    '41 of 201 texts have none, because the method samples none of their runs of words'
+    '41 of 201 texts have none, which is normal for texts of up to a few hundred words'
     >>> _indexed(158, 158)
     'all 158 texts have one'
     >>> _indexed(1, 1)
@@ -68,9 +68,8 @@ def _indexed(n_indexed: int, n_texts: int) -> str:
     n_others = n_texts - n_indexed
     if n_others <= 0:
         return "the only text has one" if n_indexed == 1 else f"all {counted(n_indexed, 'text')} have one"
-    have, their = agreeing(n_others, "has", "have"), agreeing(n_others, "its", "their")
-    of_texts = f"{n_others:,} of {counted(n_texts, 'text')}"
-    return f"{of_texts} {have} none, because the method samples none of {their} runs of words"
+    texts = f"{n_others:,} of {counted(n_texts, 'text')} {agreeing(n_others, 'has', 'have')} none"
+    return f"{texts}, which is normal for texts of up to a few hundred words"
 
 
 def fsck_sentences(found: IntegrityReport) -> Iterator[Sentence]:
