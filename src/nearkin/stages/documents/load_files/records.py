@@ -131,8 +131,9 @@ class RecordReader:
             if scan.end - self._place > self.max_record_bytes or (scan.is_open and not self._at_end):
                 return self._first_line(too_long(None, self.max_record_bytes))
             if scan.problem is not None:
-                found = self._first_line(scan.problem)
-                first = scanner.value(data, *scan.bounds[0]) if scan.bounds else None
+                place, found = self._place, self._first_line(scan.problem)
+                is_on_line = scan.bounds and scan.bounds[0][1] <= place + len(found.raw.rstrip(b"\r\n"))
+                first = scanner.value(data, *scan.bounds[0]) if is_on_line else None
                 return replace(found, first=first) if first is not None and first in found.raw else found
             self.n_columns = self.n_columns or len(scan.bounds)
             fields = [scanner.value(self._data, *bounds) for bounds in scan.bounds]

@@ -131,6 +131,11 @@ def test_a_record_cut_in_the_middle_costs_only_itself() -> None:
     assert records[2].problem == "3 fields or more where the header has 2" or "2" in str(records[2].problem)
 
 
+def test_a_first_field_that_ends_on_a_later_line_is_not_the_first_of_a_damaged_record() -> None:
+    _, records = read("þDOCIDþ\x14þTEXTþ\r\nþA-1\nþ\r\nþA-2þ\r\n".encode())
+    assert [one.first for one in records if one.problem] == [None, None, b"A-2"]
+
+
 def test_a_text_of_many_lines_and_qualifiers_that_were_not_doubled() -> None:
     data = "þDOCIDþ\x14þTEXTþ\r\nþA-1þ\x14þline one\nþetta er\r\nline threeþ\r\n"
     _, records = read(data.encode())
