@@ -12,7 +12,7 @@ from threadpoolctl import ThreadpoolController
 
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.records import LetterVectors
-from nearkin.stages.search.ranges.directions import SCALE, Directions
+from nearkin.stages.search.ranges.directions import SCALE, Directions, _sampled
 from nearkin.stages.search.ranges.index import RangeIndex
 from nearkin.stages.search.ranges.segment import RangeSegment
 
@@ -114,6 +114,12 @@ def test_points_have_no_rounding_but_the_last():
         assert point[:-1].tolist() == [float(np.float32(value)) for value in along[:11]]
         rest = float(sum(value * value for value in along[11:])) ** 0.5
         assert abs(float(point[-1]) - rest) <= 2.0**-23 * rest
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 1000, 2**16, 2**16 + 1, 2**18 + 7])
+def test_directions_are_learned_from_rows_at_equal_distances(n_rows):
+    equal = np.linspace(0, max(0, n_rows - 1), 2**16).astype(np.int64)
+    np.testing.assert_array_equal(_sampled(n_rows), np.unique(equal)[:n_rows])
 
 
 def test_directions_are_learned_by_one_thread_however_many_blas_has(monkeypatch):

@@ -10,7 +10,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +60,7 @@ class Directions:
         [0.99, 0.15]
         """
         n_rows = len(counts) if rows is None else len(rows)
-        places = np.unique(np.linspace(0, max(0, n_rows - 1), _SAMPLE).astype(np.int64))[:n_rows]
+        places = _sampled(n_rows)
         sample = counts[places if rows is None else rows[places]].astype(np.float64)
         lengths = np.linalg.norm(sample, axis=1)
         sample = sample[lengths > 0] / lengths[lengths > 0, None]
@@ -119,10 +120,23 @@ def squared_lengths(counts: U32) -> I64:
     return squares
 
 
+def _sampled(n_rows: int) -> I64:
+    """Return the places of the rows that directions are learned from: all, or `_SAMPLE` at equal distances."""
+    if n_rows <= _SAMPLE:
+        return np.arange(n_rows)
+    return np.unique(np.linspace(0, n_rows - 1, _SAMPLE).astype(np.int64))
+
+
 @contextmanager
 def _one_thread_of_blas() -> Iterator[None]:
     """Let BLAS work in this thread alone: its threads wait busily for more work, longer than a small matrix takes."""
-    from threadpoolctl import threadpool_limits  # not for a question: only an index that is made learns directions
-
-    with _LIMITING, threadpool_limits(limits=1, user_api="blas"):
+    with _LIMITING, _blas().limit(limits=1):
         yield
+
+
+@cache
+def _blas() -> Any:
+    """Return the BLAS of numpy; to search the libraries of the process for it takes a millisecond."""
+    from threadpoolctl import ThreadpoolController  # not for a question: only an index that is made learns directions
+
+    return ThreadpoolController().select(user_api="blas")
