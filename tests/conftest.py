@@ -39,6 +39,9 @@ os.environ["COLUMNS"] = "200"
 # The tests run on every core already: threads of linear algebra would wait for one another.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
+# The server of the tests does not encrypt: each engine would ask it and then connect a second time.
+os.environ["PGSSLMODE"] = "disable"
+
 os.environ["SPARK_CONF_DIR"] = str(spark_cluster.NO_SETTINGS)
 
 temporary_files.keep_in_memory()

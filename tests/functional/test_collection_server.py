@@ -169,7 +169,8 @@ def encrypting(server, tmp_path) -> Iterator[postgresql.Server]:
     server.sql("SELECT pg_reload_conf()")
 
 
-def test_a_server_that_encrypts(tmp_path, encrypting):
+def test_a_server_that_encrypts(tmp_path, encrypting, monkeypatch):
+    monkeypatch.delenv("PGSSLMODE")
     place = SomePlace.new(tmp_path, encrypting)
     ssl = "SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'nearkin'"
     with place.open() as collection:
@@ -210,6 +211,14 @@ def test_what_sslmode_requires_is_verified(tmp_path, encrypting):
 
 def test_a_server_without_encryption_is_refused_where_it_is_required(tmp_path, server):
     assert "does not offer encryption" in unreachable(server.url(schema="x") + "&sslmode=require", tmp_path)
+
+
+@pytest.mark.parametrize("mode", ["allow", "prefer", None])
+def test_a_server_without_encryption_is_used_without_where_that_is_allowed(tmp_path, server, monkeypatch, mode):
+    monkeypatch.delenv("PGSSLMODE")
+    address = SomePlace.new(tmp_path, server).address + (f"&sslmode={mode}" if mode else "")
+    with Collection.open(address, create=True, cache=tmp_path) as collection:
+        assert collection.info().n_documents == 0
 
 
 @pytest.fixture
