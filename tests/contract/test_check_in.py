@@ -18,6 +18,7 @@ from nearkin.collection.stored.key_table import append
 from nearkin.collection.stored.keys import BANDS, SAMPLE, keys_of
 from nearkin.errors import CollectionBusyError, CollectionError, ParameterError
 from nearkin.store import store as store_module
+from places import SomePlace
 
 prose = Prose(17)
 LONG = prose.text(400)
@@ -444,6 +445,11 @@ def test_a_check_waits_for_the_server_four_times_at_most(place):
             before = n_waits(collection)
             assert collection.check(text).n_found == n_found
             assert n_waits(collection) - before <= most
+
+
+def test_a_new_collection_waits_for_the_server_once_for_all_its_tables(server, tmp_path):
+    with SomePlace.new(tmp_path, server).open() as collection:
+        assert n_waits(collection) <= 40
 
 
 def n_waits(collection) -> int:

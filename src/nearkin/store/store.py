@@ -338,8 +338,9 @@ def _is_schema_made(connection: Connection, place: Place) -> bool:
 
 
 def _make_tables(connection: Connection) -> None:
-    """Create the tables of a new collection."""
-    for statement in _creating(connection.dialect.name, connection.dialect.driver):
+    """Create the tables of a new collection; a server gets all statements at once, because each round trip costs."""
+    statements = _creating(connection.dialect.name, connection.dialect.driver)
+    for statement in (";".join(statements),) if connection.dialect.name == "postgresql" else statements:
         connection.exec_driver_sql(statement)
 
 
