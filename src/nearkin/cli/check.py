@@ -70,7 +70,13 @@ CheckedFile = Annotated[
     ),
 ]
 CheckedEncoding = Annotated[
-    str, typer.Option("--encoding", help="Encoding of FILE if it is not valid UTF-8; latin-1 accepts any bytes.")
+    str,
+    typer.Option(
+        "--encoding",
+        help="Encoding of FILE if it is not valid UTF-8, for example cp1252; latin-1 accepts any bytes. [dim]default: "
+        "UTF-8 only[/]",
+        show_default=False,
+    ),
 ]
 NearThreshold = Annotated[
     float, _alike("--threshold", help="Minimum Jaccard similarity (word 5-grams) of a near-duplicate.")

@@ -122,7 +122,14 @@ File = Annotated[
 TextGiven = Annotated[
     str | None, _collection("--text", help="Query with this text instead of a stored document.", show_default=False)
 ]
-FileEncoding = Annotated[str, _collection("--encoding", help="Encoding of --file if it is not valid UTF-8.")]
+FileEncoding = Annotated[
+    str,
+    _collection(
+        "--encoding",
+        help="Encoding of --file if it is not valid UTF-8, for example cp1252. [dim]default: UTF-8 only[/]",
+        show_default=False,
+    ),
+]
 
 Method = Annotated[
     str | None,

@@ -36,7 +36,9 @@ IdsEncoding = Annotated[
     typer.Option(
         "--encoding",
         rich_help_panel="Documents",
-        help="Fallback encoding for text, CSV and TSV of --from that is not valid UTF-8.",
+        help="Encoding of text, CSV and TSV of --from that is not valid UTF-8, for example cp1252. [dim]default: UTF-8 "
+        "only[/]",
+        show_default=False,
     ),
 ]
 ValueColumn = Annotated[

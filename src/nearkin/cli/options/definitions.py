@@ -65,7 +65,14 @@ StoredId = Annotated[
         show_default=False,
     ),
 ]
-Encoding = Annotated[str, _input(help="Fallback encoding for text, CSV and TSV that is not valid UTF-8.")]
+Encoding = Annotated[
+    str,
+    _input(
+        help="Encoding of text, CSV and TSV that is not valid UTF-8, for example cp1252. Without it, such text cannot "
+        "be read. [dim]default: UTF-8 only[/]",
+        show_default=False,
+    ),
+]
 Documents = Annotated[int, _input(help="Number of documents to use; every pair of them is compared.")]
 Against = Annotated[
     list[str] | None,

@@ -182,8 +182,8 @@ OPTIONS = {
     "drop": DedupOption(
         help="With --against: drop by containment. contained: drop documents that are contained in a document of the "
         "other set. containing: drop those that contain one. either: drop both. Default "
-        "with --measure containment: contained. With another measure and without --drop, documents that are similar by "
-        "this measure are dropped.",
+        "with --measure containment: contained. With --measure jaccard and without --drop, near-duplicates are "
+        "dropped.",
         panel=_KEPT,
         meaning={
             "contained": "documents that are contained in a document of the other set are dropped",
