@@ -37,10 +37,10 @@ Add documents to a collection. A missing collection is created.
 A command stores all of its readable documents or none. Documents that are already stored are skipped, so you can run \
 an interrupted command again. A document with the id of a stored document and another text becomes a new version of \
 it, even if the two texts are unrelated. The id of a file is its path below the given folder, or the path as you give \
-it for a file that you name on its own. If two deliveries have equal paths, add the folder above both. If a newer \
-extractor extracts another text from the same file, the stored text stays; --re-extract stores the new text. When you \
-add a mail or an archive again, stored documents that are no longer in it are removed, as by nearkin remove; \
-documents in it that could not be read this time stay.
+it for a file that you name on its own. If files of two deliveries have the same path below their folders, add the \
+folder above both deliveries: then their ids differ. If a newer extractor extracts another text from the same file, \
+the stored text stays; --re-extract stores the new text. When you add a mail or an archive again, stored documents \
+that are no longer in it are removed, as by nearkin remove; documents in it that could not be read this time stay.
 
 To see later what a wave changed in the groups, run nearkin groups after each wave.
 

@@ -130,9 +130,10 @@ KeptFile = Annotated[
     _stream(
         "--kept",
         metavar="FILE",
-        help="With --jsonl: write the kept lines to this file; a dash (-) prints them instead of the answers. A line "
-        "is kept if its verdict is 'new' or 'contains', or if the same id with exactly the same text was stored before "
-        "the stream began. With --store, a repeated line is kept once.",
+        help="With --jsonl: write the kept lines to this file; a dash (-) prints them instead of the answers. Kept: "
+        "lines with the verdict 'new' or 'contains', and, so that you can send a stream again, lines whose id and text "
+        "were already stored before the stream began. A line that is repeated in the stream is kept once with --store, "
+        "and each time without it.",
     ),
 ]
 OverwriteFiles = Annotated[
