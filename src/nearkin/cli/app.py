@@ -41,7 +41,7 @@ class Root(LazyGroup):
             CommandEntry("waves", "List the waves of a collection", "collection_info", "WAVES_HELP"),
             CommandEntry("fsck", "Find damage in stored data, and repair it", "collection_info", "FSCK_HELP"),
             CommandEntry("verify", "", "collection_info", "FSCK_HELP", work="fsck"),  # its former name
-            CommandEntry("serve", "Open the review screen of a collection in a browser", "serve"),
+            CommandEntry("serve", "Serve the review screen of a collection to a browser", "serve"),
             CommandEntry("users", "Manage the users of nearkin serve, their roles and tokens", "users"),
             CommandEntry("sql", "Query a collection in plain SQL", "sql"),
         ),

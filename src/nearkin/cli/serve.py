@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nearkin.web.webhook import Webhook
 
 HELP = """
-Open the review screen of a collection in a browser, and serve its REST API.
+Serve the review screen of a collection to a browser, and its REST API.
 
 Prints a link that works once and opens a session in the browser. By default only this machine can connect. Ctrl-C \
 stops the service.
