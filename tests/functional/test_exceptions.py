@@ -50,7 +50,7 @@ def matter(folder) -> Path:
     place = folder.parent / "matter"
     added = nearkin_here("add", place, folder, "--wave", "march")
     assert added.code == 0, added.err
-    said = "8 found, 2 of them inside other files: 5 with text (1 partial), 1 stored as an empty document, 2 not stored"
+    said = "8 found, 2 of them inside other files: 5 with text (1 partial), 1 empty document, 2 not stored"
     assert f"{said}. For the reasons: nearkin exceptions {place}" in " ".join(added.out.split())
     assert "list those" not in added.out
     assert "march: 6 documents, 6 new" in added.out  # 8 - 3 + 1
@@ -155,7 +155,7 @@ def test_counts_of_threads_are_those_of_the_listed_exceptions(tmp_path):
     assert [[row[0], *row[2:4]] for row in rows[0]] == [[row[0], *row[2:4]] for row in rows[1]]
     added = nearkin_here("add", tmp_path / "matter", tmp_path / "in")
     said = (
-        "6 found, 2 of them inside other files: 2 with text (2 partial), 4 stored as empty documents. For the reasons: "
+        "6 found, 2 of them inside other files: 2 with text (2 partial), 4 empty documents. For the reasons: "
         "nearkin exceptions"
     )
     assert said in " ".join(added.out.split())

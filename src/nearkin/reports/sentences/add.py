@@ -159,14 +159,14 @@ def _with_and_without_text(added: Added) -> str:
     >>> from nearkin.collection.loads.adding import Added
     >>> counts = {"n_new": 60, "n_new_versions": 0, "n_unchanged": 0, "n_contents": 60, "n_repeated": 0}
     >>> _with_and_without_text(Added(wave="march", **counts, n_problems=5, n_no_text=7, n_partial=3))
-    '65 found: 58 with text (3 partial), 2 stored as empty documents, 5 not stored'
+    '65 found: 58 with text (3 partial), 2 empty documents, 5 not stored'
     """
     n_empty = _n_empty(added)
     n_with_text = added.n_documents - n_empty
     partial = f" ({added.n_partial:,} partial)" if added.n_partial else ""
     counts = (
         (n_with_text, f"with text{partial}"),
-        (n_empty, agreeing(n_empty, "stored as an empty document", "stored as empty documents")),
+        (n_empty, agreeing(n_empty, "empty document", "empty documents")),
         (added.n_problems - added.n_erased, f"not stored{_listed_before(added)}"),
         (added.n_erased, "erased by nearkin purge"),
     )
