@@ -73,8 +73,8 @@ CheckedEncoding = Annotated[
     str,
     typer.Option(
         "--encoding",
-        help="Encoding of FILE if it is not valid UTF-8, for example cp1252; latin-1 accepts any bytes. [dim]default: "
-        "UTF-8 only[/]",
+        help="Encoding of FILE if it is neither UTF-8 nor begins with a byte order mark, for example cp1252; latin-1 "
+        "accepts any bytes. [dim]default: such a file is unreadable[/]",
         show_default=False,
     ),
 ]

@@ -126,7 +126,8 @@ FileEncoding = Annotated[
     str,
     _collection(
         "--encoding",
-        help="Encoding of --file if it is not valid UTF-8, for example cp1252. [dim]default: UTF-8 only[/]",
+        help="Encoding of --file if it is neither UTF-8 nor begins with a byte order mark, for example cp1252. "
+        "[dim]default: such a file is unreadable[/]",
         show_default=False,
     ),
 ]

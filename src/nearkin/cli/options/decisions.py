@@ -36,8 +36,8 @@ IdsEncoding = Annotated[
     typer.Option(
         "--encoding",
         rich_help_panel="Documents",
-        help="Encoding of text, CSV and TSV of --from that is not valid UTF-8, for example cp1252. [dim]default: UTF-8 "
-        "only[/]",
+        help="Encoding of text, CSV and TSV of --from that is neither UTF-8 nor begins with a byte order mark, for "
+        "example cp1252. [dim]default: such text is unreadable[/]",
         show_default=False,
     ),
 ]

@@ -68,8 +68,8 @@ StoredId = Annotated[
 Encoding = Annotated[
     str,
     _input(
-        help="Encoding of text, CSV and TSV that is not valid UTF-8, for example cp1252. Without it, such text cannot "
-        "be read. [dim]default: UTF-8 only[/]",
+        help="Encoding of text, CSV and TSV that is neither UTF-8 nor begins with a byte order mark, for example "
+        "cp1252. [dim]default: such text is unreadable[/]",
         show_default=False,
     ),
 ]
