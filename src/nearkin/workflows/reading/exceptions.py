@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from nearkin import _compute as pc
@@ -185,18 +186,34 @@ def named_as_in(documents: pa.Table, found: Sequence[ExceptionRow], places: Sequ
     places : sequence of str
         Name of each source in ``source``.
     """
-    sources, lines = {places[one.source] for one in found}, {one.line for one in found} - {None}
-    is_one = pc.and_(
-        pc.is_in(documents["source"], pa.array(sources, pa.large_string())),
-        pc.is_in(documents["line"], pa.array(lines, pa.int64())),
-    )
     named = dict[tuple[str, int, str], tuple[str | None, str]]()
-    for row in documents.select(["source", "line", "id", "name"]).filter(is_one).to_pylist():
+    for row in _documents_at(documents, found, places).to_pylist():
         given = None if row["id"] is None else str(row["id"])
         # a document that repeats an id has another name, which was not known when it was read
         named[row["source"], row["line"], row["name"] if given is None else given] = given, row["name"]
     told = [named.get((places[one.source], one.line or 0, one.doc_id), (one.given_id, one.doc_id)) for one in found]
     return [replace(one, given_id=given, doc_id=name) for one, (given, name) in zip(found, told, strict=True)]
+
+
+def _documents_at(documents: pa.Table, found: Sequence[ExceptionRow], places: Sequence[str]) -> pa.Table:
+    """Return the documents with the places and names of exceptions; all others, which may be millions, stay in Arrow.
+
+    A place has one document; but all documents of a collection are in one line.
+    """
+    sources, lines = dict[str, int](), dict[int, int]()
+    wanted = [
+        (sources.setdefault(places[one.source], len(sources)), lines.setdefault(one.line, len(lines)))
+        for one in found
+        if one.line is not None
+    ]
+    of_source = pc.index_in(documents["source"], pa.array(list(sources), pa.large_string())).fill_null(-1).to_numpy()
+    of_line = pc.index_in(documents["line"], pa.array(list(lines), pa.int64())).fill_null(-1).to_numpy()
+    has_both = (of_source >= 0) & (of_line >= 0)
+    place = np.where(has_both, of_source.astype(np.int64) * len(lines) + of_line, -1)
+    is_one = np.isin(place, np.array([source * len(lines) + line for source, line in wanted], np.int64))
+    there = documents.select(["source", "line", "id", "name"]).filter(pa.array(is_one))
+    key = pc.coalesce(pc.cast(there["id"], pa.large_string()), there["name"])
+    return there.filter(pc.is_in(key, pa.array({one.doc_id for one in found}, pa.large_string())))
 
 
 def lines_with_digests(
