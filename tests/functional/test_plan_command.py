@@ -257,7 +257,7 @@ def test_a_plan_says_how_uncertain_its_numbers_are(tmp_path):
     assert (told["distinct_texts"], told["sample"]["compared"]) == (800, 8)
     assert low <= told["plan"]["expected_candidates"] < high <= 800 * 799 / 2
     said = " ".join(nearkin_here("plan", "corpus", path, "--documents", "1000").out.split())
-    assert "Distinct texts: at most 800. A sample shows few of the copies in a corpus; if there are more" in said
+    assert "Distinct texts: about 800. A random sample shows few of the copies in a corpus; if there are more " in said
     assert "Predicted number of unrelated pairs: 0 (0.0 per document), probably at most 34,200." in said
     assert "Distinct texts" not in nearkin_here("plan", "corpus", path).out
 

@@ -50,7 +50,7 @@ class CorpusPlan(Tabular):
         rows and size (slots of a sketch), or rate. "rare shingles": no text of the sample is long enough for bands;
         expected_candidates, bands, rows and size are null, since they are not predicted.
     n_documents, n_texts : int
-        Number of documents in the corpus; maximum number of distinct texts, extrapolated from the sample.
+        Number of documents in the corpus; number of distinct texts, estimated from their share in the sample.
     in_words : str
         The plan as a sentence.
     manifest : mapping

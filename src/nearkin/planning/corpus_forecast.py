@@ -23,8 +23,8 @@ class CorpusForecast:
     Parameters
     ----------
     n_documents, n_texts : int
-        Documents of the corpus, and distinct texts among them: the same share as in the sample, which is an
-        upper limit, since a sample contains fewer copies.
+        Documents of the corpus, and distinct texts among them, estimated as the same share as in the sample. A
+        random sample contains fewer copies than the corpus, so the estimate is usually too high.
     n_sampled, n_without_text : int
         Documents of the sample, and the empty and unreadable ones among them.
     document_bytes : float

@@ -38,8 +38,8 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
     )
     if told.n_documents > told.n_sampled:
         yield Sentence(
-            f"Distinct texts: at most {many_text(told.n_texts)}. A sample shows few of the copies in a corpus; if "
-            "there are more copies, fewer pairs are compared.",
+            f"Distinct texts: about {many_text(told.n_texts)}. A random sample shows few of the copies in a corpus; if "
+            "there are more copies, there are fewer distinct texts, and fewer pairs are compared.",
             "quiet",
         )
     yield Sentence(f"{planned}.")
