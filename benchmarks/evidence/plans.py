@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -38,7 +39,7 @@ def print_plans(name: str, texts: list[str]) -> None:
         cells = []
         for threshold in THRESHOLDS:
             try:
-                plan = plan_bands(threshold, RECALL, sample)
+                plan = plan_bands(threshold, RECALL, replace(sample, is_match=similarity >= threshold))
                 cells.append(f"{plan.bands} × {plan.rows}: {_short(plan.expected_candidates / N_DOCUMENTS)}")
             except ParameterError:
                 cells.append("none")

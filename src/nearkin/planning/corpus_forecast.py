@@ -14,6 +14,8 @@ _STANDARD_ERRORS = 2
 """Standard errors on each side of an estimate, for 95% of the samples."""
 _UNSEEN = 3
 """Pairs that 95% of the samples would show (rule of three)."""
+_MIN_TEXTS = 3
+"""Texts that have a spread: two have the only pair in common, so their means are equal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +78,7 @@ class CorpusForecast:
         unseen, n = _UNSEEN * sample.scale, len(sample.sizes)
         if sample.scale <= 1:
             return expected, expected
-        if not expected or n < _UNSEEN:
+        if not expected or n < _MIN_TEXTS:
             return 0.0, min(expected + unseen, sample.n_pairs)
         chance = (
             found_by_bands(sample.similarity, self.plan.bands, self.plan.rows)

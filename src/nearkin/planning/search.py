@@ -195,7 +195,7 @@ def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
     True
     """
     check_reachable(threshold, recall)
-    unrelated = sample.similarity[sample.similarity < threshold]
+    unrelated = sample.similarity[~sample.is_match]
     plans: list[tuple[float, BandPlan]] = []
     for rows in range(1, _MAX_ROWS + 1):
         bands = bands_for(threshold, rows, recall)
