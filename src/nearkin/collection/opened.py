@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from nearkin.collection.counting import DEFAULT_ALPHABET, TextCounting
 from nearkin.collection.matching.by_index import check_index, chosen
 from nearkin.collection.stored.filling import fill
 from nearkin.errors import CollectionError, FingerprintError, NearkinError, ParameterError
-from nearkin.message_pieces import NamedParameter
+from nearkin.message_pieces import AdviceKind, NamedParameter
 from nearkin.paths import path_of
 from nearkin.progress_messages import WarningMessage
 from nearkin.runs.progress import Progress, Silent
@@ -56,6 +56,9 @@ class OpenedCollection:
     counting : TextCounting
         Methods applied to every text.
     progress : Progress
+    advice : mapping
+        Words for the advice in results, by its kind, in place of those for the command line; see
+        `nearkin.errors.NearkinError.with_advice`.
     """
 
     _index: Segments
@@ -63,6 +66,7 @@ class OpenedCollection:
     def __init__(self, store: Store, cache: Path | None, progress: Progress) -> None:
         self.place, self.store, self.progress = store.place, store, progress
         self.counting = TextCounting.of(store.facts)
+        self.advice: Mapping[AdviceKind, str] = {}
         self._cache = cache
         self._folder = self._folder_now()
 

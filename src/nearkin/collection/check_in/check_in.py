@@ -92,9 +92,10 @@ def check_in(collection: OpenedCollection, text: str, options: CheckOptions, und
         inside = CheckInTransaction(connection, collection, incoming, wave, by=under.by)
         checked = inside.take(0, query, options, refused=_SIMILAR if under.only_new else ())
         inside.finish()
-        # a new id has no decisions
-        contradicting = contradiction_of_version(connection, under.doc_id) if (checked.version or 1) > 1 else None
-    return replace(checked, contradiction=contradicting, elapsed_s=_since(started))
+        if (checked.version or 1) > 1:  # a new id has no decisions
+            contradicting = contradiction_of_version(connection, under.doc_id, collection.advice)
+            checked = replace(checked, contradiction=contradicting)
+    return replace(checked, elapsed_s=_since(started))
 
 
 def check_many(

@@ -12,12 +12,11 @@ from nearkin.collection.decisions.activity import current_decisions
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP, SettingChange
 from nearkin.collection.stored.document_rows import current_rows
 from nearkin.errors import CollectionError, ParameterError
-from nearkin.message_pieces import AdvicePiece, MessagePiece
+from nearkin.message_pieces import AdviceKind, AdvicePiece, MessagePiece
 from nearkin.store.schema import decisions, documents
 
 _OF_GROUPS = (NEVER_GROUP, SAME_GROUP)
-UNDO = " To undo a decision: nearkin undo COLLECTION NUMBER"
-"""Advice at the end of a contradiction."""
+_UNDO = AdvicePiece("undo", (" To undo a decision: nearkin undo COLLECTION NUMBER",))
 DocumentPair = tuple[str, str]
 
 
@@ -90,7 +89,7 @@ class PairDecisions:
         decided = f"{NEVER_GROUP} {a!r} {b!r} {_numbered(number)}"
         if number is None and not any(reason.startswith(SAME_GROUP) for reason in reasons):
             return (f"{decided}, but {told}: documents with the same text are always in one group",)
-        return f"Decisions contradict one another: {decided}, but {told}.", AdvicePiece("undo", (UNDO,))
+        return f"Decisions contradict one another: {decided}, but {told}.", _UNDO
 
     def _alike(self) -> list[DocumentPair]:
         """Return each document with the first one that has the same text."""
@@ -99,7 +98,7 @@ class PairDecisions:
         return [(one, other) for one, other in both if one != other]
 
 
-def contradiction_of_version(connection: Connection, doc_id: str) -> str | None:
+def contradiction_of_version(connection: Connection, doc_id: str, advice: Mapping[AdviceKind, str]) -> str | None:
     """Return the contradiction that a new version of a document causes; see `contradiction_of_load`.
 
     Only a text that another current document has can cause one: all other links are decisions. So the decisions, which
@@ -109,18 +108,18 @@ def contradiction_of_version(connection: Connection, doc_id: str) -> str | None:
         select(documents.c.content).where(documents.c.doc_id == doc_id, documents.c.is_current)
     )
     other = select(documents.c.row).where(own, documents.c.is_current, documents.c.doc_id != doc_id).limit(1)
-    return None if connection.execute(other).first() is None else contradiction_of_load(connection)
+    return None if connection.execute(other).first() is None else contradiction_of_load(connection, advice)
 
 
-def contradiction_of_load(connection: Connection) -> str | None:
+def contradiction_of_load(connection: Connection, advice: Mapping[AdviceKind, str]) -> str | None:
     """Describe the current decisions that contradict each other with the stored texts; None if there are none.
 
-    Damaged decisions keep no document from being stored: None for them, too.
+    Damaged decisions keep no document from being stored: None for them, too. ``advice`` is that of `OpenedCollection`.
     """
     try:
         PairDecisions.read(connection).refuse_contradictions()
     except ParameterError as error:
-        return str(error)
+        return error.with_advice(advice)
     except CollectionError:
         return None
     return None

@@ -9,7 +9,6 @@ import msgspec
 from msgspec import Meta
 
 from nearkin.collection.check_in.results import CheckIn, CheckOptions, Method, check_name
-from nearkin.collection.decisions.contradictions import UNDO
 from nearkin.collection.loads.adding import add_incoming
 from nearkin.collection.loads.incoming import incoming_of
 from nearkin.collection.similar import similar_documents
@@ -19,7 +18,6 @@ from nearkin.web.api.bodies import document_of
 from nearkin.web.api.operation import DocId, Limit, Operation, OperationAnswer, RequestBody, Version
 from nearkin.web.api.records import ApiChecked, ApiComparison, ApiDocument, ApiSimilar, ApiStored
 from nearkin.web.queries import ToleranceQuery
-from nearkin.web.refusals import OVER_HTTP
 from nearkin.web.sent_files import source_of_sent
 from nearkin.web.service import ReviewService, address
 from nearkin.web.sign_in import Visitor
@@ -60,7 +58,7 @@ def put_document(service: ReviewService, visitor: Visitor, asked: StoredQuery, s
         outcome=outcome,
         version=stored.version,
         wave=stored.wave,
-        contradiction=_over_http(added.contradiction),
+        contradiction=added.contradiction,
         missing=one.missing,
         not_stored=list(one.inside),
         page=_page(asked.id),
@@ -154,7 +152,6 @@ def post_check(service: ReviewService, visitor: Visitor, asked: CheckAsked, sent
         under = replace(under, file=one.file_under(under.doc_id))
         found = service.check_in(one.text, store=under, by=visitor.name, options=options)
     answer = replace(found, missing=one.missing, not_checked=one.inside).to_dict()
-    answer["contradiction"] = _over_http(found.contradiction)
     answer["documents"] = [{**one.to_dict(), "page": _page(one.document.doc_id)} for one in found.documents]
     if found.stored_as is not None and found.documents:
         answer["comparison"] = address("/compare", a=found.documents[0].document.doc_id, b=found.stored_as)
@@ -180,11 +177,6 @@ def get_comparison(service: ReviewService, _: Visitor, asked: CompareAsked, __: 
     )
     page = address("/compare", a=asked.a, b=asked.b, ignore=asked.ignore or None, **given)
     return msgspec.convert({**found.to_dict(), "page": page}, ApiComparison)
-
-
-def _over_http(contradiction: str | None) -> str | None:
-    """Return a contradiction with advice for scripts."""
-    return None if contradiction is None else contradiction.replace(UNDO, OVER_HTTP["undo"])
 
 
 def _page(doc_id: str) -> str:
