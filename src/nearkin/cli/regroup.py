@@ -24,11 +24,13 @@ HELP = """
 Group the stored pairs of a finished run again, at a higher threshold or by another rule, without a new search.
 
 A new run at this threshold would keep the same documents, unless its search, which is probabilistic, finds other \
-pairs. The finished run stored only pairs at or above its own threshold. So in groups.parquet, lowest_similarity is \
-the lowest of the pairs that the run stored (is_lowest_exact says whether it stored all pairs of the group); in \
-documents.parquet, similarity_to_principal is null if the pair of a document and its principal is not stored; this \
-happens with --group component. The report has no sample pairs. The input of the run is read again only for two \
-options: --write-kept reads all of it, --overlay only its load files. The files that are read must not have changed.
+pairs.
+
+The finished run stored only pairs at or above its own threshold, and the texts are not compared again. So the report \
+has no sample pairs, and the tables may lack similarities below that threshold: see lowest_similarity and \
+similarity_to_principal in the guide.
+
+--write-kept reads the input of the run again, and --overlay reads its load files. These files must not have changed.
 
 [bold]Examples[/]
 
