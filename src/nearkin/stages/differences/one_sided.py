@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain
 from operator import attrgetter, itemgetter
 
 from nearkin.stages.differences.changes import Changes
@@ -19,6 +19,8 @@ MAX_CHARACTERS = 1_000_000
 
 
 _GAP, _OPENING = " … ", "… "
+_Part = tuple[Sequence[Word], Sequence[Negation]]
+"""Words of one side of a difference, between moved passages, and the negations among them of which it has more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,8 @@ class OneSidedText:
     passages : tuple of str
         In text order, with single spaces. Signs without words are last, without those that only close a sentence.
     negations : tuple of str
-        English negations of which this text has more at a difference, such as "not" or "isn't"; each once.
+        English negations of which this text has more at a difference, such as "not" or "isn't"; each once. Moved
+        passages do not count.
     n_words_left_out : int
         Number of words beyond the limit of 1,000,000 characters, which are not among the passages.
     negations_at : tuple of (int, int)
@@ -85,13 +88,12 @@ def one_sided_texts(a: Wording, b: Wording, found: Changes) -> tuple[OneSidedTex
     moved = [moves.changes[i] for i in sorted(moves.counterpart)]
     moved_a = [one.span_a for one in moved if one.end_a > one.start_a]
     moved_b = [one.span_b for one in moved if one.end_b > one.start_b]
-    parts = [
-        (own, other)
-        for one in found.alignment.differences
-        for own, other in zip_longest(_not_moved(one.a, moved_a), _not_moved(one.b, moved_b), fillvalue=())
-    ]
-    of_a = [(own, more_negations(a, own, b, other)) for own, other in parts]
-    of_b = [(own, more_negations(b, own, a, other)) for other, own in parts]
+    of_a, of_b = list[_Part](), list[_Part]()
+    for one in found.alignment.differences:
+        parts_a, parts_b = list(_not_moved(one.a, moved_a)), list(_not_moved(one.b, moved_b))
+        rest_a, rest_b = list(chain(*parts_a)), list(chain(*parts_b))
+        of_a += _with_negations(parts_a, more_negations(a, rest_a, b, rest_b))
+        of_b += _with_negations(parts_b, more_negations(b, rest_b, a, rest_a))
     return (
         _side(a, of_a, sum(one.n_words_a for one in moved)),
         _side(b, of_b, sum(one.n_words_b for one in moved)),
@@ -110,6 +112,14 @@ def _not_moved(words: tuple[Word, ...], moved: Sequence[tuple[int, int]]) -> Ite
         at = last
     if at < len(words):
         yield words[at:]
+
+
+def _with_negations(parts: Iterable[Sequence[Word]], negations: Sequence[Negation]) -> Iterator[_Part]:
+    """Yield the parts of one side of a difference, with those of its negations that are in each."""
+    for words in parts:
+        bounds = words[0].start, words[-1].end
+        first, last = (bisect_left(negations, place, key=attrgetter("start")) for place in bounds)
+        yield words, negations[first:last]
 
 
 def excerpt(passages: Sequence[str], negations_at: Sequence[tuple[int, int]], n_words: int, most: int) -> Excerpt:
@@ -192,7 +202,7 @@ def _start_near(passage: str, place: int, most: int) -> int:
     return passage.find(" ", place - most // 2 - 1, place) + 1 or place
 
 
-def _side(own: Wording, differences: Iterable[tuple[Sequence[Word], Sequence[Negation]]], n_moved: int) -> OneSidedText:
+def _side(own: Wording, differences: Iterable[_Part], n_moved: int) -> OneSidedText:
     """Return the text of one side: its words at each difference, and the negations of which it has more there."""
     passages, places, n_left_out, n_characters = list[str](), list[tuple[int, int]](), 0, 0
     negations = dict[str, None]()
@@ -210,14 +220,9 @@ def _side(own: Wording, differences: Iterable[tuple[Sequence[Word], Sequence[Neg
     return OneSidedText(tuple(passages), tuple(negations), n_left_out, tuple(places), n_moved)
 
 
-def _words_before_signs(
-    own: Wording, differences: Iterable[tuple[Sequence[Word], Sequence[Negation]]]
-) -> list[tuple[Sequence[Word], Sequence[Negation]]]:
+def _words_before_signs(own: Wording, differences: Iterable[_Part]) -> list[_Part]:
     """Return what one side has at each difference: first the words, then signs alone, but not those that only close."""
-    with_words, signs = (
-        list[tuple[Sequence[Word], Sequence[Negation]]](),
-        list[tuple[Sequence[Word], Sequence[Negation]]](),
-    )
+    with_words, signs = list[_Part](), list[_Part]()
     for words, more in differences:
         if any(word.is_word for word in words):
             with_words.append((_without_closing(words), more))

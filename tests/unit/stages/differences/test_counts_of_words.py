@@ -89,6 +89,22 @@ def related(a: str, b: str) -> MemberComparison:
     )
 
 
+def negations(a: str, b: str) -> tuple[set[str], set[str]]:
+    """Return the negations of which a text has more at a difference, without moved passages; every word is read."""
+    one, other = Wording(a), Wording(b)
+    found = find_changes(one, other)
+    moves = find_moves(one, other, found)
+    moved = [moves.changes[i] for i in moves.counterpart]
+    more: tuple[set[str], set[str]] = (set(), set())
+    for difference in found.alignment.differences:
+        rest_a = [w.core for w in difference.a if not any(m.start_a <= w.start < m.end_a for m in moved)]
+        rest_b = [w.core for w in difference.b if not any(m.start_b <= w.start < m.end_b for m in moved)]
+        for core in NEGATIONS:
+            if rest_a.count(core) != rest_b.count(core):
+                more[rest_a.count(core) < rest_b.count(core)].add(core)
+    return more
+
+
 def n_written(texts: Sequence[str]) -> int:
     return sum(map(count_words, texts))
 
@@ -105,6 +121,7 @@ def test_every_surface_counts_the_same_words(seed: int) -> None:
     measured = member.judgement.measured
     assert (measured.n_words_only_in_principal, measured.n_words_only_in_member) == (removed + moved, added + moved)
     assert [one.n_words_moved for one in member.one_sided] == [moved, moved]
+    assert tuple(set(one.negations) for one in member.one_sided) == negations(a, b)
     for n_words, texts in zip((removed, added), member.one_sided, strict=True):
         assert (n_written(texts.passages), texts.n_words_left_out) == (n_words, 0)
     adds, lacks = passages_added("b", member), passages_lacked("b", member)

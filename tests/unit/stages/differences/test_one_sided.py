@@ -54,6 +54,20 @@ def test_a_negation_that_moves_to_another_subject_is_named() -> None:
         assert (one.negations, one.passages, one.n_words_moved) == ((), (), 10)
 
 
+def test_a_negation_beside_a_moved_passage_is_compared_with_the_whole_difference() -> None:
+    moved = "rent is due on the first day of every month here."
+    same = "keep the garden and all of its trees in good order there."
+    before, after = "He not wash windows doors gates sundays.", "She not paint ceilings walls fences mondays."
+    for parts_a, parts_b in (
+        (("Alpha beta.", moved, before, same), (after, same, moved)),
+        ((same, moved, "Alpha beta.", before), (moved, same, after)),
+        ((same, before, moved, "Alpha beta."), (moved, same, after)),
+    ):
+        a, b = " ".join(parts_a), " ".join(parts_b)
+        assert [one.negations for one in (*sides(a, b), *sides(b, a))] == [()] * 4
+        assert any(one.n_words_moved for one in sides(a, b))
+
+
 def test_a_sign_that_changes_in_a_moved_passage_is_shown() -> None:
     pays, gets = (
         "The tenant pays a deposit to the landlord of",
