@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import accumulate, islice
 
 from nearkin.stages.differences.unicode_forms import is_other_form_of
 from nearkin.stages.differences.wording import BLANK, Word, Wording
@@ -22,7 +22,9 @@ from nearkin.stages.differences.wording import BLANK, Word, Wording
 MAX_WORDS = 400_000
 """Maximum number of words of each text that are compared, besides equal lines."""
 MAX_CELLS = 8_000_000
-"""Maximum number of word pairs compared one by one."""
+"""Maximum number of word pairs in the stretches that are compared word by word."""
+MAX_STEPS = 8_000_000
+"""Maximum number of equal word pairs looked at to find the longest shared runs, all passes together."""
 
 _CELLS_AT_ONCE = 40_000
 _RUNS = (8, 4, 2, 1)
@@ -77,10 +79,10 @@ class Alignment:
 
 @dataclass(frozen=True, slots=True)
 class _CodedWords:
-    """Numbers of the words of a text, or of its signs; ``beside`` is what is before each of them, and at the end."""
+    """Numbers of the words of a text, or of its signs; ``beside`` numbers what is before each, and at the end."""
 
     codes: list[int]
-    beside: list[tuple[int, ...]]
+    beside: list[int]
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -96,6 +98,7 @@ class _Work:
 
     n_words: list[int] = field(default_factory=lambda: [MAX_WORDS, MAX_WORDS])
     n_cells: int = field(default_factory=lambda: MAX_CELLS)
+    n_steps: int = field(default_factory=lambda: MAX_STEPS)
     is_whole: bool = True
 
 
@@ -211,17 +214,20 @@ def _between_aligned(a: list[int], b: list[int], is_of_signs: bool, work: _Work)
             yield 0, len(a), 0, len(b)
         return
     at_a = at_b = 0
-    for i, j in [*_aligned(_coded(a, in_a), _coded(b, in_b), work), (len(in_a), len(in_b))]:
+    numbers = dict[tuple[int, ...], int]()
+    coded_a, coded_b = _coded(a, in_a, numbers), _coded(b, in_b, numbers)
+    for i, j in [*_aligned(coded_a, coded_b, work), (len(in_a), len(in_b))]:
         to_a, to_b = in_a[i] if i < len(in_a) else len(a), in_b[j] if j < len(in_b) else len(b)
         if a[at_a:to_a] != b[at_b:to_b]:
             yield at_a, to_a, at_b, to_b
         at_a, at_b = to_a + 1, to_b + 1
 
 
-def _coded(codes: list[int], places: list[int]) -> _CodedWords:
-    """Return the numbers at some places, with all others between them."""
+def _coded(codes: list[int], places: list[int], numbers: dict[tuple[int, ...], int]) -> _CodedWords:
+    """Return the numbers at some places; all others between two of them together get one number."""
     bounds = zip([-1, *places], [*places, len(codes)], strict=True)
-    return _CodedWords([codes[i] for i in places], [tuple(codes[start + 1 : end]) for start, end in bounds])
+    between = (tuple(codes[start + 1 : end]) for start, end in bounds)
+    return _CodedWords([codes[i] for i in places], [numbers.setdefault(one, len(numbers)) for one in between])
 
 
 def _aligned(a: _CodedWords, b: _CodedWords, work: _Work) -> Iterator[tuple[int, int]]:
@@ -260,10 +266,10 @@ def _by_words(a: _CodedWords, b: _CodedWords, work: _Work) -> Iterator[_Block]:
     left, runs = [(0, len(a), 0, len(b))], list[tuple[int, int, int]]()
     while left:
         a_start, a_end, b_start, b_end = block = left.pop()
-        i, j, n = _longest_run(a, b, places, block)
+        i, j, n = _longest_run(a, b, places, block, work)
         if n:
             runs.append((i, j, n))
-            left += [(a_start, i, b_start, j), (i + n, a_end, j + n, b_end)]
+            left += [(i + n, a_end, j + n, b_end), (a_start, i, b_start, j)]  # if work is spent, the end is left
     at_a = at_b = 0
     for i, j, n in [*sorted(runs), (len(a), len(b), 0)]:
         if i > at_a or j > at_b:
@@ -272,23 +278,30 @@ def _by_words(a: _CodedWords, b: _CodedWords, work: _Work) -> Iterator[_Block]:
 
 
 def _longest_run(
-    a: _CodedWords, b: _CodedWords, places: Mapping[int, Sequence[int]], block: _Block
+    a: _CodedWords, b: _CodedWords, places: Mapping[int, Sequence[int]], block: _Block, work: _Work
 ) -> tuple[int, int, int]:
-    """Return the longest run that both have in a block; of equally long ones, that with the most equal signs beside."""
+    """Return the longest run that both have in a block; of equally long ones, that with the most equal signs beside.
+
+    If the work is spent before the end of the block, an empty run is returned.
+    """
     a_start, a_end, b_start, b_end = block
     a_word = 2 * min(len(a), len(b)) + 1  # more than all signs count
     best, last_a, last_b = 0, a_start, b_start
     before = dict[int, int]()
     for i in range(a_start, a_end if b_start < b_end else a_start):
         here = dict[int, int]()
-        for j in places.get(a.codes[i], ()):
-            if j >= b_end:
-                break
-            if j >= b_start:
-                n_signs = (a.beside[i] == b.beside[j]) + (a.beside[i + 1] == b.beside[j + 1])
-                here[j] = score = before.get(j - 1, 0) + a_word + n_signs
-                if score > best:
-                    best, last_a, last_b = score, i, j
+        there = places.get(a.codes[i], ())
+        first = bisect_left(there, b_start)
+        last = bisect_left(there, b_end, first)
+        work.n_steps -= max(1, last - first)
+        if work.n_steps < 0:
+            work.is_whole = False
+            return a_start, b_start, 0
+        for j in there[first:last]:
+            n_signs = (a.beside[i] == b.beside[j]) + (a.beside[i + 1] == b.beside[j + 1])
+            here[j] = score = before.get(j - 1, 0) + a_word + n_signs
+            if score > best:
+                best, last_a, last_b = score, i, j
         before = here
     n = best // a_word
     return last_a - n + 1, last_b - n + 1, n
@@ -364,13 +377,20 @@ def _joined(blocks: list[_Block], words_a: Sequence[Word], words_b: Sequence[Wor
     Two shared words, such as "of the", may be equal by chance; not so between blanks that are filled in, or between
     additions to the same text, where they would be reported as omitted and added again.
     """
+    n_words, n_blanks = (
+        [list(accumulate(counted, initial=0)) for counted in sides]
+        for sides in (
+            [(word.is_word for word in words) for words in (words_a, words_b)],
+            [(word.core == BLANK for word in words) for words in (words_a, words_b)],
+        )
+    )
     result: list[_Block] = []
     for block in blocks:
         if result:
             last = result[-1]
-            n_between = sum(word.is_word for word in words_a[last[1] : block[0]])
+            n_between = n_words[0][block[0]] - n_words[0][last[1]]
             most = min(max(one[1] - one[0], one[3] - one[2]) for one in (last, block))
-            if not n_between or (n_between <= 2 and most > 4 and not _are_added(last, block, words_a, words_b)):
+            if not n_between or (n_between <= 2 and most > 4 and not _are_added(last, block, n_words, n_blanks)):
                 result[-1] = (last[0], block[1], last[2], block[3])
                 continue
         result.append(block)
@@ -384,9 +404,15 @@ def _without_shared_ends(a: Sequence[int], b: Sequence[int], block: _Block) -> _
     return a_from + head, a_to - tail, b_from + head, b_to - tail
 
 
-def _are_added(last: _Block, block: _Block, words_a: Sequence[Word], words_b: Sequence[Word]) -> bool:
-    """Whether the same text has no words in both blocks, or one has a blank in either."""
-    sides = [(words_a[one[0] : one[1]], words_b[one[2] : one[3]]) for one in (last, block)]
-    if any(word.core == BLANK for a, b in sides for word in (*a, *b)):
+def _are_added(last: _Block, block: _Block, n_words: Sequence[list[int]], n_blanks: Sequence[list[int]]) -> bool:
+    """Whether the same text has no words in both blocks, or one has a blank in either.
+
+    ``n_words`` and ``n_blanks`` are those of each text before each of its words.
+    """
+
+    def have_some(counts: Sequence[int], side: int) -> bool:
+        return any(counts[one[2 * side + 1]] > counts[one[2 * side]] for one in (last, block))
+
+    if any(have_some(counts, side) for side, counts in enumerate(n_blanks)):
         return True
-    return any(not any(word.is_word for one in sides for word in one[side]) for side in (0, 1))
+    return not all(have_some(counts, side) for side, counts in enumerate(n_words))
