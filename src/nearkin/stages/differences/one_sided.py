@@ -102,10 +102,12 @@ def one_sided_texts(a: Wording, b: Wording, found: Changes) -> tuple[OneSidedTex
 
 def _not_moved(words: tuple[Word, ...], moved: Sequence[tuple[int, int]]) -> Iterator[tuple[Word, ...]]:
     """Yield the runs of words that are in none of some stretches."""
+    if not words:
+        return
+    first_moved = bisect_right(moved, words[0].start, key=itemgetter(1))
+    after_moved = bisect_left(moved, words[-1].end, first_moved, key=itemgetter(0))
     at = 0
-    for start, end in moved[bisect_right(moved, words[0].start, key=itemgetter(1)) :] if words else ():
-        if start >= words[-1].end:
-            break
+    for start, end in moved[first_moved:after_moved]:
         first, last = (bisect_left(words, place, key=attrgetter("start")) for place in (start, end))
         if first > at:
             yield words[at:first]

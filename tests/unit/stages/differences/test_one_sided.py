@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,6 +68,26 @@ def test_a_negation_beside_a_moved_passage_is_compared_with_the_whole_difference
         a, b = " ".join(parts_a), " ".join(parts_b)
         assert [one.negations for one in (*sides(a, b), *sides(b, a))] == [()] * 4
         assert any(one.n_words_moved for one in sides(a, b))
+
+
+class CountedSlices(list[tuple[int, int]]):
+    """Bounds of passages, which count how many are copied."""
+
+    n_copied = 0
+
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(key)
+        if isinstance(key, slice):
+            CountedSlices.n_copied += len(found)
+        return found
+
+
+def test_moved_passages_of_other_differences_are_not_copied() -> None:
+    words = list(Wording("word " * 300).words(0, 1_500))
+    moved = CountedSlices((word.start, word.end) for word in words[1::3])
+    parts = [part for i in range(0, 300, 3) for part in one_sided._not_moved(tuple(words[i : i + 3]), moved)]
+    assert parts == [(word,) for i, word in enumerate(words) if i % 3 != 1]
+    assert CountedSlices.n_copied <= len(moved)
 
 
 def test_a_sign_that_changes_in_a_moved_passage_is_shown() -> None:
