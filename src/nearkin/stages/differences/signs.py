@@ -26,8 +26,11 @@ _RAISED = re.compile("[\u00b2\u00b3\u00b9\u2070-\u208e]")
 _UNIT = re.compile(f"[{_UNITS}]")
 _BULLETS = frozenset("-+\u2010\u2011\u2012\u2013\u2014\u2015\u2043")
 _CONTEXT = 64  # characters on either side that show whether a sign belongs to a number
+_WITHOUT_SIGNS = re.compile(r"[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f \t\r\n.,;:!?'\"]*")
+_BESIDE = 4  # of these characters, only those closer to a digit can belong to it
 
 _BLANK = r"[^\S\r\n]"
+_DIGIT = re.compile(r"\d")  # every pattern below has one
 _NUMBER = rf"[{_POINTS}]?\d"
 _MARKS = re.compile(
     "|".join(
@@ -81,10 +84,14 @@ def number_signs(text: str, start: int, end: int) -> dict[int, str]:
     >>> number_signs("- 5 apples", 0, 10), number_signs("– $5", 0, 4)
     ({}, {0: '-', 2: '$'})
     """
+    if _is_without_signs(text, start, end):
+        return {}
     low, high = max(0, start - _CONTEXT), min(len(text), end + _CONTEXT)
     places, plain = _visible(text, low, high)
     # line breaks stand for the ends of the text, letters for the rest that is not read
     read = f"{'x' if low else chr(10)}{plain}{'x' if high < len(text) else chr(10)}"
+    if not _DIGIT.search(read):
+        return {}
     found = {at - 1 for at in _places(read, text, places)}
     return {places[at]: _as_read(text[places[at]], plain[at]) for at in sorted(found) if start <= places[at] < end}
 
@@ -97,6 +104,8 @@ def amounts_in(text: str, start: int, end: int) -> str:
     >>> amounts_in("pay -500 for 12 m²", 0, 18), amounts_in("pay \N{MINUS SIGN}500; 12 m2", 0, 17)
     ('-50012²', '-500122')
     """
+    if _is_without_signs(text, start, end):
+        return ""
     signs, parts = number_signs(text, start, end), list[str]()
     for at, character in enumerate(text[start:end], start):
         if at in signs:
@@ -110,6 +119,11 @@ def amounts_in(text: str, start: int, end: int) -> str:
         elif unicodedata.category(character) == "No":
             parts.append(unicodedata.normalize("NFKC", character))
     return "".join(parts)
+
+
+def _is_without_signs(text: str, start: int, end: int) -> bool:
+    """Whether letters and punctuation in a part are so far from digits that they cannot change a number: at once."""
+    return _WITHOUT_SIGNS.fullmatch(text, max(0, start - _BESIDE), min(len(text), end + _BESIDE)) is not None
 
 
 def raised_in(text: str) -> list[str]:
