@@ -102,6 +102,25 @@ def test_a_negation_moves_only_with_its_sentence(a: str, b: str, n_moves: int) -
     assert (found.n_moves, "negations" in found.n_of_kind) == (n_moves, not n_moves)
 
 
+@pytest.mark.parametrize(
+    ("here", "there", "n_moves"),
+    [
+        ("Unless agreed\n{}.", "It is agreed that\n{}.", 0),
+        ("Unless agreed\n{}.", "Unless  agreed {}.", 1),
+        ("Garden\n\n{}\n\n", "Trees\r\n \r\n{}. ", 1),
+        ("{}\nunless agreed.", "{}\nwithout consent.", 0),
+        ("{}\nunless agreed.", "{} unless agreed.", 1),
+    ],
+)
+def test_a_line_break_does_not_end_the_sentence_of_a_negation(here: str, there: str, n_moves: int) -> None:
+    passage = "the tenant shall not remove any tree or shrub from it"
+    stays = " ".join(f"w{i}" for i in range(40))
+    a, b = f"{here.format(passage)} {stays}.", f"{stays}. {there.format(passage)}"
+    for one, other in ((a, b), (b, a)):
+        found = compare_texts(one, other, with_moves=True)
+        assert (found.n_moves, "negations" in found.n_of_kind) == (n_moves, not n_moves)
+
+
 def test_a_short_passage_is_removed_and_added() -> None:
     words = " ".join(f"w{i}" for i in range(MIN_MOVED_WORDS - 1))
     found = compare_texts(f"{words} a b c d e f g h i j k", f"a b c d e f g h i j k {words}", with_moves=True)
