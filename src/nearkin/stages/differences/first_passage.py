@@ -19,7 +19,8 @@ class FirstPassage:
     Parameters
     ----------
     pieces : tuple of Piece
-        Difference in words, or else a moved passage or a difference in spelling; empty if nothing differs.
+        First difference in words or in a sign of a number, or else a moved passage, or else a difference in spelling;
+        empty if nothing differs.
     n_differences : int
         Number of differences, without those of moved passages.
     n_moves : int
@@ -39,6 +40,8 @@ def first_passage(text_a: str, text_b: str) -> FirstPassage:
     >>> found = first_passage("Rent is due in 30 days", "Rent is due in 45 days, at noon")
     >>> [piece.text for piece in found.pieces], found.n_differences
     (['Rent is due in', ' 30', ' 45', ' days', ''], 2)
+    >>> [piece.text for piece in first_passage("Pay a fee of -500 in May", "pay a fee of 500 in June").pieces]
+    ['', ' a fee of', ' -', ' 500 in', '']
     """
     a, b = Wording(text_a), Wording(text_b)
     found = find_moves(a, b, find_changes(a, b)) if text_a != text_b else None
@@ -52,7 +55,7 @@ def first_passage(text_a: str, text_b: str) -> FirstPassage:
 
 
 def _first(text_a: str, text_b: str, found: Moves) -> int:
-    """Return the first change that is not one of spelling, if possible not a moved passage."""
+    """Return the first change in words or in a sign of a number; else a moved passage, or a change in spelling."""
     own = [(i, one) for i, one in enumerate(found.changes) if i not in found.counterpart]
     with_words = next((i for i, one in own if one.n_words_a or one.n_words_b), None)
     before = [(i, one) for i, one in own if with_words is None or i < with_words]

@@ -61,7 +61,7 @@ def _start_of_last(text: str, n: int, n_words: int) -> int:
 
 
 def first_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece, ...]:
-    """Return the first difference in words, or else a moved passage, or a difference in spelling, with its context.
+    """Return the first difference in words or in a sign of a number, or else a moved passage, or one in spelling.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def first_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece
     Returns
     -------
     tuple of Piece
-        One line; empty if nothing differs.
+        One line, with the context of the difference; empty if nothing differs.
 
     Raises
     ------
