@@ -381,7 +381,7 @@ def test_the_similar_documents_have_the_sentences_of_the_command(visit: Visit, d
         page = html.unescape(visit.get("/document/similar", id=doc_id, measure=measure, value=tolerance.value).text)
         assert all(one in page for one in said), (measure, said)
         assert said or measure == "letters"
-        assert ("Parts are found by sampled word 5-grams" in page) == (
+        assert ("Parts are found by a sample of word 5-grams" in page) == (
             (measure, doc_id) == ("containment", "no sample")
         )
 

@@ -191,20 +191,21 @@ def test_a_user_who_may_only_read_gets_an_answer(tmp_path: Path, server) -> None
     with place.open() as collection:
         collection.add(SENTENCES)
         server.sql(
-            f"DROP ROLE IF EXISTS reader; CREATE ROLE reader LOGIN PASSWORD 'open-sesame'; GRANT USAGE ON SCHEMA "
-            f"{place.schema} TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA {place.schema} TO reader"
+            f"DROP ROLE IF EXISTS words_reader; CREATE ROLE words_reader LOGIN PASSWORD 'open-sesame'; GRANT USAGE ON "
+            f"SCHEMA {place.schema} TO words_reader; GRANT SELECT ON ALL TABLES IN SCHEMA {place.schema} TO "
+            "words_reader"
         )
         try:
-            with Collection.open(place.address.replace("nearkin:", "reader:"), cache=place.cache) as reader:
+            with Collection.open(place.address.replace("nearkin:", "words_reader:"), cache=place.cache) as reader:
                 answer = reader.search("rent")
             assert ([one.document.doc_id for one in answer.documents], answer.n_read) == (["note", "lease", "copy"], 5)
             assert found(collection, "rent") == ["note", "lease", "copy"]
-            with Collection.open(place.address.replace("nearkin:", "reader:"), cache=place.cache) as reader:
+            with Collection.open(place.address.replace("nearkin:", "words_reader:"), cache=place.cache) as reader:
                 assert reader.search("rent").n_read == 5  # the tables came after the permission to read all tables
-                server.sql(f"GRANT SELECT ON ALL TABLES IN SCHEMA {place.schema} TO reader")
+                server.sql(f"GRANT SELECT ON ALL TABLES IN SCHEMA {place.schema} TO words_reader")
                 assert reader.search("rent").n_read == 0
         finally:
-            server.sql("DROP OWNED BY reader; DROP ROLE reader")
+            server.sql("DROP OWNED BY words_reader; DROP ROLE words_reader")
 
 
 # -- what is found ----------------------------------------------------------------------------------------------------

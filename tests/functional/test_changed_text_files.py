@@ -14,6 +14,7 @@ from nearkin.workflows.dedup import job
 from nearkin.workflows.pairing.inputs import PairInput, opened
 from nearkin.workflows.pairing.job import _identity
 from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.pairing.sources import PairSources
 from nearkin.workflows.reading.request import ReadingRequest
 
 
@@ -73,9 +74,11 @@ def test_a_text_file_that_was_edited_behind_an_equal_size_and_time(production: P
 
 def test_pairs_are_those_of_the_text_files_of_a_load_file(production: Path) -> None:
     given = PairInput(*(ReadingRequest(inputs=[str(production / name)]) for name in ("load.dat", "other.dat")))
-    before, again = (_identity(given, opened(given, None, Silent()), None, PairOptions()) for _ in range(2))
+    before, again = (
+        _identity(given, PairSources.of(opened(given, None, Silent())), None, PairOptions()) for _ in range(2)
+    )
     os.utime(production / "2.txt", ns=(0, 0))
-    after = _identity(given, opened(given, None, Silent()), None, PairOptions())
+    after = _identity(given, PairSources.of(opened(given, None, Silent())), None, PairOptions())
     assert before == again
     assert {name for name, value in before.items() if after[name] != value} == {"left", "right"}
 
