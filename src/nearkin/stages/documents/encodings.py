@@ -12,6 +12,7 @@ A folder often contains files from several times and authors. A named encoding a
 from __future__ import annotations
 
 import codecs
+from collections.abc import Callable
 from functools import lru_cache
 
 from nearkin.errors import ParameterError, quoted
@@ -113,19 +114,34 @@ def is_taken_as_utf8(data: bytes, encoding: str, *, is_all: bool) -> bool:
 
 def escape(encoding: str) -> str:
     """Return the error handler: undecodable bytes become unpaired surrogates, which the UTF-8 check rejects."""
-    return "surrogatepass" if encoding.startswith(WIDE) else "surrogateescape"
+    return _WIDE_ESCAPE if encoding.startswith(WIDE) else _ESCAPE
+
+
+def _escaped(handler: str) -> Callable[[UnicodeError], tuple[str | bytes, int]]:
+    """Return an error handler that never fails to decode, as Python's own do for some bytes."""
+    usual = codecs.lookup_error(handler)
+
+    def escaped(error: UnicodeError) -> tuple[str | bytes, int]:
+        try:
+            return usual(error)
+        except UnicodeDecodeError as failed:
+            return _NO_CHARACTER, failed.end
+
+    return escaped
+
+
+_WIDE_ESCAPE, _ESCAPE = "nearkin.surrogatepass", "nearkin.surrogateescape"
+_NO_CHARACTER = "\udcff"
+codecs.register_error(_WIDE_ESCAPE, _escaped("surrogatepass"))
+codecs.register_error(_ESCAPE, _escaped("surrogateescape"))
 
 
 def into_utf8(data: bytes, encoding: str) -> bytes:
     """Convert all of a text to UTF-8; undecodable bytes become bytes that are not UTF-8 either."""
+    if is_utf8(encoding):
+        return data
     decoder = codecs.getincrementaldecoder(encoding)(escape(encoding))
-    text = decoder.decode(data)
-    try:
-        text += decoder.decode(b"", final=True)
-        rest = b""
-    except UnicodeDecodeError:
-        rest = b"\xff"  # an incomplete character at the end
-    return text.encode("utf-8", "surrogatepass") + rest
+    return decoder.decode(data, final=True).encode("utf-8", "surrogatepass")
 
 
 def back_from_utf8(data: bytes, encoding: str) -> bytes:
@@ -157,8 +173,17 @@ def _is_valid(data: bytes) -> bool:
     return True
 
 
-def why_not_utf8(data: bytes, encoding: str) -> str | None:
+def why_not_utf8(data: bytes, encoding: str, mark: bytes = b"") -> str | None:
     r"""Return why a text cannot be used, with advice; None if it can.
+
+    Parameters
+    ----------
+    data : bytes
+        The text after its conversion to UTF-8.
+    encoding : str
+        Encoding that the user named.
+    mark : bytes
+        Byte order mark of the file. It says the encoding, so no other one is advised.
 
     Examples
     --------
@@ -170,8 +195,9 @@ def why_not_utf8(data: bytes, encoding: str) -> str | None:
     try:
         data.decode()
     except UnicodeDecodeError as error:
-        if encoding.startswith(WIDE):
-            return f"not valid {encoding}: truncated or damaged"
+        marked = dict(BYTE_ORDER_MARKS).get(mark)
+        if marked is not None or encoding.startswith(WIDE):
+            return truncated_or_damaged(marked or with_byte_order(encoding))
         if not is_utf8(encoding):
             return f"neither valid UTF-8 nor valid {encoding}"
         if looks_binary(data):
@@ -179,6 +205,11 @@ def why_not_utf8(data: bytes, encoding: str) -> str | None:
         place = f"not valid UTF-8 at byte {error.start} (0x{data[error.start]:02x})"
         return f"{place}; if it is older Western text, {ADVICE} cp1252"
     return None
+
+
+def truncated_or_damaged(encoding: str) -> str:
+    """Return the problem of a text that is not valid in the encoding that it must be in."""
+    return f"not valid {encoding}: truncated or damaged"
 
 
 def kind_of_plain(kind: str, problem: str | None) -> str:

@@ -13,6 +13,7 @@ from typing import BinaryIO
 from nearkin.stages.documents.compression import READ_BYTES, Compression, Pull, StreamFault, unpacked
 from nearkin.stages.documents.encodings import (
     BYTE_ORDER_MARKS,
+    WIDE,
     WINDOW_BYTES,
     back_from_utf8,
     escape,
@@ -20,6 +21,7 @@ from nearkin.stages.documents.encodings import (
     is_told_by_line,
     is_utf8,
     lines_into_utf8,
+    truncated_or_damaged,
     with_byte_order,
 )
 
@@ -50,8 +52,11 @@ def _counted(raw: BinaryIO, progress: Progress) -> Pull:
     return pull
 
 
-def _in_utf8(pull: Pull, encoding: str) -> Pull:
-    """Convert another encoding to UTF-8; undecodable bytes become bytes that are not UTF-8 either."""
+def _in_utf8(pull: Pull, encoding: str, is_cut: Callable[[], None]) -> Pull:
+    """Convert another encoding to UTF-8; undecodable bytes become bytes that are not UTF-8 either.
+
+    ``is_cut`` is called if the last character is incomplete.
+    """
     # they become unpaired surrogates, which the UTF-8 check rejects, so only the record that contains them is lost
     decoder = codecs.getincrementaldecoder(encoding)(escape(encoding))
     at_end = False
@@ -61,13 +66,9 @@ def _in_utf8(pull: Pull, encoding: str) -> Pull:
         while not at_end:
             piece = pull(n_bytes)
             at_end = not piece
-            try:
-                text = decoder.decode(piece, final=at_end)
-            except UnicodeDecodeError as error:
-                if at_end:
-                    return b"\xff"  # an incomplete character at the end of the file
-                raise StreamFault(f"not valid {encoding}: {error.reason}") from error
-            if text:
+            if at_end and decoder.getstate()[0]:
+                is_cut()
+            if text := decoder.decode(piece, final=at_end):
                 return text.encode("utf-8", "surrogatepass")
         return b""
 
@@ -153,12 +154,28 @@ class ByteStream:
         self._fault: StreamFault | None = None
         self._started = False
         self._mark = b""
+        self._is_cut = False
 
     def byte_order_mark(self) -> bytes:
         """Return the byte order mark that was removed from the beginning of the file."""
         if not self._started:
             self._start()
         return self._mark
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the file is in UTF-16 or UTF-32."""
+        if not self._started:
+            self._start()
+        return self._pull is not self._bytes_of_file and self._encoding.startswith(WIDE)
+
+    @property
+    def problem_at_end(self) -> str | None:
+        """Problem of the last record of a file in UTF-16 or UTF-32 that ends within a character."""
+        return truncated_or_damaged(self._encoding) if self._is_cut and self.is_wide else None
+
+    def _cut(self) -> None:
+        self._is_cut = True
 
     def as_it_was(self, data: bytes) -> bytes:
         """Convert complete characters that were read back to the encoding of the file.
@@ -284,7 +301,7 @@ class ByteStream:
         if is_by_line and not self._mark:
             pull = _lines_in_utf8(pull, encoding, self._max_line_bytes)
         else:
-            pull = _in_utf8(pull, encoding)
+            pull = _in_utf8(pull, encoding, self._cut)
         self._left, self._encoding = b"", encoding
         self._pull, self._raw = pull, None
 

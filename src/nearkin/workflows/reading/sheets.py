@@ -93,7 +93,7 @@ def text_of(path: Path, encoding: str) -> str:
     if b"\0" in data:
         advice = looks_like_utf16(data) or "it contains the character U+0000"
         raise SourceError(f"{name}: ", *problem_pieces(advice), ".")
-    if (problem := why_not_utf8(data, encoding)) is not None:
+    if (problem := why_not_utf8(data, encoding, stream.byte_order_mark())) is not None:
         raise SourceError(f"{name}: ", *problem_pieces(problem), ".")
     return data.decode("utf-8")
 

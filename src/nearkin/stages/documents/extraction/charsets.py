@@ -25,6 +25,7 @@ _NO_CHARACTER_SETS = ("idna", "punycode", "undefined", "unicode_escape")
 _NOT_ASCII = bytes(range(128, 256))
 _MIN_EVIDENCE = 64
 """Bytes beyond ASCII from which on a guess is better than Windows-1252."""
+_REPLACED = "bytes that are not valid {} were replaced"
 _TEXTUAL = re.compile(r"[\w.:+-]{1,40}", re.ASCII)
 
 
@@ -57,7 +58,10 @@ def decoded(data: bytes, declared: str | None, fallback: str = "utf-8") -> Decod
     """
     for mark, encoding in BYTE_ORDER_MARKS:
         if data.startswith(mark):
-            return DecodedText(data[len(mark) :].decode(encoding, "replace"))
+            content = data[len(mark) :]
+            if (text := _strictly(content, encoding)) is not None:
+                return DecodedText(text)
+            return DecodedText(content.decode(encoding, "replace"), (_REPLACED.format(encoding),))
     known = None if declared is None else encoding_of(declared)
     if known is not None and (text := _strictly(data, known)) is not None:
         return DecodedText(text)
@@ -65,7 +69,7 @@ def decoded(data: bytes, declared: str | None, fallback: str = "utf-8") -> Decod
         if (text := _strictly(data, encoding)) is not None:
             return DecodedText(text, _said(declared, known, encoding))
     if known is not None and _is_nearly(data, known):
-        return DecodedText(data.decode(known, "replace"), (f"bytes that are not valid {known} were replaced",))
+        return DecodedText(data.decode(known, "replace"), (_REPLACED.format(known),))
     guessed = _guessed(data) or _FALLBACK
     return DecodedText(data.decode(guessed, "replace"), _said(declared, known, guessed) or (f"read as {guessed}",))
 

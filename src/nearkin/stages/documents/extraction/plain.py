@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import codecs
-
-from nearkin.stages.documents.encodings import looks_binary, looks_like_utf16
+from nearkin.stages.documents.encodings import (
+    BYTE_ORDER_MARKS,
+    WIDE,
+    into_utf8,
+    is_taken_as_utf8,
+    looks_binary,
+    looks_like_utf16,
+    why_not_utf8,
+    with_byte_order,
+)
 from nearkin.stages.documents.extraction import versions
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.charsets import decoded
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Single
 from nearkin.stages.documents.foreign import foreign
-
-_WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 
 
 class PlainText(Single):
@@ -25,13 +30,25 @@ class PlainText(Single):
     def document(self) -> DocumentRead:
         """Return the text. Raises ExtractionError for binary data of an unknown kind."""
         data = self._given.blob.held(self._given.limits["output_bytes"])
-        if looks_binary(data) and looks_like_utf16(data) is None and not data.startswith(_WIDE_MARKS):
+        mark = next((mark for mark, _ in BYTE_ORDER_MARKS if data.startswith(mark)), b"")
+        if (encoding := self._certain_encoding(data, mark)) is not None:
+            content = into_utf8(data[len(mark) :], encoding)
+            if (problem := why_not_utf8(content, encoding, mark)) is not None:
+                raise ExtractionError("corrupt", problem)
+            return DocumentRead(text=content.decode(), extractor=versions.TEXT)
+        if looks_binary(data):
             raise ExtractionError("unsupported", "binary data of an unknown kind")
-        if (advice := looks_like_utf16(data)) is not None:
-            found = decoded(data, "utf-16-le" if "utf-16" in advice else "utf-32-le")
-        else:
-            found = decoded(data, None, self._given.encoding)
+        found = decoded(data, None, self._given.encoding)
         return DocumentRead(text=found.text, extractor=versions.TEXT, warnings=found.warnings)
+
+    def _certain_encoding(self, data: bytes, mark: bytes) -> str | None:
+        """Return the only encoding in which a text can be: that of its mark, or a wide one; None if it is guessed."""
+        if mark:
+            return dict(BYTE_ORDER_MARKS)[mark]
+        if (advice := looks_like_utf16(data)) is not None:
+            return advice.rpartition(" ")[2]
+        named = with_byte_order(self._given.encoding)
+        return named if named.startswith(WIDE) and not is_taken_as_utf8(data, named, is_all=True) else None
 
 
 class Unread(Single):

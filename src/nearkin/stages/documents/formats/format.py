@@ -161,12 +161,12 @@ class StreamFormat(Format):
 
     def read(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield batches of documents; see `Format`."""
-        from nearkin.stages.documents.legibility import without_illegible
+        from nearkin.stages.documents.legibility import legible
 
         stream = stream_of(opened, "utf-8" if self.declares_encoding else opened.encoding)
         opened = replace(opened, source=self._with_columns(opened, stream))
-        for batch in self.batches(stream, opened):
-            yield batch if self.declares_encoding else without_illegible(batch, opened.encoding)
+        batches = self.batches(stream, opened)
+        yield from batches if self.declares_encoding else legible(batches, stream, opened.encoding)
 
     def copy(
         self, source: Source, is_kept: RowMask, raw: BinaryIO, file: IO[bytes], progress: Progress, encoding: str

@@ -130,13 +130,12 @@ class LoadFile(StreamFormat):
 
     def read(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield batches of documents; see `Format`."""
-        from nearkin.stages.documents.legibility import without_illegible
+        from nearkin.stages.documents.legibility import legible
         from nearkin.stages.documents.load_files.reading import stream_encoding
 
         stream = stream_of(opened, stream_encoding(opened.encoding))
         opened = replace(opened, source=self._with_columns(opened, stream))
-        for batch in self.batches(stream, opened):
-            yield without_illegible(batch, opened.encoding)
+        yield from legible(self.batches(stream, opened), stream, opened.encoding)
 
     def batches(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield batches of documents; see `StreamFormat`."""

@@ -64,7 +64,7 @@ class WholeFile(Format):
         if source.path == STDIN and not head_of_stream(stream).data:
             raise empty_stdin()
         for batch in read_text_file(stream, file):
-            yield without_illegible(batch, opened.encoding)
+            yield without_illegible(batch, opened.encoding, stream.byte_order_mark())
 
     def text_of(self, content: str) -> str:
         """Return the text of the document in a file.

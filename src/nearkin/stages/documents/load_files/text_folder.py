@@ -234,7 +234,7 @@ class TextFolder:
         """Return the bytes of a text file in UTF-8."""
         for mark, encoding in BYTE_ORDER_MARKS:
             if data.startswith(mark):
-                return self._checked(into_utf8(data[len(mark) :], encoding), encoding, shown)
+                return self._checked(into_utf8(data[len(mark) :], encoding), encoding, shown, mark)
         if (kind := foreign(data[: 1 << 16], name)) is not None and not kind.is_text:
             raise RefusedPathError(f"its text file {shown}: {kind.problem}")
         if (advice := looks_like_utf16(data)) is not None:
@@ -245,8 +245,8 @@ class TextFolder:
         return self._checked(data, encoding, shown)
 
     @staticmethod
-    def _checked(data: bytes, encoding: str, shown: str) -> bytes:
-        if (problem := why_not_utf8(data, encoding)) is not None:
+    def _checked(data: bytes, encoding: str, shown: str, mark: bytes = b"") -> bytes:
+        if (problem := why_not_utf8(data, encoding, mark)) is not None:
             raise RefusedPathError(f"its text file {shown}: {problem}")
         return data
 

@@ -1,0 +1,97 @@
+"""Text in a wide encoding that breaks off within a character, or has a value that is no character."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from nearkin.stages.documents.encodings import into_utf8, why_not_utf8
+from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.extraction.plain import PlainText
+from nearkin.stages.documents.extraction.reading import ExtractionError, Given
+
+Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
+
+NO_CHARACTER = b"\xff\xff\xff\x7f"
+RECORDS = {
+    "csv": "id,text\na,b{}\nc,d\n",
+    "jsonl": '{{"id": "a", "text": "b{}"}}\n{{"id": "c", "text": "d"}}\n',
+    "text-lines": "b{}\nd, and more\n",
+}
+DAMAGE = [
+    ("utf-32", lambda data: data.replace("#".encode("utf-32-le"), NO_CHARACTER)),
+    ("utf-16", lambda data: data.replace("#".encode("utf-16-le"), b"\x3d\xd8")),
+]
+
+
+def plain(data: bytes, encoding: str = "utf-8") -> str | None:
+    """Text of a plain text in an archive."""
+    found = Given(blob=Blob(data), kind="text", encoding=encoding, limits={"output_bytes": 1 << 20})
+    return PlainText(found).document().text
+
+
+@pytest.mark.parametrize(
+    ("data", "encoding"),
+    [
+        (NO_CHARACTER, "utf-32-le"), (b"a" + NO_CHARACTER, "utf-32-le"), (b"\x3d\xd8", "utf-16-le"),
+        (b"+A!", "utf-7"), (b"\x1b$B\x21", "iso2022_jp"), (b"~{!", "hz"), (b"\x81", "shift_jis"),
+    ],
+)  # fmt: skip
+def test_what_no_character_stands_for_is_a_problem_and_no_error(data: bytes, encoding: str) -> None:
+    assert why_not_utf8(into_utf8(data, encoding), encoding) is not None
+
+
+@pytest.mark.parametrize("file_format", RECORDS)
+@pytest.mark.parametrize(("encoding", "damaged"), DAMAGE)
+def test_only_the_record_with_damage_is_unreadable(
+    read: Read, file_format: str, encoding: str, damaged: Callable[[bytes], bytes]
+) -> None:
+    data = damaged(RECORDS[file_format].format("#").encode(encoding))
+    (_, text, _, problem), (_, good, _, none) = read(data, file_format)
+    assert (text, problem) == (None, f"not valid {encoding}-le: truncated or damaged")
+    assert none is None
+    assert str(good).startswith("b'd")
+
+
+@pytest.mark.parametrize("file_format", RECORDS)
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+@pytest.mark.parametrize("n_missing", [1, 7])
+def test_the_last_record_of_a_truncated_file_is_unreadable(
+    read: Read, file_format: str, encoding: str, n_missing: int
+) -> None:
+    rows = read(RECORDS[file_format].format("").encode(encoding)[:-n_missing], file_format)
+    assert rows[0][1::2] == (b"b", None)
+    assert rows[-1][1::2] == (None, f"not valid {encoding}-le: truncated or damaged")
+    assert len(rows) == 2
+
+
+MARKED = [
+    "née".encode("utf-16")[:-1], "née".encode("utf-32")[:-1], "née\ud83d".encode("utf-16", "surrogatepass"),
+    "née".encode("utf-32") + NO_CHARACTER, "né".encode("utf-8-sig")[:-1],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("data", MARKED)
+def test_a_damaged_text_has_the_same_problem_in_a_folder_and_in_an_archive(read: Read, data: bytes) -> None:
+    ((_, text, _, problem),) = read(data, "file")
+    assert text is None
+    assert str(problem).endswith(": truncated or damaged")
+    with pytest.raises(ExtractionError) as caught:
+        plain(data)
+    assert (caught.value.exception, caught.value.sentence) == ("corrupt", problem)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16_without_a_mark_in_an_archive(encoding: str) -> None:
+    data = "many plain words".encode(encoding)
+    assert plain(data) == "many plain words"
+    with pytest.raises(ExtractionError, match=f"^not valid {encoding}: truncated or damaged$"):
+        plain(data[:-1])
+
+
+def test_the_named_wide_encoding_of_a_text_in_an_archive() -> None:
+    data = "漢語漢語".encode("utf-16-le")
+    assert plain(data, "utf-16") == "漢語漢語"
+    with pytest.raises(ExtractionError, match=r"^not valid utf-16-le: truncated or damaged$"):
+        plain(data[:-1], "utf-16")
