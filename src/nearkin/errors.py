@@ -152,6 +152,12 @@ class ParameterError(NearkinError, ValueError):
         named = OwnedParameter(parameter, owner)
         return cls(named, " must be ", ParameterRule(rule), f". Got {quoted(came)} instead.")
 
+    @property
+    def parameter(self) -> str | None:
+        """Name of the parameter whose rule a value breaks, of an error made by `of`."""
+        first = self._pieces[0] if self._pieces else None
+        return first.parameter if isinstance(first, OwnedParameter) else None
+
     def with_options(self, option_of: Callable[[str], str | None]) -> str:
         """Return the message for the command line, with parameters spelt as options and ints called whole numbers.
 

@@ -423,3 +423,24 @@ def test_parameters_are_utf8(script: Script) -> None:
         answer = script.call("PUT", f"/documents/x?{query}", content=b"text", headers={"content-type": TEXT})
         assert answer.status_code == 400, answer.text
     assert script.call("GET", "/documents/x").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "where"),
+    [
+        ("GET", "/log?since=abc", "query.since"), ("PUT", "/documents/x?wave=", "query.wave"),
+        ("PUT", "/documents/x?encoding=", "query.encoding"), ("GET", "/log?limit=", "query.limit"),
+    ],
+)  # fmt: skip
+def test_a_value_against_the_rule_of_its_parameter_is_refused_by_its_place(
+    script: Script, method: str, path: str, where: str
+) -> None:
+    answer = script.call(method, path, content=b"text" if method == "PUT" else b"", headers={"content-type": TEXT})
+    told = answer.json()
+    assert (answer.status_code, told["error"], told["where"]) == (400, "ParameterError", where)
+    assert told["message"].startswith(f"{where}: ")
+    assert "parameter of" not in told["message"]
+
+
+def test_an_empty_text_without_a_minimum_length_counts_as_missing(script: Script) -> None:
+    assert script.read("/log", by="", since="") == script.read("/log")

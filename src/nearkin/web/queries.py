@@ -53,11 +53,17 @@ def parameters_in(query: str, max_fields: int | None = None) -> list[tuple[str, 
 
 
 def parsed(
-    kind: type[Asked], given: Iterable[tuple[str, str]], place: Place = "query", in_path: Collection[str] = ()
+    kind: type[Asked],
+    given: Iterable[tuple[str, str]],
+    place: Place = "query",
+    in_path: Collection[str] = (),
+    *,
+    is_strict: bool = False,
 ) -> Asked:
     """Return the record of named values; an empty value counts as missing, and only lists may be repeated.
 
     Messages name the value with its place: ``query.value``, ``form.tag``, or ``path.number`` for those ``in_path``.
+    If ``is_strict``, an empty value outside the path counts as missing only for text of any length.
 
     Raises
     ------
@@ -73,7 +79,7 @@ def parsed(
         if name in seen and name in is_list:
             raise repeated_error(name, place)
         seen.add(name)
-        if value != "":
+        if value != "" or (is_strict and name not in in_path and not _may_be_empty(kind, name)):
             values[name] = value
     if kind.__struct_config__.forbid_unknown_fields:
         _check_known([*values, *listed], fields_of(kind), place, in_path)
@@ -143,6 +149,17 @@ def _check_known(given: Iterable[str], known: Collection[str], place: Place, in_
 def fields_of(kind: type[msgspec.Struct]) -> dict[str, bool]:
     """Return the names of the parameters of a record, and whether each may be repeated."""
     return {one.encode_name: get_origin(one.type) in (list, tuple) for one in msgspec.structs.fields(kind)}
+
+
+def _may_be_empty(kind: type[msgspec.Struct], name: str) -> bool:
+    """Whether a parameter can be text of no length."""
+    for one in msgspec.structs.fields(kind):
+        if one.encode_name == name:
+            try:
+                msgspec.convert("", one.type, strict=False)
+            except msgspec.ValidationError:
+                return False
+    return True
 
 
 class DoneQuery(msgspec.Struct):

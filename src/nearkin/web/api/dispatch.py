@@ -12,13 +12,13 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from nearkin.collection.tolerance import RULES, Tolerance, is_limit
-from nearkin.errors import RefusedError, quoted
+from nearkin.errors import ParameterError, RefusedError, quoted
 from nearkin.stages.documents.members import printable_id
 from nearkin.web.api.json_faults import json_fault, repeated_field
 from nearkin.web.api.openapi import openapi
 from nearkin.web.api.operation import ROOT, Operation, OperationAnswer, RequestBody
 from nearkin.web.api.operations import OPERATIONS
-from nearkin.web.queries import ToleranceQuery, parameters_in, parsed
+from nearkin.web.queries import ToleranceQuery, fields_of, parameters_in, parsed
 from nearkin.web.request_faults import InvalidRequestError
 from nearkin.web.roles import check_role, role_of_operation
 from nearkin.web.service import ReviewService
@@ -58,11 +58,15 @@ def api_endpoint(service: ReviewService) -> Callable[[Request], Awaitable[Respon
         if operation.changes:
             service.check_may_change()
         pairs = parameters_in(request.url.query, _MAX_FIELDS)
-        asked = parsed(operation.query, [*_outside_path(operation, pairs), *given.items()], in_path=given.keys())
+        named = [*_outside_path(operation, pairs), *given.items()]
+        asked = parsed(operation.query, named, in_path=given.keys(), is_strict=True)
         _check_value("query", asked)
         body = await _body(operation, request)
         _check_value("body", body)
-        found = await service.workers.run(lambda: operation.act(service, visitor, asked, body))
+        try:
+            found = await service.workers.run(lambda: operation.act(service, visitor, asked, body))
+        except ParameterError as error:
+            raise _by_place(error, operation) from error
         reply = found if isinstance(found, OperationAnswer) else OperationAnswer(200, found)
         if isinstance(reply.answer, str):
             return PlainTextResponse(reply.answer, reply.status)
@@ -120,6 +124,15 @@ def _outside_path(operation: Operation, pairs: Sequence[tuple[str, str]]) -> Seq
             rule = "this parameter is a segment of the path, not of the query string."
             raise InvalidRequestError(f"query.{name}", rule)
     return pairs
+
+
+def _by_place(error: ParameterError, operation: Operation) -> ParameterError:
+    """Return the error of a value with its place in the request; any other one as it is."""
+    name = error.parameter
+    if name is None or name not in fields_of(operation.query):
+        return error
+    place = "path" if name in operation.in_path else "query"
+    return InvalidRequestError(f"{place}.{name}", error.with_options({name: "it"}.get))
 
 
 def _check_value(place: str, asked: object) -> None:
