@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -248,3 +249,11 @@ def test_tables_in_memory(kind):
         assert_integers(table, IDS_OF[f"{name}.parquet"])
     assert tables[0]["id"].isna().tolist() == [False] * 4 + [True]
     assert tables[0]["group"][2] == BIG + 2
+
+
+def test_integers_are_numbers_in_exceptions(tmp_path):
+    rows = [{"id": -5, "text": ""}, {"id": 6, "text": None}, {"id": -3, "text": "some words"}]
+    source, out = write_jsonl(tmp_path / "in.jsonl", rows), tmp_path / "out"
+    assert nearkin_here("dedup", source, "--out", out, "-q").code == 0
+    with (out / "exceptions.csv").open(newline="") as file:
+        assert [(row["id"], row["name"]) for row in csv.DictReader(file)] == [("-5", "'-5"), ("6", "6")]

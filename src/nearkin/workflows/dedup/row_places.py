@@ -138,7 +138,7 @@ class Places:
                 self._why_no_text(row),
                 self.no_text.get(row, ""),
                 doc_id=self.names[row].as_py(),
-                given_id=None if (given := self.ids[row].as_py()) is None else str(given),
+                given_id=self.ids[row].as_py(),
                 parent=self.parent_of(row),
                 place=(int(self.source[row]), int(self.line[row])),
             )

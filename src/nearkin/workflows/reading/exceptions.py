@@ -42,8 +42,8 @@ class ExceptionRow:
     ----------
     doc_id : str
         Its name, which every document has.
-    given_id : str or None
-        Its id; None if it has none, as in ``documents.parquet``.
+    given_id : int, str or None
+        Its id, a number if all ids are integers; None if it has none, as in ``documents.parquet``.
     parent : str or None
     exception : str
     is_partial : bool
@@ -60,7 +60,7 @@ class ExceptionRow:
     """
 
     doc_id: str
-    given_id: str | None
+    given_id: int | str | None
     parent: str | None
     exception: str
     is_partial: bool
@@ -110,7 +110,7 @@ def exception_row(
     without: str,
     *,
     doc_id: str,
-    given_id: str | None,
+    given_id: int | str | None,
     parent: str | None,
     place: tuple[int, int],
 ) -> ExceptionRow:
@@ -186,11 +186,11 @@ def named_as_in(documents: pa.Table, found: Sequence[ExceptionRow], places: Sequ
     places : sequence of str
         Name of each source in ``source``.
     """
-    named = dict[tuple[str, int, str], tuple[str | None, str]]()
+    named = dict[tuple[str, int, str], tuple[int | str | None, str]]()
     for row in _documents_at(documents, found, places).to_pylist():
-        given = None if row["id"] is None else str(row["id"])
+        given = row["id"]
         # a document that repeats an id has another name, which was not known when it was read
-        named[row["source"], row["line"], row["name"] if given is None else given] = given, row["name"]
+        named[row["source"], row["line"], row["name"] if given is None else str(given)] = given, row["name"]
     told = [named.get((places[one.source], one.line or 0, one.doc_id), (one.given_id, one.doc_id)) for one in found]
     return [replace(one, given_id=given, doc_id=name) for one, (given, name) in zip(found, told, strict=True)]
 
