@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import nearkin
-from functional.conftest import nearkin_here
+from functional.conftest import nearkin_here, write_jsonl
 from made_up_prose import Prose
 from nearkin.planning.pairs import search as pair_search
 from nearkin.planning.pairs.search import QUICK_S
@@ -260,6 +260,25 @@ def test_a_plan_says_how_uncertain_its_numbers_are(tmp_path):
     assert "Distinct texts: about 800. A random sample shows few of the copies in a corpus; if there are more " in said
     assert "Predicted number of unrelated pairs: 0 (0.0 per document), probably at most 34,200." in said
     assert "Distinct texts" not in nearkin_here("plan", "corpus", path).out
+
+
+@pytest.mark.parametrize(
+    ("more", "sample"),
+    [
+        ([], "the 1 document of the sample, which has 4 shingles on average"),
+        (["one text of eight words, and no other"], "the 2 documents of the sample. It has 1 distinct text"),
+    ],
+)
+def test_a_sample_of_one_text_predicts_no_unrelated_pairs(tmp_path, more, sample):
+    path = write_jsonl(tmp_path / "sample.jsonl", [{"text": "one text of eight words, and no other"}] * (1 + len(more)))
+    told = planned("corpus", path, "--documents", "1B")
+    assert (told["plan"]["kind"], told["plan"]["bands"]) == ("bands", 4)
+    assert (told["plan"]["expected_candidates"], told["expected_candidates_range"]) == (None, None)
+    said = " ".join(nearkin_here("plan", "corpus", path, "--documents", "1B").out.split())
+    assert f"assumed to be like {sample}" in said
+    assert "predicted recall 99.19% at Jaccard 0.70." in said
+    assert "The number of unrelated pairs compared is not predicted: the sample has no two different texts." in said
+    assert "compared with one another" not in said + nearkin_here("plan", "corpus", path).out
 
 
 def test_a_sample_of_short_texts_is_not_searched_by_bands(tmp_path):

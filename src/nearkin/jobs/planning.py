@@ -27,7 +27,6 @@ from nearkin.tabular.page import Histogram
 from nearkin.tabular.tabular import Tabular
 from nearkin.workflows.dedup import forecast as of_corpus
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.plans import describe_plan
 from nearkin.workflows.pairing import forecast as of_pairs
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.options import Method, PairOptions
@@ -48,7 +47,8 @@ class CorpusPlan(Tabular):
         One row: kind ("bands", "rare shingles" or "sampling"), recall_at_threshold (a minimum), expected_candidates
         (number of unrelated pairs if all texts were searched by bands, or by sampled shingles), exact_below, and bands,
         rows and size (slots of a sketch), or rate. "rare shingles": no text of the sample is long enough for bands;
-        expected_candidates, bands, rows and size are null, since they are not predicted.
+        expected_candidates, bands, rows and size are null, since they are not predicted. expected_candidates is null,
+        too, if the sample has no two different texts.
     n_documents, n_texts : int
         Number of documents in the corpus; number of distinct texts, estimated from their share in the sample.
     in_words : str
@@ -270,7 +270,7 @@ def _corpus_plan(
         plan=pa.Table.from_pylist([manifest["plan"]], schema=_SCHEMAS[told.is_sampling]),
         n_documents=told.n_documents,
         n_texts=told.n_texts,
-        in_words=describe_plan(told.plan, options, share_by_bands=told.share_by_bands),
+        in_words=of_corpus.in_words(told, options),
         manifest=manifest,
     )
 

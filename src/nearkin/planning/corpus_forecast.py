@@ -67,14 +67,22 @@ class CorpusForecast:
         """Share of the texts that are searched by their rare shingles."""
         return float((self.sample.sizes <= self.rare_up_to).mean()) if len(self.sample.sizes) else 0.0
 
-    def candidates_range(self) -> tuple[float, float]:
+    @property
+    def n_unrelated(self) -> float | None:
+        """Predicted number of unrelated pairs; None if the corpus has pairs and the sample has none."""
+        is_predicted = len(self.sample.similarity) > 0 or not self.sample.n_pairs
+        return self.plan.expected_candidates if is_predicted else None
+
+    def candidates_range(self) -> tuple[float, float] | None:
         """Return a range that contains the number of unrelated pairs for about 95% of the samples.
 
         The standard error is that of a mean over pairs, from the means of the texts (W. Hoeffding, 1948), and the range
         that of a log-normal distribution. Pairs that are too rare for the sample are added to its upper end. If every
-        pair of the corpus was compared, there is no range.
+        pair of the corpus was compared, its ends are equal; it is None if no number is predicted.
         """
-        sample, expected = self.sample, self.plan.expected_candidates
+        sample, expected = self.sample, self.n_unrelated
+        if expected is None:
+            return None
         unseen, n = _UNSEEN * sample.scale, len(sample.sizes)
         if sample.scale <= 1:
             return expected, expected

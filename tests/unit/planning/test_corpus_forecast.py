@@ -50,13 +50,18 @@ def test_the_range_of_unrelated_pairs_contains_their_number_for_most_samples():
     [
         pytest.param(np.zeros(4_950), 10_000, (0, 3 * 10_000 * 9_999 / 9_900), id="no pair of the sample"),
         pytest.param(np.full(4_950, 0.9), 10_000, (0, 3 * 10_000 * 9_999 / 9_900), id="matches alone"),
-        pytest.param(np.zeros(0), 10_000, (0, 0), id="one text"),
         pytest.param(np.zeros(1), 3, (0, 3), id="no more than all pairs"),
         pytest.param(np.full(1, 0.4), 10, (0, 45), id="two texts, whose spread is unknown"),
     ],
 )
 def test_a_range_that_a_sample_does_not_narrow(similarity, n_texts, expected):
     assert forecast(similarity, n_texts).candidates_range() == pytest.approx(expected)
+
+
+def test_a_sample_without_a_pair_predicts_no_number_of_pairs():
+    told, one = forecast(np.zeros(0), 10_000), forecast(np.zeros(0), 1)
+    assert (told.n_unrelated, told.candidates_range()) == (None, None)
+    assert (one.n_unrelated, one.candidates_range()) == (0, (0, 0))  # a corpus of one text has no pair
 
 
 def test_a_corpus_that_was_compared_whole_has_no_range():

@@ -100,8 +100,8 @@ def _show(
 ) -> None:
     from nearkin.cli.plan.cluster import show_needs
     from nearkin.reports.sentences.plan.corpus import corpus_plan_sentences, sample_sentences
-    from nearkin.workflows.dedup.plans import describe_plan
+    from nearkin.workflows.dedup.forecast import in_words
 
-    console.say(corpus_plan_sentences(told, describe_plan(told.plan, options, share_by_bands=told.share_by_bands)))
+    console.say(corpus_plan_sentences(told, in_words(told, options)))
     show_needs(console, needs, n_cores, told.n_documents)
     console.say(sample_sentences(told))

@@ -17,7 +17,7 @@ from nearkin.runs.spool import SPOOL, Spool
 from nearkin.workflows.dedup.corpus import EMPTY, UNREADABLE, check_not_too_many
 from nearkin.workflows.dedup.job import collect
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.plans import keys_a_text, plan_as_stored, plan_search
+from nearkin.workflows.dedup.plans import describe_plan, keys_a_text, plan_as_stored, plan_search
 from nearkin.workflows.dedup.sampling import look_ahead
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
@@ -80,19 +80,26 @@ def forecast(
     )
 
 
+def in_words(told: CorpusForecast, options: DedupOptions) -> str:
+    """Return the plan of a forecast in one sentence."""
+    has_cost = told.n_unrelated is not None
+    return describe_plan(told.plan, options, share_by_bands=told.share_by_bands, has_predicted_cost=has_cost)
+
+
 def forecast_as_stored(told: CorpusForecast, options: DedupOptions) -> dict[str, object]:
     """Return a forecast as JSON types.
 
     If no text of the sample is long enough for bands, the plan has the kind "rare shingles", and null for the bands and
-    for the unrelated pairs, whose number is not predicted.
+    for the unrelated pairs, whose number is not predicted. Nor is it from a sample without two different texts.
     """
-    plan = plan_as_stored(told.plan)
+    plan = plan_as_stored(told.plan) | {"expected_candidates": told.n_unrelated}
     if not told.is_sampling and not told.share_by_bands:
         plan |= {"kind": "rare shingles"} | dict.fromkeys(("bands", "rows", "size", "expected_candidates"))
+    between = None if plan["expected_candidates"] is None else told.candidates_range()
     return {
         "documents": told.n_documents,
         "distinct_texts": told.n_texts,
-        "expected_candidates_range": None if plan["expected_candidates"] is None else list(told.candidates_range()),
+        "expected_candidates_range": None if between is None else list(between),
         "parameters": options.in_words(),
         "plan": plan,
         "keys_of_bands_a_text": told.n_band_keys,

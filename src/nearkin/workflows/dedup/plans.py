@@ -47,7 +47,9 @@ def found_probability(matches: Matches, plan: Plan, threshold: float) -> F64:
     return plan.found_probability(matches.n_common, matches.n_left, matches.n_right, threshold)
 
 
-def describe_plan(plan: Plan, options: DedupOptions, *, share_by_bands: float = 1) -> str:
+def describe_plan(
+    plan: Plan, options: DedupOptions, *, share_by_bands: float = 1, has_predicted_cost: bool = True
+) -> str:
     """Return the plan in one sentence; bands and what they find only if some share of the texts is searched by them."""
     few = counted(plan.exact_below, "shingle")
     if isinstance(plan, BandPlan) and not share_by_bands:
@@ -56,18 +58,22 @@ def describe_plan(plan: Plan, options: DedupOptions, *, share_by_bands: float = 
             "of the sample are that short: every match is found, unless very many texts share even the rarest shingles "
             "of a text"
         )
-    n_unrelated = round(plan.expected_candidates)
     rest = f", texts of fewer than {few} exhaustively" * (plan.exact_below > 1)
     search = (
         f"MinHash with {counted(plan.bands, 'band')} of {counted(plan.rows, 'row')}{' each' * (plan.bands > 1)}"
         if isinstance(plan, BandPlan)
         else f"{plan.rate:.2%} of shingles sampled{rest}"
     )
-    return (
+    found = (
         f"search: {search}; predicted recall {share_percent_text(plan.recall_at_threshold)} at "
-        f"{measure_name(str(options.measure))} {parameter_text(options.threshold)}; "
-        f"cost: about {many_text(n_unrelated)} unrelated {agreeing(n_unrelated, 'pair', 'pairs')} compared (similarity "
-        "below the threshold)"
+        f"{measure_name(str(options.measure))} {parameter_text(options.threshold)}"
+    )
+    if not has_predicted_cost:
+        return found
+    n_unrelated = round(plan.expected_candidates)
+    return (
+        f"{found}; cost: about {many_text(n_unrelated)} unrelated {agreeing(n_unrelated, 'pair', 'pairs')} compared "
+        "(similarity below the threshold)"
     )
 
 

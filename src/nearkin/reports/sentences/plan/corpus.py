@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _FEW = 300
 """Minimum number of texts to compare, if there are that many."""
+_PAIR = 2
+"""Number of texts that make a pair to compare."""
 _A_SECOND, _TOO_MANY_CORE_DAYS = 1_000_000, 1_000
 
 
@@ -26,7 +28,9 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
     sample = f"the {counted(told.n_sampled, 'document')} of the sample"
     if told.n_without_text:
         sample += f", {told.n_without_text:,} of them empty or unreadable"
-    if n_compared < told.n_sampled:
+    if n_compared < min(told.n_sampled, _PAIR):
+        sample += f". It has {counted(n_compared, 'distinct text')}"
+    elif n_compared < told.n_sampled:
         texts = f"{counted(n_compared, 'text')} of the sample {agreeing(n_compared, 'was', 'were')} compared"
         sample += f". For the plan, {texts} with one another; they have {mean_size}"
     else:
@@ -44,16 +48,22 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
         )
     yield Sentence(f"{planned}.")
     yield from _ways_to_search(told)
-    if told.is_sampling or told.share_by_bands:
-        n_unrelated, by = told.plan.expected_candidates, "sampled shingles" if told.is_sampling else "bands"
+    n_unrelated, has_keys = told.n_unrelated, bool(told.is_sampling or told.share_by_bands)
+    if n_unrelated is None and has_keys:
+        yield Sentence(
+            "The number of unrelated pairs compared is not predicted: the sample has no two different texts.", "quiet"
+        )
+    elif n_unrelated is not None and has_keys:
+        by = "sampled shingles" if told.is_sampling else "bands"
         number = f"Predicted number of unrelated pairs: {_number_text(told)}."
         if told.n_other_keys and told.share_by_bands < 1:
             number = f"If all texts were searched by {by}, the number of unrelated pairs would be {_number_text(told)}."
-        yield Sentence(
-            f"{number} This prediction is from {counted(n_compared, 'sampled text')}, compared with one another. The "
-            "number grows with the square of the number of documents.",
-            "quiet",
-        )
+        if n_compared >= _PAIR:
+            number += (
+                f" This prediction is from {counted(n_compared, 'sampled text')}, compared with one another. The "
+                "number grows with the square of the number of documents."
+            )
+        yield Sentence(number, "quiet")
         if told.n_other_keys and not told.is_sampling:
             yield Sentence(
                 "The number of unrelated pairs compared in the search by rare shingles is not predicted.", "quiet"
@@ -92,7 +102,8 @@ def _ways_to_search(told: CorpusForecast) -> Iterator[Sentence]:
 
 def _number_text(told: CorpusForecast) -> str:
     """Write the predicted number of unrelated pairs, the number per document, and the range."""
-    n_unrelated, (low, high) = told.plan.expected_candidates, told.candidates_range()
+    n_unrelated = told.plan.expected_candidates
+    low, high = told.candidates_range() or (n_unrelated, n_unrelated)
     each = n_unrelated / told.n_documents
     per_document = f"{each:,.1f}" if each >= 0.05 or not each else "under 0.1"
     number = f"{many_text(n_unrelated)} ({per_document} per document)"
