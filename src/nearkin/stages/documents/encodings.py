@@ -12,6 +12,7 @@ A folder often contains files from several times and authors. A named encoding a
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -125,13 +126,16 @@ def _escaped(handler: str) -> Callable[[UnicodeError], tuple[str | bytes, int]]:
         try:
             return usual(error)
         except UnicodeDecodeError as failed:
-            return _NO_CHARACTER, failed.end
+            held = failed.object[failed.start : failed.end]
+            return _NO_CHARACTER + "".join(chr(0xDC00 + byte) for byte in held), failed.end
 
     return escaped
 
 
 _WIDE_ESCAPE, _ESCAPE = "nearkin.surrogatepass", "nearkin.surrogateescape"
-_NO_CHARACTER = "\udcff"
+_NO_CHARACTER = "\udbff"
+"""Mark before bytes that are no character; each is a surrogate, from U+DC00 on."""
+_BYTES_WITHOUT_CHARACTER = re.compile(f"{_NO_CHARACTER}([\udc00-\udcff]{{1,4}})")
 codecs.register_error(_WIDE_ESCAPE, _escaped("surrogatepass"))
 codecs.register_error(_ESCAPE, _escaped("surrogateescape"))
 
@@ -146,7 +150,11 @@ def into_utf8(data: bytes, encoding: str) -> bytes:
 
 def back_from_utf8(data: bytes, encoding: str) -> bytes:
     """Reverse :func:`into_utf8`."""
-    return data.decode("utf-8", "surrogatepass").encode(encoding, escape(encoding))
+    text, *others = _BYTES_WITHOUT_CHARACTER.split(data.decode("utf-8", "surrogatepass"))
+    found = text.encode(encoding, escape(encoding))
+    for held, text in zip(others[::2], others[1::2], strict=True):
+        found += bytes(ord(one) - 0xDC00 for one in held) + text.encode(encoding, escape(encoding))
+    return found
 
 
 def lines_into_utf8(data: bytes, encoding: str) -> bytes:

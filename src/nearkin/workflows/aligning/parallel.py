@@ -20,7 +20,7 @@ from nearkin.stages.documents.columns import check_unique, listed_columns, missi
 from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import FORMATS, TABLES, WITH_COLUMNS
-from nearkin.stages.documents.legibility import without_illegible
+from nearkin.stages.documents.legibility import legible, without_illegible
 from nearkin.stages.documents.plain_lines import read_plain_lines
 from nearkin.stages.documents.reader import batches_of
 from nearkin.stages.documents.sniffing import head_of_file, unreadable
@@ -130,8 +130,12 @@ class ParallelCorpus:
 
     def _two_files(self, progress: Callable[[int], None]) -> Iterator[Pair]:
         with self._stream(self.paths[0], progress) as one, self._stream(self.paths[1], progress) as other:
-            pairs = _InStep(*(read_plain_lines(stream, batch_bytes=_BATCH_BYTES) for stream in (one, other)))
-            yield from self._legible(pairs.pairs())
+            sides = (
+                legible(read_plain_lines(stream, batch_bytes=_BATCH_BYTES), stream, self.encoding)
+                for stream in (one, other)
+            )
+            pairs = _InStep(*sides)
+            yield from pairs.pairs()
             if pairs.n_left[0] or pairs.n_left[1]:
                 counts = [pairs.n_rows + n for n in pairs.n_left]
                 raise SourceError(
@@ -169,11 +173,8 @@ class ParallelCorpus:
         columns = self._columns(source[0], say)
         sides = [replace(source[0], text=column, id=None) for column in columns]
         readers = [batches_of(side, _BATCH_BYTES, None, progress, None, self.encoding, no_note) for side in sides]
-        yield from self._legible(_InStep(*readers).pairs())
-
-    def _legible(self, pairs: Iterator[Pair]) -> Iterator[Pair]:
-        for source, target in pairs:
-            yield without_illegible(source, self.encoding), without_illegible(target, self.encoding)
+        for one, other in _InStep(*readers).pairs():
+            yield without_illegible(one, self.encoding), without_illegible(other, self.encoding)
 
     def _columns(self, source: Source, say: Callable[[str], None]) -> tuple[str, str]:
         if (table_format := TABLES.get(source.format)) is not None:

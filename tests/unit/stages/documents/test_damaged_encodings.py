@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 
 import pytest
@@ -10,6 +11,7 @@ from nearkin.stages.documents.encodings import into_utf8, why_not_utf8
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.plain import PlainText
 from nearkin.stages.documents.extraction.reading import ExtractionError, Given
+from nearkin.stages.documents.streams import ByteStream
 
 Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
 
@@ -40,6 +42,13 @@ def plain(data: bytes, encoding: str = "utf-8") -> str | None:
 )  # fmt: skip
 def test_what_no_character_stands_for_is_a_problem_and_no_error(data: bytes, encoding: str) -> None:
     assert why_not_utf8(into_utf8(data, encoding), encoding) is not None
+
+
+@pytest.mark.parametrize(("encoding", "damaged"), DAMAGE)
+def test_damage_is_written_back_unchanged(encoding: str, damaged: Callable[[bytes], bytes]) -> None:
+    data = damaged("a#b#".encode(encoding))
+    stream = ByteStream(io.BytesIO(data), "none")
+    assert stream.byte_order_mark() + stream.as_it_was(stream.read(1 << 20)) == data
 
 
 @pytest.mark.parametrize("file_format", RECORDS)
