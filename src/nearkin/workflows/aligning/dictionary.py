@@ -13,7 +13,7 @@ from nearkin.errors import DocumentError, SourceError
 from nearkin.nouns import counted
 from nearkin.records import Bool, TextWords
 from nearkin.stages.documents.damage import truncated_input
-from nearkin.stages.documents.legibility import without_illegible
+from nearkin.stages.documents.legibility import legible
 from nearkin.stages.documents.plain_lines import read_plain_lines
 from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.stages.documents.sniffing import head_of_file
@@ -99,9 +99,10 @@ def read_dictionary(
             if len(columns) < 2:
                 n_without_tab += 1
                 if on_error == "stop":
+                    marked = head_of_file(str(path), str(path), encoding).encoding or encoding
                     raise DocumentError(
                         f"{path}:{number}: the line has no tab between a word and its translation, or is not valid "
-                        f"{encoding}. --on-error skip-documents omits such lines."
+                        f"{marked}. --on-error skip-documents omits such lines."
                     )
                 continue
             for side, column in zip(sides, columns, strict=False):
@@ -130,10 +131,9 @@ def _entries(path: Path, encoding: str, rules: ReadingRules) -> Iterator[tuple[l
     with path.open("rb", buffering=0) as raw:
         stream = ByteStream(raw, head.compression, encoding=encoding)
         try:
-            for batch in read_plain_lines(stream, batch_bytes=_BATCH_BYTES):
-                legible = without_illegible(batch, encoding)
-                yield legible["line"].to_pylist(), legible["text"].cast(pa.large_string()).to_pylist()
-                n_lines += len(legible)
+            for batch in legible(read_plain_lines(stream, batch_bytes=_BATCH_BYTES), stream, encoding):
+                yield batch["line"].to_pylist(), batch["text"].cast(pa.large_string()).to_pylist()
+                n_lines += len(batch)
         except StreamFault as fault:
             if not rules.takes_damaged:
                 raise truncated_input(str(path), fault, n_lines) from fault
