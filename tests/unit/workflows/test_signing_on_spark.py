@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.reading.on_spark import tasks as grouping_of_files
+from nearkin.workflows.reading.on_spark.attempts import refuse_other_attempts
 from nearkin.workflows.reading.on_spark.notes import Notes, take_notes
 from nearkin.workflows.reading.on_spark.seen_files import DriverFiles, FileChecksum
 from nearkin.workflows.reading.on_spark.tasks import TaskInput, reading_texts, task_blocks, task_input
@@ -198,18 +200,65 @@ def test_features_are_added_up_wherever_they_meet(files):
         assert COUNTED.joined(added)[0].sum() == expected.n_documents == 6
 
 
-def test_attempts_do_not_mix_versions_of_a_file(files, tmp_path):
-    """A worker counted and signed a copy; the driver compares it before it uses a range, or the part of the attempt."""
-    [task] = task_blocks(resolve_sources(files[:1]).sources, "utf-8")
-    options = SigningOptions(method="weighted-topsig")
-    Path(files[0]).write_text(RECORD.upper())
-    counted = list(CountFeaturesTask(options, RULES, 3)(0, [task]))
-    assert sorted(block.target for block in counted if block.stream == "checksums") == [0, 1, 2]
-    signing = SignInputTask(tmp_path, SigningOptions(), RULES, "method", None)
-    attempts = [SIGNED.joined([block for block in signing(0, [task]) if block.stream == SIGNED.stream]) for _ in "ab"]
-    places = {signing.part(0, int(attempt)).path for _, _, [attempt] in attempts}
-    assert places == set(tmp_path.glob("0*.arrow"))
-    assert len(places) == 2
+@pytest.mark.parametrize(
+    ("first", "others", "told"),
+    [
+        (RECORD, RECORD, None),
+        (None, RECORD, None),
+        (RECORD, RECORD.upper(), "its content differs"),
+        (None, RECORD.upper(), "its content differs"),
+        (None, RECORD, "the driver's file changed while it was read"),
+    ],
+)
+def test_attempts_do_not_mix_versions_of_a_file(first, others, told, tmp_path):
+    """A lost task is repeated for some ranges, by a worker with a copy; None is the driver's file."""
+    path, options = tmp_path / "shared/a.jsonl", SigningOptions(method="weighted-topsig")
+    for machine in ("worker", "driver"):
+        (tmp_path / machine).mkdir()
+        (tmp_path / machine / "a.jsonl").write_text(RECORD)
+
+    def on(machine: str) -> None:
+        path.parent.unlink(missing_ok=True)
+        path.parent.symlink_to(machine)
+
+    def counted(content: str | None) -> list[Block]:
+        on("driver" if content is None else "worker")
+        if content is not None:
+            path.write_text(content)
+        return list(CountFeaturesTask(options, RULES, 3)(0, [task]))
+
+    on("driver")
+    [task] = tasks = task_blocks(resolve_sources([str(path)]).sources, "utf-8")
+    made = [block for block in counted(first) if block.target == 0]
+    made += [block for block in counted(others) if block.target > 0]
+    # checksums of a million files times all ranges would fill the memory of the driver
+    assert {block.target for block in made if block.stream == "checksums"} <= {0}
+    on("driver")
+    if told == "the driver's file changed while it was read":
+        path.write_text(RECORD)
+    add = AddCountsTask(options.counts_fingerprint)
+    received = [
+        block for target in range(3) for block in add(target, [block for block in made if block.target == target])
+    ]
+    driver = DriverFiles(tmp_path / "checked-files.json", Meter(Silent()))
+    with pytest.raises(SourceError, match=rf"a\.jsonl is not .* on every worker: {told}") if told else nullcontext():
+        refuse_other_attempts(received, tasks, driver)
+
+
+def test_the_driver_takes_the_part_of_the_attempt_that_reported(files, tmp_path):
+    """Attempts at a task, each with its own version of the file, write files of their own."""
+    signing = SignInputTask(tmp_path / "parts", SigningOptions(), RULES, "method", None)
+    signing.folder.mkdir()
+    reported = []
+    for content in (RECORD, RECORD * 3):
+        Path(files[0]).write_text(content)
+        [task] = task_blocks(resolve_sources(files[:1]).sources, "utf-8")
+        reported.append(SIGNED.joined([block for block in signing(0, [task]) if block.stream == SIGNED.stream]))
+    assert len(list(signing.folder.iterdir())) == 2
+    for [n_documents], _, [attempt] in reported:
+        batches = signing.part(0, int(attempt)).read()
+        assert sum(documents.num_rows for documents, _ in batches) == n_documents
+    assert [int(n_documents) for [n_documents], _, _ in reported] == [1, 3]
 
 
 @pytest.mark.parametrize("n_bits", [8, 64, 1024])

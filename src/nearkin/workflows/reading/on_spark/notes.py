@@ -26,6 +26,8 @@ _EXCEPTIONS = "exceptions"
 _CHECKSUMS = "checksums"
 _CHECKED = "checked-files.json"
 _ROWS_A_BLOCK = 500
+Comparison = Callable[[Sequence[Block], DriverFiles], None]
+"""Compares blocks with the files of the driver, and raises SourceError if they differ."""
 
 
 class Notes(Silent):
@@ -51,10 +53,6 @@ class Notes(Silent):
         """Yield the messages about the input of a number, if any, and the checksums."""
         if self.said:
             yield Block(_STREAM, target, json.dumps([number, self.said]).encode())
-        yield from self.checksum_blocks(target)
-
-    def checksum_blocks(self, target: int) -> Iterator[Block]:
-        """Yield the checksums."""
         for first in range(0, len(self.checksums), _ROWS_A_BLOCK):
             rows = [asdict(one) for one in self.checksums[first : first + _ROWS_A_BLOCK]]
             yield Block(_CHECKSUMS, target, json.dumps(rows).encode())
@@ -65,8 +63,18 @@ def passed_on(blocks: Sequence[Block]) -> Iterator[Block]:
     yield from (block for block in blocks if block.stream in (_STREAM, _CHECKSUMS))
 
 
-def take_notes(blocks: Sequence[Block], driver: DriverFiles, progress: Progress) -> None:
+def take_notes(
+    blocks: Sequence[Block], driver: DriverFiles, progress: Progress, also_compare: Comparison | None = None
+) -> None:
     """Compare the checksums among some blocks with the files of the driver, and show the messages.
+
+    Parameters
+    ----------
+    blocks : sequence of Block
+    driver : DriverFiles
+    progress : Progress
+    also_compare : function, optional
+        Compares what else the blocks say about files, before a message is shown.
 
     Raises
     ------
@@ -75,12 +83,20 @@ def take_notes(blocks: Sequence[Block], driver: DriverFiles, progress: Progress)
     """
     of_files = [json.loads(bytes(block.data)) for block in blocks if block.stream == _CHECKSUMS]
     refuse_other_content((FileChecksum(**row) for rows in of_files for row in rows), driver)
+    if also_compare is not None:
+        also_compare(blocks, driver)
     for _, said in sorted(json.loads(bytes(block.data)) for block in blocks if block.stream == _STREAM):
         for message in said:
             progress.say(restored(message))
 
 
-def read_by_tasks(stages: Stages, name: str, make: Callable[[], Blocks], progress: Progress) -> list[Block]:
+def read_by_tasks(
+    stages: Stages,
+    name: str,
+    make: Callable[[], Blocks],
+    progress: Progress,
+    also_compare: Comparison | None = None,
+) -> list[Block]:
     """Return the blocks of a stage whose tasks read the input, after `take_notes`; a refused stage is not kept.
 
     Raises
@@ -90,7 +106,7 @@ def read_by_tasks(stages: Stages, name: str, make: Callable[[], Blocks], progres
     """
     found = stages.kept(name, make).collected()
     try:
-        take_notes(found, DriverFiles(stages.folder / _CHECKED, stages.meter), progress)
+        take_notes(found, DriverFiles(stages.folder / _CHECKED, stages.meter), progress, also_compare)
     except SourceError:
         stages.forget(name)
         raise

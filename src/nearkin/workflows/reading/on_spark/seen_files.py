@@ -91,10 +91,11 @@ class FileChecksum:
     noted_ns: int | None
 
 
-def other_file(name: str, path: str, worker: str, how: str) -> SourceError:
-    """Return the error for a file that is not the driver's."""
+def other_file(name: str, path: str, worker: str | None, how: str) -> SourceError:
+    """Return the error for a file that is not the driver's, on a worker that may not be known."""
+    where = "on every worker" if worker is None else f"on the worker {worker}"
     return SourceError(
-        f"{name} is not the same file on the worker {worker}: {how}. Every worker must see the input as the driver "
+        f"{name} is not the same file {where}: {how}. Every worker must see the input as the driver "
         f"does, under the same path ({path}), on NFS for example; and nothing may write to it."
     )
 

@@ -14,6 +14,12 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
+from nearkin.workflows.reading.on_spark.attempts import (
+    TaskAttempt,
+    attempt_blocks,
+    attempts_among,
+    refuse_other_attempts,
+)
 from nearkin.workflows.reading.on_spark.notes import Notes, passed_on, read_by_tasks
 from nearkin.workflows.reading.on_spark.tasks import reading_texts, task_input
 from nearkin.workflows.signing.counting import count_all_texts
@@ -46,6 +52,7 @@ def count_all(
             .shuffled(n_ranges, AddCountsTask(options.counts_fingerprint))
         ),
         progress,
+        lambda blocks, driver: refuse_other_attempts(blocks, tasks, driver),
     )
     hashes, occurrences, documents = FEATURES.joined(found)
     order = np.argsort(hashes)
@@ -67,13 +74,15 @@ class CountFeaturesTask:
         """See `Task`."""
         notes = Notes()
         features, normalise = self.options.features, self.options.normalise
-        with reading_texts(task_input(blocks), self.rules, notes) as texts:
+        given = task_input(blocks)
+        with reading_texts(given, self.rules, notes) as texts:
             found, _ = count_all_texts(texts, features, normalise, threads=1, meter=Meter(notes))
         yield from FEATURES.scattered(self._range(found.hashes), found.hashes, found.occurrences, found.documents)
         yield from COUNTED.packed(0, np.array([found.n_documents]))
         yield from notes.blocks(target, target=0)
-        for other in range(1, self.n_ranges):  # a lost task may be repeated for some ranges, from another file
-            yield from notes.checksum_blocks(other)
+        if (attempt := TaskAttempt.of(target, given, notes)) is not None:
+            for each in range(self.n_ranges):
+                yield from attempt_blocks([attempt], each)
 
     def _range(self, hashes: U64) -> Column:
         return (hashes >> np.uint64(32)) * np.uint64(self.n_ranges) >> np.uint64(32)
@@ -96,3 +105,4 @@ class AddCountsTask:
         yield from FEATURES.packed(target, added.hashes, added.occurrences, added.documents)
         yield from (block for block in blocks if block.stream == COUNTED.stream)
         yield from passed_on(blocks)
+        yield from attempt_blocks(attempts_among(blocks), target)
