@@ -7,7 +7,6 @@ import errno
 import json
 import os
 import secrets
-import shutil
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -46,29 +45,6 @@ def published(path: Path, *, durable: bool = True) -> Iterator[Path]:
     finally:
         with contextlib.suppress(OSError):
             aside.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def published_together(folder: Path) -> Iterator[Path]:
-    """Yield a new folder to write files to; after the block they are in ``folder``, or nowhere if the block failed.
-
-    They appear one after another, by name, each complete.
-
-    Raises
-    ------
-    OutputError
-        The disk is full or not writable.
-    """
-    aside = folder / f".{os.getpid()}-{secrets.token_hex(4)}.part"
-    with writing(aside):
-        aside.mkdir()
-    try:
-        yield aside
-        for path in sorted(aside.iterdir()):
-            with writing(folder / path.name):
-                os.replace(path, folder / path.name)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
 
 
 @contextlib.contextmanager

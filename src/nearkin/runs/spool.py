@@ -62,7 +62,11 @@ class Spool:
         return self.path / f"{part:09d}-{number:09d}.arrow"
 
     def mark(self, part: int) -> Path:
-        """Return the path of the file that marks an input as completely read."""
+        """Return the path of the file that marks an input as completely read.
+
+        Its name sorts after those of all other files of the input ("-" before "."), because `published_together`
+        publishes files by name.
+        """
         return self.path / f"{part:09d}.json"
 
     def note(self, part: int, number: int) -> Path:

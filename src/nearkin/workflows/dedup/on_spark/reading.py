@@ -13,8 +13,9 @@ from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.errors import EngineError
 from nearkin.nouns import counted
+from nearkin.runs.attempt_folders import published_together, remove_unpublished
 from nearkin.runs.batches import mapped_batch
-from nearkin.runs.files import make_work_folder, published_together
+from nearkin.runs.files import make_work_folder
 from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.rules import ReadingRules
@@ -40,7 +41,12 @@ def read_all(
     first_sources = np.cumsum([0, *(len(one.sources) for one in inputs)]).tolist()
     tasks = [Block("input", i, pickle.dumps((first_sources[i], one))) for i, one in enumerate(inputs)]
     reading = ReadInputTask(Spool(spool.path.absolute()), options, rules)
-    return read_by_tasks(stages, "read", lambda: stages.given(tasks).shuffled(max(len(tasks), 1), reading), progress)
+    try:
+        return read_by_tasks(
+            stages, "read", lambda: stages.given(tasks).shuffled(max(len(tasks), 1), reading), progress
+        )
+    finally:
+        remove_unpublished(spool.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +65,9 @@ class ReadInputTask:
             self.spool.keep_only_from(target, given.versions(notes))
             # batches of files of one document are of the right bytes; others only if the whole file was
             is_checked = isinstance(one, LooseFilesInput) or self.spool.mark(target).exists()
-            spool = self.spool if is_checked else Spool(stack.enter_context(published_together(self.spool.path)))
+            spool = self.spool
+            if not is_checked:
+                spool = Spool(stack.enter_context(published_together(self.spool.path, str(target))))
             read = read_one(target, first_source, one, spool, self.options, rules=self.rules, threads=1, progress=notes)
         paths = sorted(self.spool.path.glob(f"{target:09d}-*.arrow"))
         numbers, n_documents, n_bytes = [], [], []

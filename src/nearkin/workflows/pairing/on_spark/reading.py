@@ -13,7 +13,8 @@ from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import TermCounts
 from nearkin.runs.arrays import mapped_array
-from nearkin.runs.files import published, published_together
+from nearkin.runs.attempt_folders import published_together, remove_unpublished
+from nearkin.runs.files import published
 from nearkin.runs.part_files import PartFiles
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.ids import IdKind
@@ -84,9 +85,12 @@ def collect_all(
     files = PartFiles(work / f"{side}-counted")
     files.folder.mkdir(exist_ok=True)
     counting = CountInputTask(files, split, reading.rules)
-    told = read_by_tasks(
-        stages, f"read-{side}", lambda: stages.given(tasks).shuffled(max(len(tasks), 1), counting), progress
-    )
+    try:
+        told = read_by_tasks(
+            stages, f"read-{side}", lambda: stages.given(tasks).shuffled(max(len(tasks), 1), counting), progress
+        )
+    finally:
+        remove_unpublished(files.folder)
     take_exceptions(told, split_inputs(texts.inputs), texts)
     numbers, kinds = READ.of_targets([block for block in told if block.stream == READ.stream], len(tasks))
     parts = (load_part(files, number) for number in numbers.tolist())
@@ -154,7 +158,7 @@ class CountInputTask:
         """See `Task`."""
         notes = Notes()
         with (
-            published_together(self.files.folder) as aside,
+            published_together(self.files.folder, str(target)) as aside,
             reading_texts(task_input(blocks), self.rules, notes) as texts,
         ):
             found = count_part(PartFiles(aside), target, texts, self.split, notes)
