@@ -68,7 +68,7 @@ def read_text_file(stream: ByteStream, file: TextFile) -> Iterator[pa.RecordBatc
         data, problem = _characters(data, with_byte_order(file.encoding))
     elif data is not None and encoding is not None:
         problem = why_not_utf8(data, encoding, stream.byte_order_mark())
-    if data is not None and file.text_of is not None:
+    if problem is None and data is not None and file.text_of is not None:
         data, problem = _extracted(data, file.text_of)
     rows.add(1, file.name, data if problem is None else None, problem)
     yield one_batch([rows.piece()], IdType())

@@ -57,6 +57,7 @@ def captions(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         "h.srt": b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n",
         "i.srt": SPOKEN.encode("latin-1"),
         "j.srt": SPOKEN.replace("Good morning.", "<html><body>Good</body></html>").encode(),
+        "k.srt": SPOKEN.encode("utf-16")[:-1],
     }.items():
         (tmp_path / name).write_bytes(data)
     return tmp_path
@@ -79,6 +80,7 @@ def test_texts_are_what_the_format_makes_of_files_and_all_else_is_a_problem(capt
     assert "PDF" in rows["h.srt"]
     assert "not valid UTF-8" in rows["i.srt"]
     assert rows["j.srt"].startswith(b"<html>")
+    assert rows["k.srt"].endswith("truncated or damaged")
     (latin,) = read_batches(sources[8], encoding="latin-1")
     assert latin["text"].to_pylist() == [text]
 
