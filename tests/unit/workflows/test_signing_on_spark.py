@@ -24,7 +24,7 @@ from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.reading.on_spark import tasks as grouping_of_files
 from nearkin.workflows.reading.on_spark.attempts import refuse_other_attempts
 from nearkin.workflows.reading.on_spark.notes import Notes, take_notes
-from nearkin.workflows.reading.on_spark.seen_files import DriverFiles, FileChecksum
+from nearkin.workflows.reading.on_spark.seen_files import DriverFiles, FileChecksum, WatchedFiles
 from nearkin.workflows.reading.on_spark.tasks import TaskInput, reading_texts, task_blocks, task_input
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.texts import Texts
@@ -161,6 +161,14 @@ def test_the_driver_reads_each_version_of_a_file_once(files, tmp_path):
     assert compare(*tables) == compare() == []
     Path(tables[0]).write_text(RECORD.upper())  # the size remains
     assert compare(*tables) == [("compare inputs", len(RECORD))]
+
+
+def test_watched_files_are_opened_before_they_are_compared(files, monkeypatch):
+    """On NFS, the size and times of a file are those of an earlier moment until it is opened."""
+    folder, opened, system_open = inputs_of(files)[1], list[str](), os.open
+    monkeypatch.setattr(os, "open", lambda path, *given, **named: opened.append(path) or system_open(path, *given))
+    WatchedFiles(folder.sources, folder.seen, "w").check([3, 1])
+    assert opened == [f"{files[1]}/3.txt", f"{files[1]}/1.txt"]
 
 
 def test_a_worker_that_may_not_read(files, monkeypatch):

@@ -4,7 +4,9 @@ A file with the size and the times of the driver's file is the same file. One of
 last noted a change, which programs cannot set; in a shared file system it is the same on all machines. If only the
 times differ, as those of copies do, the bytes decide: the task computes the SHA-256 before it reads the file. It is
 compared with that of the driver, by the task if the driver knows it already, otherwise by the driver before it uses the
-results. A checksum of every file would make the driver read the whole input, which the workers share.
+results. `nearkin dedup` and `nearkin pairs` compute the SHA-256 of every file before the tasks, because a resumed run
+compares it. `nearkin sign`, which cannot be resumed, does not: the driver would read the whole input, which the workers
+share.
 
 A file must keep its size and times until it was read. So all attempts at a task read the same bytes, or fail.
 
@@ -163,7 +165,7 @@ class WatchedFiles:
     worker: str
 
     def check(self, numbers: Iterable[int]) -> None:
-        """Check that some of the files, by their numbers, have not changed.
+        """Check that some of the files, by their numbers, have not changed; each is opened first, see `fetch_times`.
 
         Raises
         ------
@@ -171,6 +173,7 @@ class WatchedFiles:
         """
         for number in numbers:
             source = self.sources[number]
+            fetch_times(source.path)
             if Seen.of(source.path) != self.seen[number]:
                 raise other_file(source.name, source.path, self.worker, "it changed while it was read")
 

@@ -27,7 +27,6 @@ from nearkin.workflows.reading.on_spark.seen_files import (
     FileChecksum,
     Seen,
     WatchedFiles,
-    fetch_times,
     other_file,
     other_texts,
     visible_difference,
@@ -127,8 +126,6 @@ class TaskInput:
         except Exception:
             watched.check_all()  # what seems wrong with a file may be that it changed
             raise
-        if isinstance(one, FileInput):
-            fetch_times(one.source.path)
         watched.check_all()
 
     def _compare(self, watched: WatchedFiles, notes: Notes) -> None:
