@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from nearkin.engines.choice import Engine
 from nearkin.engines.spark.stages import stages_kept
+from nearkin.manifests.inputs import InputFile
 from nearkin.nouns import counted
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import WeightedVectors
@@ -47,6 +48,9 @@ class PairEngine(Protocol):
 
     def search(self, vectors: PairVectors, way: PairSearch, options: PairOptions) -> FoundPairs:
         """Find the pairs; see `workflows.pairing.searching.search`."""
+
+    def described_files(self, side: str) -> Sequence[InputFile] | None:
+        """Return the files of a side with the digests that were computed before reading; None if none were."""
 
     def check_unchanged(self) -> None:
         """Refuse files of many documents with other bytes than before they were read, if their bytes are known.
@@ -93,6 +97,10 @@ class PairThreads:
             vectors, way, options.threshold, top=options.top, seed=options.seed, threads=threads, meter=self.meter,
             kept=kept,
         )  # fmt: skip
+
+    def described_files(self, side: str) -> Sequence[InputFile] | None:
+        """Return None: threads read the documents again in a resumed run, without digests."""
+        return None
 
     def check_unchanged(self) -> None:
         """Accept the files: sizes and modification times were compared after they were read."""

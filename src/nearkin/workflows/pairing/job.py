@@ -144,13 +144,14 @@ def pair_files(
             record = replace(record, left=left, right=right)
             exceptions = [
                 line
-                for side, read in zip(sides, (prepared.left, prepared.right), strict=True)
+                for name, side, read in zip(SIDES, sides, (prepared.left, prepared.right), strict=True)
                 for line in lines_with_digests(
                     named_as_in(read.documents, all_exceptions(side), side.places),
                     side.places,
                     side.sources,
                     resources,
                     meter,
+                    worker.described_files(name),
                 )
             ]
             if exceptions:

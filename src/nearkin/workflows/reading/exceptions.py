@@ -217,16 +217,24 @@ def _documents_at(documents: pa.Table, found: Sequence[ExceptionRow], places: Se
 
 
 def lines_with_digests(
-    found: Sequence[ExceptionRow], names: Sequence[str], sources: Sequence[Source], resources: Resources, meter: Meter
+    found: Sequence[ExceptionRow],
+    names: Sequence[str],
+    sources: Sequence[Source],
+    resources: Resources,
+    meter: Meter,
+    described: Sequence[InputFile] | None = None,
 ) -> list[Sequence[object]]:
-    """Return the lines of ``exceptions.csv``, and digest the files that they need; see `exception_lines`.
+    """Return the lines of ``exceptions.csv``, with the digests of the files that they need; see `exception_lines`.
 
-    None where nothing was extracted: tables have a column with the problems of records.
+    The files are digested unless ``described`` has the digests of all sources. None where nothing was extracted:
+    tables have a column with the problems of records.
     """
     from nearkin.workflows.reading.describing import describe
 
     if not any(one.is_extracted for one in found):
         return []
+    if described is not None:
+        return exception_lines(found, names, dict(enumerate(described)))
     needed = sorted({one.source for one in found if one.kind is None})
     files = describe([sources[number] for number in needed], resources, meter)
     return exception_lines(found, names, dict(zip(needed, files, strict=True)))

@@ -1,13 +1,20 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Silent
 from nearkin.stages.documents.ids import IdKind
+from nearkin.stages.documents.sources import resolve_sources
+from nearkin.workflows.reading.describing import describe
 from nearkin.workflows.reading.distinct_ids import with_distinct_names
-from nearkin.workflows.reading.exceptions import ExceptionRow, exception_row, named_as_in
+from nearkin.workflows.reading.exceptions import ExceptionRow, exception_row, lines_with_digests, named_as_in
+from nearkin.workflows.resources import Resources
 
 
 def exception(doc_id: str, line: int | None, given_id: str | None, source: int = 0) -> ExceptionRow:
@@ -65,3 +72,15 @@ def test_only_documents_with_exceptions_become_objects(places, found) -> None:
         tracemalloc.stop()
     assert [(one.given_id, one.doc_id) for one in named] == [(one.doc_id, one.doc_id) for one in found]
     assert peak < 300_000
+
+
+def test_files_whose_digests_are_known_are_not_read_again(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"")
+    sources, meter = resolve_sources([str(tmp_path)]).sources, Meter(Silent())
+    found = [exception("a", 1, None), replace(exception("b", 1, None), is_extracted=True, kind="pdf")]
+    given = found, ["a.txt"], sources, Resources(1)
+    described = describe(sources, Resources(1), meter, "utf-8")
+    expected = lines_with_digests(*given, meter)
+    assert [one.name for one in meter.costs] == ["digest inputs"] * 2
+    assert lines_with_digests(*given, meter, described) == expected
+    assert len(meter.costs) == 2

@@ -11,6 +11,7 @@ from pathlib import Path
 from nearkin.engines.spark.session import Cluster
 from nearkin.engines.spark.stages import Stages, stages_on
 from nearkin.errors import InputError, ParameterError
+from nearkin.manifests.inputs import InputFile
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import WeightedVectors
 from nearkin.runs.files import writing
@@ -106,6 +107,10 @@ class PairCluster:
             self.stages, vectors, way, options.threshold, top=options.top, seed=options.seed, arrays=self.arrays,
             work=self.work,
         )  # fmt: skip
+
+    def described_files(self, side: str) -> Sequence[InputFile]:
+        """Return the files of a side with their digests."""
+        return self.described.sides[side]
 
     def check_unchanged(self) -> None:
         """Compare the bytes of files that the system has seen change since their digests were computed."""
