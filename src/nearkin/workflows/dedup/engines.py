@@ -34,9 +34,6 @@ class DedupFound:
 class DedupEngine(Protocol):
     """Engine of the search."""
 
-    def check(self, sources: Sequence[Source]) -> None:
-        """Refuse, before anything is read, input that this engine cannot read."""
-
     def find(
         self,
         inputs: Sequence[Input],
@@ -45,9 +42,8 @@ class DedupEngine(Protocol):
         work: Path,
         *,
         rules: ReadingRules,
-        described: DescribedInputs,
     ) -> DedupFound:
-        """Find the near-duplicates; see `workflows.dedup.job.find`. ``described`` are the files before reading."""
+        """Find the near-duplicates; see `workflows.dedup.job.find`."""
 
     def memory(self, result: job.Result) -> MemoryUse | None:
         """Return the memory and time of the search, if known."""
@@ -60,9 +56,6 @@ class DedupThreads:
     resources: Resources
     meter: Meter
 
-    def check(self, sources: Sequence[Source]) -> None:
-        """Accept every source."""
-
     def find(
         self,
         inputs: Sequence[Input],
@@ -71,7 +64,6 @@ class DedupThreads:
         work: Path,
         *,
         rules: ReadingRules,
-        described: DescribedInputs,
     ) -> DedupFound:
         """See `DedupEngine`."""
         found = job.find(inputs, others, options, work, rules=rules, resources=self.resources, meter=self.meter)
@@ -84,15 +76,12 @@ class DedupThreads:
 
 @dataclass(frozen=True, slots=True)
 class DedupCluster:
-    """Tasks on a cluster; see `DedupEngine`."""
+    """Tasks on a cluster, which read the described files; see `DedupEngine`."""
 
     cluster: Cluster
+    described: DescribedInputs
     resources: Resources
     meter: Meter
-
-    def check(self, sources: Sequence[Source]) -> None:
-        """Refuse sources that do not have the same content wherever a task reads them."""
-        check_can_be_shared(sources)
 
     def find(
         self,
@@ -102,7 +91,6 @@ class DedupCluster:
         work: Path,
         *,
         rules: ReadingRules,
-        described: DescribedInputs,
     ) -> DedupFound:
         """See `DedupEngine`."""
         from nearkin.engines.spark.stages import stages_on
@@ -112,7 +100,7 @@ class DedupCluster:
             given = inputs, others, options, work, stages
             found = find(
                 *given, rules=rules, resources=self.resources, meter=self.meter,
-                digests=(described.digests["inputs"], described.digests["against"]),
+                digests=(self.described.digests["inputs"], self.described.digests["against"]),
             )  # fmt: skip
             return DedupFound(found, stages.about)
 
@@ -121,10 +109,21 @@ class DedupCluster:
         return None
 
 
-def dedup_engine(engine: Engine, resources: Resources, meter: Meter) -> DedupEngine:
-    """Return the search of an engine."""
+def check_sources(engine: Engine, sources: Sequence[Source]) -> None:
+    """Refuse, before anything is read, input that an engine cannot read.
+
+    Raises
+    ------
+    ParameterError
+        Only this machine can read a source.
+    """
+    engine.choose(local=lambda: None, cluster=lambda _: check_can_be_shared(sources))
+
+
+def dedup_engine(engine: Engine, described: DescribedInputs, resources: Resources, meter: Meter) -> DedupEngine:
+    """Return the search of an engine in files that are described before they are read."""
 
     def on_cluster(chosen: Cluster) -> DedupEngine:
-        return DedupCluster(chosen, resources, meter)
+        return DedupCluster(chosen, described, resources, meter)
 
     return engine.choose(local=lambda: DedupThreads(resources, meter), cluster=on_cluster)

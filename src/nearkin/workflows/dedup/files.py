@@ -20,7 +20,7 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.load_files.vendors import vendor_of
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.by_column import check_by, values_of
-from nearkin.workflows.dedup.engines import DedupEngine, DedupFound, dedup_engine
+from nearkin.workflows.dedup.engines import DedupEngine, DedupFound, check_sources, dedup_engine
 from nearkin.workflows.dedup.inputs import Sourced
 from nearkin.workflows.dedup.kept_corpus import check_can_be_written, write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions
@@ -192,8 +192,7 @@ def dedup_files(
         )
         ending.check(sourced)
         meter = Meter(progress)
-        worker = dedup_engine(engine, resources, meter)
-        worker.check(sourced.sources + sourced.others)
+        check_sources(engine, sourced.sources + sourced.others)
         identity = {**sourced.identity(ending.command, options), "engine": engine.name}
         with directory.claimed(
             identity,
@@ -207,8 +206,9 @@ def dedup_files(
             described = DescribedInputs.of(
                 sourced.sides(), sourced.read_as(), directory, resources=resources, meter=meter
             )
+            worker = dedup_engine(engine, described, resources, meter)
             saved = save_stdin(sourced.sources, asked.stdin, directory.work) if ending.twice else None
-            searched = _find(sourced, saved, directory, options, worker, described)
+            searched = _find(sourced, saved, directory, options, worker)
             result = _with_exceptions_beside(searched.result, sourced)
             sourced.check_unchanged()
             _say_much_shorter(result, options, progress)
@@ -287,7 +287,6 @@ def _find(
     directory: RunDirectory,
     options: DedupOptions,
     engine: DedupEngine,
-    described: DescribedInputs,
 ) -> DedupFound:
     asked = sourced.asked
     with _opened(saved, asked) as stdin:
@@ -297,7 +296,6 @@ def _find(
             inputs, others = sides_apart(inputs, others)
         return engine.find(
             inputs, others if sourced.is_against else None, options, directory.work, rules=asked.rules,
-            described=described,
         )  # fmt: skip
 
 
