@@ -47,15 +47,17 @@ def recall_at_text(recall: float, threshold: float, *, at: str = "") -> str:
 
 
 def first_difference_text(n_differences: int, n_moves: int) -> str:
-    """Say that the difference shown is the first of several; empty if there is only one.
+    """Say that the difference shown is the first of several, or a moved passage; empty if it is the only difference.
 
     Examples
     --------
     >>> first_difference_text(3, 0), first_difference_text(2, 1), first_difference_text(1, 0)
     ('first of 3 differences', 'first of 2 differences and 1 moved passage', '')
+    >>> first_difference_text(0, 1), first_difference_text(0, 2)
+    ('moved passage', 'first of 2 moved passages')
     """
     if n_differences + n_moves <= 1:
-        return ""
+        return "moved passage" if n_moves else ""
     numbers = [counted(n, noun) for n, noun in ((n_differences, "difference"), (n_moves, "moved passage")) if n]
     return f"first of {' and '.join(numbers)}"
 

@@ -198,7 +198,7 @@ def test_the_first_passage_is_the_first_difference(a: str, b: str) -> None:
     assert (found.n_differences, found.n_moves) == (compared.n_changes, compared.n_moves)
 
 
-@given(texts)
+@given(st.one_of(texts, st.lists(st.sampled_from(["\u2764", "\ufe0f", "e\u0301", " ", "a", "."])).map("".join)))
 def test_words_are_counted_as_they_are_found(text: str) -> None:
     words = [found for found in find_tokens(text) if is_word(found.group())]
     assert count_words(text) == len(words)

@@ -133,7 +133,7 @@ def test_words_of_ascii_text_are_found_as_in_any_text(text: str, size: int) -> N
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(words_module, "_PIECE", size)
         tokens, n_words = [found.span() for found in find_tokens(text)], count_words(text)
-        patch.setattr(words_module, "_ascii_patterns", words_module._patterns)
+        patch.setattr(words_module, "_ascii_tokens", words_module._tokens)
         patch.setattr(words_module, "_PIECE", WHOLE)
         assert tokens == [found.span() for found in find_tokens(text)]
         assert n_words == count_words(text)
