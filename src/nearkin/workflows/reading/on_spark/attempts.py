@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from nearkin.engines.spark.layout import Block
+from nearkin.nouns import counted
 from nearkin.workflows.reading.on_spark.notes import Notes
 from nearkin.workflows.reading.on_spark.seen_files import DriverFiles, Seen, other_file
 from nearkin.workflows.reading.on_spark.task_input import TaskInput
@@ -91,7 +92,7 @@ def refuse_other_attempts(blocks: Sequence[Block], tasks: Sequence[Block], drive
         own_files = [sources[i] for i in one.numbers()]
         if _digest(own_sha256[source.path] for source in own_files) != one.digest:
             n_more = len(own_files) - 1
-            name = own_files[0].name + (f", or one of the {n_more:,} files read with it," if n_more else "")
+            name = own_files[0].name + (f", or one of {counted(n_more, 'file')} read with it," if n_more else "")
             raise other_file(name, own_files[0].path, None, "its content differs")
 
 
