@@ -26,7 +26,7 @@ EXTRAS = (
 )
 HEAVY = ("numba", "pyarrow", "numpy", "typer", "rich", *EXTRAS)
 EXAMPLES = Path(__file__).parents[1] / "examples"
-COMPILING = "compiling kernels for this command"
+COMPILING = "compiling kernels that"
 LEASE = "The tenant shall keep the garden in good order and return every key to the owner on the last day of the term"
 DOCUMENTS = [
     {"id": "lease", "text": LEASE},
