@@ -168,11 +168,16 @@ def _is_move(
     start, end = here
     return (
         _WITHIN.search(a.text, start, negations[0].start) is not None
-        or (_before(a.text, start) is not None and _before(a.text, start) == _before(b.text, there[0]))
+        or _is_same(_before(a.text, start), _before(b.text, there[0]))
     ) and (
         _WITHIN.search(a.text, negations[-1].start, end) is not None
-        or (_after(a.text, end) is not None and _after(a.text, end) == _after(b.text, there[1]))
+        or _is_same(_after(a.text, end), _after(b.text, there[1]))
     )
+
+
+def _is_same(one: str | None, other: str | None) -> bool:
+    """Whether two parts of sentences are equal, and neither is too long to tell."""
+    return one is not None and one == other
 
 
 def _before(text: str, place: int) -> str | None:
