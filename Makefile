@@ -19,7 +19,7 @@ SOURCES := $(shell find src -type f -not -name '*.pyc')
 
 say = @printf '\033[1m%s\033[0m\n' '$(1)'
 
-.PHONY: help setup demo test check static kernels tests beside coverage soak licences bounds base browser postgresql java packages bench docs site screenshots format clean clean-all
+.PHONY: help setup demo test check static kernels tests beside coverage soak licences size bounds base browser postgresql java packages bench docs site screenshots format clean clean-all
 
 help:  ## print this list
 	@grep -hE '^[a-z-]+:.*  ## ' Makefile | sed -E 's/^([a-z-]+):.*  ## (.*)/make \1\t\2/' | expand -t 18
@@ -71,6 +71,9 @@ soak: $(READY)  ## run the exhaustive tests before a release (hours)
 
 licences: $(READY)  ## list the licences of all libraries; fail if one is not permissive
 	@$(BIN)/python scripts/licences.py
+
+size:  ## count code by room, imports, tests, words of docs, commands and options
+	@$(PYTHON) scripts/size.py
 
 beside: $(READY)
 	@mkdir -p build
