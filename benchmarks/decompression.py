@@ -14,13 +14,13 @@ import time
 from collections.abc import Callable
 
 import pyarrow as pa
-import zstandard
 
+from nearkin.formats import zstd
 from nearkin.stages.documents.streams import ByteStream
 
 PIECE_BYTES = 1 << 20
 PACKING: dict[str, Callable[[bytes], bytes]] = {
-    "gzip": gzip.compress, "zstd": zstandard.ZstdCompressor(3).compress, "bzip2": bz2.compress, "xz": lzma.compress,
+    "gzip": gzip.compress, "zstd": zstd.compress, "bzip2": bz2.compress, "xz": lzma.compress,
 }  # fmt: skip
 
 

@@ -11,12 +11,12 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-import zstandard
 from sqlalchemy import select
 
 from nearkin.collection import stored_relations
 from nearkin.collection.groups.time_line import group_time_line
 from nearkin.collection.relations import RelatedText
+from nearkin.formats import zstd
 from nearkin.web.screens import representatives
 from places import SomePlace
 from review_client import DOCUMENTS, LEASE, Visit, words_of
@@ -173,9 +173,9 @@ def test_relations_of_an_earlier_version_count_as_not_compared_and_are_no_damage
     pack = stored_relations._packed
 
     def packed_before(one: RelatedText) -> bytes:
-        data = json.loads(zstandard.ZstdDecompressor().decompress(pack(one)))
+        data = json.loads(zstd.decompress(pack(one)))
         del data["comparison"]["one_sided"]
-        return zstandard.ZstdCompressor().compress(json.dumps(data).encode())
+        return zstd.compress(json.dumps(data).encode())
 
     with monkeypatch.context() as earlier:
         earlier.setattr(stored_relations, "_packed", packed_before)

@@ -17,12 +17,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import zstandard
 
 from commands import quick_command
 from functional.conftest import CHOSEN, Ended, nearkin_here, results, run_here
 from golden.in_postgresql import copy_to_postgresql
 from golden.stored_collection import WAVES
+from nearkin.formats import zstd
 from nearkin.workflows.dedup.files import Delivery
 from places import SomePlace
 from prefork import KILL
@@ -209,10 +209,13 @@ def as_arrow(records: list[dict[str, str]]) -> bytes:
     return file.getvalue()
 
 
+WITH_CHECKSUM = {zstd.CompressionParameter.checksum_flag: True}
 FORMATS: dict[str, Callable[[list[dict[str, str]]], bytes]] = {
     "a.jsonl": as_lines,
     "a.jsonl.gz": lambda records: gzip.compress(as_lines(records)),
-    "a.jsonl.zst": lambda records: zstandard.ZstdCompressor(write_checksum=True).compress(as_lines(records)),
+    "a.jsonl.zst": lambda records: zstd.compress(
+        as_lines(records), options={zstd.CompressionParameter.checksum_flag: True}
+    ),
     "a.csv": lambda records: b"id,text\n" + b"".join(f"{one['id']},{one['text']}\n".encode() for one in records),
     "a.parquet": as_parquet,
     "a.arrow": as_arrow,

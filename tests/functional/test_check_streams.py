@@ -17,13 +17,13 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-import zstandard
 
 from commands import command, quick_command
 from functional.conftest import nearkin_here, write_jsonl
 from made_up_prose import Prose
 from nearkin.collection.check_in.results import CheckInMany, CheckOptions
 from nearkin.collection.collection import Collection
+from nearkin.formats import zstd
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.collection.check_stream import StreamColumns, check_stream
 
@@ -391,7 +391,7 @@ def test_a_stream_that_is_stored_creates_the_collection(tmp_path):
 def test_a_compressed_stream_is_refused_with_the_command_that_decompresses_it(matter, tmp_path, name, is_piped):
     packed = {
         "gzip": gzip.compress,
-        "zstd": zstandard.compress,
+        "zstd": zstd.compress,
         "bzip2": bz2.compress,
         "xz": lzma.compress,
     }[name](lines({"id": "a", "text": TEXTS[1]}, {"id": "b", "text": TEXTS[2]}))

@@ -13,12 +13,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import zstandard
 
 import nearkin
 from functional.conftest import Ended, nearkin_here, write_jsonl
 from made_up_prose import Prose
 from nearkin.errors import DocumentError
+from nearkin.formats import zstd
 
 PROSE = Prose(4)
 RECORDS = [{"id": f"d{i}", "text": PROSE.text(60)} for i in range(120)]
@@ -164,7 +164,7 @@ def arrow_of(lines: bytes) -> bytes:
         ("a.jsonl.gz", gzip.compress),
         (
             "a.jsonl.zst",
-            lambda data: b"".join(zstandard.compress(data[i : i + 9000]) for i in range(0, len(data), 9000)),
+            lambda data: b"".join(zstd.compress(data[i : i + 9000]) for i in range(0, len(data), 9000)),
         ),
         ("a.jsonl.bz2", lambda data: b"".join(bz2.compress(data[i : i + 9000]) for i in range(0, len(data), 9000))),
         ("a.jsonl.xz", lzma.compress),
@@ -354,7 +354,7 @@ def test_a_bomb_of_one_line_stays_within_memory(tmp_path: Path) -> None:
     import subprocess
     import sys
 
-    packer = zstandard.ZstdCompressor(level=1).compressobj()
+    packer = zstd.ZstdCompressor(level=1)
     parts = [packer.compress(LINES), packer.compress(b'{"id": "bomb", "text": "')]
     parts += [packer.compress(b"a" * (1 << 20)) for _ in range(640)]
     parts += [packer.compress(b'"}\n'), packer.flush()]
@@ -434,7 +434,7 @@ def test_tables_in_memory_with_such_bytes() -> None:
 # -- formats that are read ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("compress", [None, gzip.compress, lzma.compress, zstandard.compress, bz2.compress])
+@pytest.mark.parametrize("compress", [None, gzip.compress, lzma.compress, zstd.compress, bz2.compress])
 def test_a_document_a_line(compress: Callable[[bytes], bytes] | None, tmp_path: Path) -> None:
     texts = [str(record["text"]) for record in RECORDS[:20]]
     lines = "\n".join([*texts[:10], "", "   ", *texts[10:], texts[4]]).encode() + b"\n"

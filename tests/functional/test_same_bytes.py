@@ -11,9 +11,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import zstandard
 
 from functional.conftest import CHOSEN, TABLES, nearkin, results, run_here, write_jsonl
+from nearkin.formats import zstd
 from nearkin.kernels import choosing
 from nearkin.workflows.dedup import band_search, searching, verifying
 from nearkin.workflows.dedup.files import Delivery
@@ -139,7 +139,7 @@ def as_gzip(folder: Path, records) -> Path:
 def as_zstd(folder: Path, records) -> Path:
     plain = write_jsonl(folder / "plain", records)
     path = folder / "all.jsonl.zst"
-    path.write_bytes(zstandard.compress(plain.read_bytes()))
+    path.write_bytes(zstd.compress(plain.read_bytes()))
     return path
 
 

@@ -14,7 +14,6 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
-import zstandard
 from sqlalchemy import BigInteger, Column, Connection, LargeBinary, MetaData, Table, func, select
 from sqlalchemy.exc import DBAPIError
 
@@ -24,6 +23,7 @@ from nearkin.collection.relations import RELATION_SHINGLES, RelatedText, relate
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.word_sets import some_at_a_time
 from nearkin.errors import CollectionError
+from nearkin.formats import zstd
 from nearkin.nouns import counted
 from nearkin.stages.differences.one_sided import MAX_CHARACTERS, OneSidedText
 from nearkin.stages.differences.relating import (
@@ -260,11 +260,11 @@ def _is_right(row: Any) -> bool:
 
 def _packed(one: RelatedText) -> bytes:
     data = json.dumps(asdict(one), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-    return zstandard.ZstdCompressor().compress(data)
+    return zstd.compress(data)
 
 
 def _unpacked(blob: bytes) -> RelatedText:
-    data = json.loads(zstandard.ZstdDecompressor().decompress(blob).decode("utf-8", "surrogatepass"))
+    data = json.loads(zstd.decompress(blob).decode("utf-8", "surrogatepass"))
     found = data["comparison"]
     judgement, first = found["judgement"], found["first"]
     comparison = MemberComparison(

@@ -10,7 +10,6 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal, get_args
 
 import pyarrow as pa
-import zstandard
 from sqlalchemy import Connection, exists, or_, select
 
 from nearkin.collection.listing.problems import Problem, problems_by_load
@@ -27,6 +26,7 @@ from nearkin.collection.stored.origins import (
 from nearkin.collection.stored.problem_rows import is_about_id_or_size
 from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import ParameterError, is_among
+from nearkin.formats import zstd
 from nearkin.kernels.buffers import strings
 from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.normalisation import Normalisation
@@ -348,10 +348,9 @@ def blank_documents(connection: Connection) -> list[StoredDocument]:
 def _perhaps_blank(connection: Connection, among: Collection[int] | None = None) -> Iterator[tuple[int, str]]:
     """Yield the texts without letters and features, of the given contents, except damaged and erased texts."""
     has_nothing = (contents.c.n_letters == 0) & (contents.c.n_other_letters == 0) & contents.c.signature.is_(None)
-    query = select(contents.c.content, contents.c.n_bytes, contents.c.text).where(has_nothing)
+    query = select(contents.c.content, contents.c.text).where(has_nothing)
     if among is not None:
         query = query.where(contents.c.content.in_(written_out(among)))
-    for content, n_bytes, stored in connection.execute(query):
-        with suppress(zstandard.ZstdError, ValueError, TypeError):
-            text = zstandard.ZstdDecompressor().decompress(stored, max_output_size=max(1, n_bytes)).decode()
-            yield content, text
+    for content, stored in connection.execute(query):
+        with suppress(zstd.ZstdError, ValueError, TypeError):
+            yield content, zstd.decompress(stored).decode()

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import zstandard
 
 from nearkin import _compute as pc
 from nearkin.collection.counting import TextCounting
@@ -17,6 +16,7 @@ from nearkin.collection.loads.known_texts import Known
 from nearkin.collection.stored.origins import OriginValues, of_plain_file, origins_in
 from nearkin.collection.stored.profiles import Profile, profiles_of
 from nearkin.collection.stored.purged import PURGED
+from nearkin.formats import zstd
 from nearkin.nouns import counted
 from nearkin.paths import STDIN
 from nearkin.records import DOCUMENTS_SCHEMA, U64, Bool
@@ -278,7 +278,6 @@ def _contents(
     texts = prepared["text"]
     vectors, signed, indexed = counting.count(texts), counting.sign(texts), counting.index(texts)
     counts = np.ascontiguousarray(vectors.counts, "<u4")
-    compress = zstandard.ZstdCompressor(_LEVEL).compress
     digests = prepared["digest"].to_pylist()
     columns = [
         digests,
@@ -289,7 +288,7 @@ def _contents(
         vectors.is_counted.tolist(),
         [row.tobytes() for row in counts],
         [row.tobytes() if has else None for row, has in zip(signed.packed, signed.has_features)],
-        [compress(text) for text in texts.view(pa.large_binary()).to_pylist()],
+        [zstd.compress(text, _LEVEL) for text in texts.view(pa.large_binary()).to_pylist()],
     ]
     profiles = profiles_of(vectors.counts, vectors.is_counted, indexed.values, indexed.has_value)
     return dict(zip(digests, zip(*columns, strict=True))), dict(zip(digests, profiles, strict=True))

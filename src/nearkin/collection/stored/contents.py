@@ -3,38 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import zstandard
 from sqlalchemy import ColumnElement, Connection, select
 
 from nearkin.collection.counting import SIGNATURE, TextCounting
 from nearkin.collection.stored.purged import purged_contents
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
+from nearkin.formats import zstd
 from nearkin.kernels.buffers import strings
-from nearkin.nouns import counted
 from nearkin.records import U8, U32
 from nearkin.store.bulk import in_slices
 from nearkin.store.damage import damaged_collection
 from nearkin.store.schema import contents, documents
 
 _NOT_STORED = -1
-_MAX_OF_A_BYTE = 1 << 17
-"""Maximum number of bytes that one compressed byte stands for: Zstandard needs three or more for a block of 128 KiB."""
-
-
-class _OfThread(threading.local):
-    """A decompressor per thread: it is not thread-safe, and creating one takes longer than unpacking a page of text."""
-
-    def __init__(self) -> None:
-        self.decompressor = zstandard.ZstdDecompressor()
-
-
-_OWN = _OfThread()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,7 +238,7 @@ def content_of(connection: Connection, counting: TextCounting, text: str) -> Con
     )
 
 
-def text_of(number: int, stored: object, digest: object) -> str:
+def text_of(number: int, stored: Any, digest: object) -> str:
     """Return a text unchanged.
 
     Raises
@@ -266,13 +252,13 @@ def text_of(number: int, stored: object, digest: object) -> str:
     return text
 
 
-def _text(stored: object, digest: object) -> tuple[str | None, str]:
+def _text(stored: Any, digest: object) -> tuple[str | None, str]:
     """Return a text; or None, and the reason why it cannot be read."""
     try:
-        data = _unpacked(stored)
+        data = zstd.decompress(stored)
         if hashlib.sha256(data).digest() == digest:
             return data.decode("utf-8"), ""
-    except (zstandard.ZstdError, TypeError, ValueError, MemoryError):
+    except (zstd.ZstdError, TypeError, ValueError, MemoryError):
         return None, "it cannot be unpacked"
     return None, "its SHA-256 does not match"
 
@@ -288,18 +274,9 @@ def _damaged(text: str, reason: str) -> str:
     )
 
 
-def digest_of(stored: object) -> bytes | None:
+def digest_of(stored: Any) -> bytes | None:
     """Return the SHA-256 of a stored text; None if it cannot be unpacked."""
     try:
-        return hashlib.sha256(_unpacked(stored)).digest()
-    except (zstandard.ZstdError, TypeError, ValueError, MemoryError):
+        return hashlib.sha256(zstd.decompress(stored)).digest()
+    except (zstd.ZstdError, TypeError, ValueError, MemoryError):
         return None
-
-
-def _unpacked(stored: Any) -> bytes:
-    """Unpack the bytes of a text; the frame itself says how many there are."""
-    size = zstandard.frame_content_size(stored)
-    if size > _MAX_OF_A_BYTE * len(stored) + _MAX_OF_A_BYTE:
-        reason = f"{counted(size, 'byte')} cannot have been packed into {len(stored):,}"
-        raise zstandard.ZstdError(reason)  # before memory for them is allocated
-    return _OWN.decompressor.decompress(stored)

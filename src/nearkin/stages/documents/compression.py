@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, Protocol
 
-import zstandard
+from nearkin.formats import zstd
 
 Compression = Literal["none", "gzip", "zstd", "bzip2", "xz"]
 COMPRESSION_OF_SUFFIX: dict[str, Compression] = {
@@ -27,10 +27,7 @@ _BZIP2_MAGIC = re.compile(rb"BZh[1-9](?:1AY&|\x17rE8)")
 _XZ_MAGIC = b"\xfd7zXZ\0"
 MAGIC_BYTES = 8
 READ_BYTES = 1 << 18
-# A zstd block of 4 bytes can expand to 128 KiB, and the decoder returns everything that a piece expands to: a piece of
-# 1 KiB expands to at most 32 MiB. Larger pieces are no faster.
-_ZSTD_PIECE_BYTES = 1 << 10
-_ZSTD_WINDOW_BYTES = 1 << 31
+_ZSTD_WINDOW_LOG = 31
 _XZ_MEMORY_BYTES = 256 << 20
 """Memory limit for decompressing xz: xz -9 needs 65 MiB; a file may request 4 GiB."""
 
@@ -111,18 +108,13 @@ def _step_gzip(decoder: Any, packed: memoryview, n_bytes: int) -> tuple[bytes, m
     return piece, memoryview(b"" if decoder.eof else decoder.unconsumed_tail)
 
 
-def _step_zstd(decoder: Any, packed: memoryview, n_bytes: int) -> tuple[bytes, memoryview]:
-    return decoder.decompress(packed[:_ZSTD_PIECE_BYTES]), packed[_ZSTD_PIECE_BYTES:]
-
-
 def _step_blocks(decoder: Any, packed: memoryview, n_bytes: int) -> tuple[bytes, memoryview]:
     """Decompress; the decoder keeps input that it has not processed yet."""
     return decoder.decompress(packed, n_bytes), memoryview(b"")
 
 
-def _new_zstd() -> Any:
-    # not stream_reader, which accepts truncated files
-    return zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW_BYTES).decompressobj()
+def _new_zstd() -> zstd.ZstdDecompressor:
+    return zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW_LOG})
 
 
 def _new_xz() -> lzma.LZMADecompressor:
@@ -131,7 +123,7 @@ def _new_xz() -> lzma.LZMADecompressor:
 
 _FRAMES: dict[Compression, _Frames] = {
     "gzip": _Frames(partial(zlib.decompressobj, wbits=31), _step_gzip),
-    "zstd": _Frames(_new_zstd, _step_zstd, is_padded=False),
+    "zstd": _Frames(_new_zstd, _step_blocks, is_padded=False),
     "bzip2": _Frames(bz2.BZ2Decompressor, _step_blocks),
     "xz": _Frames(_new_xz, _step_blocks),
 }
@@ -166,7 +158,7 @@ def _unframed(pull: Pull, compression: Compression) -> Pull:
                 decoder = frames.new()
             try:
                 piece, packed = frames.step(decoder, packed, n_bytes)
-            except (OSError, lzma.LZMAError, MemoryError, zlib.error, zstandard.ZstdError) as error:
+            except (OSError, lzma.LZMAError, MemoryError, zlib.error, zstd.ZstdError) as error:
                 raise StreamFault(_why(compression, error)) from error
             if decoder.eof:
                 packed = memoryview(decoder.unused_data + bytes(packed)) if decoder.unused_data else packed

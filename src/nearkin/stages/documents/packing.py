@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, cast
 
-import zstandard
-
+from nearkin.formats import zstd
 from nearkin.stages.documents.streams import Compression
 
 _GZIP_LEVEL = 6
@@ -24,7 +23,7 @@ def packed(file: IO[bytes], compression: Compression) -> Iterator[IO[bytes]]:
         with gzip.GzipFile(filename="", mode="wb", compresslevel=_GZIP_LEVEL, fileobj=file, mtime=0) as packer:
             yield cast(IO[bytes], packer)
     elif compression == "zstd":
-        with zstandard.ZstdCompressor().stream_writer(file, closefd=False) as writer:
+        with zstd.ZstdFile(file, "w") as writer:
             yield cast(IO[bytes], writer)
     elif compression == "bzip2":
         with bz2.BZ2File(file, "wb") as archive:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
-import zstandard
 from sqlalchemy import ColumnElement, Connection, exists, select
 
 from nearkin.collection.stored.document_rows import document_rows, refuse_changed_documents
@@ -28,6 +27,7 @@ from nearkin.collection.stored.origins import (
     with_origins,
 )
 from nearkin.errors import CollectionError, SourceError
+from nearkin.formats import zstd
 from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import agreeing, counted
 from nearkin.records import DOCUMENTS_SCHEMA, I64, ORIGIN_TYPE
@@ -163,7 +163,7 @@ class CollectionDocuments:
 
     def _batch(self, connection: Connection, some: slice) -> pa.RecordBatch:
         rows = self.rows[some].tolist()
-        columns = documents.c.row, documents.c.doc_id, contents.c.n_bytes, contents.c.digest, contents.c.text
+        columns = documents.c.row, documents.c.doc_id, contents.c.digest, contents.c.text
         joined = documents.outerjoin(contents, documents.c.content == contents.c.content)
         query = select(*columns).select_from(joined).where(documents.c.row.in_(rows)).order_by(documents.c.row)
         found = connection.execute(query).all()
@@ -174,8 +174,7 @@ class CollectionDocuments:
                 f"{counted(n_gone, 'document')} of {self.place} {agreeing(n_gone, 'is', 'are')} missing from its "
                 f"store. Run nearkin fsck {self.place.in_commands}, and restore the database from a backup."
             )
-        decompressor = zstandard.ZstdDecompressor()
-        texts = [_text(decompressor, n_bytes, digest, text) for _, _, n_bytes, digest, text in found]
+        texts = [_text(digest, text) for _, _, digest, text in found]
         problem = f"its stored text is damaged: run nearkin fsck {self.place.in_commands}"
         known = origins_of(connection, rows)
         parents, origins = _origin_columns([known.get(row) for row in rows])
@@ -240,12 +239,12 @@ def _opened(place: Place, is_read_only: bool) -> Store:
     return Store.open(place, access=Access(is_read_only=is_read_only))
 
 
-def _text(decompressor: zstandard.ZstdDecompressor, n_bytes: int, digest: bytes, stored: bytes) -> bytes | None:
+def _text(digest: bytes, stored: bytes) -> bytes | None:
     """Return a text in UTF-8; None if the stored text is missing or damaged."""
     try:
-        data = decompressor.decompress(stored, max_output_size=max(1, int(n_bytes)))
+        data = zstd.decompress(stored)
         return data if hashlib.sha256(data).digest() == digest else None
-    except (zstandard.ZstdError, TypeError, ValueError, MemoryError):
+    except (zstd.ZstdError, TypeError, ValueError, MemoryError):
         return None
 
 

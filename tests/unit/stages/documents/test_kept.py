@@ -11,12 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from made_up_prose import Prose
 from nearkin.errors import OutputError, SourceError
+from nearkin.formats import zstd
 from nearkin.stages.documents import kept, kept_parts
 from nearkin.stages.documents.kept import Mask, write_kept
 from nearkin.stages.documents.reader import read_batches
@@ -24,10 +24,10 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source, resolve_sources
 
 shared_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-PACK: dict[str, Callable[[bytes], bytes]] = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.compress}
+PACK: dict[str, Callable[[bytes], bytes]] = {"": bytes, ".gz": gzip.compress, ".zst": zstd.compress}
 UNPACK: dict[str, Callable[[bytes], bytes]] = {
     "": bytes, ".gz": gzip.decompress,
-    ".zst": lambda data: zstandard.ZstdDecompressor().decompressobj().decompress(data)
+    ".zst": zstd.decompress
 }  # fmt: skip
 
 

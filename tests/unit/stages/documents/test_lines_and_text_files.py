@@ -5,11 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import zstandard
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from nearkin.errors import ParameterError, SourceError
+from nearkin.formats import zstd
 from nearkin.stages.documents.encodings import looks_like_utf16
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sources import Source
@@ -61,7 +61,7 @@ def test_bad_lines_are_rows_of_their_own(read: Read) -> None:
 @shared_folder
 @given(st.text(max_size=200), st.sampled_from(["none", "gzip", "zstd"]))
 def test_a_text_file_is_one_document_byte_for_byte(read: Read, text: str, compression: str) -> None:
-    pack = {"none": bytes, "gzip": gzip.compress, "zstd": zstandard.compress}[compression]
+    pack = {"none": bytes, "gzip": gzip.compress, "zstd": zstd.compress}[compression]
     data = text.encode()
     assume(looks_like_utf16(data) is None)
     rows = read(pack(data), "file", compression=compression)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import zstandard
 
 from nearkin.errors import SourceError, TruncatedInputError
+from nearkin.formats import zstd
 from nearkin.stages.documents.damage import problem_of
 from nearkin.stages.documents.kept import write_kept
 from nearkin.stages.documents.sources import Source, resolve_sources
@@ -37,7 +37,7 @@ TOLD = (
     "input: 7 pages: 2 articles read; omitted: 1 redirects, 1 disambiguation pages, 2 stubs (fewer than 50 words of "
     "text, or marked as a stub), 1 of other namespaces"
 )
-PACKERS = {"none": bytes, "gzip": gzip.compress, "zstd": zstandard.compress, "bzip2": bz2.compress}
+PACKERS = {"none": bytes, "gzip": gzip.compress, "zstd": zstd.compress, "bzip2": bz2.compress}
 
 
 def test_articles_are_documents_and_the_rest_is_counted(read: Read) -> None:
