@@ -396,7 +396,7 @@ class MissingExtraError(NearkinError, ImportError):
 
 
 class CollectionError(NearkinError):
-    """A collection cannot be used: missing, damaged, from a newer Nearkin, or its database does not answer."""
+    """A collection cannot be used: missing, damaged, of another format, or its database does not answer."""
 
     exit_code = 7
 

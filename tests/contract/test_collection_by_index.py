@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from golden.stored_collection import WAVES
 from made_up_prose import Prose
-from nearkin.collection.collection import Collection
-from nearkin.collection.stored import filling
 from nearkin.collection.stored.profiles import COLUMNS
-from nearkin.errors import CollectionBusyError, FingerprintError, ParameterError
-from nearkin.runs.progress import Silent
+from nearkin.errors import FingerprintError, ParameterError
 from nearkin.stages.features.letters import LetterCounts
 from nearkin.stages.signatures.similarity_index import SimilarityIndex, interval
-from nearkin.store.place import Place
-from nearkin.store.schema import LETTERS, VERSION
-from nearkin.store.store import Store
+from nearkin.store.schema import LETTERS
 from places import SomePlace
 
 INDEX = SimilarityIndex.parse("1B:k=3")
@@ -184,63 +177,3 @@ def test_a_tolerance_that_is_none_is_refused(collection, tolerance):
 def test_numbers_of_two_methods_are_refused(collection):
     with pytest.raises(ParameterError, match="takes 'tolerance', not 'gamma'"):
         collection.similar("f0", measure="si", gamma=0.1)
-
-
-# -- a collection of an older schema ----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def old(tmp_path) -> Path:
-    shutil.copytree(WAVES / "schema-2" / "stored", tmp_path / "old")
-    return tmp_path / "old"
-
-
-def test_an_old_collection_is_filled_when_it_is_opened(old):
-    with Collection.open(old, similarity_index="1A:k=3") as collection:
-        info = collection.info()
-        assert (info.similarity_index, info.schema) == ("1A:k=3,w=100", VERSION)
-        assert info.n_indexed > 5
-        assert collection.fsck().mended_texts == 0
-        assert collection.similar("d00", measure="si").is_answered
-        collection.add([("late", Prose(2).text(80))])
-    with Collection.open(old) as collection:
-        assert collection.info().similarity_index == "1A:k=3,w=100"
-
-
-def test_a_filling_that_fails_is_done_by_the_next(old, monkeypatch):
-    def fail(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(filling, "profiles_of_stored", fail)
-        with pytest.raises(KeyboardInterrupt):
-            Collection.open(old)
-    with Collection.open(old) as collection:
-        assert collection.fsck().mended_texts == 0
-
-
-def test_two_who_fill_at_the_same_time_do_not_disagree(old):
-    with Store.open(Place.parse(old)) as store:  # it saw that nothing is filled
-        with Collection.open(old, similarity_index="1A:k=3"):
-            pass
-        filling.fill(store, SimilarityIndex(), Silent())
-        assert store.facts["index"] == "1A:k=3,w=100"
-
-
-def test_filling_waits_for_nobody_for_ever(old):
-    with Store.open(Place.parse(old)) as store, store.writing(), pytest.raises(CollectionBusyError):
-        Collection.open(old)
-
-
-def test_a_damaged_text_does_not_stop_the_filling(old):
-    import sqlite3
-
-    with sqlite3.connect(old / "nearkin.sqlite") as connection:
-        connection.execute("UPDATE contents SET text = x'00' WHERE content = 0")
-    with Collection.open(old, similarity_index="1A:k=3") as collection:
-        assert collection.fsck().damaged_documents
-        with sqlite3.connect(old / "nearkin.sqlite") as connection:
-            rows = connection.execute("SELECT similarity_index, length FROM profiles WHERE content < 2").fetchall()
-    assert rows[0][0] is None
-    assert rows[0][1] > 0
-    assert None not in rows[1]

@@ -18,7 +18,6 @@ from contract.damaged_collections import (
     TEXTS,
     damage_text,
     faults,
-    fill,
     filled,
     is_silent,
     readable,
@@ -295,95 +294,11 @@ def test_an_index_of_sqlite_that_lacks_rows_is_made_again(tmp_path) -> None:
         assert len(readable(collection)) == len(TEXTS) - 1
 
 
-# -- collections of older versions -------------------------------------------------------------------------------------
-
-
-def as_version_3(place) -> None:
-    """Take away what schemas 6, 5 and 4 brought."""
-    later = *schema.OF_5, *schema.OF_6
-    tables = [table for table in schema.metadata.sorted_tables if "checksum" in table.c and table.name != "seals"]
-    tables = [table.name for table in tables if table not in later]
-    sql(
-        place,
-        *(f"DROP TABLE {table.name}" for table in reversed(later)),
-        *(f"ALTER TABLE {name} DROP COLUMN checksum" for name in tables),
-        "DROP TABLE seals",
-        "UPDATE facts SET value = '3' WHERE name = 'schema'",
-        "DELETE FROM facts WHERE name IN ('check_keys_lost', 'sealed_since')",
-    )
-
-
-def test_a_collection_of_an_older_version_is_covered_from_when_it_is_opened(place) -> None:
-    fill(place, has_decisions=False)
-    as_version_3(place)
-    sql(place, "DELETE FROM documents WHERE doc_id = 'd'")
-    with place.open(create=False) as collection:
-        told = collection.fsck()
-        assert is_silent(told)  # what was lost before cannot be known
-        assert told.sealed_since is not None
-        assert told.sealed_since[:10] >= "2025"
-        assert collection.info().schema == schema.VERSION
-        assert collection.groups(gamma=0.2).changes == ()
-        assert collection.add([("d", "No.")]).n_new == 1
-        assert is_silent(collection.fsck())
-    sql(place, "DELETE FROM documents WHERE doc_id = 'd'")
-    assert "1 of 1 row missing" in faults(place)
-
-
-def test_a_collection_of_version_4_gets_a_log(place) -> None:
-    fill(place, has_decisions=False)
-    with place.open() as collection, collection.opened.store.writing() as connection:
-        for table in reversed((*schema.OF_5, *schema.OF_6)):
-            table.drop(connection)
-            connection.execute(schema.seals.delete().where(schema.seals.c.part == table.name))
-        collection.opened.store.write_facts(connection, {"schema": "4"})
-    with place.open(create=False) as collection:
-        assert collection.info().schema == schema.VERSION
-        assert is_silent(collection.fsck())
-        assert collection.tag(["a", "b"], "hot").number == 1
-        assert collection.undo(1).number == 2
-        assert is_silent(collection.fsck())
-
-
-def test_a_collection_of_version_5_gets_origins(place) -> None:
-    fill(place, has_decisions=False)
-    with place.open() as collection, collection.opened.store.writing() as connection:
-        schema.origins.drop(connection)
-        connection.execute(schema.seals.delete().where(schema.seals.c.part == "origins"))
-        collection.opened.store.write_facts(connection, {"schema": "5"})
-    with place.open(create=False) as collection:
-        assert collection.info().schema == schema.VERSION
-        assert is_silent(collection.fsck())
-
-
-def indexes_of_origins(place) -> set[str]:
-    query = "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'origins'"
-    if place.server is not None:
-        query = f"SELECT indexname FROM pg_indexes WHERE schemaname = '{place.schema}' AND tablename = 'origins'"
-    return set(place.sql(query).split())
-
-
-def test_an_index_that_was_added_later_is_made_by_the_next_load(place) -> None:
-    fill(place, has_decisions=False)
-    index = schema.ORIGINS_OF_PARENT.name
-    assert index in indexes_of_origins(place)
-    sql(place, f"DROP INDEX {index}")
-    with place.open(create=False) as collection:
-        assert index not in indexes_of_origins(place)
-        collection.add([("later", "a text that comes later")], wave="later")
-        assert index in indexes_of_origins(place)
-        assert is_silent(collection.fsck())
-
-
-@pytest.mark.parametrize("version", ["1", "3", "4", "5", "7", "x", ""])
-def test_another_version_of_the_schema_is_not_believed(place, version) -> None:
-    """Nothing is migrated because of a byte that was changed."""
+@pytest.mark.parametrize("version", ["6", "2", "x"])
+def test_a_collection_of_another_format_is_refused(place, version) -> None:
     filled(place)
     sql(place, f"UPDATE facts SET value = '{version}' WHERE name = 'schema'")
-    if version == "":
-        with pytest.raises(CollectionError, match="damaged"):
-            place.open(create=False)
-        return
-    with place.open(create=False) as collection:
-        assert len(readable(collection)) == len(TEXTS) - 1
-        assert collection.fsck().mended_rows == ("the setting 'schema' of the collection",)
+    for create in (False, True):
+        with pytest.raises(CollectionError, match=f"format '{version}'") as caught:
+            place.open(create=create)
+        assert caught.value.exit_code == 7

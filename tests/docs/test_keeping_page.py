@@ -1,4 +1,4 @@
-"""Backup, restore, rights and upgrade of PostgreSQL, run as the page shows them on a real server.
+"""Backup, restore, and rights of PostgreSQL, run as the page shows them on a real server.
 
 The commands and examples of the page about a directory are run with those of all pages.
 """
@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import sqlite3
 import subprocess
 from pathlib import Path
 
@@ -64,7 +62,7 @@ def kept(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Database:
     (database.folder / "in.jsonl").write_text(lines(TEXTS))
     added = database.run("owner", "add", str(database.folder / "in.jsonl"), "--wave", "march")
     assert added.code == 0, added.err
-    dump, restore, first_use, _ = [block.text for block in blocks(PAGE, "sh")]
+    dump, restore, first_use = [block.text for block in blocks(PAGE, "sh")]
     database.shell(first_use)
     for block in blocks(PAGE, "sql"):
         server.sql(block.text, "matters")
@@ -80,7 +78,7 @@ def lines(texts: dict[str, str]) -> str:
 def test_the_page_has_no_other_blocks() -> None:
     """Every block of the page is run: here, or with those of all pages."""
     assert {block.language for block in blocks(PAGE)} == {"console", "python", "sh", "sql"}
-    assert (len(blocks(PAGE, "sh")), len(blocks(PAGE, "sql"))) == (4, 4)
+    assert (len(blocks(PAGE, "sh")), len(blocks(PAGE, "sql"))) == (3, 4)
 
 
 def questions(folder: Path) -> list[list[str]]:
@@ -173,10 +171,6 @@ def test_who_may_change_what(kept: Database) -> None:
     assert refused(changed(kept, "loader", OWNED))
     assert state(kept) == loaded
 
-    upgrade = blocks(PAGE, "sh")[-1].text
-    assert "undamaged" in kept.shell(upgrade)
-    assert state(kept) == loaded
-
 
 def test_relations_that_may_not_be_stored_are_computed(kept: Database) -> None:
     found = []
@@ -209,22 +203,6 @@ def test_tables_that_the_owner_makes_later_are_covered(kept: Database) -> None:
         for one in (("eve", "SELECT"), ("bo", "INSERT"), ("eve", "INSERT"))
     ] == ["t", "t", "f"]
     kept.server.sql("DROP TABLE nearkin.later", "matters")
-
-
-def test_an_older_collection_is_upgraded_by_the_first_command_that_may_write(tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "tests/golden/collections/schema-4/stored", tmp_path / "matter")
-    with (
-        sqlite3.connect(tmp_path / "matter/nearkin.sqlite") as connection,
-        sqlite3.connect(tmp_path / "kept") as backup,
-    ):
-        connection.backup(backup)
-    early = nearkin_here("info", tmp_path / "matter", "--read-only")
-    assert (early.code, "older schema" in early.err) == (7, True)
-    assert nearkin_here("info", tmp_path / "matter").code == 0
-    assert nearkin_here("info", tmp_path / "matter", "--read-only").code == 0
-    (tmp_path / "restored").mkdir()
-    shutil.copy(tmp_path / "kept", tmp_path / "restored/nearkin.sqlite")
-    assert "undamaged" in nearkin_here("fsck", tmp_path / "restored").out
 
 
 def test_what_a_loader_and_a_reviewer_can_repair(kept: Database) -> None:

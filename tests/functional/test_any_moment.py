@@ -9,7 +9,6 @@ import gzip
 import io
 import json
 import random
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -20,11 +19,9 @@ import pytest
 
 from commands import quick_command
 from functional.conftest import CHOSEN, Ended, nearkin_here, results, run_here
-from golden.in_postgresql import copy_to_postgresql
-from golden.stored_collection import WAVES
+from golden.collection import DOCUMENTS
 from nearkin.formats import zstd
 from nearkin.workflows.dedup.files import Delivery
-from places import SomePlace
 from prefork import KILL
 
 PARTS = [
@@ -118,9 +115,10 @@ DECIDING: list[tuple[str, tuple[str, ...], int]] = [
 
 @pytest.mark.parametrize("seed", seeds(1, 100))
 def test_decisions_that_are_killed_again_and_again(seed, place, tmp_path):
-    """On a collection of the schema before, so that migration is killed too: each is there as a whole or not at all."""
+    """Each is there as a whole or not at all."""
     chance, cache = random.Random(seed), ("--cache", place.cache)
-    copy_to(place, WAVES / "schema-4" / "stored")
+    with place.open() as collection:
+        collection.add([(f"d{i:02d}", text) for i, text in enumerate(DOCUMENTS)])
     (tmp_path / "more.jsonl").write_text("".join(json.dumps(one) + "\n" for one in PARTS[0]))
     for done, (kind, typed, _) in enumerate(DECIDING):
         command = "decide" if typed[0].startswith("--") else kind
@@ -147,38 +145,6 @@ def test_decisions_that_are_killed_again_and_again(seed, place, tmp_path):
         of = {one["doc_id"]: one["group"] for one in groups}
         assert of.get("d00", -1) != of.get("d02", -2)
         assert not collection.has_document("d03")
-
-
-@pytest.mark.parametrize("seed", seeds(1, 50))
-@pytest.mark.parametrize("version", [1, 3])
-def test_a_migration_and_groups_that_are_killed_again_and_again(version, seed, place):
-    """From an earlier schema, in both databases: in the end the groups are those of a collection nobody touched."""
-    chance, stored = random.Random(f"{seed} {version}"), WAVES / f"schema-{version}" / "stored"
-    places = place, place.another()
-    for one in places:
-        copy_to(one, stored)
-    with places[1].open(create=False) as untouched:
-        expected = untouched.groups(threshold=0.3)
-    arguments = ("groups", place.address, "--threshold", "0.3", "--cache", place.cache, "-q")
-    for _ in range(2):
-        killed_after(chance.uniform(0.05, 0.5), *arguments)
-    ended = nearkin_here(*arguments)
-    assert ended.code == 0, ended.err
-    with place.open(create=False) as collection:
-        assert collection.fsck().is_whole
-        found = collection.groups(threshold=0.3)
-        assert not found.changes
-        assert found.groups == expected.groups
-        columns = ["group", "doc_id", "is_principal", "jaccard"]
-        assert found.members.select(columns).equals(expected.members.select(columns))
-
-
-def copy_to(place: SomePlace, stored: Path) -> None:
-    """Put a stored collection of an earlier version at a place."""
-    if place.server is None:
-        shutil.copytree(stored, place.address)
-    else:
-        copy_to_postgresql(stored, place)
 
 
 def tags_after(n_activities: int) -> set[tuple[str, str]]:

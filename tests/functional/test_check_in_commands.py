@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -296,12 +295,6 @@ def test_standard_input_needs_a_name_to_be_stored(repository):
     ended = check(repository, "-", "--store")
     assert ended.code == 2
     assert "--id" in ended.err
-
-
-def test_a_collection_of_an_older_schema_is_brought_up_to_date_first(tmp_path):
-    stored = Path(__file__).parents[1] / "golden/collections/schema-2/stored"
-    shutil.copytree(stored, tmp_path / "old")
-    assert check(tmp_path / "old", written(tmp_path, MORE)).code == 0
 
 
 def test_what_cannot_be_checked(repository, tmp_path):

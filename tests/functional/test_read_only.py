@@ -154,10 +154,6 @@ def test_options_and_places_that_do_not_fit(matter, tmp_path):
     ended = nearkin_here("check", matter, matter.parent / "draft.txt", "--store", "--read-only")
     assert (ended.code, "--read-only stores nothing" in ended.err) == (2, True)
     assert nearkin_here("info", tmp_path / "nowhere", "--read-only").code == 7
-    old = tmp_path / "old"
-    shutil.copytree(Path(__file__).parents[1] / "golden/collections/schema-2/stored", old)
-    ended = nearkin_here("info", old, "--read-only")
-    assert (ended.code, "Open it once without --read-only" in ended.err) == (7, True)
 
 
 def test_families_copies_and_dedup_change_nothing(matter, tmp_path):

@@ -1,11 +1,12 @@
 """A small collection as this version stores it, and what it answers; ``golden.py`` says when to write a new folder.
 
-In ``tests``: ``python -m golden.stored_collection schema-3`` writes a collection of today's schema.
+In ``tests``: ``python -m golden.stored_collection schema-1`` writes a collection of today's schema.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -54,8 +55,7 @@ def answers(collection: nearkin.Collection) -> dict[str, Any]:
         told[f"{doc_id} by index"] = collection.similar(doc_id, measure="si").to_dict() | {"elapsed_s": ""}
     told["old"] = collection.text("d00", version=1)
     told["tags"] = [(one["doc_id"], one["field"], one["value"]) for one in collection.tags().documents.to_pylist()]
-    # removals have an entry since version 5, and the collections that were stored before have none
-    told["log"] = [one.to_dict() | {"at": ""} for one in collection.log() if one.kind != "remove"]
+    told["log"] = [one.to_dict() | {"at": ""} for one in collection.log()]
     told["info"] = asdict(collection.info()) | {"place": "", "waves": "", "schema": "", "n_segments": ""}
     return json.loads(json.dumps(told))
 
@@ -65,7 +65,4 @@ if __name__ == "__main__":
     with nearkin.Collection.open(folder / "stored", create=True) as made:
         fill(made)
         (folder / "answers.json").write_text(json.dumps(answers(made), indent=1, ensure_ascii=False) + "\n", "utf-8")
-    (folder / "stored" / "segments").rename(folder / "stored" / "segments.gone")
-    import shutil
-
-    shutil.rmtree(folder / "stored" / "segments.gone")
+    shutil.rmtree(folder / "stored" / "segments")

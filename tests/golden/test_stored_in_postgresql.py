@@ -1,32 +1,25 @@
-"""Collections of earlier schemas in PostgreSQL are brought up to date, and answer as those in SQLite did."""
+"""The stored collection, copied to PostgreSQL, answers as in SQLite and has the tables of a new one."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-import pytest
-
 import postgresql
 from golden.in_postgresql import copy_to_postgresql
-from golden.stored_collection import WAVES, answers
-from golden.test_stored_collection import as_recorded
-from nearkin.store import schema
+from golden.stored_collection import answers
+from golden.test_stored_collection import STORED, as_recorded
 from places import SomePlace
 
-STORED = sorted(WAVES.iterdir())
 
-
-@pytest.mark.parametrize("folder", STORED, ids=lambda path: path.name)
-def test_a_stored_collection_answers_as_it_did(folder: Path, tmp_path: Path, server: postgresql.Server) -> None:
+def test_a_stored_collection_answers_as_it_did(tmp_path: Path, server: postgresql.Server) -> None:
     place = SomePlace.new(tmp_path, server)
-    copy_to_postgresql(folder / "stored", place)
+    copy_to_postgresql(STORED / "stored", place)
     with place.open(create=False) as collection:
-        recorded = json.loads((folder / "answers.json").read_text("utf-8"))
+        recorded = json.loads((STORED / "answers.json").read_text("utf-8"))
         assert as_recorded(answers(collection), recorded) == recorded
         verified = collection.fsck()
         assert (verified.is_whole, verified.mended_texts) == (True, 0)
-        assert collection.info().schema == schema.VERSION
         assert collection.groups(gamma=0.3).groups
         collection.add([("late", "A document that came much later than all of the others did.")], wave="late")
         assert collection.check(collection.text("late")).verdict == "exact"

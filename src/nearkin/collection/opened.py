@@ -13,7 +13,6 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.counting import DEFAULT_ALPHABET, TextCounting
 from nearkin.collection.matching.by_index import check_index, chosen
-from nearkin.collection.stored.filling import fill
 from nearkin.errors import CollectionError, FingerprintError, NearkinError, ParameterError
 from nearkin.message_pieces import AdviceKind, NamedParameter
 from nearkin.paths import path_of
@@ -94,7 +93,6 @@ class OpenedCollection:
         progress = Silent() if progress is None else progress
         store = Store.open(place, facts, create=create, access=access)
         try:
-            fill(store, index, progress)
             opened = cls(store, own_cache, progress)
             own = opened.counting.letters.alphabet
             if alphabet is not None and alphabet != own:
@@ -143,16 +141,7 @@ class OpenedCollection:
         from nearkin.store.server_settings import usual_cache
 
         collection = self.store.facts["collection"]
-        unnamed = (self._cache or usual_cache()) / collection
-        named = unnamed.with_name(self.place.name_outside(collection))
-        if self.store.access.is_read_only:
-            return unnamed if unnamed.is_dir() and not named.exists() else named
-        for old in (unnamed, *unnamed.parent.glob(f"{unnamed.name}.*")):  # made by an earlier version
-            new = named.with_name(named.name + old.name.removeprefix(unnamed.name))
-            if old.exists() and not new.exists():
-                with contextlib.suppress(OSError):
-                    old.rename(new)
-        return named
+        return (self._cache or usual_cache()) / self.place.name_outside(collection)
 
     def file_beside_index(self, name: str) -> Path:
         """Return the path of a caller's own file for this collection.

@@ -14,8 +14,7 @@ from nearkin.store import schema
 
 CHECKED: tuple[Table, ...] = (
     *(schema.facts, schema.waves, schema.loads, schema.documents, schema.problems),
-    *schema.OF_5,
-    *schema.OF_6,
+    *(schema.activity, schema.changes, schema.tags, schema.decisions, schema.purges, schema.origins),
 )
 """Tables whose rows are checked one by one; `schema.groupings` is checked together with its groups and members."""
 NOT_COVERED = {"checksum", "is_current"}

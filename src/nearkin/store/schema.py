@@ -26,8 +26,8 @@ from sqlalchemy import (
     event,
 )
 
-VERSION = 6
-"""Version of the schema; `migrations` leads to it from any lower one."""
+VERSION = 1
+"""Version of the schema; a store of another one is refused."""
 
 metadata = MetaData()
 
@@ -114,8 +114,6 @@ problems = Table(
 )
 """Documents of a load that could not be read, or got another id."""
 
-# -- since version 2 ---------------------------------------------------------------------------------------------------
-
 groupings = Table(
     "groupings",
     metadata,
@@ -143,8 +141,6 @@ members = Table(
     Column("group_number", BigInteger, nullable=False),
 )
 Index("members_of_group", members.c.grouping, members.c.group_number)
-
-# -- since version 3 ---------------------------------------------------------------------------------------------------
 
 LETTERS = ("e", "t", "a", "o", "i", "n", "s", "r")
 """Letters whose counts a profile stores."""
@@ -205,11 +201,6 @@ profiles.add_is_dependent_on(documents)  # through the view
 event.listen(profiles, "after_create", DDL(CHECK_KEYS_OF_SQLITE).execute_if(dialect="sqlite"))  # type: ignore[no-untyped-call]
 event.listen(profiles, "after_create", DDL(CHECK_KEYS).execute_if(dialect="postgresql"))  # type: ignore[no-untyped-call]
 event.listen(profiles, "after_create", DDL(INDEXED_DOCUMENTS))  # type: ignore[no-untyped-call]
-FACTS_OF_3 = {"check_keys_end": "0"}
-"""Facts of every new store of this version."""
-
-# -- since version 4 ---------------------------------------------------------------------------------------------------
-
 seals = Table(
     "seals",
     metadata,
@@ -219,8 +210,6 @@ seals = Table(
     Column("checksum", BigInteger),
 )
 """Seals, by which missing rows are noticed; written in the transaction that writes the rows."""
-
-# -- since version 5 ---------------------------------------------------------------------------------------------------
 
 activity = Table(
     "activity",
@@ -284,10 +273,6 @@ purges = Table(
 )
 """Contents that were erased: the row in ``contents`` has kept its number and its digest, and nothing else."""
 
-OF_5 = (activity, changes, tags, decisions, purges)
-
-# -- since version 6 ---------------------------------------------------------------------------------------------------
-
 origins = Table(
     "origins",
     metadata,
@@ -316,10 +301,7 @@ origins = Table(
 """Origins of documents that were extracted from files, or are inside others; one for each version."""
 Index("origins_of_row", origins.c.row)
 Index("origins_of_id", origins.c.doc_id)
-ORIGINS_OF_PARENT = Index("origins_of_parent", origins.c.parent)
-"""Index that collections of version 6 may lack until their next load."""
-
-OF_6 = (origins,)
+Index("origins_of_parent", origins.c.parent)
 
 
 def say_method(connection: Connection, fingerprint: str) -> None:

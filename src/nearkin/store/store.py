@@ -1,4 +1,4 @@
-"""Database of a collection: opened, created, migrated; read in snapshots, written in transactions."""
+"""Database of a collection: opened, created; read in snapshots, written in transactions."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, create_mock_engine, inspect
+from sqlalchemy import Connection, Engine, create_mock_engine, inspect, select
 from sqlalchemy.engine.mock import MockConnection
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateSchema, ExecutableDDLElement
 
 from nearkin.errors import CollectionError, MissingCollectionError, OutputError, ParameterError
-from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import first_of
 from nearkin.paths import why
 from nearkin.store import connections, creation, schema
@@ -26,7 +25,6 @@ from nearkin.store.creation import Made
 from nearkin.store.erasing import erase_freed
 from nearkin.store.facts import delete_fact, generation_in, read_facts, whole_facts, write_facts
 from nearkin.store.failures import PERMISSION_DENIED, code_of, database_errors, missing_table
-from nearkin.store.migrations import migrate, version_of
 from nearkin.store.place import FILE, Place
 from nearkin.store.read_only import ReadOnlyFile, refused
 from nearkin.store.seals import PARTS, Seal, write_seals
@@ -108,7 +106,7 @@ class Store:
     def open(
         cls, place: Place, facts: Mapping[str, str] | None = None, *, create: bool = False, access: Access | None = None
     ) -> Store:
-        """Open a store; an older schema is migrated first.
+        """Open a store.
 
         Parameters
         ----------
@@ -122,7 +120,7 @@ class Store:
         Raises
         ------
         CollectionError
-            There is no collection; or it is damaged, or made by a newer Nearkin, or its database does not answer; or
+            There is no collection; or it is damaged, or of another format, or its database does not answer; or
             the directory for a new one contains something else.
         """
         n_failed = 0
@@ -274,24 +272,21 @@ class Store:
 def _opened(
     engine: Engine, place: Place, given: Mapping[str, str] | None, *, create: bool, access: Access
 ) -> tuple[dict[str, str], Made, creation.Use | None]:
-    """Return the facts of a collection, what was created just now, and a use to end; an older schema is migrated."""
+    """Return the facts of a collection, what was created just now, and a use to end."""
     made = Made()
     with transaction(engine, is_writing=False) as connection:
         is_there = _has_tables(connection, place)
         is_bare = is_there and creation.is_bare(connection)
         is_unfilled = create and is_there and place.schema is not None and creation.is_empty(connection)
-        version = version_of(connection, place) if is_there and not is_bare else schema.VERSION
+        if is_there and not is_bare:
+            _refuse_other_format(connection, place)
     if not is_there and not create:
         raise MissingCollectionError(_not_there(place))
     if is_bare and given is None:
         raise CollectionError(f"{place} has no documents yet. Add some: nearkin add COLLECTION INPUT...")
-    if not is_there or is_bare or version < schema.VERSION:
-        if access.is_read_only and (not is_there or is_bare):
-            raise MissingCollectionError(_not_there(place))
+    if not is_there or is_bare:
         if access.is_read_only:
-            raise CollectionError(
-                f"{place} has an older schema. Open it once without ", NamedParameter("read_only"), " to migrate it."
-            )
+            raise MissingCollectionError(_not_there(place))
         with transaction(engine, is_writing=True) as connection:
             lock(connection, place, access.patience_s)
             if makes_tables := not _has_tables(connection, place):  # otherwise another process has created them
@@ -301,7 +296,6 @@ def _opened(
                 made = replace(made, settings=True)
                 _say_new(connection, given or {})
             is_unfilled = create and place.schema is not None and creation.is_empty(connection)
-            migrate(connection, version_of(connection, place))
     use = creation.Use(engine, place) if is_unfilled and not made.settings else None
     try:
         facts = _facts_now(engine, place, may_be_removed=is_unfilled)
@@ -314,6 +308,17 @@ def _opened(
     if use is not None:
         use.end()
     return _opened(engine, place, given, create=create, access=access)
+
+
+def _refuse_other_format(connection: Connection, place: Place) -> None:
+    """Refuse a collection whose tables are not those of this Nearkin."""
+    is_schema = schema.facts.c.name == "schema"
+    version = connection.execute(select(schema.facts.c.value).where(is_schema)).scalar()
+    if version != str(schema.VERSION):
+        raise CollectionError(
+            f"{place} has format {version!r}, and this Nearkin reads only format {schema.VERSION!r}: add its documents "
+            "to a new collection."
+        )
 
 
 def _facts_now(engine: Engine, place: Place, *, may_be_removed: bool) -> dict[str, str] | None:
@@ -360,7 +365,6 @@ def _creating(database: str, driver: str) -> tuple[str, ...]:
 def _say_new(connection: Connection, facts: Mapping[str, str]) -> None:
     """Store the facts of a new collection."""
     said = {**facts, "schema": str(schema.VERSION), "collection": uuid.uuid4().hex, "generation": "0"}
-    said |= schema.FACTS_OF_3
     write_seals(connection, dict.fromkeys(PARTS, Seal(0, 0, True)))
     write_facts(connection, said)
     if "similarity_index" in said:

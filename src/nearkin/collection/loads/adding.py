@@ -29,7 +29,6 @@ from nearkin.progress_messages import WarningMessage
 from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.problem_pieces import problem_pieces
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.store.migrations import add_indexes
 from nearkin.store.store import Store
 
 
@@ -258,7 +257,6 @@ def add(
     with _rolled_back() if dry_run else commit.noted(), store.writing() as connection:
         refuse_damaged_loads(connection)  # all of them; a check-in reads the last one
         load = Load.begin(connection, store, counting, wave)
-        add_indexes(connection)  # not in every check-in
         load.files = AddedFiles() if are_files else None
         load.origins.re_extract, load.by = re_extract, by
         load.failed = FailedRecords(failed_places(connection))

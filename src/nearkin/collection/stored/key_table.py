@@ -108,7 +108,7 @@ def fill(connection: Connection, store: Store, counting: TextCounting, progress:
     """Store the keys of every content that has none yet, inside a write transaction."""
     state = KEYS.reach(connection, store)
     end, n_contents, lost = state.end, state.n_contents, list(state.lost)
-    if end is None:  # stored by an older Nearkin, missing, or damaged
+    if end is None:  # none yet, or damaged
         connection.execute(schema.check_keys.delete())
         connection.execute(schema.checked_contents.delete())
         store.delete_fact(connection, KEYS.lost)
