@@ -1,0 +1,436 @@
+"""Compare the answers of two installed Nearkins, job by job, on the same documents.
+
+    python scripts/same_answers.py OLD NEW
+    python scripts/same_answers.py OLD NEW --only dedup --keep /tmp/answers --data ../shared/data
+
+OLD and NEW are folders with an environment (`.venv/bin/nearkin` or `bin/nearkin`). Every job of `same_answers_jobs.txt`
+runs with both; its files and its JSON are compared: kept corpora and signatures byte by byte, tables row by row with
+their schema, JSON key by key, all without texts for people, times, versions and paths. A line a job: ``equal``,
+``gone``, or what differs. The exit code is 0 if every job is equal or gone. With ``--keep`` the answers stay in a
+folder, and OLD is not run again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import bz2
+import contextlib
+import csv
+import gzip
+import io
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from same_answers_corpora import corpora
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "tests"))
+import postgresql  # noqa: E402
+
+LIMIT_S = 600
+FINE = {"equal", "gone"}
+CODES = {0, 10, 11, 12}
+"""Exit codes of a step that did its work; `nearkin check` answers by its code."""
+UNLIKE = re.compile(
+    r"elapsed|_s$|_at$|^at$|memory|size_bytes|version_of_|^nearkin$|made_with|^stages$|^schema$|^sentence$|^message$"
+    r"|^in_words$|^path$|^place$|^checksum$|^problem$|^costs_ns$"
+)
+"""Keys and columns that are not compared: times, sizes on disk, versions, places and texts for people."""
+SHORT = {
+    "{run}": "--out {o}/run --write-kept",
+    "{translated}": "--left in/bulletins.de.jsonl --right in/bulletins.en.jsonl --table {table}",
+    "{table}": "out/align-train/de-en.table",
+    "{de}": "in/bulletins.de.jsonl",
+    "{en}": "in/bulletins.en.jsonl",
+    "{in_python}": str(HERE / "same_answers_in_python.py"),
+}
+SIGN_IN = re.compile(r"http://[\w.:\[\]]+:\d+")
+COMPRESSED = {
+    ".gz": gzip.decompress,
+    ".bz2": bz2.decompress,
+    ".zst": lambda data: pa.input_stream(pa.BufferReader(data), compression="zstd").read(),
+}
+TABLES = (".parquet", ".csv", ".tsv", ".jsonl", ".json", ".arrow")
+FOR_PEOPLE = (".html", ".svg", ".png", ".log")
+
+
+@dataclass(frozen=True)
+class Job:
+    """Steps that run one after another in the folder ``room``; ``needs`` are names of jobs that run before it."""
+
+    name: str
+    room: str
+    steps: tuple[str, ...]
+    needs: frozenset[str]
+
+    @property
+    def is_postgresql(self) -> bool:  # noqa: D102
+        return self.room == "postgresql"
+
+    @property
+    def out(self) -> str:  # noqa: D102
+        return "out/" + _slug(self.name)
+
+
+def read_jobs(path: Path) -> tuple[list[Job], list[str], set[str]]:
+    """Return the jobs of a file, and the parts of commands and the keys that are gone."""
+    sections: dict[str, list[str]] = {}
+    for line in path.read_text().splitlines():
+        if line.startswith("== "):
+            sections[line[3:]] = lines = []
+        elif line.strip() and not line.startswith("#"):
+            lines.append(line)
+    gone, keys = sections.pop("gone"), set(sections.pop("gone keys"))
+    sections["postgresql"] = sections["collection"]
+    jobs = [job for room, lines in sections.items() for job in _jobs_of_room(room, lines)]
+    return jobs, gone, keys
+
+
+def _jobs_of_room(room: str, lines: list[str]) -> Iterator[Job]:
+    steps: dict[str, list[str]] = {}
+    for line in lines:
+        if not line.startswith(" "):
+            own = steps[line if room == "jobs" else f"{room}, {line}"] = []
+        else:
+            own.append(_whole_step(line.strip()))
+    for name, own in steps.items():
+        is_chain = not room.endswith("jobs")
+        needs = [one for one in steps if one != name and (f"out/{_slug(one)}/" in " ".join(own) or is_chain)]
+        before = list(steps)[: list(steps).index(name)]
+        yield Job(name, room, tuple(own), frozenset(needs) & frozenset(before))
+
+
+def _whole_step(step: str) -> str:
+    for short, long in SHORT.items():
+        step = step.replace(short, long)
+    is_command = not step.startswith(("python ", "get ", "psql "))
+    if is_command and "--text-only" not in step and "--jsonl" not in step:
+        command, _, given = step.partition(" < ")
+        step = f"{command} --json" + (f" < {given}" if given else "")
+    return step
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"\W+", "-", name)
+
+
+JOBS, GONE, GONE_KEYS = read_jobs(HERE / "same_answers_jobs.txt")
+
+
+@dataclass(frozen=True)
+class Environment:
+    """One of the two; ``places`` are the texts that stand for its folder and its databases in answers."""
+
+    name: str
+    binaries: Path
+    folder: Path
+    url: str | None = None
+
+    def run(self, step: str, job: Job) -> dict[str, Any]:
+        """Run one step; return its exit code and what it printed."""
+        room = self.folder / job.room
+        (room / job.out).mkdir(parents=True, exist_ok=True)
+        step = step.replace("{o}", job.out).replace("{c}", self.url if job.is_postgresql else "matter")
+        command, _, given = step.partition(" < ")
+        words = shlex.split(command)
+        environment = os.environ | {"XDG_CACHE_HOME": str(self.folder / "cache"), "COLUMNS": "100", "USER": "ada"}
+        environment |= {"LOGNAME": "ada", "TZ": "UTC"}
+        if words[0] == "get":
+            return self._get(words[1:], room, environment)
+        programs = {"python": [str(self.binaries / "python"), *words[1:]], "psql": _psql(self.url, words)}
+        arguments = programs.get(words[0]) or [str(self.binaries / "nearkin"), *words]
+        with contextlib.ExitStack() as stack:
+            stdin = stack.enter_context(open(room / given.strip(), "rb")) if given else subprocess.DEVNULL
+            ran = subprocess.run(
+                arguments, cwd=room, env=environment, stdin=stdin, capture_output=True, timeout=LIMIT_S
+            )
+        return {
+            "step": step,
+            "code": ran.returncode,
+            "said": ran.stdout.decode(errors="replace"),
+            "errors": ran.stderr.decode(errors="replace")[-2000:],
+        }
+
+    def _get(self, words: list[str], room: Path, environment: dict[str, str]) -> dict[str, Any]:
+        """Serve the collection and GET each address as JSON."""
+        token = self.folder / "token"
+        token.write_text("t" * 40)
+        token.chmod(0o600)
+        arguments = [str(self.binaries / "nearkin"), "serve", words[0], "--port", "0", "--token-file", str(token)]
+        said = room / "served.log"
+        with open(said, "wb") as log:
+            service = subprocess.Popen(arguments, cwd=room, env=environment, stdout=log, stderr=log)
+        try:
+            for _ in range(600):
+                if (address := SIGN_IN.search(said.read_text())) or service.poll() is not None:
+                    break
+                time.sleep(0.1)
+            if address is None:
+                return {"step": "serve", "code": service.poll() or -1, "said": "", "errors": said.read_text()}
+            answers = [_fetched(address[0] + path, "t" * 40) for path in words[1:]]
+        finally:
+            service.terminate()
+            service.wait(30)
+        return {"step": " ".join(words), "code": 0, "said": "\n".join(answers), "errors": ""}
+
+
+def _fetched(url: str, token: str) -> str:
+    request = urllib.request.Request(url, headers={"authorization": f"Bearer {token}"})
+    try:
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            return json.dumps({"status": answer.status, "answer": json.loads(answer.read())})
+    except urllib.error.HTTPError as error:
+        return json.dumps({"status": error.code, "answer": json.loads(error.read() or b"null")})
+
+
+def _psql(url: str | None, words: list[str]) -> list[str]:
+    return [
+        postgresql.program("psql") or "psql",
+        "-X",
+        "-A",
+        "-t",
+        "-v",
+        "ON_ERROR_STOP=1",
+        "-d",
+        str(url),
+        "-c",
+        *words[1:],
+    ]
+
+
+@dataclass
+class Differences:
+    """What differs in a job, at most a few lines of it, and the keys that are gone on purpose."""
+
+    lines: list[str] = field(default_factory=list)
+    gone: set[str] = field(default_factory=set)
+    count: int = 0
+
+    def add(self, where: str, old: object, new: object) -> None:  # noqa: D102
+        self.count += 1
+        if self.count <= 3:
+            self.lines += [where, f"    OLD {_short(old)}", f"    NEW {_short(new)}"]
+
+
+def _short(value: object) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= 300 else text[:300] + " …"
+
+
+def compare_values(where: str, old: Any, new: Any, found: Differences) -> None:
+    """Compare two values of JSON; keys in GONE_KEYS may be missing in NEW."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in [*old, *(key for key in new if key not in old)]:
+            if UNLIKE.search(key):
+                continue
+            if key in GONE_KEYS and key not in new:
+                found.gone.add(key)
+            elif key not in old or key not in new:
+                found.add(f"{where}.{key}", old.get(key, "(no such key)"), new.get(key, "(no such key)"))
+            elif key == "problems" and isinstance(old[key], dict):  # its keys are sentences
+                compare_values(f"{where}.{key}", sorted(old[key].values()), sorted(new[key].values()), found)
+            else:
+                compare_values(f"{where}.{key}", old[key], new[key], found)
+    elif isinstance(old, list) and isinstance(new, list):
+        if len(old) != len(new):
+            found.add(f"{where}: length", len(old), len(new))
+        for index, (first, second) in enumerate(zip(old, new)):
+            compare_values(f"{where}[{index}]", first, second, found)
+    elif type(old) is not type(new) or old != new:
+        found.add(where, old, new)
+
+
+def compare_files(name: str, old: Path, new: Path, found: Differences) -> None:
+    """Compare two files: by their bytes, or, if these differ and it is a table, by schema and rows."""
+    first, second = old.read_bytes(), new.read_bytes()
+    if first == second or old.suffix in FOR_PEOPLE:
+        return
+    if unpack := COMPRESSED.get(old.suffix):
+        first, second, suffix = unpack(first), unpack(second), Path(old.stem).suffix
+    else:
+        suffix = old.suffix
+    if suffix == ".docx":
+        first, second = _document_xml(first), _document_xml(second)
+    if first == second:
+        return
+    is_kept = "kept" in Path(name).parts
+    if suffix not in TABLES or (is_kept and suffix not in (".parquet", ".arrow")):
+        compare_values(name, *(data.decode("utf-8", "replace").splitlines() for data in (first, second)), found)
+        if not found.count:
+            found.add(f"{name}: bytes", f"{len(first)} bytes", f"{len(second)} bytes")
+        return
+    (old_schema, old_rows), (new_schema, new_rows) = _table(first, suffix), _table(second, suffix)
+    compare_values(f"{name}: columns", old_schema, new_schema, found)
+    compare_values(name, old_rows, new_rows, found)
+
+
+def _document_xml(data: bytes) -> bytes:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return re.sub(rb'w:date="[^"]*"', b"", archive.read("word/document.xml"))
+
+
+def _table(data: bytes, suffix: str) -> tuple[Any, Any]:
+    """Return the columns and the rows of a file."""
+    if suffix in (".parquet", ".arrow"):
+        table = pq.read_table(io.BytesIO(data)) if suffix == ".parquet" else _arrow(data)
+        return {column.name: str(column.type) for column in table.schema}, table.to_pylist()
+    text = data.decode("utf-8-sig")
+    if suffix in (".csv", ".tsv"):
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter="," if suffix == ".csv" else "\t")
+        header = next(rows, [])
+        return dict.fromkeys(header, ""), [dict(zip(header, row)) for row in rows]
+    return {}, [json.loads(line) for line in text.splitlines() if line] if suffix == ".jsonl" else json.loads(text)
+
+
+def _arrow(data: bytes) -> pa.Table:
+    try:
+        return pa.ipc.open_file(data).read_all()
+    except pa.ArrowInvalid:
+        return pa.ipc.open_stream(data).read_all()
+
+
+def answer(environment: Environment, job: Job, is_kept: bool) -> list[dict[str, Any]]:
+    """Run a job, or read what an earlier run with ``--keep`` left."""
+    record = environment.folder / job.room / job.out / "ran.log"
+    if is_kept and record.exists():
+        kept: list[dict[str, Any]] = json.loads(record.read_text())
+        return kept
+    shutil.rmtree(record.parent, ignore_errors=True)
+    ran = [environment.run(step, job) for step in job.steps]
+    record.write_text(json.dumps(ran))
+    return ran
+
+
+def compare(job: Job, old: Environment, new: Environment) -> tuple[str, list[str]]:
+    """Run a job with both; return the verdict and the lines below it."""
+    with ThreadPoolExecutor(2) as pool:
+        olds, news = pool.map(lambda one: answer(one, job, one is old and not job.is_postgresql), (old, new))
+    found, gone, failed = Differences(), set[str](), list[str]()
+    for step, first, second in zip(job.steps, olds, news):
+        options = [option for option in GONE if option in step]
+        if options and first["code"] in CODES and second["code"] not in CODES:
+            gone.add(options[0])
+        elif first["code"] not in CODES and second["code"] == first["code"]:
+            failed += [
+                f"{step}: exit code {first['code']} with both: {_short((first['errors'] or first['said'])[-300:])}"
+            ]
+        elif first["code"] != second["code"]:
+            found.add(f"{step}: exit code", *(f"{ran['code']} {ran['errors'][-200:]!r}" for ran in (first, second)))
+        else:
+            _compare_printed(
+                step, *(_without_places(ran["said"], one) for ran, one in ((first, old), (second, new))), found
+            )
+    folders = [one.folder / job.room / job.out for one in (old, new)]
+    files = [{str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()} for folder in folders]
+    for name in sorted(files[0] | files[1]):
+        if name in files[0] and name in files[1]:
+            compare_files(name, folders[0] / name, folders[1] / name, found)
+        elif not gone:
+            found.add(f"{name}: only in {'OLD' if name in files[0] else 'NEW'}", name in files[0], name in files[1])
+    if found.count:
+        more = [f"and {found.count - 3} more"] if found.count > 3 else []
+        return "DIFFERS", [*found.lines, *more, *failed]
+    if failed:
+        return "FAILED", failed
+    notes = [f"gone, by decision 0039: {', '.join(sorted(gone))}"] if gone else []
+    return "gone" if gone else "equal", notes + ([f"without {', '.join(sorted(found.gone))}"] if found.gone else [])
+
+
+def _without_places(text: str, environment: Environment) -> str:
+    text = text.replace(environment.url or "\0", "COLLECTION").replace(str(environment.folder), "FOLDER")
+    return re.sub(r"127\.0\.0\.1:\d+", "HOST", text)
+
+
+def _compare_printed(step: str, old: str, new: str, found: Differences) -> None:
+    """Compare what a step printed, if it is JSON or asked for as it is: all else is text for people."""
+    if "--json" in step or step.startswith(("python ", "get ")):
+        values = [[json.loads(line) for line in said.splitlines() if line.strip()] for said in (old, new)]
+        compare_values(step, *values, found)
+    elif "--text-only" in step or step.startswith("psql "):
+        compare_values(step, old.splitlines(), new.splitlines(), found)
+
+
+def _environment(name: str, root: Path, folder: Path, server: postgresql.Server | None) -> Environment:
+    binaries = next((root / one for one in (".venv/bin", "bin") if (root / one / "nearkin").exists()), None)
+    if binaries is None:
+        sys.exit(f"{root}: has neither .venv/bin/nearkin nor bin/nearkin")
+    database = f"{name}_{os.getpid()}"
+    if server:
+        server.sql(f"CREATE DATABASE {database}")
+    own = folder / name
+    own.mkdir(exist_ok=True)
+    for room in {job.room for job in JOBS}:
+        steps = json.dumps([job.steps for job in JOBS if job.room == room])
+        if not (own / room / "steps.log").exists() or (own / room / "steps.log").read_text() != steps:
+            shutil.rmtree(own / room, ignore_errors=True)
+            (own / room).mkdir()
+            (own / room / "in").symlink_to(folder / "in")
+            (own / room / "steps.log").write_text(steps)
+    return Environment(name, binaries.absolute(), own, server.url(database) if server else None)
+
+
+@contextlib.contextmanager
+def _workplace(keep: Path | None) -> Iterator[Path]:
+    if keep is None:
+        with tempfile.TemporaryDirectory(prefix="nearkin-answers-") as name:
+            yield Path(name)
+    else:
+        keep.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(keep / "new", ignore_errors=True)
+        yield keep.resolve()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("old", type=Path)
+    parser.add_argument("new", type=Path)
+    parser.add_argument("--only", action="append", help="only jobs with this word in their name; repeatable")
+    parser.add_argument("--data", type=Path, default=HERE.parent / "../shared/data", help="folder of the real sets")
+    parser.add_argument("--keep", type=Path, help="folder for all answers; OLD is not run again")
+    given = parser.parse_args()
+    has = {"real": given.data.is_dir(), "postgresql": postgresql.is_there()}
+    possible = {job.name: job for job in JOBS if has.get(job.room.partition(" ")[0], True)}
+    chosen = [name for name in possible if not given.only or any(word in name for word in given.only)]
+    print(f"{len(chosen)} of {len(JOBS)} jobs", *(f"without {name}" for name in has if not has[name]), sep=", ")
+    needed = set(chosen)
+    for job in reversed(possible.values()):
+        needed |= job.needs if job.name in needed else set()
+    is_served = any(possible[name].is_postgresql for name in chosen)
+    verdicts: Counter[str] = Counter()
+    started = time.monotonic()
+    with _workplace(given.keep) as folder, postgresql.running() if is_served else contextlib.nullcontext() as server:
+        corpora(folder / "in", given.data if has["real"] else None)
+        old, new = (_environment(n, r, folder, server) for n, r in (("old", given.old), ("new", given.new)))
+        for job in possible.values():
+            if job.name not in needed:
+                continue
+            verdict, lines = compare(job, old, new)
+            if job.name in chosen or verdict not in FINE:
+                verdicts[verdict] += 1
+                print(f"{job.name:40} {verdict}", *(f"    {line}" for line in lines), sep="\n", flush=True)
+    print(
+        *(f"{count} {verdict}" for verdict, count in verdicts.items()), f"{time.monotonic() - started:.0f} s", sep=", "
+    )
+    sys.exit(0 if set(verdicts) <= FINE else 1)
+
+
+if __name__ == "__main__":
+    main()
