@@ -81,7 +81,7 @@ def inputs_of(options: argparse.Namespace, n: int) -> PairInput:
             paths=[str(options.sentences)], source=columns[0], target=columns[1], source_column=columns[0],
             target_column=columns[1],
         )  # fmt: skip
-        save(train(corpus, AlignOptions(aligner="model-1")).table, table)
+        save(train(corpus, AlignOptions()).table, table)
     if not all(path.exists() for path in paths):
         write_documents(options.sentences, columns, n, options.out)  # type: ignore[arg-type]
     return PairInput(ReadingRequest(inputs=[str(paths[0])]), ReadingRequest(inputs=[str(paths[1])]), table)

@@ -32,7 +32,7 @@ CHAINS = (
     ("dedup collection/contracts.jsonl collection/oddities.jsonl --out clean --threshold 0.8 -q",),
     ("families collection/contracts.jsonl --out forms -q",),
     (
-        "align train translations/sentences.tsv --source de --target en --aligner model-1 --out de-en.table -q",
+        "align train translations/sentences.tsv --source de --target en --out de-en.table -q",
         "pairs --left translations/bulletins.de.jsonl --right translations/bulletins.en.jsonl --table de-en.table "
         "--known same-ids --top 1 --out pairs -q",
     ),

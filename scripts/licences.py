@@ -10,7 +10,6 @@ import sys
 from importlib.metadata import PackageNotFoundError, distribution
 
 EXTRAS = ("report", "collection", "postgresql", "duckdb", "align", "spark", "documents", "pst", "web")
-"""Not eflomal, which is GPL-3.0 and named as such where it is offered."""
 COPYLEFT = ("libpff-python",)
 """LGPL-3.0; `pyproject.toml` says so beside the extra pst, which alone needs it."""
 PERMISSIVE = re.compile(

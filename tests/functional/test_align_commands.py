@@ -32,7 +32,7 @@ def texts(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def train(*arguments: object, out: Path, code: int = 0) -> tuple[str, str]:
-    languages = ("--source", "de", "--target", "en", "--aligner", "model-1", "--iterations", 15)
+    languages = ("--source", "de", "--target", "en", "--iterations", 15)
     return nearkin("align", "train", *arguments, *languages, "--out", out, "--json", code=code)
 
 
@@ -68,7 +68,7 @@ def test_a_table_is_learned_shown_pruned_and_merged(texts, tmp_path):
 
 
 def test_the_word_train_may_be_left_out(texts, tmp_path):
-    languages = ("--source", "de", "--target", "en", "--aligner", "model-1")
+    languages = ("--source", "de", "--target", "en")
     out, err = nearkin("align", *texts, *languages, "--out", tmp_path / "a.table")
     assert "5 pairs of sentences" in out
     assert "perplexity per word (en)" in out

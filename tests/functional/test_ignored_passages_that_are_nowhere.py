@@ -58,7 +58,7 @@ def test_sentences_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("news.en").write_text("The house\nThe book\nA book\n")
     Path("ignore.txt").write_text("re:^das\nNobody wrote this.\n")
     ended = nearkin_here(
-        "align", "train", "news.de", "news.en", "--source", "de", "--target", "en", "--aligner", "model-1",
+        "align", "train", "news.de", "news.en", "--source", "de", "--target", "en",
         "--out", "de-en.table", "--ignore", "ignore.txt",
     )  # fmt: skip
     ended.assert_done()

@@ -27,7 +27,7 @@ def made() -> TranslationTable:
         for side, path in enumerate(paths):
             path.write_text("".join(f"{pair[side]}\n" for pair in PAIRS), encoding="utf-8")
         corpus = ParallelCorpus(paths=[str(path) for path in paths], source="de", target="en")
-        return train(corpus, AlignOptions(aligner="model-1")).table
+        return train(corpus, AlignOptions()).table
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ JSON Lines file.
 
   nearkin align train news.de news.en --source de --target en --out de-en.table
 
-  nearkin align train memory.tmx --source de --target en --aligner model-1 --out de-en.table
+  nearkin align train memory.tmx --source de --target en --out de-en.table
 
   nearkin align train pairs.parquet --source de --target en --stem --out de-en.table
 """
@@ -155,10 +155,7 @@ _OnErrorLine = Annotated[
         rich_help_panel="Input",
     ),
 ]
-_Aligner = Annotated[
-    str, _learning("--aligner", help="auto: eflomal where it is installed, else model-1. model-1: IBM Model 1.")
-]
-_Iterations = Annotated[int, _learning("--iterations", help="Iterations of model-1.")]
+_Iterations = Annotated[int, _learning("--iterations", help="Iterations of IBM Model 1.")]
 _Ignore = Annotated[
     Path | None, _learning("--ignore", metavar="FILE", help="File of passages to remove from the sentences.")
 ]
@@ -185,7 +182,6 @@ def train(
     encoding: Encoding = "utf-8",
     on_error: _OnError = "stop",
     max_unreadable: MaxUnreadable = MAX_UNREADABLE,
-    aligner: _Aligner = "auto",
     iterations: _Iterations = 5,
     stem: _Stem = False,
     ignore: _Ignore = None,
@@ -204,6 +200,7 @@ def train(
     from nearkin.cli.result_file import check_free
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.stages.documents.rules import ReadingRules
+    from nearkin.stages.translation.model_1 import Model1
     from nearkin.stages.translation.rows import Pruning
     from nearkin.workflows.aligning.parallel import ParallelCorpus
     from nearkin.workflows.aligning.sentences import aligned_sentences
@@ -224,7 +221,6 @@ def train(
     pruning = Pruning(min_probability, max_translations)
     rules = ReadingRules.of(on_error, max_unreadable)
     options = AlignOptions(
-        aligner=aligner,  # type: ignore[arg-type]  # it checks it
         iterations=iterations,
         stem=stem,
         pruning=pruning,
@@ -232,7 +228,7 @@ def train(
         ignored=Ignored.of(ignore, numbers=ignore_numbers),
     )
     with bars_shown(is_quiet=quiet or as_json) as bars:
-        bars.say(f"aligned by {options.chosen().fingerprint}")
+        bars.say(f"aligned by {Model1(options.iterations).fingerprint}")
         resources = Resources.of(threads, memory)
         aligned = learn(corpus, options, resources=resources, progress=bars)
         save(aligned.table, out)

@@ -25,7 +25,7 @@ names.
 
   nearkin doctor
 """
-_EXTRAS = ("report", "collection", "postgresql", "duckdb", "align", "eflomal", "spark", "documents", "pst", "web")
+_EXTRAS = ("report", "collection", "postgresql", "duckdb", "align", "spark", "documents", "pst", "web")
 _REQUIREMENT = re.compile(r"^([\w.-]+)(?:\[[^\]]*\])?[^;]*(?:;\s*extra\s*==\s*['\"]([\w-]+)['\"])?")
 
 
@@ -42,7 +42,7 @@ def doctor(as_json: JsonSummary = False) -> None:
         shown.add_row("libraries", _in_words(libraries))
         for extra, found in extras.items():
             is_there = all(found.values())
-            shown.add_row(f"extra {extra}", _in_words(found) if is_there else _missing(extra, found))
+            shown.add_row(f"extra {extra}", _in_words(found) if is_there else _missing(found))
         console.print(shown)
 
     tell(lambda: {"machine": machine, "libraries": libraries, "extras": extras}, show, as_json=as_json)
@@ -108,6 +108,5 @@ def _in_words(found: dict[str, str | None]) -> str:
     return ", ".join(f"{name} {number}" for name, number in found.items())
 
 
-def _missing(extra: str, found: dict[str, str | None]) -> str:
-    names = [name for name, number in found.items() if number is None]
-    return "not installed" if names == [extra] else f"not installed: {', '.join(names)}"
+def _missing(found: dict[str, str | None]) -> str:
+    return f"not installed: {', '.join(name for name, number in found.items() if number is None)}"

@@ -44,7 +44,7 @@ _STEPS = {
         *(f"neighbours minhash.sig --out near-{bits}.parquet --distance {bits}" for bits in (0, 1, 3, 8, 32)),
     ],
     "two languages": [
-        "align train parallel.tsv --source de --target en --aligner model-1 --out de-en.table",
+        "align train parallel.tsv --source de --target en --out de-en.table",
         "pairs --left texts.txt --right others.txt --out pairs --no-report --no-stems",
         "pairs --left texts.txt --right others.txt --out window --no-report --no-stems --method window",
     ],

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.errors import FingerprintError, MissingExtraError, ParameterError, SourceError
+from nearkin.errors import FingerprintError, ParameterError, SourceError
 from nearkin.kernels.buffers import strings
 from nearkin.stages.features.words import WordSplitter
-from nearkin.stages.translation import eflomal
 from nearkin.stages.translation.model_1 import Model1
 from nearkin.stages.translation.pairs import MAX_WORDS, GrowingPairs, SentencePairs
 from nearkin.stages.translation.rows import Pruning, TranslationRows
@@ -222,33 +221,3 @@ PAIRS = SentencePairs(
     n_empty=0,
     n_too_long=0,
 )
-
-
-class FakeEflomal:
-    """What the real one writes: a line of links for each pair of sentences."""
-
-    lines = "0-0 1-1\n0-0\n", "0-0\n0-0\n"
-
-    class Aligner:
-        def align(self, source, target, *, links_filename_fwd, links_filename_rev):
-            assert (list(source), list(target)) == (["0 1", "0"], ["0 1", "0"])
-            for path, text in zip((links_filename_fwd, links_filename_rev), FakeEflomal.lines, strict=True):
-                with open(path, "w") as file:
-                    file.write(text)
-
-
-def test_links_of_eflomal_are_counted(monkeypatch):
-    monkeypatch.setattr(eflomal, "is_installed", lambda: True)
-    monkeypatch.setattr(eflomal.importlib, "import_module", lambda name: FakeEflomal)
-    rows = eflomal.Eflomal().align(PAIRS)
-    pairs = list(zip(rows.source.tolist(), rows.target.tolist(), rows.counts.tolist(), strict=True))
-    assert pairs == [(0, 0, 2.0), (1, 1, 0.5)]
-    monkeypatch.setattr(FakeEflomal, "lines", ("0-0 1-1\n", ""))
-    with pytest.raises(Exception, match="eflomal did not finish: it aligned 1 of 2"):
-        eflomal.Eflomal().align(PAIRS)
-
-
-def test_without_eflomal_it_is_said_how_to_get_it(monkeypatch):
-    monkeypatch.setattr(eflomal, "is_installed", lambda: False)
-    with pytest.raises(MissingExtraError, match=r"pip install 'nearkin\[eflomal\]'"):
-        eflomal.Eflomal()

@@ -8,17 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.errors import FingerprintError, MissingExtraError, ParameterError
+from nearkin.errors import FingerprintError, ParameterError
 from nearkin.kernels.buffers import strings
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.translation import eflomal
 from nearkin.stages.translation.model_1 import Model1
 from nearkin.stages.translation.pairs import SentencePairs
 from nearkin.stages.translation.rows import Pruning
 from nearkin.stages.translation.table import TableOrigin
-from nearkin.workflows.aligning import training
 from nearkin.workflows.aligning.parallel import _InStep, guessed_column
 from nearkin.workflows.aligning.training import AlignOptions, _by_model_1
 from nearkin.workflows.resources import Resources
@@ -41,25 +39,9 @@ def test_learning_stays_under_its_memory_or_says_so() -> None:
         _by_model_1(Model1(), pairs, Pruning(), Resources(1, 256 << 20), Meter(Silent()))
 
 
-def test_the_aligner_is_eflomal_where_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (training, eflomal):
-        monkeypatch.setattr(module, "is_installed", lambda: False)
-    assert AlignOptions().chosen() == Model1(5)
-    with pytest.raises(MissingExtraError):
-        AlignOptions(aligner="eflomal").chosen()
-    for module in (training, eflomal):
-        monkeypatch.setattr(module, "is_installed", lambda: True)
-    assert AlignOptions().chosen() == eflomal.Eflomal()
-    assert AlignOptions(aligner="model-1", iterations=9).chosen() == Model1(9)
-    for aligner in ("auto", "eflomal"):
-        with pytest.raises(ParameterError, match="'iterations' is for model-1, and eflomal is the aligner"):
-            AlignOptions(aligner=aligner, iterations=9)
-
-
-@pytest.mark.parametrize("options", [{"aligner": "giza"}, {"iterations": 0}])
-def test_options_that_break_their_rule(options) -> None:
+def test_options_that_break_their_rule() -> None:
     with pytest.raises(ParameterError):
-        AlignOptions(**options)
+        AlignOptions(iterations=0)
     with pytest.raises(ParameterError, match="must be skip-documents, skip or stop"):
         AlignOptions(rules=ReadingRules(on_error="ask"))  # type: ignore[arg-type]
 

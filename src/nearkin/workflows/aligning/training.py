@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,7 +12,6 @@ import pyarrow.compute as pc
 from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError, ParameterError, SourceError, TruncatedInputError
 from nearkin.manifests.inputs import DamagedFile
-from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import agreeing, counted
 from nearkin.progress_messages import WarningMessage
 from nearkin.records import TextWords
@@ -23,7 +21,6 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.streams import StreamFault
-from nearkin.stages.translation.eflomal import Eflomal, is_installed
 from nearkin.stages.translation.model_1 import Learned, Model1, needed_bytes
 from nearkin.stages.translation.pairs import MAX_WORDS, GrowingPairs, SentencePairs
 from nearkin.stages.translation.rows import Pruning, TranslationRows
@@ -32,7 +29,6 @@ from nearkin.workflows.aligning.parallel import Pair, ParallelCorpus
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.table_words import TableWords
 
-Aligner = Literal["auto", "model-1", "eflomal"]
 ITERATIONS = 5
 _NULL = "the text is null"  # an empty side, not a broken one
 
@@ -43,10 +39,8 @@ class AlignOptions:
 
     Parameters
     ----------
-    aligner : {"auto", "model-1", "eflomal"}
-        "auto" means eflomal if installed, else IBM Model 1.
     iterations : int
-        Iterations of Model 1; refused with eflomal.
+        Iterations of IBM Model 1.
     stem : bool
         Whether words become their Snowball stems.
     pruning : Pruning
@@ -56,7 +50,6 @@ class AlignOptions:
         Passages and numbers that are left out of the sentences.
     """
 
-    aligner: Aligner = "auto"
     iterations: int = ITERATIONS
     stem: bool = False
     pruning: Pruning = field(default_factory=Pruning)
@@ -64,26 +57,7 @@ class AlignOptions:
     ignored: Ignored = NOTHING
 
     def __post_init__(self) -> None:
-        if self.aligner not in ("auto", "model-1", "eflomal"):
-            raise ParameterError.of("aligner", "align", "auto, model-1 or eflomal", self.aligner)
         Model1(self.iterations)
-        if self.iterations != ITERATIONS and self._is_eflomal:
-            raise ParameterError(
-                NamedParameter("iterations"),
-                " is for model-1, and eflomal is the aligner: set ",
-                NamedParameter("aligner"),
-                " to model-1, or omit ",
-                NamedParameter("iterations"),
-                ".",
-            )
-
-    @property
-    def _is_eflomal(self) -> bool:
-        return self.aligner == "eflomal" or (self.aligner == "auto" and is_installed())
-
-    def chosen(self) -> Model1 | Eflomal:
-        """Return the aligner; MissingExtraError if the requested one is not installed."""
-        return Eflomal() if self._is_eflomal else Model1(self.iterations)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +72,7 @@ class Aligned:
     n_word_pairs : int
         Pairs of a word of a sentence and one of its translation, over all sentences.
     perplexities : tuple of tuple of float
-        Perplexities of target words, then of source words: before the first iteration, then after each; empty
-        for eflomal.
+        Perplexities of target words, then of source words: before the first iteration, then after each.
     align_s, elapsed_s : float
     damaged_files : tuple of DamagedFile
         Files of which only a part was used.
@@ -178,17 +151,12 @@ def train(
     options, resources = options or AlignOptions(), resources or Resources()
     meter = Meter(progress or Silent())
     words = TableWords(corpus.source, corpus.target, options.stem)
-    aligner = options.chosen()
+    model = Model1(options.iterations)
     pairs, n_unreadable, damage = _read(corpus, words, options, resources, meter)
-    perplexities: tuple[tuple[float, ...], ...] = ()
-    if isinstance(aligner, Model1):
-        rows, perplexities = _by_model_1(aligner, pairs, options.pruning, resources, meter)
-    else:
-        with meter.stage("align", 0, "steps"):
-            rows = aligner.align(pairs)
+    rows, perplexities = _by_model_1(model, pairs, options.pruning, resources, meter)
     align_s = meter.costs[-1].elapsed_s
     with meter.stage("prune", 0, "steps"):
-        origin = TableOrigin(corpus.source, corpus.target, words.fingerprint, aligner.fingerprint, len(pairs))
+        origin = TableOrigin(corpus.source, corpus.target, words.fingerprint, model.fingerprint, len(pairs))
         table = TranslationTable.of_rows(rows.pruned(options.pruning), origin)
     return Aligned(
         table=table,
