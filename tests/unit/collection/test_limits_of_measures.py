@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import nearkin
-from nearkin.collection.plain_sql.installing import functions
+from nearkin.collection.plain_sql import functions
 from nearkin.collection.tolerance import RULES, Method, Tolerance
 from nearkin.errors import ParameterError
 from nearkin.results import CheckOptions
