@@ -27,7 +27,6 @@ from nearkin.collection.check_in.results import CheckIn
 from nearkin.collection.info import waves_of
 from nearkin.collection.listing.problems import problems_of
 from nearkin.errors import CollectionError
-from nearkin.store import schema
 from places import SomePlace
 
 
