@@ -23,9 +23,7 @@ from rich.table import Table
 
 import nearkin
 from corpus import write_corpus
-from nearkin.collection.plain_sql.installing import install
-from nearkin.collection.plain_sql.queries import similar_query
-from nearkin.collection.tolerance import Tolerance
+from nearkin.collection.plain_sql import install
 from waves import HERE, run
 
 sys.path.insert(0, str(HERE.parent / "tests"))
@@ -39,14 +37,8 @@ WHERE relnamespace = 'nearkin'::regnamespace AND relkind = 'r' AND pg_table_size
 """
 OF_ONE: dict[str, Callable[[str, int], str]] = {
     "similar_by_words(id, 0.5)": lambda name, _: f"SELECT * FROM nearkin.similar_by_words('{name}', 0.5)",
-    "nearkin sql similar id --threshold 0.5": lambda name, _: similar_query(
-        name, Tolerance.of(threshold=0.5), dialect="postgresql", schema="nearkin"
-    ),
     "similar_documents(id, 0.025)": lambda name, _: f"SELECT * FROM nearkin.similar_documents('{name}', 0.025)",
     "similar_documents(id, 0.05)": lambda name, _: f"SELECT * FROM nearkin.similar_documents('{name}', 0.05)",
-    "nearkin sql similar id --gamma 0.05": lambda name, _: similar_query(
-        name, Tolerance.of("range", gamma=0.05, tolerance=None), dialect="postgresql", schema="nearkin"
-    ),
     "near_duplicate_pairs WHERE doc_id": lambda name, _: (
         f"SELECT * FROM nearkin.near_duplicate_pairs WHERE doc_id = '{name}'"
     ),

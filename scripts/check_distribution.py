@@ -10,7 +10,7 @@ from pathlib import Path
 
 IN_WHEEL = (
     "nearkin/py.typed",
-    "nearkin/collection/plain_sql/functions.sql",
+    "nearkin/collection/plain_sql.sql",
     "nearkin/reports/templates/page.html.j2",
     "nearkin/web/static/htmx.min.js",
     "nearkin/web/static/htmx.LICENSE.txt",

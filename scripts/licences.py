@@ -9,7 +9,7 @@ import re
 import sys
 from importlib.metadata import PackageNotFoundError, distribution
 
-EXTRAS = ("report", "collection", "postgresql", "duckdb", "align", "spark", "documents", "pst", "web")
+EXTRAS = ("report", "collection", "postgresql", "align", "spark", "documents", "pst", "web")
 COPYLEFT = ("libpff-python",)
 """LGPL-3.0; `pyproject.toml` says so beside the extra pst, which alone needs it."""
 PERMISSIVE = re.compile(

@@ -20,7 +20,7 @@ from nearkin.collection.groups.members import group_members
 from nearkin.collection.groups.representatives import representatives
 from nearkin.collection.groups.time_line import group_time_line
 from nearkin.collection.loads.adding import add_incoming
-from nearkin.collection.plain_sql.installing import install
+from nearkin.collection.plain_sql import install
 from nearkin.collection.stored.document_rows import refuse_changed_documents
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionError

@@ -315,22 +315,6 @@ class Listener(Silent):
         self.said.append(message)
 
 
-def test_signatures_that_only_a_segment_has_are_noticed(place):
-    with place.open() as collection:
-        collection.add([*texts(3), ("other", "Nothing of this is in any of the other texts, or so it is hoped by us.")])
-        right = [one.document.doc_id for one in collection.similar("d0000", distance=60).documents]
-
-    def of_another(segment: Segment) -> Segment:
-        words = np.repeat(segment.words[:1], 4, axis=0)
-        return Segment(segment.first, segment.end, segment.vectors, words, segment.has_features)
-
-    replaced(place, of_another)
-    with place.open(progress=(listener := Listener())) as collection:
-        assert [one.document.doc_id for one in collection.similar("d0000", distance=60).documents] == right
-    assert "other" not in right
-    assert any("damaged" in said for said in listener.said)
-
-
 def test_distances_that_only_a_segment_has_are_noticed_by_conflicts(place):
     labels = {"d0000": "A", "d0001": "B", "other": "B"}
     with place.open() as collection:

@@ -42,7 +42,7 @@ def some(n: int, text: str = TEXT, name: str = "d") -> list[tuple[str, str]]:
 def answers(collection: Collection) -> list[object]:
     """To a few queries by each method."""
     queries = [{"doc_id": "d0", "gamma": 0.1}, {"text": TEXT.format(7), "gamma": 0.02}]
-    queries += [{"doc_id": "d1", "threshold": 0.3}, {"text": OTHER.format("three"), "distance": 120}]
+    queries += [{"doc_id": "d1", "threshold": 0.3}, {"text": OTHER.format("three"), "threshold": 0.2}]
     told = [collection.similar(limit=1_000, **query).to_dict() for query in queries]
     return [{name: one[name] for name in ("is_answered", "n_found", "documents")} for one in told]
 

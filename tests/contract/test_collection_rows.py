@@ -8,7 +8,6 @@ import random
 import sqlite3
 from contextlib import closing
 
-import duckdb
 import pytest
 
 from contract.damaged_collections import (
@@ -27,9 +26,7 @@ from example_counts import every
 from nearkin.collection.check_in.results import CheckIn
 from nearkin.collection.info import waves_of
 from nearkin.collection.listing.problems import problems_of
-from nearkin.collection.plain_sql.duckdb_copy import copy_to_duckdb
 from nearkin.errors import CollectionError
-from nearkin.store import schema
 from places import SomePlace
 
 
@@ -100,43 +97,6 @@ def test_texts_are_checked_whatever_became_of_loads(place, statement) -> None:
         assert any("load" in fault for fault in told.faults)
         with contextlib.suppress(CollectionError):
             assert collection.text("a") == FORM
-
-
-@pytest.mark.parametrize(
-    ("statement", "said"),
-    [
-        ("DELETE FROM contents WHERE content = 1", r"text of document 'b' \(version 1\) is missing"),
-        ("DELETE FROM waves WHERE wave = 1", "loads: 1 load of a wave that is missing"),
-    ],
-)
-def test_a_collection_that_lacks_rows_is_not_copied(place, tmp_path, statement, said) -> None:
-    filled(place)
-    file = tmp_path / "copy.duckdb"
-    file.write_bytes(b"what was there")
-    sql(place, statement)
-    with place.open() as collection, pytest.raises(CollectionError, match=said) as caught:
-        copy_to_duckdb(collection.opened, file)
-    assert caught.value.exit_code == 7
-    assert "nearkin fsck" in str(caught.value)
-    assert [path.read_bytes() for path in tmp_path.glob("*copy.duckdb*")] == [b"what was there"]
-
-
-def test_a_copy_has_the_rows_of_every_table(place, tmp_path) -> None:
-    filled(place)
-    with place.open() as collection:
-        collection.groups(gamma=0.1)
-        collection.add([("i", TEXTS["a"] + " and one word more")], wave="third")
-        collection.groups(gamma=0.1)
-        copied = copy_to_duckdb(collection.opened, tmp_path / "copy.duckdb")
-    assert (copied.damaged_documents, copied.faults) == ((), ())
-    prefix = "" if place.server is None else f"{place.schema}."
-    with duckdb.connect(str(tmp_path / "copy.duckdb")) as copy:
-        for table in schema.metadata.sorted_tables:
-            names = ", ".join(column.name for column in table.columns)
-            ours = {repr(row) for row in place.rows(f"SELECT {names} FROM {prefix}{table.name}")}
-            theirs = {repr(row) for row in copy.execute(f"SELECT {names} FROM {table.name}").fetchall()}
-            assert len(theirs) == len(ours) > 0, table.name
-        assert copy.execute("SELECT number, undoes FROM activity WHERE undoes IS NOT NULL").fetchall() == [(7, 2)]
 
 
 @pytest.mark.parametrize(

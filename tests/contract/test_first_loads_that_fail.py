@@ -35,7 +35,7 @@ def test_a_first_load_that_fails_leaves_a_collection_that_another_process_has_op
 
 
 def test_a_collection_that_a_second_process_fills_is_undamaged(place):
-    """As after ``nearkin sql install`` in a new schema: it is open beside the one that makes it, and afterwards."""
+    """It is open beside the one that makes it, and afterwards."""
     with place.open(), place.open() as second:
         second.add([("a", "one text")])
     with place.open(create=False) as collection:

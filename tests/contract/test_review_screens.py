@@ -374,7 +374,7 @@ def _said(sentences: Iterable[Sentence], visit: Visit) -> list[str]:
 @pytest.mark.parametrize("doc_id", ["sampled", "no sample"])
 def test_the_similar_documents_have_the_sentences_of_the_command(visit: Visit, doc_id: str) -> None:
     visit.service.collection.add([("no sample", NO_SAMPLE), ("sampled", " ".join(f"other{i}" for i in range(400)))])
-    for measure in ("words", "containment", "edit", "letters"):
+    for measure in ("words", "containment", "letters"):
         tolerance = Tolerance.of(measure)
         found = visit.service.collection.similar(doc_id, measure=measure, **{tolerance.parameter: tolerance.value})
         said = _said(list(similar_sentences(found, doc_id))[1:], visit)

@@ -6,20 +6,16 @@ from contextlib import closing
 from itertools import combinations
 from typing import Any
 
-import duckdb
 import numpy as np
 import pytest
 from pg8000.dbapi import DatabaseError
 
 from made_up_prose import Prose
 from nearkin.collection.collection import Collection
-from nearkin.collection.plain_sql.duckdb_copy import copy_to_duckdb
-from nearkin.collection.plain_sql.installing import install
-from nearkin.collection.plain_sql.queries import similar_query
+from nearkin.collection.plain_sql import install
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.keys import keys_of
 from nearkin.collection.stored.word_sets import jaccard, word_sets
-from nearkin.collection.tolerance import Tolerance
 from places import SomePlace
 
 ODD = "'; DROP TABLE documents; -- \\ {schema}"
@@ -230,37 +226,6 @@ def test_a_reader_needs_nothing_else(collection, on_server, ask):
     assert ask("SELECT * FROM @similar_by_words(%s)", ODD)
     assert ask("SELECT * FROM @near_duplicate_pairs WHERE doc_id = %s", ODD)
     ask("RESET ROLE")
-
-
-# -- printed queries --------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module", params=["sqlite", "postgresql", "duckdb"])
-def shell(request, collection, on_server, tmp_path_factory):
-    """A function that runs a query by the means of a database, and its dialect."""
-    if request.param == "postgresql":
-        yield lambda query: on_server.rows(query.rstrip().rstrip(";")), "postgresql", on_server.schema
-        return
-    folder = tmp_path_factory.mktemp("shell")
-    if request.param == "duckdb":
-        copy_to_duckdb(collection.opened, folder / "copy.duckdb")
-        with duckdb.connect(str(folder / "copy.duckdb"), read_only=True) as copy:
-            yield lambda query: copy.execute(query).fetchall(), "duckdb", "nearkin"
-        return
-    place = SomePlace.new(folder, None)
-    with place.open() as other:
-        install(other.opened)  # before the documents: each load stores the sets of its texts
-        fill(other)
-    yield place.rows, "sqlite", "nearkin"
-
-
-@pytest.mark.parametrize("threshold", [0.5, 0.7, 0.05, 1.0, 1 / 3])
-def test_a_printed_query_gives_the_same_pairs(oracle, shell, threshold):
-    run, dialect, schema = shell
-    for doc_id in [ODD, "short", "none", "dots", "f3", "f4", "copy", *(f"v{i}" for i in range(0, 40, 3))]:
-        query = similar_query(doc_id, Tolerance.of(threshold=threshold), dialect=dialect, schema=schema)
-        assert run(query) == [(*row[:4], row[5]) for row in oracle.rows(doc_id, threshold)], doc_id
-    assert run(similar_query("nobody", Tolerance.of(), dialect=dialect, schema=schema)) == []
 
 
 # -- recall -----------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from nearkin.collection.plain_sql.installing import install
+from nearkin.collection.plain_sql import install
 from places import SomePlace
 
 Sets = dict[int, frozenset[int]]

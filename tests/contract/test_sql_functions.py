@@ -1,4 +1,4 @@
-"""The functions, views and the trigger of a collection in PostgreSQL: asked by psql or a driver, without Nearkin."""
+"""The functions and views of a collection in PostgreSQL: asked by psql or a driver, without Nearkin."""
 
 from __future__ import annotations
 
@@ -12,13 +12,9 @@ import pytest
 from pg8000.dbapi import DatabaseError
 
 from made_up_prose import Prose
-from nearkin.collection.check_in.results import CheckIn
 from nearkin.collection.collection import Collection
-from nearkin.collection.plain_sql.installing import FUNCTIONS, install
-from nearkin.collection.plain_sql.queries import similar_query
-from nearkin.collection.tolerance import Tolerance
-from nearkin.errors import CollectionError, ParameterError
-from nearkin.reports.sentences.sql import install_sentences
+from nearkin.collection.plain_sql import FUNCTIONS, install
+from nearkin.errors import ParameterError
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
 from places import SomePlace
 
@@ -215,7 +211,7 @@ def test_a_schema_in_front_changes_nothing(collection, place, ask):
 def test_it_may_be_installed_again_and_by_many(place):
     with place.open() as collection:
         first = install(collection.opened)
-        assert (first.functions, first.flags_look_alikes) == (FUNCTIONS, None)
+        assert first.functions == FUNCTIONS
         assert install(collection.opened) == first
         collection.add([("empty", ""), (ODD, Prose(1).text(30))])  # an empty one has no words to compare
         assert install(collection.opened).example.count("''") == 1
@@ -223,137 +219,18 @@ def test_it_may_be_installed_again_and_by_many(place):
     assert ran == []
 
 
-def test_it_is_put_into_a_directory_too(tmp_path: Path):
-    with Collection.open(tmp_path / "m", create=True) as collection:
-        installed = install(collection.opened)
-        assert (installed.dialect, installed.functions) == ("sqlite", ())
-        with pytest.raises(ParameterError, match="only PostgreSQL flags"):
-            install(collection.opened, flag_look_alikes=0.05)
-        collection.add([("a", "one")])
-        assert SomePlace(str(tmp_path / "m"), tmp_path).rows(installed.example.rstrip(";")) == [("a", None)]
+def test_sqlite_cannot_store_functions(tmp_path: Path):
+    with Collection.open(tmp_path / "m", create=True) as collection, pytest.raises(ParameterError):
+        install(collection.opened)
 
 
-# -- flagging ---------------------------------------------------------------------------------------------------------
-
-
-def flagged(ask) -> list[tuple[object, ...]]:
-    columns = "doc_id, similar_doc_id, distance, relative_distance, is_letters_only"
-    return ask(f"SELECT {columns} FROM @look_alikes ORDER BY ctid")
-
-
-def test_what_is_like_a_new_document_is_flagged(collection, ask):
-    assert install(collection.opened, flag_look_alikes=0.05, measure="letters").flags_look_alikes == 0.05
-    texts = {doc_id: collection.text(doc_id) for doc_id in current(collection)}
-    prose = Prose(9)
-    new = [(f"new-{i}", prose.altered(text, i % 3)) for i, text in enumerate(texts.values())]
-    collection.add([*new, ("short three", "No"), ("f3", texts["f3"] + " more")])
-    right = [
-        (doc_id, one.document.doc_id, one.distance, one.relative_distance, one.is_letters_only)
-        for doc_id in [*dict(new), "short three", "f3"]
-        for one in collection.similar(doc_id, gamma=0.05, limit=10_000).documents
-    ]
-    assert flagged(ask) == right
-    assert len(right) > 60
-    collection.add(new)  # nothing new
-    collection.remove(["new-0"])
-    assert flagged(ask) == right
-    assert install(collection.opened).flags_look_alikes == 0.05  # it stays
-    install(collection.opened, flag_look_alikes=0.0, measure="letters")
-    collection.add([("equal", texts["f3"])])
-    assert all(row[2] in (0.0, None) for row in flagged(ask)[len(right) :])
-    before = flagged(ask)
-    assert install(collection.opened, stops_flagging=True).flags_look_alikes is None
-    collection.add([("equal too", texts["f3"])])
-    assert flagged(ask) == before
-
-
-@pytest.mark.parametrize("threshold", [0.5, 0.9])
-def test_what_has_the_wording_of_a_new_document_is_flagged(place, threshold):
-    with place.open() as collection:
-        prose = Prose(7)
-        families = prose.families(20)
-        collection.add(families)
-        assert install(collection.opened, flag_look_alikes=threshold).flag_measure == "words"
-        new = [(f"new-{i}", prose.altered(text, 1 + i % 9)) for i, (_, text) in enumerate(families)]
-        collection.add([*new, ("none", ""), ("none too", ""), ("f3", new[0][1])], wave="later")
-        collection.check(families[0][1], store=CheckIn("checked in"))
-        last = [*dict(new), "none", "none too", "f3", "checked in"]
-        query = "SELECT doc_id, similar_doc_id, jaccard, relative_distance FROM @look_alikes ORDER BY ctid"
-        rows = place.rows(query.replace("@", f"{place.schema}."))
-        # each document sees those of its load and before; "checked in" came by itself
-        expected = list[tuple[object, ...]]()
-        for doc_id in last:
-            asked = f"SELECT similar_doc_id, jaccard, relative_distance FROM @similar_by_words('{doc_id}', {threshold})"
-            expected += [(doc_id, *row) for row in place.rows(asked.replace("@", f"{place.schema}."))]
-    assert [row for row in rows if "f3" not in row] == [
-        row for row in expected if "f3" not in row and (row[0] == "checked in" or row[1] != "checked in")
-    ]
-    assert len(rows) > 20
-    assert {row[2] for row in rows if row[:2] == ("none", "none too")} == {1.0}
-
-
-def test_rows_say_by_which_measure_they_were_flagged(collection, ask):
-    text = collection.text("f3")
-    for number, (limit, measure) in enumerate([(0.05, "letters"), (0.9, "words"), (0.5, "words")]):
-        install(collection.opened, flag_look_alikes=limit, measure=measure)
-        collection.add([(f"copy {number}", text)])
-    found = ask("SELECT DISTINCT doc_id, measure, threshold FROM @look_alikes WHERE similar_doc_id = 'f3' ORDER BY 1")
-    assert [(doc_id, measure, float(limit)) for doc_id, measure, limit in found] == [
-        ("copy 0", "letters", 0.05), ("copy 1", "words", 0.9), ("copy 2", "words", 0.5),
-    ]  # fmt: skip
-
-
-def test_rows_of_an_earlier_version_are_kept(collection, ask):
-    """Functions and tables whose columns had other names are migrated."""
-    ask("DROP FUNCTION @similar_documents(text, numeric)")
-    ask("CREATE FUNCTION @similar_documents(text, numeric) RETURNS TABLE (doc_id text) LANGUAGE sql AS 'SELECT $1'")
-    ask("DROP VIEW @near_duplicate_pairs")
-    ask("CREATE VIEW @near_duplicate_pairs AS SELECT 'a'::text AS doc_id, 0::double precision AS distance")
-    ask("ALTER TABLE @look_alikes RENAME similar_doc_id TO other_doc_id")
-    ask("ALTER TABLE @look_alikes DROP jaccard, DROP is_letters_only, DROP measure, DROP threshold")
-    ask("DROP FUNCTION @near_duplicates(text, text, numeric)")
-    body = "LANGUAGE sql AS 'SELECT $1'"  # with the columns of an earlier version
-    ask(f"CREATE FUNCTION @near_duplicates(text, text, numeric) RETURNS TABLE (similar_doc_id text) {body}")
-    ask("INSERT INTO @look_alikes VALUES (0, 'f0', 'f1', 2, 0.5)")
-    install(collection.opened)
-    assert ask("SELECT doc_id, similar_doc_id, distance, relative_distance, jaccard FROM @look_alikes") == [
-        ("f0", "f1", 2.0, 0.5, None)
-    ]
-    assert ask("SELECT similar_doc_id FROM @similar_documents('short')") == [("short too",)]
-    assert ask("SELECT similar_doc_id, is_letters_only FROM @near_duplicates('short')") == [("short too", False)]
-    assert ask("SELECT is_letters_only, measure, threshold FROM @look_alikes") == [(None, None, None)]
-    assert ask("SELECT jaccard FROM @near_duplicate_pairs WHERE doc_id = 'short'") == [(1.0,)]
-
-
-def test_texts_without_word_sets_are_an_error_and_no_silence(collection, ask, place):
+def test_texts_without_word_sets_are_an_error_and_no_silence(collection, ask):
     ask("UPDATE @facts SET value = '3' WHERE name = 'shingles_end'")  # as if an earlier version had added the others
     for query in ("@similar_by_words('f3')", "@near_duplicate_pairs", "@near_duplicates('f3', 'letters')"):
         code, told, hint = failed(ask, f"SELECT * FROM {query}")
         assert (code, "texts are not stored yet" in told, "nearkin sql install" in hint) == ("55000", True, True)
-    printed = similar_query("f3", Tolerance.of(), schema=place.schema).rstrip().rstrip(";")
-    assert "run nearkin sql install" in failed(ask, printed)[1]
     install(collection.opened)
     assert ask("SELECT count(*) >= 0 FROM @similar_by_words('f3')") == [(True,)]
-
-
-def test_someone_who_listens_is_told(collection, place):
-    install(collection.opened, flag_look_alikes=0.5)
-    with closing(place.server.connection()) as listener, closing(listener.cursor()) as cursor:
-        cursor.execute("LISTEN nearkin_look_alike")
-        listener.commit()
-        collection.add([("alone", Prose(11).text(70))])
-        collection.add([("alone too", collection.text("alone"))])
-        cursor.execute("SELECT 1")
-        told = [(channel, payload) for _, channel, payload in listener.notifications]
-    assert told == [("nearkin_look_alike", place.schema)]
-
-
-@pytest.mark.parametrize("gamma", [-1, float("nan"), True, 1, 5, float("inf"), "0.05"])
-def test_a_gamma_that_is_none_is_refused(collection, gamma):
-    with pytest.raises(ParameterError, match="gamma"):
-        install(collection.opened, flag_look_alikes=gamma, measure="letters")
-    with pytest.raises(ParameterError, match="not both"):
-        install(collection.opened, flag_look_alikes=0.05, stops_flagging=True)
 
 
 def test_questions_are_answered_while_documents_are_added(collection, ask):
@@ -363,16 +240,3 @@ def test_questions_are_answered_while_documents_are_added(collection, ask):
     for _ in range(20):
         assert ask("SELECT * FROM @similar_documents('f3', 0.05)") == right
     adding.join()
-
-
-def test_a_limit_that_is_no_longer_allowed_stops_flagging_instead_of_every_load(collection):
-    install(collection.opened, flag_look_alikes=0.05, measure="letters")
-    with collection.opened.store.writing() as connection:
-        collection.opened.store.write_facts(connection, {"look_alikes_gamma": "5.0"})  # earlier versions allowed it
-    with pytest.raises(CollectionError, match=r"Got 5\.0 instead"):
-        collection.add([("late", Prose(8).text(60))])
-    installed = install(collection.opened)
-    assert (installed.flags_look_alikes, installed.flag_measure, installed.refused_limit) == (None, None, 5.0)
-    assert any("Choose another with --flag-look-alikes" in one.text for one in install_sentences(installed))
-    assert collection.add([("late", Prose(8).text(60))]).n_new == 1
-    assert install(collection.opened).refused_limit is None

@@ -1,4 +1,4 @@
-"""Stored sets of word 5-grams: complete after every load, erased by a purge, checked and rebuilt; in both databases."""
+"""Stored sets of word 5-grams: complete after every load, erased by a purge, checked and rebuilt."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from made_up_prose import Prose
 from nearkin.collection.check_in.results import CheckIn
-from nearkin.collection.plain_sql.installing import install
+from nearkin.collection.plain_sql import install
 from nearkin.collection.stored.shingle_table import are_kept
 from nearkin.collection.stored.word_sets import word_sets
 from places import SomePlace
@@ -19,8 +19,7 @@ LATER = {"e": prose.altered(LONG, 1), "a": prose.text(30), "f": LONG}
 
 
 def rows(place: SomePlace, table: str, columns: str = "content, hashes") -> list[tuple[object, ...]]:
-    name = table if place.server is None else f"{place.schema}.{table}"
-    return [tuple(row) for row in place.rows(f"SELECT {columns} FROM {name} ORDER BY 1, 2")]
+    return [tuple(row) for row in place.rows(f"SELECT {columns} FROM {place.schema}.{table} ORDER BY 1, 2")]
 
 
 def expected(collection) -> list[tuple[int, bytes]]:
@@ -34,6 +33,11 @@ def expected(collection) -> list[tuple[int, bytes]]:
     sets = word_sets(collection.opened.counting, list(texts.values()))
     assert all((np.diff(one.astype(object)) > 0).all() for one in sets)
     return [(content, one.astype(">u8").tobytes()) for content, one in zip(texts, sets)]
+
+
+@pytest.fixture
+def place(server, tmp_path) -> SomePlace:
+    return SomePlace.new(tmp_path, server)
 
 
 @pytest.fixture
@@ -113,8 +117,7 @@ def test_a_purge_erases_them(collection, place):
 
 def test_a_repaired_text_gets_its_set(collection, place):
     before = rows(place, "shingles")
-    zeros = "zeroblob(20)" if place.server is None else "decode(repeat('00', 20), 'hex')"
-    place.sql(f"UPDATE contents SET text = {zeros} WHERE content = 3")
+    place.sql("UPDATE contents SET text = decode(repeat('00', 20), 'hex') WHERE content = 3")
     install(collection.opened)
     place.sql("DELETE FROM shingles WHERE content = 3")
     collection.add([("d", LONG)])

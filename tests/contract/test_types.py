@@ -26,7 +26,7 @@ SigningOptions(method="simhash-fast")
 
 
 def ask(matter: nearkin.Collection) -> None:
-    matter.similar("a", measure="hamming", distance=3)
+    matter.similar("a", measure="letters", gamma=0.1)
 """
 BAD = {
     'nearkin.dedup(["a"], measure="jacard")': '"measure"',

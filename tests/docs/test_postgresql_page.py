@@ -8,7 +8,7 @@ from pathlib import Path
 
 from docs.pages import ROOT, blocks
 from nearkin.collection.collection import Collection
-from nearkin.collection.plain_sql.installing import install
+from nearkin.collection.plain_sql import install
 from postgresql import Server
 
 PAGE = ROOT / "docs/guides/postgresql.md"
@@ -19,7 +19,7 @@ def test_every_query_of_the_page_runs(server: Server, collection: Path, tmp_path
     lines = (collection / "contracts.jsonl").read_text(encoding="utf-8").splitlines()
     with Collection.open(server.url("page"), create=True, cache=tmp_path) as opened:
         opened.add(list(map(json.loads, lines)), wave="march")
-        install(opened.opened, flag_look_alikes=0.5)
+        install(opened.opened)
         opened.groups()
     server.sql("CREATE TABLE tickets AS SELECT doc_id AS id FROM nearkin.documents", "page")
     rights, of_tickets, *queries = [block.text for block in blocks(PAGE, "sql")]

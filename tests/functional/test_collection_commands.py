@@ -70,9 +70,8 @@ def test_similar_documents_are_found_across_waves(matter: str) -> None:
 def test_every_method_goes_by_its_own_number(matter: str) -> None:
     assert found(matter, "lease", "--threshold", "0.7") == ["copy", "renewed"]
     assert found(matter, "lease", "--threshold", "0.99") == ["copy"]
-    assert found(matter, "lease", "--distance", "0") == ["copy"]
-    wrong = run("similar", matter, "lease", "--method", "hamming", "--gamma", "0.1")
-    assert (wrong.code, "--distance" in wrong.err and "--gamma" in wrong.err) == (2, True)
+    wrong = run("similar", matter, "lease", "--measure", "si", "--gamma", "0.1")
+    assert (wrong.code, "--tolerance" in wrong.err and "--gamma" in wrong.err) == (2, True)
 
 
 def test_a_file_or_a_text_may_be_asked_for(matter: str, tmp_path: Path) -> None:

@@ -28,7 +28,8 @@ def test_the_numbers_are_those_of_a_collection(tmp_path: Path) -> None:
     documents, place = written(tmp_path), SomePlace.new(tmp_path, None)
     lines = [json.loads(line) for line in run("index", documents, "--index", "1B:k=3", "--json").out.splitlines()]
     run("add", place.address, documents, "--index", "1B:k=3")
-    run("sql", "install", place.address)
+    with place.open() as collection:
+        collection.check("the first check stores the keys")
     stored = dict(place.rows("SELECT doc_id, similarity_index FROM indexed_documents"))
     assert {one["id"]: one["similarity_index"] for one in lines if one["id"] != "bad"} == stored
     assert sum(value is not None for value in stored.values()) >= 3

@@ -136,7 +136,6 @@ ARE_INSIDE = {
     "deep": ("list matter --out matter/segments/x.csv", "is a collection"),
     "signatures": ("sign v.jsonl --out matter/nearkin.sqlite", "is a collection"),
     "pairs": ("neighbours sig --out matter/nearkin.sqlite", "is a collection"),
-    "copy": ("sql copy matter matter/nearkin.sqlite", "is a collection"),
     "kept": ("check matter w.jsonl --jsonl --store --only-new --kept matter/x", "is a collection"),
     "run": ("dedup v.jsonl --out matter/x", "is a collection"),
     "form groups": ("families matter --out matter/x", "is a collection"),
@@ -176,14 +175,13 @@ ARE_WRITTEN = {
     "default of regroup": "regroup run --threshold .9 --no-report",
     "inside the run": "regroup run --threshold .9 --no-report --out run/higher",
     "list": "list matter --out v.jsonl",
-    "copy": "sql copy matter matter.duckdb",
     "id that is the name of a file": "similar matter d0 --out d0.csv",
 }
 
 
 @pytest.mark.parametrize("name", ARE_WRITTEN)
 def test_other_files_are_replaced(name: str, place: Path) -> None:
-    for file in ("missed.tsv", "matter.duckdb", "d0.csv"):
+    for file in ("missed.tsv", "d0.csv"):
         Path(file).write_text("old", "utf-8")
     ended = nearkin_here(*ARE_WRITTEN[name].split(), "--overwrite")
     assert ended.code == 0, ended.err

@@ -49,7 +49,7 @@ def answers(collection: nearkin.Collection) -> dict[str, Any]:
     """What several questions find, without what differs from one day to the next."""
     told: dict[str, Any] = {}
     for doc_id in ("d00", "d02", "d07", "d12", "m2"):
-        for asked in ({"gamma": 0.3}, {"threshold": 0.4}, {"distance": 60}):
+        for asked in ({"gamma": 0.3}, {"threshold": 0.4}):
             found = collection.similar(doc_id, **asked)
             told[f"{doc_id} by {found.tolerance}"] = [one.to_dict() for one in found.documents]
         told[f"{doc_id} by index"] = collection.similar(doc_id, measure="si").to_dict() | {"elapsed_s": ""}

@@ -22,7 +22,11 @@ _OPTIONS = {name: f"--{name.replace('_', '-')}" for name in ("copies", "drop", "
         (lambda: DedupOptions(drop="contained"), "'drop' needs 'measure' to be", "--drop needs --measure to be"),
         (lambda: DedupOptions(threshold=2), "The 'threshold' parameter of dedup must", "The 'threshold' parameter of"),
         (lambda: DedupOptions(seed=-1), "The 'seed' parameter of dedup must be an int from", "--seed must be a whole"),
-        (lambda: Tolerance.of(gamma=0.1, distance=3), "one of 'gamma' and 'distance'", "one of --gamma and 'distance'"),
+        (
+            lambda: Tolerance.of(gamma=0.1, tolerance=3),
+            "one of 'gamma' and 'tolerance'",
+            "one of --gamma and 'tolerance'",
+        ),
         (lambda: _refuse_copies(["copies"], copies=False), "give 'copies'", "'copies' has the same text."),
         (lambda: _refuse_copies(["copies"], copies=False), "give 'copies'", "give --copies"),
     ],

@@ -43,7 +43,7 @@ class Root(LazyGroup):
             CommandEntry("verify", "", "collection_info", "FSCK_HELP", work="fsck"),  # its former name
             CommandEntry("serve", "Serve the review screen of a collection to a browser", "serve"),
             CommandEntry("users", "Manage the users of nearkin serve, their roles and tokens", "users"),
-            CommandEntry("sql", "Query a collection in plain SQL", "sql"),
+            CommandEntry("sql", "Query a collection in PostgreSQL in plain SQL", "sql"),
         ),
         "Decisions": (
             CommandEntry("tag", "Set a tag on documents", "decisions", "TAG_HELP"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nearkin.cli.options.audit import AuditedPlace, AuditSeed, Gamma, Json, MissedFile, ReplaceMissed, Sample
-from nearkin.cli.options.collection import Cache, Distance, Method, ReadOnly, Threshold, Tolerance
+from nearkin.cli.options.collection import Cache, Method, ReadOnly, Threshold, Tolerance
 from nearkin.cli.options.definitions import Quiet, Threads
 from nearkin.nouns import agreeing, counted
 
@@ -42,7 +42,6 @@ def audit(
     measure: Method = None,
     gamma: Gamma = None,
     threshold: Threshold = None,
-    distance: Distance = None,
     tolerance: Tolerance = None,
     cache: Cache = None,
     read_only: ReadOnly = False,
@@ -68,7 +67,7 @@ def audit(
     options = AuditOptions(
         sample=sample,
         seed=seed,
-        tolerance=Alike.if_given(measure, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance),  # type: ignore[arg-type]  # it checks the measure
+        tolerance=Alike.if_given(measure, gamma=gamma, threshold=threshold, tolerance=tolerance),  # type: ignore[arg-type]  # it checks the measure
         cache=cache,
         threads=Resources(threads).n_threads,
         is_read_only=read_only,

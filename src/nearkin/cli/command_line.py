@@ -23,7 +23,6 @@ from nearkin.proposed_commands import in_command, with_name
 
 _OUTPUTS = {
     **{name: f"--{name}" for name in ("out", "html", "docx", "missed", "kept", "cache", "figure")},
-    "duckdb_file": "FILE",
 }
 """Options and arguments that name what is written, by parameter."""
 _PLACES = ("collection", "place")

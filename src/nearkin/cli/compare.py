@@ -17,7 +17,6 @@ from nearkin.cli.options.collection import (
     Compared,
     ContextLines,
     DateTag,
-    Distance,
     DocId,
     Docx,
     Gamma,
@@ -309,7 +308,6 @@ def versions(
     measure: Method = None,
     gamma: Gamma = None,
     threshold: Threshold = None,
-    distance: Distance = None,
     tolerance: Tolerance = None,
     at: At = None,
     date_tag: DateTag = None,
@@ -338,7 +336,6 @@ def versions(
             measure=measure,  # type: ignore[arg-type]  # it checks the measure
             gamma=gamma,
             threshold=threshold,
-            distance=distance,
             tolerance=tolerance,
             limit=limit if out is None else ALL,
             at=at,

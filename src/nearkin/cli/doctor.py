@@ -25,7 +25,7 @@ names.
 
   nearkin doctor
 """
-_EXTRAS = ("report", "collection", "postgresql", "duckdb", "align", "spark", "documents", "pst", "web")
+_EXTRAS = ("report", "collection", "postgresql", "align", "spark", "documents", "pst", "web")
 _REQUIREMENT = re.compile(r"^([\w.-]+)(?:\[[^\]]*\])?[^;]*(?:;\s*extra\s*==\s*['\"]([\w-]+)['\"])?")
 
 

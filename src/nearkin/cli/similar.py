@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from nearkin.cli.options.collection import (
     Cache,
-    Distance,
     DocIdIfAny,
     Explain,
     File,
@@ -72,7 +71,6 @@ def similar(
     measure: Method = None,
     gamma: Gamma = None,
     threshold: Threshold = None,
-    distance: Distance = None,
     tolerance: Tolerance = None,
     index: Index = None,
     limit: Limit = 50,
@@ -116,7 +114,6 @@ def similar(
             measure=measure,
             gamma=gamma,
             threshold=threshold,
-            distance=distance,
             tolerance=tolerance,
             index=index,
             limit=limit if out is None else ALL,
@@ -159,9 +156,9 @@ def _show(console: Printer, found: SimilarDocuments, name: str, *, explain: bool
         console.say([STAGES_COUNT_TEXTS])
     if found.documents:
         by_index = found.tolerance.method == "si"
-        by_share, by_edit = (found.tolerance.method == name for name in ("containment", "edit"))
+        by_share = found.tolerance.method == "containment"
         names = (*["index"] * by_index, "Jaccard", *["query in it", "it in query"] * by_share, "edit", "γ", "bits")
-        rows = table(*names, *["found by"] * by_edit, "id", "wave", numbers=len(names))
+        rows = table(*names, "id", "wave", numbers=len(names))
         for one in found.documents:
             document = one.document
             rows.add_row(
@@ -171,7 +168,6 @@ def _show(console: Printer, found: SimilarDocuments, name: str, *, explain: bool
                 share_text(one.edit_similarity),
                 distance_text(one.relative_distance),
                 "–" if one.n_bits is None else str(one.n_bits),
-                *[one.found_by] * by_edit,
                 shown(document) + _remark(one),
                 shown(document.wave),
             )

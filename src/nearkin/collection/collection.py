@@ -268,7 +268,6 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         measure: MethodName | None = None,
         gamma: float | None = None,
         threshold: float | None = None,
-        distance: int | None = None,
         tolerance: float | None = None,
         index: SimilarityIndex | str | None = None,
         version: int | None = None,
@@ -282,12 +281,11 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
             Id and version of the stored document to query with; the result does not contain it.
         text : str, optional
             Text to query with, instead of a stored document. A file name is not opened; it is compared as a text.
-        measure, gamma, threshold, distance, tolerance
+        measure, gamma, threshold, tolerance
             Measure of similarity and its limit, chosen for each query; by default ``threshold=0.5``. The limit is
-            ``threshold`` for the measures "words" (minimum Jaccard similarity of word 5-grams), "containment" and
-            "edit"; ``gamma`` for "letters" (maximum distance of the letter counts, as a share of the query's length);
-            ``distance`` for "hamming" (maximum number of different bits); ``tolerance`` for "si" (similarity index).
-            The measure can be omitted if the limit implies it.
+            ``threshold`` for the measures "words" (minimum Jaccard similarity of word 5-grams) and "containment";
+            ``gamma`` for "letters" (maximum distance of the letter counts, as a share of the query's length);
+            ``tolerance`` for "si" (similarity index). The measure can be omitted if the limit implies it.
         index : SimilarityIndex or str, optional
             Method that the similarity indexes of the collection must have.
         limit : int
@@ -305,7 +303,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         if (doc_id is None) == (text is None):
             raise ParameterError("Give either the id of a document or a text, to find what is similar to it.")
         self.opened.check_index(index)
-        alike = Tolerance.of(measure, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)
+        alike = Tolerance.of(measure, gamma=gamma, threshold=threshold, tolerance=tolerance)
         return similar_documents(self.opened, doc_id, text, alike, version=version, limit=limit)
 
     def check(self, text: str, *, options: CheckOptions | None = None, store: CheckIn | None = None) -> Checked:

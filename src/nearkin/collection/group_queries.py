@@ -30,7 +30,6 @@ class GroupQueries:
         measure: MethodName | None = None,
         gamma: float | None = None,
         threshold: float | None = None,
-        distance: int | None = None,
         tolerance: float | None = None,
         version: int | None = None,
         limit: int = 50,
@@ -45,7 +44,7 @@ class GroupQueries:
         Parameters
         ----------
         doc_id, version : str and int, optional
-        measure, gamma, threshold, distance, tolerance
+        measure, gamma, threshold, tolerance
             See `similar`; by default ``threshold=0.5``.
         limit : int
             Maximum number of versions to return.
@@ -65,7 +64,7 @@ class GroupQueries:
         from nearkin.collection.dates import DateAsked
         from nearkin.collection.versions import versions
 
-        alike = Tolerance.of(measure, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)
+        alike = Tolerance.of(measure, gamma=gamma, threshold=threshold, tolerance=tolerance)
         return versions(self.opened, doc_id, alike, version=version, limit=limit, dated=DateAsked.of(at, date_tag))
 
     def conflicts(

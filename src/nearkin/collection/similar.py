@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from sqlalchemy import Connection, select
@@ -34,7 +33,7 @@ MAX_COMPARED = 20_000
 """Maximum number of texts that a query by "minhash" compares word by word, the nearest signatures first; takes a few
 seconds."""
 _NOTHING = np.zeros(0, np.int64)
-_FOUND_BY = {"minhash": "words", "range": "letters", "hamming": "signatures", "si": "index", "containment": "keys"}
+_FOUND_BY = {"minhash": "words", "range": "letters", "si": "index", "containment": "keys"}
 
 
 def similar_documents(
@@ -144,7 +143,7 @@ def asked_near(
     """Return the contents within the tolerance, and the similarity index of the query if the method needs it."""
     own = similarity_index_of(connection, counting, query) if tolerance.method == "si" else None
     if tolerance.method == "containment":
-        from nearkin.collection.by_measure import near_by_containment
+        from nearkin.collection.by_containment import near_by_containment
 
         return near_by_containment(connection, store, counting, query, tolerance.value), own
     return near_contents(connection, counting, segments, query, tolerance, own), own
@@ -167,15 +166,10 @@ def documents_among(
     if leave_out is not None and leave_out.is_current:
         n_found -= int(leave_out.content in near.contents)
         found = [one for one in found if one != leave_out][:limit]
-    compared = compare_with(connection, counting, query, found, _kinds(tolerance, near))
+    found_by = dict.fromkeys(near.contents.tolist(), _FOUND_BY[tolerance.method])
+    compared = compare_with(connection, counting, query, found, found_by)
     _check(compared, tolerance)
     return [replace(one, is_letters_only=is_letters_only(one.jaccard, tolerance)) for one in compared], n_found
-
-
-def _kinds(tolerance: Tolerance, near: Near) -> dict[int, str]:
-    """Return the kind of candidate that each content was."""
-    kind = _FOUND_BY.get(tolerance.method, "")
-    return {number: near.found_by.get(number, kind) for number in near.contents.tolist()}
 
 
 def near_contents(
@@ -195,20 +189,9 @@ def near_contents(
         near = _in_range(counting, segments, query, tolerance)
     elif tolerance.method == "si":
         near = near_by_index(connection, similarity_index, tolerance.value)
-    elif tolerance.method == "edit":
-        from nearkin.collection.by_measure import CANDIDATE_GAMMA, CANDIDATE_THRESHOLD, near_by_edit
-
-        near = near_by_edit(
-            connection,
-            query,
-            tolerance.value,
-            by_words=_near_by_signature(segments, query, Tolerance("minhash", CANDIDATE_THRESHOLD)),
-            by_letters=_in_range(counting, segments, query, Tolerance("range", CANDIDATE_GAMMA)),
-            current=partial(_of_current_documents, connection),
-        )
     else:
         near = _near_by_signature(segments, query, tolerance)
-        if tolerance.method == "minhash" and near.is_answered:
+        if near.is_answered:
             near = _compared_by_words(connection, counting, query, tolerance, near)
     if not near.is_answered and query.number >= 0:
         return Near(contents=np.array([query.number]), stages=near.stages, is_answered=False)
@@ -270,11 +253,11 @@ def _of_current_documents(connection: Connection, numbers: I64) -> list[int]:
 
 def _check(found: Sequence[SimilarDocument], tolerance: Tolerance) -> None:
     """Compute every distance again from the store, so that a damaged index never appears in a result."""
-    if tolerance.method not in ("range", "hamming"):
+    if tolerance.method != "range":
         return  # computed from the store
     most = tolerance.value * (1 + 1e-12)
     for one in found:
-        distance = one.n_bits if tolerance.method == "hamming" else one.relative_distance
+        distance = one.relative_distance
         is_copy = distance is None and one.is_same_text
         if not is_copy and (distance is None or distance > most):
             raise StaleIndexError(f"{one.document} is at {distance}, beyond {tolerance}")

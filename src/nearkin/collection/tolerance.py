@@ -14,61 +14,32 @@ from nearkin.nouns import one_of
 from nearkin.planning.signature_recall import RECALL, distance_for
 from nearkin.stages.signatures.similarity_index import TOLERANCE
 
-Method = Literal["range", "minhash", "hamming", "si", "containment", "edit"]
-MethodName = Literal["words", "letters", "range", "minhash", "hamming", "si", "containment", "edit"]
+Method = Literal["range", "minhash", "si", "containment"]
+MethodName = Literal["words", "letters", "range", "minhash", "si", "containment"]
 """Names of methods that users can give: "words" is "minhash", "letters" is "range"."""
 _NAMED: dict[str, Method] = {"words": "minhash", "letters": "range"}
-_SHOWN = {
-    "minhash": "words",
-    "range": "letters",
-    "hamming": "hamming",
-    "si": "si",
-    "containment": "containment",
-    "edit": "edit",
-}
-METHODS: tuple[Method, ...] = ("range", "minhash", "hamming", "si", "containment", "edit")
+_SHOWN = {"minhash": "words", "range": "letters", "si": "si", "containment": "containment"}
+METHODS: tuple[Method, ...] = ("range", "minhash", "si", "containment")
 _OPTION_OF_GROUPS = re.compile(r"\w+, ((?:threshold|gamma) [0-9.e-]+)")
-_BY_THRESHOLD = frozenset(("minhash", "containment", "edit"))
+_BY_THRESHOLD = frozenset(("minhash", "containment"))
 GAMMA = 0.025
 """The article's default; 0.05 is its relaxed setting."""
 THRESHOLD = 0.5
 """Versions of one text; docs/decisions/0020 gives the evidence."""
-DISTANCE = 32
 ALL = (1 << 31) - 1
 """Limit of a query for all results."""
 MAX_TOLERANCE = 10
-_PARAMETERS = {
-    "range": "gamma",
-    "minhash": "threshold",
-    "hamming": "distance",
-    "si": "tolerance",
-    "containment": "threshold",
-    "edit": "threshold",
-}
+_PARAMETERS = {"range": "gamma", "minhash": "threshold", "si": "tolerance", "containment": "threshold"}
 _SHARE = "above 0 and at most 1"
 RULES: dict[Method, str] = {
     "range": "at least 0 and below 1",
     "minhash": _SHARE,
-    "hamming": f"an int from 0 to {SIGNATURE.bits - 1}",
     "si": f"above 0 and at most {MAX_TOLERANCE}",
     "containment": _SHARE,
-    "edit": _SHARE,
 }
 """Rule of each limit. With a gamma of 1 or more, every text would match all texts that are not longer."""
-CONTAINMENT, EDIT = 0.9, 0.9
-_DEFAULTS = {
-    "range": GAMMA,
-    "minhash": THRESHOLD,
-    "hamming": DISTANCE,
-    "si": TOLERANCE,
-    "containment": CONTAINMENT,
-    "edit": EDIT,
-}
-_NO_GROUPS = {
-    "containment": "a text that contains two others would put these, which may share nothing, into one group",
-    "edit": "its candidates are found by other measures, so no group would be known to be complete",
-}
-"""Reasons why documents are not grouped by a measure."""
+CONTAINMENT = 0.9
+_DEFAULTS = {"range": GAMMA, "minhash": THRESHOLD, "si": TOLERANCE, "containment": CONTAINMENT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,22 +48,19 @@ class Tolerance:
 
     Parameters
     ----------
-    method : {"range", "minhash", "hamming", "si", "containment", "edit"}
+    method : {"range", "minhash", "si", "containment"}
         "range": the distance of the letter counts is at most ``gamma`` times the length of the query's vector.
-        "minhash": the Jaccard similarity of the word 5-grams is at least ``threshold``. "hamming": the signatures
-        differ in at most ``distance`` of their 256 bits. "si": the similarity indexes differ by less than ``tolerance``
-        times the query's index; this is not symmetric, and neither complete nor exact, because one number is weak
-        evidence. "containment": at least ``threshold`` of the word 5-grams of either text occur in the other. "edit":
-        the edit similarity of the unchanged texts is at least ``threshold``. "containment" and "edit" verify their
-        candidates, which may be incomplete.
+        "minhash": the Jaccard similarity of the word 5-grams is at least ``threshold``. "si": the similarity indexes
+        differ by less than ``tolerance`` times the query's index; this is not symmetric, and neither complete nor
+        exact, because one number is weak evidence. "containment": at least ``threshold`` of the word 5-grams of either
+        text occur in the other; its candidates are verified, and may be incomplete.
     value : float
-        gamma, at least 0 and below 1; threshold, above 0 and at most 1; distance, an int from 0 to 255; or tolerance,
-        above 0 and at most 10.
+        gamma, at least 0 and below 1; threshold, above 0 and at most 1; or tolerance, above 0 and at most 10.
 
     Examples
     --------
-    >>> str(Tolerance.of(gamma=0.05)), str(Tolerance.of("hamming"))
-    ('range, gamma 0.05', 'hamming, distance 32')
+    >>> str(Tolerance.of(gamma=0.05)), str(Tolerance.of("si"))
+    ('range, gamma 0.05', 'si, tolerance 0.3')
     >>> str(Tolerance.of(gamma=0.0500000001))
     'range, gamma 0.0500000001'
     >>> str(Tolerance.of(gamma=-0.0))
@@ -117,7 +85,6 @@ class Tolerance:
         *,
         gamma: float | None = None,
         threshold: float | None = None,
-        distance: int | None = None,
         tolerance: float | None = None,
     ) -> Tolerance:
         """Make a tolerance; the method follows from the given limit, the default limit from the method.
@@ -132,7 +99,7 @@ class Tolerance:
         if method is not None and not isinstance(method, str):
             raise ParameterError.of("measure", "similar", one_of(map(repr, _SHOWN.values())), method)
         chosen: Method | None = _NAMED.get(str(method), method)  # type: ignore[arg-type]  # checked below
-        given: dict[Method, float | None] = {"range": gamma, "minhash": threshold, "hamming": distance, "si": tolerance}
+        given: dict[Method, float | None] = {"range": gamma, "minhash": threshold, "si": tolerance}
         named = {of_method: value for of_method, value in given.items() if value is not None}
         if chosen in _BY_THRESHOLD and threshold is not None:
             named[chosen] = named.pop("minhash")
@@ -158,14 +125,13 @@ class Tolerance:
         *,
         gamma: float | None = None,
         threshold: float | None = None,
-        distance: int | None = None,
         tolerance: float | None = None,
     ) -> Tolerance | None:
         """Make a tolerance as `of` does; None if neither a method nor a limit is given."""
-        given = (method, gamma, threshold, distance, tolerance)
+        given = (method, gamma, threshold, tolerance)
         if all(one is None for one in given):
             return None
-        return cls.of(method, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance)
+        return cls.of(method, gamma=gamma, threshold=threshold, tolerance=tolerance)
 
     @classmethod
     def of_stored(cls, text: str) -> Tolerance | None:
@@ -190,15 +156,18 @@ class Tolerance:
         return _SHOWN.get(self.method, self.method)
 
     @property
+    def has_groups(self) -> bool:
+        """Whether documents are grouped by this measure."""
+        return self.method in ("minhash", "range")
+
+    @property
     def parameter(self) -> str:
         """Name of the limit."""
         return _PARAMETERS.get(self.method, "tolerance")
 
     @property
     def reach(self) -> int:
-        """Maximum number of different bits; for "minhash", of the candidates that are then compared exactly."""
-        if self.method == "hamming":
-            return int(self.value)
+        """Maximum number of different bits of the candidates by "minhash", which are then compared exactly."""
         return distance_for(self.value, SIGNATURE.bits)
 
     @property
@@ -206,9 +175,9 @@ class Tolerance:
         """Minimum share of the documents within the tolerance that are found: expected for "minhash", else certain.
 
         None for "si": everything in the interval is found, but the share of similar documents in it is unknown. None
-        for "containment" and "edit", whose candidates are found by other measures.
+        for "containment", whose candidates are found by other measures.
         """
-        return {"minhash": RECALL, "range": 1.0, "hamming": 1.0}.get(self.method)
+        return {"minhash": RECALL, "range": 1.0}.get(self.method)
 
     def to_dict(self) -> dict[str, object]:
         """Return the measure, the method and the limit under its name, as JSON types.
@@ -230,19 +199,6 @@ class Tolerance:
         """
         return f"--measure {_SHOWN[self.method]} --{self.parameter} {self.value:g}"
 
-    def why_no_groups(self, owner: str = "groups") -> str | None:
-        """Say that documents are not grouped by this measure, and why; None if they can be.
-
-        Examples
-        --------
-        >>> Tolerance.of("hamming").why_no_groups(), Tolerance.of("words").why_no_groups()
-        ('Groups cannot use hamming. Use words or letters.', None)
-        """
-        if self.method in ("minhash", "range"):
-            return None
-        why = f": {_NO_GROUPS[self.method]}" if self.method in _NO_GROUPS else ""
-        return f"{owner.capitalize()} cannot use {self.method}{why}. Use words or letters."
-
     def of_groups(self) -> str:
         """Return the option that ``nearkin groups`` needs for this tolerance; empty for the default.
 
@@ -263,14 +219,10 @@ class Tolerance:
         >>> Tolerance("si", 0.07).in_words()
         'whose similarity index differs by less than 7%'
         """
-        if self.method == "hamming":
-            return f"within {self.value:g} of {SIGNATURE.bits} bits"
         if self.method == "minhash":
             return f"with a Jaccard similarity of at least {self.value:g}"
         if self.method == "containment":
             return f"with a containment of at least {self.value:g} in either direction"
-        if self.method == "edit":
-            return f"with an edit similarity of at least {self.value:g}"
         if self.method == "si":
             return f"whose similarity index differs by less than {100 * self.value:g}%"
         return f"within gamma {self.value:g}"
@@ -294,8 +246,6 @@ def is_limit(method: Method, value: object) -> bool:
         return False
     if method == "range":
         return 0 <= value < 1
-    if method == "hamming":
-        return int(value) == value and 0 <= value < SIGNATURE.bits
     return 0 < value <= (MAX_TOLERANCE if method == "si" else 1)
 
 

@@ -242,10 +242,6 @@ def _order(one: SimilarDocument, tolerance: Tolerance) -> tuple[float, float]:
     edit = one.jaccard if one.edit_similarity is None else one.edit_similarity
     if tolerance.method == "range":
         return (math.inf if one.relative_distance is None else one.relative_distance), -edit
-    if tolerance.method == "hamming":
-        return (math.inf if one.n_bits is None else one.n_bits), -edit
-    if tolerance.method == "edit":
-        return -edit, -one.jaccard
     if tolerance.method == "containment":
         return -max(one.contained, one.contains), -one.jaccard
     return -one.jaccard, -edit

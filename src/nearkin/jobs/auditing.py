@@ -102,7 +102,6 @@ def audit(
     measure: MethodName | None = None,
     gamma: float | None = None,
     threshold: float | None = None,
-    distance: int | None = None,
     tolerance: float | None = None,
     cache: Where | None = None,
     threads: int = 0,
@@ -125,7 +124,7 @@ def audit(
         Number of documents to compare with everything; if there are fewer documents, all of them are compared.
     seed : int
         Random seed of the sample.
-    measure, gamma, threshold, distance, tolerance
+    measure, gamma, threshold, tolerance
         Search whose recall is measured, as for `Collection.similar`. Only for collections.
     cache : path, optional
         Directory for the index of a collection in PostgreSQL.
@@ -163,7 +162,7 @@ def audit(
     options = AuditOptions(
         sample=sample,
         seed=seed,
-        tolerance=Tolerance.if_given(measure, gamma=gamma, threshold=threshold, distance=distance, tolerance=tolerance),
+        tolerance=Tolerance.if_given(measure, gamma=gamma, threshold=threshold, tolerance=tolerance),
         cache=None if cache is None else path_of(cache, "cache", "audit"),
         threads=Resources(threads).n_threads,
         is_read_only=isinstance(place, Collection) and place.opened.store.access.is_read_only,

@@ -53,7 +53,7 @@ class Made:
 
 
 def is_bare(connection: Connection) -> bool:
-    """Whether the tables are empty, as after ``nearkin sql schema`` or a first load that failed."""
+    """Whether the tables are empty, as after a first load that failed."""
     return _are_empty(connection, schema.facts) and is_empty(connection)
 
 

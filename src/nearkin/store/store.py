@@ -112,7 +112,7 @@ class Store:
         ----------
         place : Place
         facts : mapping of str to str, optional
-            Facts of a new collection, and of one whose tables were made by ``nearkin sql schema``.
+            Facts of a new collection.
         create : bool
             Create a missing collection, and one whose creation was interrupted.
         access : Access, optional

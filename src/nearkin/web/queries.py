@@ -9,13 +9,13 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from nearkin.collection.tolerance import CONTAINMENT, EDIT, GAMMA, THRESHOLD, Tolerance
+from nearkin.collection.tolerance import CONTAINMENT, GAMMA, THRESHOLD, Tolerance
 from nearkin.errors import is_int, quoted
 from nearkin.nouns import one_of
 from nearkin.web.request_faults import InvalidRequestError, RequestFault, fault_in, types_of, values_of
 
 Asked = TypeVar("Asked", bound=msgspec.Struct)
-SliderMeasure = Literal["words", "letters", "containment", "edit"]
+SliderMeasure = Literal["words", "letters", "containment"]
 """Measures with a slider."""
 GroupMeasure = Literal["words", "letters"]
 """Measures by which documents can be grouped."""
@@ -23,8 +23,8 @@ Place = Literal["query", "form"]
 _DIGITS = re.compile(r"[+-]?[0-9]+")
 _KINDS = {float: "a number", int: "a whole number", bool: "1 or omitted", str: "text"}
 """Types of parameters in words."""
-SLIDER_MEASURES: tuple[SliderMeasure, ...] = ("words", "containment", "edit", "letters")
-DEFAULTS: dict[SliderMeasure, float] = {"words": THRESHOLD, "letters": GAMMA, "containment": CONTAINMENT, "edit": EDIT}
+SLIDER_MEASURES: tuple[SliderMeasure, ...] = ("words", "containment", "letters")
+DEFAULTS: dict[SliderMeasure, float] = {"words": THRESHOLD, "letters": GAMMA, "containment": CONTAINMENT}
 
 
 def parameters_in(query: str, max_fields: int | None = None) -> list[tuple[str, str]]:

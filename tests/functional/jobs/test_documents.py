@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -37,14 +36,13 @@ KINDS = {
     "pandas texts": lambda: pd.Series(TEXTS),
     "polars": lambda: pl.DataFrame(RECORDS),
     "polars texts": lambda: pl.Series(TEXTS),
-    "duckdb": lambda: duckdb.from_arrow(ARROW),
     "data set": lambda: data_set(RECORDS),
     "shuffled data set": lambda: data_set(RECORDS[::-1]).select([2, 1, 0]),
     "iterable data set": lambda: data_set(RECORDS).to_iterable_dataset(),
     "generator": lambda: (one for one in RECORDS),
     "tuples": lambda: tuple((one["id"], one["text"]) for one in RECORDS),
 }
-STREAMS = {"reader": pa.Table, "duckdb": pa.Table, "generator": list, "iterable data set": list}
+STREAMS = {"reader": pa.Table, "generator": list, "iterable data set": list}
 """Kinds of which another kind comes back."""
 
 

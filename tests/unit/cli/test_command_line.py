@@ -23,7 +23,7 @@ NO_FILES = {
     *(("dedup", "conf"), ("sign", "conf"), ("pairs", "conf")),
 }
 """Lists of strings that are not names of files."""
-OUTPUTS = ("out", "html", "docx", "missed", "kept", "cache", "figure", "duckdb_file")
+OUTPUTS = ("out", "html", "docx", "missed", "kept", "cache", "figure")
 
 
 def registered(name: str = "nearkin", command: Any = None) -> Iterator[tuple[str, Callable[..., Any]]]:
@@ -62,14 +62,14 @@ def test_no_command_begins_with_an_object_store(command, name, function, are_str
     with pytest.raises(OutputError if name in OUTPUTS else SourceError, match=r"s3://bucket/folder/x: object stores"):
         function(**{name: [url] if are_strings else Path(url)})
     if name in OUTPUTS:
-        option = "FILE" if name == "duckdb_file" else f"--{name}"
+        option = f"--{name}"
         with pytest.raises(OutputError, match=rf"x\\xff: the name is not valid UTF-8. Choose another {option}."):
             function(**{name: Path("folder/x\udcff")})
 
 
 def test_there_are_places_to_look_at():
     assert len(places()) > 60
-    assert {"dedup", "signatures", "copy", "train", "audit"} <= {command for command, *_ in places()} | {"audit"}
+    assert {"dedup", "signatures", "train", "audit"} <= {command for command, *_ in places()} | {"audit"}
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])

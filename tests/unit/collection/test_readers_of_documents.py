@@ -67,7 +67,6 @@ WITHOUT = {
         "collection/groups/since.py": "_n_not_grouped _n_new_versions",
         "collection/info.py": "_counted documents_by_extractor",
         "collection/listing/lists.py": "n_listed n_not_grouped",
-        "collection/plain_sql/duckdb_copy.py": "copy_to_duckdb",
         "collection/stored/group_history.py": "last_load_before",
         "store/creation.py": "is_empty _is_removable",
         "store/store.py": "_has_tables",
@@ -76,7 +75,7 @@ WITHOUT = {
         "workflows/families/of_collection.py": "_counts",
     },
     "names documents in a message or an example": {
-        "collection/plain_sql/installing.py": "_example",
+        "collection/plain_sql.py": "_example",
         "collection/stored/contents.py": "_damaged_text_of",
         "collection/stored/documents.py": "_refuse_damaged is_removed _unknown",
         "collection/loads/shared_ids.py": "place_of",

@@ -41,7 +41,7 @@ ChosenAlphabet = Annotated[
     _collection(
         "--alphabet",
         help="Letters that a new collection counts: universal (letters of every script) or latin (A to Z, a to z, 0 to "
-        "9). --measure letters, --measure edit and gamma use these counts. [dim]default: universal[/]",
+        "9). --measure letters and gamma use these counts. [dim]default: universal[/]",
         show_default=False,
     ),
 ]
@@ -137,10 +137,9 @@ Method = Annotated[
     _alike(
         "--measure",
         "--method",
-        help="words: shared word 5-grams, by --threshold. letters: letter counts, by --gamma. hamming: bits "
-        "of signatures, by --distance. si: one number per text, by --tolerance; misses similar texts and finds "
-        "unrelated ones. containment: share of one text's word 5-grams in the other, by --threshold. edit: edit "
-        "similarity, by --threshold. [dim]default: words[/]",
+        help="words: shared word 5-grams, by --threshold. letters: letter counts, by --gamma. si: one "
+        "number per text, by --tolerance; misses similar texts and finds unrelated ones. containment: share of one "
+        "text's word 5-grams in the other, by --threshold. [dim]default: words[/]",
     ),
 ]
 PairsMethod = Annotated[
@@ -167,16 +166,13 @@ GammaOfPairs = Annotated[float | None, _gamma("the longer vector")]
 Threshold = Annotated[
     float | None,
     _alike(
-        help="Minimum Jaccard similarity; with --measure containment or edit, the minimum of that measure. "
-        "[dim]default: 0.5; for containment and edit 0.9[/]"
+        help="Minimum Jaccard similarity; with --measure containment, the minimum of that measure. "
+        "[dim]default: 0.5; for containment 0.9[/]"
     ),
 ]
 WordsThreshold = Annotated[
     float | None,
     _alike("--threshold", help="Minimum Jaccard similarity of a match, for --measure words. [dim]default: 0.5[/]"),
-]
-Distance = Annotated[
-    int | None, _alike(help="Maximum number of different bits, of 256, for --measure hamming. [dim]default: 32[/]")
 ]
 Tolerance = Annotated[
     float | None,

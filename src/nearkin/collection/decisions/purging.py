@@ -22,7 +22,6 @@ from nearkin.collection.decisions.purging_damaged import (
 )
 from nearkin.collection.decisions.records import NO_VERSION, PURGE, SettingChange
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.plain_sql.installing import forget_flagged
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored import key_table, origin_rows, shingle_table
 from nearkin.collection.stored.document_rows import DocumentRow, refuse_changed_documents
@@ -333,7 +332,6 @@ def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequen
     stored_words.forget(connection, store)
     stored_relations.forget(connection, store)
     shingle_table.forget(connection, store, plan.contents)
-    forget_flagged(connection, [*doc_ids, *plan.copies])
     seals = Seals()
     files = list(dict.fromkeys([*doc_ids, *plan.unread]))
     origin_rows.forget(connection, seals, _origins_of(files, plan.holders))

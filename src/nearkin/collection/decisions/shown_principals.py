@@ -29,7 +29,7 @@ def shown_principals(connection: Connection, state: GroupState, numbers: Collect
     If the stored principal was removed, erased or replaced by another version, it is the first of these in the group:
     the current version of it; the member that somebody chose as a principal last; the member with the most letters and
     digits, the earliest of several. The next update of the groups makes this one the principal.
-    ``group_of_documents.sql`` and the view of ``word_functions.sql`` in `plain_sql` have the same rule.
+    The view ``group_of_documents`` of ``plain_sql.sql`` has the same rule.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ def no_groups_since_pieces(
     Groups that are computed now are too late for a wave that is not the last.
     """
     missing = no_groups_pieces(connection, str(tolerance))
-    if of_waves[wave].next_wave is None or tolerance.why_no_groups():
+    if of_waves[wave].next_wave is None or not tolerance.has_groups:
         return missing
     late = f"Groups computed now would include the waves after {quoted(wave)}"
     if known := _known_elsewhere(connection, wave, of_waves):

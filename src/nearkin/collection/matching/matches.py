@@ -182,10 +182,8 @@ def matching_of(
     ParameterError
         The method has no pairs: it is neither by wording nor by letters.
     """
-    if tolerance.method in ("hamming", "si"):
+    if not tolerance.has_groups:
         raise ParameterError.of("measure", owner, "'words' or 'letters'", tolerance.measure)
-    if why := tolerance.why_no_groups(owner):
-        raise ParameterError(why)
     sets = WordSets(connection, counting, segments[-1].end if segments else 0)
     measures = PairMeasures(counting, segments, sets)
     if tolerance.method == "minhash":

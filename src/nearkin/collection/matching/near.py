@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from nearkin.planning.part_recall import PartRecall
 from nearkin.records import I64
@@ -18,8 +17,6 @@ class Near:
     is_answered: bool
     n_not_compared: int = 0
     """Number of candidates that were not compared word by word, as there were too many; the nearest ones were."""
-    found_by: Mapping[int, str] = field(default_factory=dict)
-    """Kind of candidate that each content was, if the method has several."""
     n_hot_keys: int = 0
     """Number of keys that occur in too many texts to look at all of them."""
     part_recall: PartRecall | None = None

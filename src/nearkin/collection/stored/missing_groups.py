@@ -28,10 +28,10 @@ def no_group_pieces(tolerance: str, group: int) -> Sequence[MessagePiece]:
 def no_groups_pieces(connection: Connection, tolerance: str) -> Sequence[MessagePiece]:
     """Say that no groups are stored at a tolerance, and with which options the stored ones are found.
 
-    If documents are never grouped by its measure, say why: no command could compute these groups.
+    If documents are never grouped by its measure, say so: no command could compute these groups.
     """
-    if (asked := Tolerance.of_stored(tolerance)) is not None and (why := asked.why_no_groups()):
-        return (why,)
+    if (asked := Tolerance.of_stored(tolerance)) is not None and not asked.has_groups:
+        return (f"Groups cannot use {asked.measure}. Use words or letters.",)
     alike, command = _asked(tolerance)
     stored = _stored_tolerances(connection)
     if not stored:

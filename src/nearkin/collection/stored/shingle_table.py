@@ -1,8 +1,8 @@
 """Sets of word 5-grams of all stored texts, so that plain SQL computes exact Jaccard similarities.
 
-Only collections in which plain SQL by words was installed have them (`nearkin sql install`). Every load then stores the
-sets and the keys of its new texts before its documents, so that they are complete whenever a document is visible. Facts
-say up to which content they are stored, and which contents below have none, because their stored texts are damaged.
+Only collections in PostgreSQL in which plain SQL was installed have them (`nearkin sql install`). Every load then
+stores the sets and the keys of its new texts before its documents, so that they are complete whenever a document is
+visible. Facts say up to which content they are stored, and which contents below have none, as their texts are damaged.
 """
 
 from __future__ import annotations
@@ -35,34 +35,25 @@ SHINGLES_TABLE = Table(
 """Sets by contents: sorted hashes of 64 bits, each as eight bytes, the most significant first."""
 FINGERPRINT = f"{NORMALISE.fingerprint};{SHINGLES.fingerprint};sorted;big-endian"
 SETS = DerivedData("shingles", FINGERPRINT)
-_CONTENT_BY_KEY = "CREATE INDEX IF NOT EXISTS check_keys_of_content ON check_keys (content)"
-_MADE = {
-    "sqlite": [
-        "CREATE TABLE shingles (content INTEGER PRIMARY KEY REFERENCES contents (content), hashes BLOB NOT NULL)",
-        _CONTENT_BY_KEY,
-    ],
-    "postgresql": [
-        "CREATE TABLE shingles (content BIGINT PRIMARY KEY REFERENCES contents (content), hashes BYTEA NOT NULL)",
-        "ALTER TABLE shingles ALTER COLUMN hashes SET STORAGE EXTERNAL",  # hashes cannot be compressed
-        _CONTENT_BY_KEY,
-    ],
-}
-_IS_THERE = {
-    "sqlite": "SELECT count(*) FROM sqlite_master WHERE name = 'shingles'",
-    "postgresql": "SELECT to_regclass('shingles') IS NOT NULL",
-}
+_MADE = (
+    "CREATE TABLE shingles (content BIGINT PRIMARY KEY REFERENCES contents (content), hashes BYTEA NOT NULL)",
+    "ALTER TABLE shingles ALTER COLUMN hashes SET STORAGE EXTERNAL",  # hashes cannot be compressed
+    "CREATE INDEX IF NOT EXISTS check_keys_of_content ON check_keys (content)",
+)
 _TOLD = "sets of word 5-grams"
 
 
 def are_kept(connection: Connection) -> bool:
     """Whether plain SQL by words was installed, so that sets are stored with every text."""
-    return bool(connection.exec_driver_sql(_IS_THERE[connection.dialect.name]).scalar())
+    if connection.dialect.name == "sqlite":
+        return False
+    return bool(connection.exec_driver_sql("SELECT to_regclass('shingles') IS NOT NULL").scalar())
 
 
 def keep(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
     """Store the sets and keys of all texts, inside a write transaction, and of all later ones from now on."""
     if not are_kept(connection):
-        for statement in _MADE[store.dialect]:
+        for statement in _MADE:
             connection.exec_driver_sql(statement)
     fill(connection, store, counting, progress)
 

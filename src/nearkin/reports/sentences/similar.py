@@ -43,11 +43,10 @@ def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
     if found.expected_recall_of_parts is not None:
         yield from part_recall_sentences(found.expected_recall_of_parts, found.tolerance.value)
         yield Sentence("To measure the recall: nearkin audit COLLECTION --measure containment")
-    elif found.tolerance.method in ("containment", "edit") and found.is_answered:
-        missed = "Short parts" if found.tolerance.method == "containment" else "Some similar documents"
+    elif found.tolerance.method == "containment" and found.is_answered:
         yield Sentence(
-            f"Every listed document is verified. {missed} may be missed; nearkin audit COLLECTION --measure "
-            f"{found.tolerance.measure} measures how many"
+            "Every listed document is verified. Short parts may be missed; nearkin audit COLLECTION --measure "
+            "containment measures how many"
         )
     if found.n_hot_keys:
         n = found.n_hot_keys

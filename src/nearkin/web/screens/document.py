@@ -47,7 +47,6 @@ class Slider:
 SLIDERS: dict[SliderMeasure, Slider] = {
     "words": Slider("Jaccard similarity of word 5-grams", 0.3, 1.0, 0.01),
     "containment": Slider("containment of word 5-grams", 0.3, 1.0, 0.01),
-    "edit": Slider("edit similarity", 0.3, 1.0, 0.01),
     "letters": Slider("distance of letter counts (γ)", 0.0, 0.1, 0.001, is_distance=True),
 }
 _N_BINS = 20
@@ -157,8 +156,6 @@ def measured(one: SimilarDocument, measure: SliderMeasure) -> float | None:
     """Return the similarity, or the distance, by a measure."""
     if measure == "letters":
         return one.relative_distance
-    if measure == "edit":
-        return one.edit_similarity
     return max(one.contained, one.contains) if measure == "containment" else one.jaccard
 
 

@@ -37,15 +37,11 @@ _MAX_COMPARED = 20_000
 _LACKING: dict[Method, str] = {
     "range": "too few letters for --measure letters",
     "minhash": "no words",
-    "hamming": "no words",
     "si": "no similarity index, or 0",
     "containment": "no words",
-    "edit": "no words, and too few letters",
 }
-_BY_WORDING = ("minhash", "containment", "edit")
-"""Methods whose true pairs share wording."""
-_SYMMETRIC = ("minhash", "containment", "edit", "hamming")
-"""Methods by which a text matches all texts that match it; the others depend on the text that is asked."""
+_BY_WORDING = ("minhash", "containment")
+"""Methods whose true pairs share wording; by them, unlike by the others, a text matches all texts that match it."""
 
 
 def audit_collection(place: str | Path, options: AuditOptions, progress: Progress) -> Audited:
@@ -79,16 +75,14 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
     population = _answered(seen.connection, tolerance.method, current)
     sample = options.drawn(population)
     missed, n_true, n_found = MissedPairs(), np.zeros(len(sample), np.int64), np.zeros(len(sample), np.int64)
-    by_wording, n_unknown, n_twice = tuple[str, ...](), 0, 0
+    by_wording, n_twice = tuple[str, ...](), 0
     if len(sample):
         asked, found = _ask(collection, seen, sample, tolerance, progress)
         everything = compare_with_all(
             seen.connection, collection.counting, asked, current, tolerance, threads=options.threads, progress=progress
         )
         for place, content, similarity in everything:
-            is_unknown = np.isnan(similarity)
-            n_unknown += int(np.count_nonzero(is_unknown & (sample[place] != content)))
-            is_other = (sample[place] != content) & ~is_unknown
+            is_other = sample[place] != content
             is_between = np.isin(content, sample) & (content < sample[place])
             n_twice += int(np.count_nonzero(is_other & is_between))
             was_found = np.isin(keys_of(place, content), found)
@@ -114,7 +108,6 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
         notes=(
             _measured(tolerance),
             *by_wording,
-            *_too_long(n_unknown),
             *_notes(len(rows), len(current), len(population), tolerance.method),
         ),
     )
@@ -130,7 +123,7 @@ def _counting(method: Method, *, n_true: int, n_twice: int) -> str:
     >>> _counting("minhash", n_true=222, n_twice=110)
     'a pair counts once for each of its texts that is in the sample'
     """
-    if method in _SYMMETRIC and n_true == 2 * n_twice > 0:
+    if method in _BY_WORDING and n_true == 2 * n_twice > 0:
         each = "" if n_twice == 1 else "each "
         return f"{counted(n_twice, 'pair')}, {each}counted twice: once from each text"
     return "a pair counts once for each of its texts that is in the sample"
@@ -142,9 +135,7 @@ def _measured(tolerance: Tolerance) -> str:
         return f"A true pair is two texts {tolerance.in_words()}: versions that share fewer words are not counted"
     if tolerance.method == "containment":
         return f"A true pair is two texts {tolerance.in_words()} and at least {MIN_COMMON} word 5-grams in common"
-    if tolerance.method == "edit":
-        return f"A true pair is two texts {tolerance.in_words()}, without normalisation"
-    by = {"range": ", by letter counts", "hamming": ", by signatures", "si": ""}[tolerance.method]
+    by = ", by letter counts" if tolerance.method == "range" else ""
     return (
         f"A true pair is two texts {tolerance.in_words()}{by}: versions of a document can lie outside and are not "
         "counted. The measure words audits shared wording"
@@ -171,14 +162,6 @@ def _by_wording(collection: OpenedCollection, seen: Snapshot, sample: I64, curre
     )
 
 
-def _too_long(n_unknown: int) -> tuple[str, ...]:
-    """Report pairs whose similarity was not computed."""
-    pairs = counted(n_unknown, "pair")
-    return (f"{pairs} of long texts not compared: {agreeing(n_unknown, 'it is', 'they are')} not counted",) * (
-        n_unknown > 0
-    )
-
-
 def _notes(n_documents: int, n_texts: int, n_answered: int, method: Method) -> tuple[str, ...]:
     notes = []
     if n_documents > n_texts:
@@ -200,8 +183,7 @@ def _answered(connection: Connection, method: Method, current: I64) -> I64:
             index = profiles.c.similarity_index
             query = select(profiles.c.content).where(profiles.c.content.in_(some), index.is_not(None), index != 0)
         else:
-            has_words = contents.c.signature.is_not(None)
-            has_it = {"range": contents.c.is_counted, "edit": contents.c.is_counted | has_words}.get(method, has_words)
+            has_it = contents.c.is_counted if method == "range" else contents.c.signature.is_not(None)
             query = select(contents.c.content).where(contents.c.content.in_(some), has_it)
         able += connection.execute(query).scalars()
     return np.sort(np.array(able, np.int64))
@@ -226,7 +208,7 @@ def _ask(
             progress.advance(1)
         ordered = [held[number] for number in some]
         own = [indexes.get(number) for number in some]
-        parts.append(Asked.of(collection.counting, ordered, own, with_texts=tolerance.method == "edit"))
+        parts.append(Asked.of(collection.counting, ordered, own))
     progress.finish()
     return Asked.joined(parts), np.concatenate(keys)
 

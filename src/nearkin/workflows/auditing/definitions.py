@@ -1,7 +1,7 @@
 """True results of each search method of a collection, from comparing a sample with every stored text.
 
-No segments, tables or SQL conditions are used: letter counts and signatures come from the store, shared words
-and similarity indexes from the texts.
+No segments, tables or SQL conditions are used: letter counts come from the store, shared words and similarity
+indexes from the texts.
 """
 
 from __future__ import annotations
@@ -13,34 +13,30 @@ from functools import partial
 import numpy as np
 from sqlalchemy import Connection
 
-from nearkin.collection.by_measure import MAX_EDIT_WORK
 from nearkin.collection.check_in.results import MIN_COMMON
-from nearkin.collection.counting import SIGNATURE, TextCounting
+from nearkin.collection.counting import TextCounting
 from nearkin.collection.stored.contents import Content, contents_of
 from nearkin.collection.stored.segments import read_contents
 from nearkin.collection.stored.word_sets import some_at_a_time
 from nearkin.collection.tolerance import Method, Tolerance
 from nearkin.engines.local import map_ordered
 from nearkin.kernels.buffers import strings
-from nearkin.records import F64, I64, U32, U64, Bool, ShingleSets
+from nearkin.records import F64, I64, U32, Bool, ShingleSets
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.search.inverted import InvertedSets
 from nearkin.stages.search.ranges.matches import RangeQueries
 from nearkin.stages.signatures.similarity_index import interval
-from nearkin.stages.verification.edit import edit_similarity
 
 SIMILARITY: dict[Method, str] = {
     "range": "1 - distance / length",
     "minhash": "jaccard",
-    "hamming": "share of equal bits",
     "si": "1 - difference / similarity index",
     "containment": "containment",
-    "edit": "edit similarity",
 }
 """Measure of the similarity of a pair, by method."""
 _CONTENTS_AT_A_TIME = 1 << 13
 TrueOnes = tuple[I64, I64, F64]
-"""Places in the sample, contents, similarities; NaN: the texts are too long for an edit similarity."""
+"""Places in the sample, contents, similarities."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,34 +46,23 @@ class Asked:
     Parameters
     ----------
     numbers : int64 array, shape (n_sampled,)
-    texts : sequence of str
-        Unchanged texts for "edit", else none.
     counts : uint32 array, shape (n_sampled, n_dimensions)
-    signatures : uint64 array, shape (n_sampled, n_words)
     sets : ShingleSets
         Shingle sets, from which Jaccard similarity is computed.
     indexes : sequence of int or None
     """
 
     numbers: I64
-    texts: Sequence[str]
     counts: U32
-    signatures: U64
     sets: ShingleSets
     indexes: Sequence[int | None]
 
     @classmethod
-    def of(
-        cls, counting: TextCounting, found: Sequence[Content], indexes: Sequence[int | None], *, with_texts: bool
-    ) -> Asked:
+    def of(cls, counting: TextCounting, found: Sequence[Content], indexes: Sequence[int | None]) -> Asked:
         """Make it from contents in the store."""
-        nothing = np.zeros(SIGNATURE.bits // 8, np.uint8)
-        signatures = [nothing if one.signature is None else one.signature for one in found]
         return cls(
             numbers=np.array([one.number for one in found], np.int64),
-            texts=[one.text for one in found] if with_texts else (),
             counts=np.array([one.counts for one in found], np.uint32).reshape(len(found), -1),
-            signatures=np.array(signatures, np.uint8).reshape(len(found), len(nothing)).view(np.uint64),
             sets=counting.shingles(strings([one.text for one in found])),
             indexes=indexes,
         )
@@ -94,9 +79,7 @@ class Asked:
         )
         return cls(
             numbers=np.concatenate([part.numbers for part in parts]),
-            texts=[text for part in parts for text in part.texts],
             counts=np.concatenate([part.counts for part in parts]),
-            signatures=np.concatenate([part.signatures for part in parts]),
             sets=sets,
             indexes=[index for part in parts for index in part.indexes],
         )
@@ -126,14 +109,14 @@ def compare_with_all(
     progress : Progress
     """
     progress.start("compare", len(current), "documents")
-    if tolerance.method in ("minhash", "si", "containment", "edit"):
+    if tolerance.method in ("minhash", "si", "containment"):
         yield from _by_texts(connection, counting, asked, current, tolerance, progress)
     else:
-        yield from _by_columns(connection, counting, asked, current, tolerance, threads, progress)
+        yield from _by_letters(connection, counting, asked, current, tolerance, threads, progress)
     progress.finish()
 
 
-def _by_columns(
+def _by_letters(
     connection: Connection,
     counting: TextCounting,
     asked: Asked,
@@ -144,17 +127,12 @@ def _by_columns(
 ) -> Iterator[TrueOnes]:
     last = int(current[-1]) + 1 if len(current) else 0
     vectors = counting.vectors_of_counts(asked.counts, np.ones(len(asked.numbers), np.bool_))
-    is_range = tolerance.method == "range"
-    queries = RangeQueries.of("audit", counting.letters.fingerprint, vectors, tolerance.value) if is_range else None
+    queries = RangeQueries.of("audit", counting.letters.fingerprint, vectors, tolerance.value)
     for first in range(0, last, _CONTENTS_AT_A_TIME):
         span = first, min(first + _CONTENTS_AT_A_TIME, last)
-        stored, words, has_features = read_contents(connection, counting, span, Silent())
+        stored, _, _ = read_contents(connection, counting, span, Silent())
         is_live = np.isin(np.arange(*span), current)
-        near = (
-            partial(_near_letters, stored.counts, is_live & stored.is_counted, queries)
-            if queries
-            else partial(_near_bits, words, is_live & has_features, asked.signatures, int(tolerance.value))
-        )
+        near = partial(_near_letters, stored.counts, is_live & stored.is_counted, queries)
         for place, (rows, similarity) in enumerate(map_ordered(near, range(len(asked.numbers)), threads=threads)):
             yield np.full(len(rows), place), rows + first, similarity
         progress.advance(int(is_live.sum()))
@@ -168,12 +146,6 @@ def _near_letters(counts: U32, counts_at_all: Bool, queries: RangeQueries, place
     return rows, np.maximum(1 - relative, 0.0)
 
 
-def _near_bits(words: U64, counts_at_all: Bool, asked: U64, distance: int, place: int) -> tuple[I64, F64]:
-    n_bits = np.bitwise_count(words ^ asked[place]).sum(axis=1, dtype=np.int64)
-    rows = np.flatnonzero(counts_at_all & (n_bits <= distance))
-    return rows, 1 - n_bits[rows] / SIGNATURE.bits
-
-
 def _by_texts(
     connection: Connection, counting: TextCounting, asked: Asked, current: I64, tolerance: Tolerance, progress: Progress
 ) -> Iterator[TrueOnes]:
@@ -181,10 +153,6 @@ def _by_texts(
     for some in some_at_a_time(connection, current.tolist()):
         found = list(contents_of(connection, some).values())
         numbers = np.array([one.number for one in found], np.int64)
-        if tolerance.method == "edit":
-            yield from _near_texts(asked.texts, found, tolerance.value)
-            progress.advance(len(some))
-            continue
         texts = strings([one.text for one in found])
         if tolerance.method == "minhash":
             shared = index.shared(counting.shingles(texts))
@@ -198,20 +166,6 @@ def _by_texts(
             made = counting.index(texts)
             yield from _near_indexes(asked.indexes, numbers[made.has_value], made.values[made.has_value], tolerance)
         progress.advance(len(some))
-
-
-def _near_texts(own: Sequence[str], others: Sequence[Content], minimum: float) -> Iterator[TrueOnes]:
-    """Compare every two texts whose lengths allow the similarity: every additional character is an edit."""
-    lengths = np.array([len(one.text) for one in others], np.int64)
-    for place, text in enumerate(own):
-        longer, shorter = np.maximum(lengths, len(text)), np.minimum(lengths, len(text))
-        alike = dict[int, float]()
-        # one character more than the lengths allow, so that rounding excludes nothing
-        for row in np.flatnonzero(shorter + 1 >= minimum * longer).tolist():
-            similarity = edit_similarity(text, others[row].text, max_work=MAX_EDIT_WORK).similarity
-            if similarity is None or similarity >= minimum:
-                alike[others[row].number] = np.nan if similarity is None else similarity
-        yield np.full(len(alike), place), np.array(list(alike), np.int64), np.array(list(alike.values()), np.float64)
 
 
 def _near_indexes(own: Sequence[int | None], numbers: I64, values: I64, tolerance: Tolerance) -> Iterator[TrueOnes]:

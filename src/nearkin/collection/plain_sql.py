@@ -1,0 +1,114 @@
+"""Installation and update of what plain SQL needs in PostgreSQL: sets of word 5-grams, functions and views."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from importlib.resources import files
+
+from sqlalchemy import Connection
+
+from nearkin.collection.opened import OpenedCollection
+from nearkin.collection.stored import shingle_table
+from nearkin.collection.stored.document_rows import refuse_changed_documents
+from nearkin.collection.tolerance import MAX_TOLERANCE, RULES
+from nearkin.errors import ParameterError
+from nearkin.store.schema import PROJECTIONS
+
+FUNCTIONS = (
+    "similar_by_words(id text, threshold numeric)",
+    "near_duplicates(id text, measure text, threshold numeric)",
+    "similar_documents(id text, gamma numeric)",
+    "similar_by_index(si bigint, tolerance numeric, made_by text)",
+    "near_contents(content bigint, gamma numeric)",
+    "near_contents_by_words(content bigint, threshold numeric)",
+    "jaccard(bytea, bytea)",
+    "n_common(bytea, bytea)",
+    "squared_distance(bytea, bytea)",
+    "letter_counts(bytea)",
+)
+VIEWS = ("indexed_documents", "near_duplicate_pairs", "group_of_documents")
+TABLES = ("documents", "contents", "profiles", "shingles", "check_keys")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installed:
+    """Objects now available to plain SQL.
+
+    Parameters
+    ----------
+    place : str
+    similarity_index : str
+        Method of the similarity indexes.
+    tables, views, functions : tuples of str
+        Names.
+    example : str
+        An example call.
+    """
+
+    place: str
+    similarity_index: str
+    tables: tuple[str, ...]
+    views: tuple[str, ...]
+    functions: tuple[str, ...]
+    example: str
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return asdict(self)
+
+
+def install(collection: OpenedCollection) -> Installed:
+    """Install sets of word 5-grams, functions and views in one transaction.
+
+    From then on, every load stores the sets of its texts.
+
+    Raises
+    ------
+    ParameterError
+        The collection is in SQLite.
+    CollectionBusyError
+    CollectionError
+        The row of a document was changed in the store.
+    """
+    place, store = collection.place, collection.store
+    if place.schema is None:
+        raise ParameterError(
+            f"{place} is SQLite, which cannot store functions: nearkin sql install is for PostgreSQL. The tables and "
+            "the view indexed_documents can be queried as they are."
+        )
+    with store.reading() as connection:  # without the lock of writers
+        refuse_changed_documents(connection)  # plain SQL cannot compare rows with their checksums
+    with store.writing() as connection:
+        shingle_table.keep(connection, store, collection.counting, collection.progress)
+        connection.exec_driver_sql(functions(place.schema))
+        example = _example(connection, place.schema)
+    return Installed(
+        place=str(place),
+        similarity_index=collection.counting.similarity_index.spec,
+        tables=TABLES,
+        views=VIEWS,
+        functions=FUNCTIONS,
+        example=example,
+    )
+
+
+def functions(schema: str) -> str:
+    """Return the statements that create the functions and views in a schema; they can be run again."""
+    conditions = "\n              ".join(
+        f"AND p.{name} BETWEEN own.{name} - reach AND own.{name} + reach" for name in PROJECTIONS[1:]
+    )
+    text = files(__package__).joinpath("plain_sql.sql").read_text("utf-8")
+    text = text.replace("{conditions}", conditions).replace("{max_tolerance}", str(MAX_TOLERANCE))
+    for method in ("range", "minhash", "si"):
+        text = text.replace(f"{{rule of {method}}}", RULES[method])
+    return text.replace("{schema}", schema)
+
+
+def _example(connection: Connection, schema: str) -> str:
+    """Return a call with the first document that has words, quoted by the server."""
+    with_words = (
+        "SELECT quote_literal(d.doc_id) FROM documents d JOIN shingles s ON s.content = d.content "
+        'WHERE d.is_current AND octet_length(s.hashes) > 0 ORDER BY d."row" LIMIT 1'
+    )
+    literal = connection.exec_driver_sql(with_words).scalar() or "'ID'"
+    return f"SELECT * FROM {schema}.similar_by_words({literal}, 0.5);"
