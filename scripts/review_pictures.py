@@ -11,7 +11,7 @@ from pathlib import Path
 from example_pages import ROOT, run
 
 sys.path.append(str(ROOT / "tests"))
-from certificates import write_certificate
+from behind_nginx import served_behind_nginx
 from chromium import Chromium
 
 SIZE = {"width": 1280, "height": 570}
@@ -41,22 +41,16 @@ def take_review(browser: str, folder: Path, images: Path) -> None:
 
 def take_sign_in(browser: str, folder: Path, images: Path) -> None:
     """Serve the collection for a team, and photograph the page to sign in."""
-    cert, key = write_certificate(folder)
     add = [*NEARKIN, "users", "matter", "add", "ada", "--role", "reviewer", "--users-file", "users.json"]
     subprocess.run(add, cwd=folder, input=b"correct horse battery\n", check=True, capture_output=True)
-    tls = ["--tls-cert", str(cert), "--tls-key", str(key), "--users-file", "users.json"]
-    with subprocess.Popen(
-        [*NEARKIN, "serve", "matter", *tls], cwd=folder, stdout=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            found = re.search(r"https://\S+", process.stdout.readline() if process.stdout else "")
-            with Chromium(browser, folder, width=SIZE["width"], height=420) as tab:
-                tab.trust_every_certificate()
-                tab.open(found[0] if found else sys.exit("nearkin serve printed no address"))
-                tab.wait("document.querySelector('#password')")
-                tab.screenshot(images / "review-sign-in.png")
-        finally:
-            process.terminate()
+    with (
+        served_behind_nginx(folder, folder / "matter", folder / "users.json") as proxied,
+        Chromium(browser, folder, width=SIZE["width"], height=420) as tab,
+    ):
+        tab.trust_every_certificate()
+        tab.open(f"{proxied.url}/sign-in")
+        tab.wait("document.querySelector('#password')")
+        tab.screenshot(images / "review-sign-in.png")
 
 
 def fill(folder: Path) -> None:

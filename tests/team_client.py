@@ -14,7 +14,7 @@ from nearkin.collection.collection import Collection
 from nearkin.web.app import application
 from nearkin.web.screens import SCREENS
 from nearkin.web.service import ReviewService
-from nearkin.web.serving import users_of
+from nearkin.web.serving import server_config, users_of
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.users.file import change_users
 from nearkin.web.users.managing import new_token, with_token
@@ -47,6 +47,17 @@ class Team:
         self.service = service
         self.entry = users_of(self.service, self.settings, self.path, self.said.append)
         self.app = application(self.service, self.settings, self.entry)
+        if self.settings.proxies:
+            config = server_config(self.app, self.settings)
+            config.load()  # it puts in front what the server library does with headers of the proxy
+            self.app = self._over_http(config.loaded_app)
+
+    @staticmethod
+    def _over_http(app: Any) -> Any:
+        async def called(scope: Any, receive: Any, send: Any) -> None:
+            await app({**scope, "scheme": "http"}, receive, send)
+
+        return called
 
     def script(self, name: str) -> dict[str, str]:
         """Headers of a user's script."""

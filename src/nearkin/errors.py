@@ -22,7 +22,6 @@
     ├── EngineError                      a cluster cannot be used, or stopped working
     │   └── DriverMemoryError (MemoryError)  the driver, this process, has too little memory
     ├── RefusedError                     a request that nearkin serve refuses
-    │   └── BodyTooLargeError            its body exceeds the limit
     ├── FingerprintError                 things made by different methods were mixed
     └── MissingExtraError (ImportError)  an optional part is not installed
 
@@ -375,13 +374,6 @@ class RefusedError(NearkinError):
     def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
         self.status, self.headers = status, dict(headers or {})
-
-
-class BodyTooLargeError(RefusedError):
-    """The body of a request exceeds the limit."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(413, message)
 
 
 class MissingExtraError(NearkinError, ImportError):

@@ -1,20 +1,17 @@
-"""The sign-in of a team in a browser, by keyboard alone, over TLS."""
+"""The sign-in of a team in a browser, by keyboard alone, behind a proxy that encrypts."""
 
 from __future__ import annotations
 
-import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from certificates import write_certificate
+from behind_nginx import NGINX, served_behind_nginx
 from chromium import Chromium
-from commands import quick_command
 from functional.conftest import nearkin_here
 from review_client import small_collection
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(NGINX is None, reason="nginx is not installed")]
 PASSWORD = "correct horse battery"
 
 
@@ -23,18 +20,12 @@ def test_a_reviewer_signs_in_and_out_by_keyboard(chromium: str, tmp_path: Path) 
     place, users = tmp_path / "matter", tmp_path / "users.json"
     added = ("users", place, "add", "ada", "--role", "reviewer", "--users-file", users)
     assert nearkin_here(*added, stdin=f"{PASSWORD}\n".encode()).code == 0
-    cert, key = write_certificate(tmp_path)
-    command = quick_command("serve", place, "--tls-cert", cert, "--tls-key", key, "--users-file", users)
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            found = re.search(r"(https://\S+)/sign-in", process.stdout.readline())
-            assert found is not None
-            with Chromium(chromium, tmp_path, width=640, dark=True) as browser:  # 1280 at 200 %
-                browser.trust_every_certificate()
-                signs_in_and_out(browser, found[1])
-        finally:
-            process.terminate()
+    with (
+        served_behind_nginx(tmp_path, place, users) as proxied,
+        Chromium(chromium, tmp_path, width=640, dark=True) as browser,  # 1280 at 200 %
+    ):
+        browser.trust_every_certificate()
+        signs_in_and_out(browser, proxied.url)
 
 
 def signs_in_and_out(browser: Chromium, url: str) -> None:

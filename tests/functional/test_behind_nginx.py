@@ -1,102 +1,70 @@
-"""The service behind a real nginx that encrypts, with the configuration of the guide: sign-in, files, exports."""
+"""The service behind a real nginx that encrypts, with the configuration of the guide: sign-in, files, scripts."""
 
 from __future__ import annotations
 
-import getpass
-import re
-import shutil
-import socket
+import json
 import ssl
-import subprocess
-import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 import pytest
 
-from certificates import write_certificate
-from commands import quick_command
+from behind_nginx import NGINX, Proxied, served_behind_nginx
 from functional.conftest import nearkin_here
 from nearkin.collection.collection import Collection
 from review_client import DOCUMENTS, LEASE
 from team_client import field
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "review-service.md"
-UNPACKED = Path(__file__).parents[2] / ".venvs" / "nginx" / "usr" / "sbin"  # by scripts/small_packages.sh
-NGINX = shutil.which("nginx") or shutil.which("nginx", path=f"/usr/sbin:/usr/local/sbin:{UNPACKED}")
 N_BIG = 5_000
 pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as opened:
-        return int(opened.getsockname()[1])
+@dataclass(frozen=True)
+class Served:
+    """A service behind nginx, a browser, and what the administrator has."""
 
+    proxied: Proxied
+    client: httpx.Client
+    collection: Path
+    users_file: Path
 
-def configuration(folder: Path, outer: int, plain: int, inner: int) -> Path:
-    """Write a configuration around the block of the guide."""
-    found = re.search(r"```nginx\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
-    assert found is not None
-    block = found[1].replace("127.0.0.1:8000", f"127.0.0.1:{inner}")
-    assert str(inner) in block
-    cert, key = write_certificate(folder)
-    own = "".join(f"{name}_temp_path {folder}/{name}; " for name in ("proxy", "fastcgi", "uwsgi", "scgi"))
-    path = folder / "nginx.conf"
-    path.write_text(
-        f"user {getpass.getuser()}; daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log;\n"
-        "worker_processes 1; events {}\n"
-        f"http {{ access_log off; client_body_temp_path {folder}/body; {own}\n"
-        f"server {{ listen 127.0.0.1:{outer} ssl; listen 127.0.0.1:{plain}; ssl_certificate {cert}; "
-        f"ssl_certificate_key {key};\n{block}\n}} }}\n"
-    )
-    return path
+    def users(self, *arguments: str, stdin: bytes = b"") -> str:
+        """Change the users."""
+        done = nearkin_here("users", self.collection, *arguments, "--users-file", self.users_file, stdin=stdin)
+        assert done.code == 0, done.err
+        return done.out
+
+    def sign_in(self, name: str) -> None:
+        """Send the form."""
+        self.client.cookies.clear()
+        page = self.client.get("/sign-in").text
+        sent = {"name": name, "password": "correct horse battery", "csrf": field(page, "csrf")}
+        answer = self.client.post("/sign-in", data={**sent, "going": field(page, "going")})
+        assert (answer.status_code, answer.headers["location"]) == (303, "/"), answer.text
 
 
 @pytest.fixture(scope="module")
-def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[httpx.Client, str]]:
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("nginx")
-    with Collection.open(folder / "matter", create=True) as collection:
+    place, users_file = folder / "matter", folder / "users.json"
+    with Collection.open(place, create=True) as collection:
         collection.add([*DOCUMENTS, *((f"{'big' * 30}{i}", f"{LEASE} {i}") for i in range(N_BIG))], wave="march")
     for name, role in (("ada", "reviewer"), ("vera", "viewer")):
-        users = "users", folder / "matter", "add", name, "--role", role, "--users-file", folder / "users.json"
+        users = "users", place, "add", name, "--role", role, "--users-file", users_file
         assert nearkin_here(*users, stdin=b"correct horse battery\n").code == 0
-    outer, plain, inner = free_port(), free_port(), free_port()
-    url = f"https://localhost:{outer}"
-    command = quick_command(
-        "serve", folder / "matter", "--port", inner, "--behind-proxy", "127.0.0.1", "--public-url", url,
-        "--users-file", folder / "users.json",
-    )  # fmt: skip
-    nginx = [str(NGINX), "-c", str(configuration(folder, outer, plain, inner)), "-e", str(folder / "error.log")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as service, subprocess.Popen(nginx) as proxy:
-        assert service.stdout is not None
-        assert url in service.stdout.readline()
-        for _ in range(200):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", outer)) == 0:
-                    break
-            time.sleep(0.05)
-        context = ssl.create_default_context(cafile=folder / "cert.pem")
-        headers = {"sec-fetch-site": "same-origin", "origin": url, "accept": "text/html"}
-        try:
-            with httpx.Client(base_url=url, verify=context, headers=headers, timeout=60) as client:
-                yield client, f"http://127.0.0.1:{plain}"
-        finally:
-            proxy.terminate()
-            service.terminate()
+    with served_behind_nginx(folder, place, users_file) as proxied:
+        context = ssl.create_default_context(cafile=proxied.cert)
+        headers = {"sec-fetch-site": "same-origin", "origin": proxied.url, "accept": "text/html"}
+        with httpx.Client(base_url=proxied.url, verify=context, headers=headers, timeout=60) as client:
+            yield Served(proxied, client, place, users_file)
 
 
-def sign_in(client: httpx.Client, name: str) -> None:
-    page = client.get("/sign-in").text
-    sent = {"name": name, "password": "correct horse battery", "csrf": field(page, "csrf")}
-    answer = client.post("/sign-in", data={**sent, "going": field(page, "going")})
-    assert (answer.status_code, answer.headers["location"]) == (303, "/"), answer.text
-
-
-def test_people_sign_in_send_files_and_export(places: tuple[httpx.Client, str]) -> None:
-    client, _ = places
+def test_people_sign_in_send_files_and_export(served: Served) -> None:
+    client = served.client
     assert client.get("/list").status_code == 401
-    sign_in(client, "ada")
+    served.sign_in("ada")
     assert f"{N_BIG + 4:,} documents" in client.get("/").text
     csrf = field(client.get("/check-in").text, "csrf")
     large = LEASE.encode() * ((2 << 20) // len(LEASE))  # more than nginx keeps in memory
@@ -111,19 +79,50 @@ def test_people_sign_in_send_files_and_export(places: tuple[httpx.Client, str]) 
         assert sum(part.count(b"\n") for part in answer.iter_bytes()) == N_BIG + 5
 
 
-def test_a_viewer_changes_nothing(places: tuple[httpx.Client, str]) -> None:
-    client, _ = places
-    client.cookies.clear()
-    sign_in(client, "vera")
-    csrf = field(client.get("/list").text, "csrf")
-    answer = client.post("/tags", data={"csrf": csrf, "id": "lease", "tag": "mine=yes"})
+def test_a_user_decides_in_the_own_name(served: Served) -> None:
+    served.sign_in("ada")
+    csrf = field(served.client.get("/document?id=lease").text, "csrf")
+    sent = {"csrf": csrf, "id": "lease", "tag": "read=yes", "by": "eve", "back": "/"}
+    assert served.client.post("/tags", data=sent).status_code == 303
+    assert served.client.get("/log").status_code == 403
+    with Collection.open(served.collection, read_only=True) as collection:
+        assert [(one.kind, one.by) for one in collection.log() if one.kind == "tag"] == [("tag", "ada")]
+
+
+def test_a_viewer_changes_nothing(served: Served) -> None:
+    served.sign_in("vera")
+    csrf = field(served.client.get("/list").text, "csrf")
+    answer = served.client.post("/tags", data={"csrf": csrf, "id": "lease", "tag": "mine=yes"})
     assert answer.status_code == 403
-    assert "mine=yes" not in client.get("/document?id=lease").text
+    assert "mine=yes" not in served.client.get("/document?id=lease").text
 
 
-def test_what_did_not_come_encrypted_is_refused(places: tuple[httpx.Client, str]) -> None:
-    _, plain = places
+def test_a_large_file_without_a_token_is_refused_with_a_reason(served: Served) -> None:
+    served.client.cookies.clear()
+    answer = served.client.post("/api/v1/check", content=b"a" * (20 << 20))
+    assert (answer.status_code, answer.json()["error"]) == (401, "RefusedError")
+
+
+def test_what_did_not_come_encrypted_or_past_the_proxy_is_refused(served: Served) -> None:
     forged = {"x-forwarded-proto": "https", "x-forwarded-for": "192.0.2.1"}
-    answer = httpx.get(f"{plain}/sign-in", headers=forged)
-    assert answer.status_code == 403
-    assert "must encrypt" in answer.text
+    assert httpx.get(f"{served.proxied.plain}/sign-in", headers=forged).status_code == 403
+    assert httpx.get(f"{served.proxied.inner}/sign-in").status_code == 403
+    assert httpx.get(f"{served.proxied.inner}/api/v1/healthz").status_code == 200
+
+
+def test_a_script_checks_with_a_token_that_is_revoked_at_once(
+    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.txt").write_text(LEASE, "utf-8")
+    check = ("check", tmp_path / "a.txt", "--server", served.proxied.url, "--json")
+    monkeypatch.setenv("SSL_CERT_FILE", str(served.proxied.cert))
+    for role, label, code in (("reviewer", "nightly", 10), ("viewer", "look", 7)):
+        token = served.users("token", "ada", "--label", label, "--role", role).strip()
+        monkeypatch.setenv("NEARKIN_TOKEN", token)
+        answer = nearkin_here(*check)
+        assert answer.code == code, answer.err
+        assert code != 10 or json.loads(answer.out)["verdict"] == "exact"
+    served.users("revoke", "ada", "--label", "look")
+    assert nearkin_here(*check).code == 7
+    monkeypatch.delenv("SSL_CERT_FILE")
+    assert nearkin_here(*check).code == 7

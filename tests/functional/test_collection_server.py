@@ -343,10 +343,10 @@ def test_a_server_that_is_stopped_at_once_is_not_taken_for_a_limit_alone(tmp_pat
 
         with place.open() as served, place.open() as again:
             script = Script(served)
-            assert script.call("GET", "/healthz").status_code == 200
+            assert script.call("GET", "/waves").status_code == 200
             with pytest.raises(UnavailableCollectionError) as caught:
                 again.add(documents())
-            answers = [script.call("GET", path) for path in ("/healthz", f"/documents/{FIRST[0][0]}")]
+            answers = [script.call("GET", path) for path in ("/waves", f"/documents/{FIRST[0][0]}")]
     assert [(one.status_code, one.json()["error"]) for one in answers] == [(503, "UnavailableCollectionError")] * 2
     assert f"(host 127.0.0.1, port {own.port}): Connection refused." in answers[1].json()["message"]
     said = str(caught.value)

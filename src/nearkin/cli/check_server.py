@@ -11,8 +11,7 @@ from nearkin.collection.check_in.results import Checked, CheckOptions
 from nearkin.errors import CollectionError, ParameterError, SourceError
 from nearkin.paths import why
 from nearkin.store.server_settings import service_token
-from nearkin.web.client import checked_by
-from nearkin.web.tokens import read_token
+from nearkin.web.client import checked_by, read_token
 
 
 def check_by_server(

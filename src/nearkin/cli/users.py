@@ -80,7 +80,7 @@ def users(
     _check(action, name, role, label)
     with Collection.open(collection, read_only=True) as opened:  # a wrong name must not make a file
         store = opened.opened.store
-        path = users_file or usual_users_file(store.place, store.facts["collection"], partial(typer.echo, err=True))
+        path = users_file or usual_users_file(store.place, store.facts["collection"])
     if name is None:
         _tell(read_users(path), path, as_json=as_json)
     elif action == "token":

@@ -114,6 +114,7 @@ def application(service: ReviewService, settings: ServiceSettings, entry: Authen
             routes=routes,
             lifespan=lifespan,
             exception_handlers={NearkinError: failed, HTTPException: failed, Exception: failed},
+            max_body_size=settings.max_body_bytes,
         ),
         settings,
         entry,

@@ -1,4 +1,4 @@
-"""Client of a running service, for checks of a file. It imports only the standard library, so it starts quickly."""
+"""Client of a running service, for checks of a file, and tokens in files. It imports little, so it starts quickly."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import http.client
 import json
 import ssl
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from nearkin import errors
-from nearkin.errors import CollectionError, NearkinError, ParameterError, RefusedError
+from nearkin.errors import CollectionError, NearkinError, ParameterError, RefusedError, SourceError
 from nearkin.paths import why
 from nearkin.web.settings import is_loopback
 
-_TIMEOUT_S = 150.0
+_TIMEOUT_S, _MIN_TOKEN = 150.0, 32
 
 
 def checked_by(server: str, token: str, content: bytes, query: Mapping[str, object]) -> Mapping[str, Any]:
@@ -53,20 +54,11 @@ def checked_by(server: str, token: str, content: bytes, query: Mapping[str, obje
             "whether it is before you try again."
         ) from error
     except ssl.SSLError as error:  # its number is not one of the system's
-        if error.reason == "WRONG_VERSION_NUMBER":
-            raise CollectionError(
-                f"The service at {server} does not encrypt its connections: its address begins with http://."
-            ) from error
         reason = getattr(error, "verify_message", "") or str(error.reason or error)
-        raise CollectionError(
-            f"The connection to {server} is not secure: {reason}. If the certificate is your own, name its file in the "
-            "environment variable SSL_CERT_FILE."
-        ) from error
+        raise CollectionError(f"The connection to {server} is not secure: {reason}.") from error
     except (OSError, http.client.HTTPException) as error:
         reason = why(error) if isinstance(error, OSError) else str(error)
-        raise CollectionError(
-            f"The service at {server} does not answer: {reason}. {_advice(server, error)}: nearkin serve"
-        ) from error
+        raise CollectionError(f"The service at {server} does not answer: {reason}. Start it: nearkin serve") from error
     finally:
         connection.close()
     try:
@@ -80,12 +72,25 @@ def checked_by(server: str, token: str, content: bytes, query: Mapping[str, obje
         raise CollectionError(f"{server} is not a Nearkin service: it answered with status {status}.") from error
 
 
-def _advice(server: str, error: Exception) -> str:
-    """Return what to do about a service that does not answer; one with a certificate ends unencrypted connections."""
-    is_ended = isinstance(error, http.client.HTTPException | ConnectionResetError | BrokenPipeError)
-    if not (is_ended and urlsplit(server).scheme == "http"):
-        return "Start it"
-    return "If it was started with --tls-cert, its address begins with https://. Otherwise start it"
+def read_token(path: Path) -> str:
+    """Return the token in a file, without surrounding white space.
+
+    Raises
+    ------
+    SourceError
+        The file cannot be read, others may read it, or the token is short or has characters that no header can have.
+    """
+    try:
+        mode, token = path.stat().st_mode, path.read_text(encoding="ascii").strip()
+    except UnicodeDecodeError:
+        raise SourceError(f"{path}: a token has ASCII characters only.") from None
+    except OSError as error:
+        raise SourceError(f"{path}: {why(error)}.") from error
+    if mode & 0o077:
+        raise SourceError(f"{path}: other users may read this file. Run: chmod 600 {path}")
+    if len(token) < _MIN_TOKEN or not token.isprintable() or " " in token:
+        raise SourceError(f"{path}: a token has at least {_MIN_TOKEN} printable characters without spaces.")
+    return token
 
 
 def _connection(server: str) -> http.client.HTTPConnection:

@@ -10,15 +10,12 @@ from collections.abc import Callable, Mapping
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from nearkin.errors import RefusedError
 from nearkin.reports.pages import PageScript
 from nearkin.reports.quantities import size_text
-from nearkin.web.incoming_body import IncomingBody
 from nearkin.web.refusals import refused
-from nearkin.web.request_source import RequestSource, source_of
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import Authenticator, Visitor, cookie_of
 
@@ -37,9 +34,9 @@ HEADERS = {
 }
 """Headers of every response. No referrer at all would make browsers send "Origin: null" with forms."""
 _ONLY_ENCRYPTED = {"strict-transport-security": "max-age=31536000"}
-"""Header of a service that browsers reach over TLS: for a year, they connect to its host name only with TLS."""
+"""Header of a service behind a proxy that encrypts: for a year, they connect to its host name only with TLS."""
+HEALTH = "/api/v1/healthz"
 _SANDBOX = "sandbox"
-_TOO_LARGE = 413
 _SAFE = frozenset(("GET", "HEAD"))
 _OWN_SITES = frozenset(("same-origin", "none"))
 
@@ -51,11 +48,13 @@ _UNKNOWN_END = "A change that was begun may still be completed: check before you
 class Gate:
     """Middleware around the whole application. Everything is refused unless each rule allows it.
 
-    1. The Host header names this service: a page of another name that resolves to this machine is refused.
+    0. ``GET /api/v1/healthz`` is answered to anybody, and says only that the process lives.
+    1. The Host header names this service: a page of another name that resolves to this machine is refused. What did
+       not come through the proxy, if there is one, and encrypted, is refused, too.
     2. ``Sec-Fetch-Site`` is "same-origin" or "none", ``Origin`` is the service's own; a request that changes something
        and has a session must have one of the two.
     3. The visitor has a session or the token of scripts. Only the sign-in is open, and it is answered here.
-    4. The body and the time are limited.
+    4. The time is limited; the body is in Starlette.
 
     Parameters
     ----------
@@ -83,33 +82,31 @@ class Gate:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
             return
-        max_bytes = self._settings.max_body_bytes
-        body = IncomingBody(scope, receive, max_bytes, _too_large(max_bytes))
-        guarded = _GuardedSend(scope, send, body, HEADERS | _ONLY_ENCRYPTED if self._settings.is_secure else HEADERS)
+        guarded = _GuardedSend(scope, send, HEADERS | _ONLY_ENCRYPTED if self._settings.is_behind_proxy else HEADERS)
+        if scope["path"] == HEALTH and scope["method"] in _SAFE:
+            await JSONResponse({"status": "ok"})(scope, receive, guarded)
+            return
         headers = Headers(scope=scope)
-        found = self._source(scope, headers)
-        visitor = None if isinstance(found, Response) else self._visitor(headers)  # a foreign page uses up no attempts
-        refusal = found if isinstance(found, Response) else self._refusal(scope, headers, visitor)
-        if refusal is None and isinstance(found, RequestSource):
-            refusal = await self._entered(scope, body.receive, found, visitor)
-        if refusal is None and visitor is None:
+        answer, visitor = self._foreign(scope, headers), None
+        if answer is None:
+            visitor = self._visitor(headers)  # a foreign page uses up no attempts
+            answer = self._refusal(scope, headers, visitor) or await self._entered(scope, receive, visitor)
+        if answer is None and visitor is None:
             is_of_programs = _is_of_programs(scope)
-            refusal = (
+            answer = (
                 refused(401, _NO_VISITOR) if is_of_programs else self._entry.refusal(scope, headers, self._settings)
             )
-            refusal.headers["www-authenticate"] = "Bearer"
-        if refusal is not None:
-            await _for_programs(scope, refusal)(scope, body.receive, guarded)
+            answer.headers["www-authenticate"] = "Bearer"
+        if answer is not None:
+            await _for_programs(scope, answer)(scope, receive, guarded)
             return
         scope.setdefault("state", {})["visitor"] = visitor
-        if isinstance(found, RequestSource):
-            _name_public_address(scope, found.host, self._settings.scheme)
         started = time.perf_counter()
         try:
-            await self._passed(scope, body.receive, guarded)
+            await self._passed(scope, receive, guarded)
         finally:
-            if self._watch is not None:  # without the time in which the client goes on sending
-                self._watch(scope, guarded.status or 500, time.perf_counter() - started - guarded.discarding_s)
+            if self._watch is not None:
+                self._watch(scope, guarded.status or 500, time.perf_counter() - started)
 
     def _visitor(self, headers: Headers) -> Visitor | None:
         """Return the visitor; a request with the token of scripts is that of a script, whatever its cookies."""
@@ -117,22 +114,24 @@ class Gate:
             return self._entry.of_authorization(headers["authorization"])
         return self._entry.of_cookie(cookie_of(headers, self._settings.cookie))
 
-    def _source(self, scope: Scope, headers: Headers) -> RequestSource | Response:
-        """Return the source of a request, or the refusal of a request from another site."""
-        try:
-            found = source_of(scope, headers, self._settings)
-        except RefusedError as error:
-            return refused(error.status, str(error))
-        if found.host not in self._settings.hosts:
+    def _foreign(self, scope: Scope, headers: Headers) -> Response | None:
+        """Return the refusal of a request that came past the proxy, for another host, or from another site."""
+        settings = self._settings
+        if settings.is_behind_proxy and scope["scheme"] != "https":
+            return refused(
+                403, "Requests come through the proxy, which must encrypt and send the header X-Forwarded-Proto: https."
+            )
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or hosts[0].lower() not in settings.hosts:
             return refused(
                 421, "This address does not belong to the service. Open the address that nearkin serve printed."
             )
         site, origin = headers.get("sec-fetch-site"), headers.get("origin")
         if site is not None and site not in _OWN_SITES:
             return refused(403, "Requests from other sites are refused. Type the address into a new tab instead.")
-        if origin is not None and origin.lower() not in self._settings.origins:
+        if origin is not None and origin.lower() not in settings.origins:
             return refused(403, "Requests from other origins are refused.")
-        return found
+        return None
 
     def _refusal(self, scope: Scope, headers: Headers, visitor: Visitor | None) -> Response | None:
         """Return the refusal of a request that the visitor may not make; None if it is allowed."""
@@ -143,17 +142,15 @@ class Gate:
         is_change, is_placed = scope["method"] not in _SAFE, "sec-fetch-site" in headers or "origin" in headers
         if is_change and not is_placed and not (visitor is not None and visitor.is_script):
             return refused(403, "A change needs an Origin header, or the token for scripts.")
-        if _content_length(headers) > self._settings.max_body_bytes:
-            return refused(_TOO_LARGE, _too_large(self._settings.max_body_bytes))
+        if _content_length(headers) > (max_bytes := self._settings.max_body_bytes):
+            return refused(413, f"The body of a request is limited to {size_text(max_bytes)}.")
         return None
 
-    async def _entered(
-        self, scope: Scope, receive: Receive, source: RequestSource, visitor: Visitor | None
-    ) -> Response | None:
+    async def _entered(self, scope: Scope, receive: Receive, visitor: Visitor | None) -> Response | None:
         """Return the answer to a request for the sign-in itself, or None."""
         try:
             async with asyncio.timeout(self._settings.request_s):
-                return await self._entry.answer(scope, receive, source, visitor, self._settings)
+                return await self._entry.answer(scope, receive, visitor, self._settings)
         except (ClientDisconnect, TimeoutError):
             return refused(408, "The request did not arrive in time.")
 
@@ -189,18 +186,12 @@ def sandbox_policy() -> str:
     )
 
 
-def _name_public_address(scope: Scope, host: str, scheme: str) -> None:
-    """Let the application see the address that the browser opened, for redirects: not that of a proxy's request."""
-    others = [(name, value) for name, value in scope["headers"] if name != b"host"]
-    scope["scheme"], scope["headers"] = scheme, [(b"host", host.encode("latin-1")), *others]
-
-
 class _GuardedSend:
-    """Sender of responses that adds the headers, and reads the rest of the body before the connection closes."""
+    """Sender of responses that adds the headers."""
 
-    def __init__(self, scope: Scope, send: Send, body: IncomingBody, headers: Mapping[str, str]) -> None:
-        self._scope, self._send, self._body, self._headers = scope, send, body, headers
-        self.has_started, self.status, self.discarding_s = False, 0, 0.0
+    def __init__(self, scope: Scope, send: Send, headers: Mapping[str, str]) -> None:
+        self._scope, self._send, self._headers = scope, send, headers
+        self.has_started, self.status = False, 0
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -211,24 +202,12 @@ class _GuardedSend:
             if self._scope.get("state", {}).get(_SANDBOX):
                 headers["content-security-policy"] = sandbox_policy()
             headers.setdefault("cache-control", "no-store")
-            if self.status == _TOO_LARGE:
-                headers["connection"] = "close"
-        elif not message.get("more_body", False) and self._body.has_rest(is_closing=self.status == _TOO_LARGE):
-            await self._send({**message, "more_body": True})
-            started = time.perf_counter()
-            await self._body.discard_rest()
-            self.discarding_s = time.perf_counter() - started
-            message = {"type": "http.response.body", "body": b""}
         await self._send(message)
 
 
 def _content_length(headers: Mapping[str, str]) -> int:
     value = headers.get("content-length", "0")
     return int(value) if value.isdecimal() and len(value) < 20 else 0
-
-
-def _too_large(limit: int) -> str:
-    return f"The body of a request is limited to {size_text(limit)}."
 
 
 def _is_of_programs(scope: Scope) -> bool:

@@ -13,13 +13,12 @@ from nearkin.collection.collection import Collection
 from nearkin.collection.listing.exceptions import StoredException
 from nearkin.collection.loads.adding import add_incoming
 from nearkin.collection.loads.incoming import incoming_of
-from nearkin.errors import NearkinError, ParameterError, RefusedError
+from nearkin.errors import NearkinError, ParameterError
 from nearkin.nouns import counted
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.web.sent_files import SentFile, source_of_sent
-from nearkin.web.webhook import CheckInEvent, Webhook
 
 ENCODINGS: Mapping[str, str] = {
     "cp1252": "Western Europe, Windows",
@@ -174,36 +173,24 @@ def _read(file: SentFile, encoding: str, by_name: Mapping[str, Sequence[StoredEx
     )
 
 
-def store_read_again(
-    collection: Collection, sent: SentAgain, progress: Progress, *, webhook: Webhook | None, by: str
-) -> str:
+def store_read_again(collection: Collection, sent: SentAgain, progress: Progress, *, by: str) -> str:
     """Store the texts under the ids and in the waves of their exceptions; count them in words.
 
-    A document that was stored since is left as it is, and so is one that the webhook refuses.
+    A document that was stored since is left as it is.
     """
-    by_wave, n_stored, n_refused = dict[str, dict[str, FileReadAgain]](), 0, 0
-    for one in sent.readable:
-        if one.exception is not None and not collection.has_document(one.exception.doc_id):
-            by_wave.setdefault(one.exception.wave, {})[one.exception.doc_id] = one
+    by_wave, n_stored = dict[str, dict[str, FileReadAgain]](), 0
+    for file in sent.readable:
+        if file.exception is not None and not collection.has_document(file.exception.doc_id):
+            by_wave.setdefault(file.exception.wave, {})[file.exception.doc_id] = file
     progress.start("store", sum(map(len, by_wave.values())), "documents")
-    for wave, rows in by_wave.items():
-        accepted = [doc_id for doc_id in rows if _is_accepted(CheckInEvent(doc_id=doc_id, wave=wave, by=by), webhook)]
+    for wave, files in by_wave.items():
         incoming = [
-            incoming_of([i], [rows[i].text], [1], source_of_sent(rows[i].name, "api"), rows[i].file) for i in accepted
+            incoming_of([doc_id], [file.text], [1], source_of_sent(file.name, "api"), file.file)
+            for doc_id, file in files.items()
         ]
         rules = ReadingRules.of("skip-documents", 1.0)
         add_incoming(collection.opened, incoming, wave=wave, threads=1, rules=rules, by=by)
-        n_stored, n_refused = n_stored + len(accepted), n_refused + len(rows) - len(accepted)
-        progress.advance(len(rows))
+        n_stored += len(files)
+        progress.advance(len(files))
     progress.finish()
-    refused = f"; not stored: {n_refused:,} that the webhook rejected, or for which it failed" if n_refused else ""
-    return f"{counted(n_stored, 'document')} stored{refused}"
-
-
-def _is_accepted(event: CheckInEvent, webhook: Webhook | None) -> bool:
-    try:
-        if webhook is not None:
-            webhook.ask(event)
-    except RefusedError:
-        return False
-    return True
+    return f"{counted(n_stored, 'document')} stored"

@@ -63,7 +63,6 @@ _FORMS: Mapping[Role, tuple[str, ...]] = {
 _OPERATIONS: Mapping[Role, tuple[str, ...]] = {
     "viewer": (
         "GET /openapi.json",
-        "GET /healthz",
         "GET /metrics",
         "GET /documents/{id}",
         "GET /documents/{id}/similar",

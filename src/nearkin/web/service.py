@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
@@ -39,11 +38,9 @@ from nearkin.web.refusals import OVER_HTTP
 from nearkin.web.sent_files import SentTexts
 from nearkin.web.served_runs import ServedRuns
 from nearkin.web.static_files import StaticFilesOfPages
-from nearkin.web.webhook import CheckInEvent, Webhook
 from nearkin.web.workers import Workers
 
 if TYPE_CHECKING:
-    from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
     from nearkin.collection.decisions.records import Activity
     from nearkin.web.sign_in import Visitor
     from nearkin.web.users.records import Users
@@ -63,8 +60,6 @@ class ReviewService:
     workers : Workers
     paths : iterable of str
         Paths of all screens; pages link to no others, and to those of runs if there are any.
-    webhook : Webhook, optional
-        It is asked before a document is stored.
     runs : ServedRuns, optional
         Finished runs that are shown, too.
     """
@@ -75,11 +70,10 @@ class ReviewService:
         workers: Workers,
         paths: Iterable[str] = (),
         *,
-        webhook: Webhook | None = None,
         runs: ServedRuns = NO_RUNS,
     ) -> None:
         self.runs = runs
-        self.collection, self.workers, self.webhook = collection, workers, webhook
+        self.collection, self.workers = collection, workers
         collection.opened.advice = OVER_HTTP
         self.users: Callable[[], Users] | None = None  # None: only this machine can connect
         self.static, self.sent = StaticFilesOfPages(), SentTexts()
@@ -136,31 +130,6 @@ class ReviewService:
         """
         if self.is_read_only:
             raise RefusedError(403, "The service was started with --read-only: it changes nothing.")
-
-    def check_in(self, text: str, *, store: CheckIn, by: str, options: CheckOptions | None = None) -> Checked:
-        """Check a text and store it in the same transaction, unless the webhook refuses.
-
-        Parameters
-        ----------
-        text : str
-        store : CheckIn
-        by : str
-            Name of the visitor.
-        options : CheckOptions, optional
-
-        Raises
-        ------
-        RefusedError
-            The webhook rejected the document, or failed and must not.
-        """
-        if self.webhook is not None:
-            found = self.collection.check(text, options=options)
-            if found.verdict == "new" or not store.only_new:
-                similar = [one.document.doc_id for one in found.documents]
-                self.webhook.ask(
-                    CheckInEvent(doc_id=store.doc_id, wave=store.wave, by=by, verdict=found.verdict, similar=similar)
-                )
-        return self.collection.check(text, options=options, store=replace(store, by=by))
 
     def page(
         self,

@@ -1,12 +1,14 @@
-"""Settings of the service: where it listens, and the limits of a request."""
+"""Settings of the service: where it listens, who can connect, and the limits of a request."""
 
 from __future__ import annotations
 
+import ipaddress
+from collections.abc import Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Network
 from urllib.parse import urlsplit
 
-Network = IPv4Network | IPv6Network
+from nearkin.errors import ParameterError
+
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -32,13 +34,9 @@ class ServiceSettings:
     idle_s : int
         Time without a request after which the session of a user ends.
     public_url : str, optional
-        ``https://NAME`` or ``https://NAME:PORT``, which browsers of other machines open; None: only this machine can
-        connect.
-    proxies : tuple of networks
-        Proxies whose X-Forwarded headers count; nothing is accepted from other addresses.
-    max_per_client : int
-        Maximum number of open connections of one address of another machine, which may be that of an office with many
-        browsers, each with up to six; proxies may have any number.
+        ``https://NAME`` or ``https://NAME:PORT``, which browsers open; None: only this machine can connect.
+    proxies : tuple of str
+        Addresses and networks of the proxy, whose X-Forwarded headers count; requests of others are refused.
     """
 
     host: str
@@ -50,8 +48,12 @@ class ServiceSettings:
     session_s: int = 12 * 60 * 60
     idle_s: int = 60 * 60
     public_url: str | None = None
-    proxies: tuple[Network, ...] = ()
-    max_per_client: int = 128
+    proxies: tuple[str, ...] = ()
+
+    @property
+    def is_behind_proxy(self) -> bool:
+        """Whether requests come through a proxy that encrypts; otherwise only this machine can connect."""
+        return self.public_url is not None
 
     @property
     def hosts(self) -> frozenset[str]:
@@ -65,7 +67,8 @@ class ServiceSettings:
     @property
     def origins(self) -> frozenset[str]:
         """Origins of the service's own pages."""
-        return frozenset(f"{self.scheme}://{host}" for host in self.hosts)
+        scheme = "https" if self.is_behind_proxy else "http"
+        return frozenset(f"{scheme}://{host}" for host in self.hosts)
 
     @property
     def address(self) -> str:
@@ -74,16 +77,6 @@ class ServiceSettings:
             return self.public_url
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}"
-
-    @property
-    def scheme(self) -> str:
-        """Scheme of the address that browsers open: encrypted, unless only this machine can connect."""
-        return "http" if self.public_url is None else "https"
-
-    @property
-    def is_secure(self) -> bool:
-        """Whether browsers may send cookies over encrypted connections only."""
-        return self.public_url is not None
 
     @property
     def cookie(self) -> str:
@@ -100,6 +93,75 @@ class ServiceSettings:
         return urlsplit(self.public_url or "").port or 443
 
 
+def settings_of(
+    host: str = "127.0.0.1", port: int = 0, *, behind_proxy: Sequence[str] = (), public_url: str | None = None
+) -> ServiceSettings:
+    """Return the settings of a service: for this machine alone, or for everybody whom a proxy lets through.
+
+    Parameters
+    ----------
+    host : str
+        Address to listen on.
+    port : int
+        0 takes any free port.
+    behind_proxy : sequence of str
+        Addresses or networks of the proxy.
+    public_url : str, optional
+        Address that browsers open.
+
+    Raises
+    ------
+    ParameterError
+        Other machines could connect without a proxy, or the options contradict one another.
+    """
+    if not behind_proxy:
+        if not is_loopback(host):
+            raise ParameterError(
+                f"--host {host} lets other machines connect. That needs users (nearkin users COLLECTION add NAME "
+                "--role ROLE), and a proxy that encrypts (--behind-proxy)."
+            )
+        if public_url is not None:
+            raise ParameterError("--public-url needs --behind-proxy.")
+        return ServiceSettings(host=host, port=port)
+    if public_url is None:
+        raise ParameterError("--behind-proxy needs --public-url, the address that browsers open.")
+    proxies = tuple(map(_checked_proxy, behind_proxy))
+    return ServiceSettings(host=host, port=port, public_url=_checked_url(public_url), proxies=proxies)
+
+
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach the address."""
     return host in _LOOPBACK
+
+
+def _checked_url(public_url: str) -> str:
+    """Return a public URL as browsers send it in Origin: in lower case, without the default port.
+
+    >>> _checked_url("https://Review.example.org:443/")
+    'https://review.example.org'
+    """
+    try:
+        parts = urlsplit(public_url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        parts, host, port = urlsplit(""), "", None
+    is_bare = parts.path in ("", "/") and not parts.query and not parts.fragment and "@" not in parts.netloc
+    if parts.scheme != "https" or not host or not is_bare or not host.isascii():
+        raise ParameterError(
+            f"--public-url must be https://NAME or https://NAME:PORT, without a path. Got {public_url!r} instead."
+        )
+    name = f"[{host}]" if ":" in host else host
+    return f"https://{name}" if port in (None, 443) else f"https://{name}:{port}"
+
+
+def _checked_proxy(proxy: str) -> str:
+    try:
+        is_everybody = ipaddress.ip_network(proxy).prefixlen == 0
+    except ValueError:
+        is_everybody = True
+    if is_everybody:
+        raise ParameterError(
+            "--behind-proxy must be the address of the proxy, such as 127.0.0.1, or its network, such as 10.0.8.0/24. "
+            f"Got {proxy!r} instead."
+        )
+    return proxy

@@ -19,7 +19,6 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope
 
 from nearkin.web.refusals import refused
-from nearkin.web.request_source import RequestSource
 from nearkin.web.roles import Role, is_within, role_of_form, role_of_screen
 from nearkin.web.settings import ServiceSettings
 
@@ -76,7 +75,7 @@ class Authenticator(Protocol):
         """Return the visitor of an Authorization header; None if its token is missing or wrong."""
 
     async def answer(
-        self, scope: Scope, receive: Receive, source: RequestSource, visitor: Visitor | None, settings: ServiceSettings
+        self, scope: Scope, receive: Receive, visitor: Visitor | None, settings: ServiceSettings
     ) -> Response | None:
         """Answer a request for an address of the sign-in itself; None for all others."""
 
@@ -153,7 +152,7 @@ class SignIn:
         return Visitor(self._user, role="admin")
 
     async def answer(
-        self, scope: Scope, receive: Receive, source: RequestSource, visitor: Visitor | None, settings: ServiceSettings
+        self, scope: Scope, receive: Receive, visitor: Visitor | None, settings: ServiceSettings
     ) -> Response | None:
         """Begin a session for a link, and go to the home page without the link's token; see `Authenticator`."""
         if scope["path"] != SIGN_IN or scope["method"] != "GET":
@@ -197,7 +196,7 @@ def with_session(answer: Response, cookie: str, settings: ServiceSettings) -> Re
         cookie,
         max_age=settings.session_s,
         path="/",
-        secure=settings.is_secure,
+        secure=settings.is_behind_proxy,
         httponly=True,
         samesite="strict",
     )

@@ -40,6 +40,14 @@ def test_nothing_is_open_without_a_session(visit: Visit) -> None:
         assert visit.send("POST", form.path, headers=OWN).status_code == 401, form.path
 
 
+def test_anybody_may_ask_whether_the_process_lives(visit: Visit) -> None:
+    for headers in ({}, {"host": "10.0.8.2:8000"}, {"origin": "http://evil.example"}, {"authorization": "Bearer x"}):
+        answer = visit.send("GET", "/api/v1/healthz", headers=headers)
+        assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+    assert visit.send("POST", "/api/v1/healthz", headers=OWN).status_code == 401
+    assert visit.send("GET", "/api/v1/healthz/waves").status_code == 401
+
+
 @pytest.mark.parametrize(
     "host",
     ["evil.example:8000", "127.0.0.1", "127.0.0.1:8001", "localhost.evil.example:8000", "", "127.0.0.1:8000@evil"],

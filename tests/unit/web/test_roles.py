@@ -32,7 +32,7 @@ START = {"/groups/update", "/threads/update", "/defensibility/audit"}
 OPERATION_ROLES = {
     "viewer": {
         "GET /documents/{id}", "GET /documents/{id}/similar", "GET /compare", "GET /groups", "GET /groups/{number}",
-        "GET /waves", "GET /tags", "GET /healthz", "GET /metrics", "GET /openapi.json",
+        "GET /waves", "GET /tags", "GET /metrics", "GET /openapi.json",
     },
     "reviewer": {"PUT /documents/{id}", "POST /check", "POST /tags"},
     "admin": {"POST /groups", "GET /jobs", "GET /jobs/{number}", "GET /log"},

@@ -21,7 +21,6 @@ from nearkin.web.queries import ToleranceQuery
 from nearkin.web.sent_files import source_of_sent
 from nearkin.web.service import ReviewService, address
 from nearkin.web.sign_in import Visitor
-from nearkin.web.webhook import CheckInEvent
 
 Share = Annotated[float, Meta(gt=0, le=1)]
 FileName = Annotated[str, Meta(max_length=1_000, description="Name of the file; its suffix may say its kind.")]
@@ -44,8 +43,6 @@ def put_document(service: ReviewService, visitor: Visitor, asked: StoredQuery, s
     """Store a document; the same request again changes nothing."""
     check_name("id", "PUT /documents", asked.id)
     one = document_of(sent, asked.name, asked.encoding)
-    if service.webhook is not None:
-        service.webhook.ask(CheckInEvent(doc_id=asked.id, wave=asked.wave, by=visitor.name))
     incoming = incoming_of([asked.id], [one.text], [1], source_of_sent(asked.name, "api"), one.file_under(asked.id))
     rules = ReadingRules.of("stop")
     added = add_incoming(
@@ -146,11 +143,9 @@ def post_check(service: ReviewService, visitor: Visitor, asked: CheckAsked, sent
     if under is not None:
         service.check_may_change()
     one = document_of(sent, asked.name, asked.encoding)
-    if under is None:
-        found = service.collection.check(one.text, options=options)
-    else:
-        under = replace(under, file=one.file_under(under.doc_id))
-        found = service.check_in(one.text, store=under, by=visitor.name, options=options)
+    if under is not None:
+        under = replace(under, file=one.file_under(under.doc_id), by=visitor.name)
+    found = service.collection.check(one.text, options=options, store=under)
     answer = replace(found, missing=one.missing, not_checked=one.inside).to_dict()
     answer["documents"] = [{**one.to_dict(), "page": _page(one.document.doc_id)} for one in found.documents]
     if found.stored_as is not None and found.documents:

@@ -349,12 +349,3 @@ class ApiLog(msgspec.Struct, kw_only=True):
 
     n_found: int
     activities: list[ApiActivity]
-
-
-class ApiHealth(msgspec.Struct, kw_only=True):
-    """State of the service: its database has just answered."""
-
-    status: str
-    version: str
-    collection: str
-    is_read_only: bool

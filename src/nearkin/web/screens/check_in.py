@@ -96,8 +96,9 @@ def store(service: ReviewService, visitor: Visitor, body: StoreForm) -> GoTo:
     if doc_id is None:
         raise ParameterError("Name the id under which the file is stored.")
     is_new, file = body.version_of is None, sent.document.file_under(doc_id)
-    under = CheckIn(doc_id=doc_id, source=source_of_sent(sent.name, "check-in"), id_is_new=is_new, file=file)
-    service.check_in(sent.text, store=under, by=visitor.name)
+    source = source_of_sent(sent.name, "check-in")
+    under = CheckIn(doc_id=doc_id, source=source, id_is_new=is_new, file=file, by=visitor.name)
+    service.collection.check(sent.text, store=under)
     service.sent.forget(body.key)
     return GoTo("/document", {"id": doc_id})
 

@@ -135,7 +135,7 @@ def store_read(service: ReviewService, visitor: Visitor, body: StoreReadForm) ->
     sent = service.sent_again.get(body.job)
 
     def work(progress: JobProgress) -> str:
-        said = store_read_again(service.collection, sent, progress, webhook=service.webhook, by=visitor.name)
+        said = store_read_again(service.collection, sent, progress, by=visitor.name)
         service.sent_again.forget(body.job)
         return said
 

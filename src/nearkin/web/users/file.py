@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from nearkin.errors import CollectionError, NearkinError, OutputError
+from nearkin.errors import CollectionError, NearkinError
 from nearkin.paths import why
 from nearkin.runs.directory import locked
 from nearkin.runs.files import published, writing
@@ -24,64 +24,20 @@ _PRIVATE, _ROOT = 0o600, 0
 _Signature = tuple[int, ...]
 
 
-def usual_users_file(place: Place, collection: str, say: Callable[[str], None]) -> Path:
+def usual_users_file(place: Place, collection: str) -> Path:
     """Return the users file of a collection: in ``XDG_CONFIG_HOME``, if that is absolute, else in ``~/.config``.
 
     A restored copy of a database has the id of its original but users of its own, so the name has the address, as that
-    of the cached index. A directory keeps its users when it is moved. A file that an earlier version named after the
-    id alone is renamed for the first address that is used, so that users removed under one address stay removed.
+    of the cached index. A directory keeps its users when it is moved.
 
     Parameters
     ----------
     place : Place
     collection : str
         Its id: 32 hexadecimal digits.
-    say : callable
-        Receives both names of a file that is renamed.
-
-    Raises
-    ------
-    CollectionError
-        The older file cannot be used; see `read_users`.
-    RunError
-        Another process is changing or renaming it.
     """
-    named, unnamed = _usual_files(place, collection)
-    if place.directory is not None:
-        return named
-    if unnamed.exists() and not named.exists():
-        try:
-            with _changing(unnamed):
-                read_users(unnamed)
-                with writing(named):
-                    is_renamed = _is_renamed(unnamed, named)
-        except OutputError:  # a folder that is not writable, such as a mounted one; then nobody changes the file either
-            return unnamed
-        if is_renamed:
-            say(
-                f"The users file {unnamed} is now {named}. Its users belong to this host, port, database and schema "
-                "only; any other address of the collection has no users until you add them."
-            )
-    return named
-
-
-def has_users(place: Place, collection: str) -> bool:
-    """Whether a collection has users in its usual file; one of an earlier version is not renamed.
-
-    Raises
-    ------
-    CollectionError
-        The file cannot be used; see `read_users`.
-    """
-    named, unnamed = _usual_files(place, collection)
-    return bool(read_users(named if named.exists() else unnamed).users)
-
-
-def _usual_files(place: Place, collection: str) -> tuple[Path, Path]:
-    """Return the usual users file of a collection, and that of an earlier version."""
-    folder = usual_configuration() / "users"
-    unnamed = folder / f"{collection}.json"
-    return unnamed if place.directory is not None else folder / f"{place.name_outside(collection)}.json", unnamed
+    name = collection if place.directory is not None else place.name_outside(collection)
+    return usual_configuration() / "users" / f"{name}.json"
 
 
 def read_users(path: Path) -> Users:
@@ -108,28 +64,13 @@ def change_users(path: Path, change: Callable[[Users], Users]) -> Users:
     with writing(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     _refuse_open_folders(path)
-    with _changing(path):
+    with locked(path.with_name(f".{path.name}.lock"), other=["another --users-file"]):
         users = change(read_users(path))
         with published(path) as aside:
             handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE)
             with open(handle, "wb") as file:
                 file.write(msgspec.json.format(msgspec.json.encode(users), indent=2) + b"\n")
     return users
-
-
-def _changing(path: Path) -> contextlib.AbstractContextManager[None]:
-    return locked(path.with_name(f".{path.name}.lock"), other=["another --users-file"])
-
-
-def _is_renamed(old: Path, new: Path) -> bool:
-    """Rename a locked file, unless another process was faster or the new file is there."""
-    if new.exists():
-        return False
-    try:
-        old.rename(new)
-    except FileNotFoundError:
-        return False
-    return True
 
 
 class CurrentUsers:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import secrets
-from collections import Counter
 from collections.abc import Callable
 from math import ceil
 from urllib.parse import parse_qsl, urlsplit
@@ -17,11 +17,9 @@ from starlette.types import Receive, Scope
 
 from nearkin.hidden_characters import reveal_line
 from nearkin.nouns import counted
-from nearkin.web.addresses import network_of
 from nearkin.web.queries import repeated_error
 from nearkin.web.refusals import refused
 from nearkin.web.request_faults import InvalidRequestError
-from nearkin.web.request_source import RequestSource
 from nearkin.web.roles import lower_of
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import SIGN_IN, Visitor, bearer_token, cookie_of, is_token_of, with_session
@@ -36,7 +34,6 @@ WINDOW_S, MAX_OF_A_NAME, MAX_OF_AN_ADDRESS = 600.0, 10, 30
 """Attempts within ten minutes, counted for each name and for each address."""
 _MAX_BODY, _FORM_S = 16 << 10, 12 * 60 * 60
 _AT_ONCE, _MAX_WAITING = 2, 32  # each computation of a hash takes 64 MiB
-_ARRIVES_S, _MAX_UNFINISHED = 10.0, 8  # a form is one packet; proxies may pass halves of it on
 _WRONG = "The name or the password is wrong."
 _STALE = "The form was out of date. Try again."
 
@@ -71,7 +68,6 @@ class UserSignIn:
         self._by_address = AttemptLimit(MAX_OF_AN_ADDRESS, WINDOW_S)
         hash_of_nobody()  # the first wrong name must not take longer than others
         self._turns, self._n_waiting = asyncio.Semaphore(_AT_ONCE), 0
-        self._unfinished = Counter[str]()
 
     def of_cookie(self, cookie: str | None) -> Visitor | None:
         """Return the visitor of a session; None if there is none, or it has ended."""
@@ -84,7 +80,7 @@ class UserSignIn:
         return None if found is None else Visitor(found[0].name, role=lower_of(found[0].role, found[1].role))
 
     async def answer(
-        self, scope: Scope, receive: Receive, source: RequestSource, visitor: Visitor | None, settings: ServiceSettings
+        self, scope: Scope, receive: Receive, visitor: Visitor | None, settings: ServiceSettings
     ) -> Response | None:
         """Answer a request for the form, its styles, the sign-in or the sign-out; None for all others."""
         headers = Headers(scope=scope)
@@ -96,27 +92,15 @@ class UserSignIn:
             case "GET" | "HEAD", "/sign-in/review.css":
                 return Response(self._styles, media_type="text/css", headers={"cache-control": "no-cache"})
             case "POST", ("/sign-in" | "/sign-out") as path:
-                client = network_of(source.address)
-                if self._unfinished[client] >= _MAX_UNFINISHED:
-                    return refused(429, "Too many unfinished requests came from your address. Try again in a moment.")
                 try:
-                    fields = await self._arrived(receive, client)
+                    fields = await _fields(receive)
                 except InvalidRequestError as error:
                     return refused(400, error.on_page)
                 if path == SIGN_IN:
-                    return await self._signed_in(fields, headers, source, settings)
+                    sender = str((scope.get("client") or ("unknown",))[0])
+                    return await self._signed_in(fields, headers, sender, settings)
                 return await self._signed_out(fields, headers, visitor, settings)
         return None
-
-    async def _arrived(self, receive: Receive, client: str) -> dict[str, str] | None:
-        """Return the fields of a form that arrives in time: anyone may begin to send one."""
-        self._unfinished[client] += 1
-        try:
-            async with asyncio.timeout(_ARRIVES_S):
-                return await _fields(receive)
-        finally:
-            self._unfinished[client] -= 1
-            self._unfinished += Counter()  # removes zeros
 
     def refusal(self, scope: Scope, headers: Headers, settings: ServiceSettings) -> Response:
         """Return the form if a browser requests a page, otherwise a line of text."""
@@ -135,7 +119,7 @@ class UserSignIn:
             token = self._forms.dumps(secrets.token_urlsafe(16))
         answer = HTMLResponse(self._page(token, _own_address(going), message), status)
         answer.set_cookie(
-            settings.form_cookie, token, path="/", secure=settings.is_secure, httponly=True, samesite="strict"
+            settings.form_cookie, token, path="/", secure=settings.is_behind_proxy, httponly=True, samesite="strict"
         )
         return answer
 
@@ -147,7 +131,7 @@ class UserSignIn:
         return True
 
     async def _signed_in(
-        self, fields: dict[str, str] | None, headers: Headers, source: RequestSource, settings: ServiceSettings
+        self, fields: dict[str, str] | None, headers: Headers, sender: str, settings: ServiceSettings
     ) -> Response:
         """Begin a session if name and password are right."""
         if fields is None:
@@ -157,7 +141,7 @@ class UserSignIn:
             return self._form(headers, settings, going=going, message=_STALE, status=403)
         name = fields.get("name", "")
         user = self._users.now().find(name)
-        keys = user.name if user is not None else f"?{name_key(name)[:64]}", network_of(source.address)
+        keys = user.name if user is not None else f"?{name_key(name)[:64]}", _network_of(sender)
         limits = self._by_name, self._by_address
         wait_s = max(limit.wait_s(key) for limit, key in zip(limits, keys, strict=True))
         if wait_s:
@@ -173,13 +157,13 @@ class UserSignIn:
             limit.count(key)
         if not await self._is_right(user, fields.get("password", "")) or user is None:
             who = "an unknown name" if user is None else reveal_line(user.name)  # a name may be a mistyped password
-            self._say(f"Sign-in refused: {who}, from {source.address}.")
+            self._say(f"Sign-in refused: {who}, from {reveal_line(sender)}.")
             return self._form(headers, settings, going=going, message=_WRONG, status=401)
         self._by_name.forget(keys[0])
         self._by_address.take_back(keys[1])  # colleagues may share an address
         self._sessions.end(cookie_of(headers, settings.cookie))
         answer = RedirectResponse(_own_address(going), 303)
-        answer.delete_cookie(settings.form_cookie, secure=settings.is_secure, httponly=True, samesite="strict")
+        answer.delete_cookie(settings.form_cookie, secure=settings.is_behind_proxy, httponly=True, samesite="strict")
         return with_session(answer, self._sessions.begin(user), settings)
 
     async def _is_right(self, user: User | None, password: str) -> bool:
@@ -198,8 +182,23 @@ class UserSignIn:
             return refused(403, "The form is not from this session. Reload the page and try again.")
         self._sessions.end(cookie_of(headers, settings.cookie))
         answer = RedirectResponse(SIGN_IN, 303)
-        answer.delete_cookie(settings.cookie, secure=settings.is_secure, httponly=True, samesite="strict")
+        answer.delete_cookie(settings.cookie, secure=settings.is_behind_proxy, httponly=True, samesite="strict")
         return answer
+
+
+def _network_of(address: str) -> str:
+    """Return what attempts of an address count for: itself, and with IPv6 its network of 64 bits.
+
+    Examples
+    --------
+    >>> _network_of("192.0.2.7"), _network_of("2001:db8::1:2:3:4"), _network_of("nonsense")
+    ('192.0.2.7/32', '2001:db8::/64', 'unknown')
+    """
+    try:
+        parsed = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return "unknown"
+    return str(ipaddress.ip_network((parsed, 32 if parsed.version == 4 else 64), strict=False))
 
 
 async def _fields(receive: Receive) -> dict[str, str] | None:
