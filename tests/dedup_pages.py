@@ -38,7 +38,7 @@ MANIFEST: dict[str, object] = {
         "unique": 10195,
         "exact_copy": 1200,
         "near_duplicate": 935,
-        "empty": 15,
+        "too_short": 15,
         "unreadable": 0,
         "kept": 10210,
         "dropped": 2135,

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from functional.conftest import results, run_here, write_jsonl
 from nearkin.errors import RunError
-from nearkin.formats.sealed import Sealing, sealed_length
-from nearkin.runs.checkpoint import load_arrays
-from nearkin.runs.files import write_checked_json
 from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.reading import inputs
 from oracles.texts import versions
@@ -252,44 +247,3 @@ def test_the_message_names_the_file(sources, tmp_path):
             case.run(sources, out, RESUME)
         assert str(refused.value) == f"{out}/.work/{name} {told}. Run the command again with --overwrite."
         shutil.rmtree(out)
-
-
-# -- runs of the version before ----------------------------------------------------------------------------------------
-
-
-def as_before(work: Path) -> None:
-    """Write the work files as the version before wrote them: no seal has the name of its file."""
-    (work / "inputs.json").unlink()
-    for path in sorted(path for path in work.rglob("*") if path.is_file()):
-        if path.suffix in (".arrow", ".u64"):
-            content = path.read_bytes()[: sealed_length(path)]
-            with open(path, "wb") as file:
-                sealing = Sealing(file)
-                sealing.write(content)
-                sealing.seal()
-        elif path.suffix == ".npz":
-            arrays = load_arrays(path)
-            np.savez(path, **arrays)
-        elif path.name != "run.json":
-            stored = json.loads(path.read_text())
-            write_checked_json(path, {key: stored[key] for key in stored.keys() - {"file", "n_chunks", "checksum"}})
-
-
-@pytest.mark.parametrize("stage", ["spool/000000001.json", "search/runs.json", "documents.parquet"])
-def test_a_run_of_the_version_before_is_resumed(stage, sources, tmp_path):
-    case, out = CASES["bands"], tmp_path / "out"
-    case.run(sources, tmp_path / "whole", FRESH)
-    cut_before(stage, lambda: case.run(sources, out, FRESH))
-    as_before(out / ".work")
-    assert not assert_right_or_refused(case, sources, out, tmp_path / "whole")
-
-
-@pytest.mark.parametrize("number", [1, 3])
-def test_a_part_that_is_missing_from_a_run_of_the_version_before_is_noticed(number, sources, tmp_path):
-    case, out = CASES["bands"], tmp_path / "out"
-    cut_before("documents.parquet", lambda: case.run(sources, out, FRESH))
-    as_before(out / ".work")
-    assert len(list((out / ".work/spool").glob("000000000-*.arrow"))) == 4
-    (out / f".work/spool/000000000-{number:09d}.arrow").unlink()
-    with pytest.raises(RunError, match=rf"000000000-{number:09d}\.arrow is damaged: the run wrote this file"):
-        case.run(sources, out, RESUME)

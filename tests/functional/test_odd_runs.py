@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from functional.conftest import nearkin_here
+from nearkin.runs.files import write_checked_json
 
 
 @pytest.fixture(scope="module")
@@ -38,16 +39,16 @@ def without(name: str) -> Callable[[Path], None]:
 
 
 def with_value(*path: str | int, value: object) -> Callable[[Path], None]:
-    """The manifest as an earlier version would have written it, without a checksum, with one value exchanged."""
+    """The manifest with one value exchanged, and its checksum made again."""
 
     def change(out: Path) -> None:
         manifest = json.loads((out / "manifest.json").read_text())
-        del manifest["checksum"], manifest["digests"]
+        del manifest["checksum"]
         place = manifest
         for one in path[:-1]:
             place = place[one]
         place[path[-1]] = value
-        (out / "manifest.json").write_text(json.dumps(manifest))
+        write_checked_json(out / "manifest.json", manifest)
 
     return change
 
@@ -85,6 +86,15 @@ def test_regroup_says_that_the_run_is_damaged(finished, tmp_path, change):
     ended = nearkin_here("regroup", tmp_path / "run", "--threshold", "0.9", "--out", tmp_path / "out", "-q")
     assert (ended.code, "damaged" in ended.err or "is missing" in ended.err) == (5, True), ended.err
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("given", [0, 2, None])
+@pytest.mark.parametrize("command", [("audit",), ("regroup", "--threshold", "0.9")])
+def test_a_run_of_another_format_is_refused(finished, tmp_path, given, command):
+    shutil.copytree(finished, tmp_path / "run")
+    with_value("format", value=given)(tmp_path / "run")
+    ended = nearkin_here(command[0], tmp_path / "run", *command[1:])
+    assert (ended.code, f"has format {given}" in ended.err, ended.out) == (5, True, "")
 
 
 @pytest.mark.parametrize("command", [{}, "sign", None])

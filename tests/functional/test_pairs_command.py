@@ -258,20 +258,6 @@ def test_the_side_that_is_translated(corpus, tmp_path):
     assert "one of auto, left, right" in refused(*sides(corpus), "--translate", "both", "--out", tmp_path / "o", code=2)
 
 
-def test_a_run_of_an_older_version_is_audited(corpus, tmp_path):
-    """It translated the left side, and its manifest says nothing of sides."""
-    out = tmp_path / "out"
-    nearkin("pairs", *sides(corpus), "--known", "same-ids", "--translate", "left", "--out", out)
-    manifest = json.loads((out / "manifest.json").read_text())
-    del manifest["parameters"]["translate"], manifest["table"]["translated"]
-    known = manifest["known"]
-    known["precision"], known["n_reported"] = known.pop("precision_of_known_left"), known.pop("n_pairs_of_known_left")
-    del known["precision_of_all_pairs"], known["n_pairs"], manifest["checksum"]
-    (out / "manifest.json").write_text(json.dumps(manifest))
-    told = json.loads(nearkin("audit", out, "--json")[0])
-    assert (told["recall"], told["n_true"]) == (1.0, manifest["counts"]["pairs"])
-
-
 def test_sides_with_nothing_to_compare(corpus, tmp_path):
     out = tmp_path / "out"
     empty = tmp_path / "empty.jsonl"

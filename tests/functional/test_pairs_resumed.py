@@ -115,7 +115,7 @@ def test_a_search_without_its_plan_is_refused(corpus, tmp_path, monkeypatch, kep
     plan = work / "search-plan.json"
     stored = plan.read_text()
     plan.unlink()
-    with pytest.raises(ResumeError, match=r"search-plan\.json is missing.*Start again with --overwrite") as refused:
+    with pytest.raises(ResumeError, match=r"search-plan\.json, is missing.*Start again with --overwrite") as refused:
         here(corpus, tmp_path / "out", resume=True, **options)
     assert refused.value.exit_code == 5
     of_no_method = json.loads(stored)

@@ -261,7 +261,7 @@ def test_an_unfinished_run_and_results_without_documents(tmp_path, monkeypatch):
     assert "holds an unfinished run" in said
     assert "--resume" in said
     (tmp_path / "pairs").mkdir()
-    (tmp_path / "pairs/manifest.json").write_text('{"nearkin": "0.1", "command": "pairs"}')
+    (tmp_path / "pairs/manifest.json").write_text('{"nearkin": "0.1", "command": "pairs", "format": 1}')
     assert "holds the results of nearkin pairs" in refused("dedup", tmp_path / "pairs", out=tmp_path / "out")
     run_here([str(path)], tmp_path / "clean")
     said = refused("dedup", tmp_path / "clean", "--write-kept", out=tmp_path / "out")

@@ -1,7 +1,6 @@
 """What must never change: hashes, sketches, keys, digests and one whole result, as this version makes them.
 
-``python tests/golden/golden.py v2`` writes a new folder. Do that only with a decision to break stored signatures; the
-folders of earlier versions stay, and the code that reads what they hold is tested against them.
+``python tests/golden/golden.py v2`` writes a new folder. Do that only with a decision to break stored signatures.
 """
 
 from __future__ import annotations

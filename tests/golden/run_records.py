@@ -1,8 +1,7 @@
 """What a run writes about itself: the identity by which it is resumed, and its manifest.
 
 ``python tests/golden/run_records.py`` writes ``run_records.json`` with the records of this version. Do that when a
-record gets a new field; a field that goes or changes its meaning needs a decision, because runs of earlier versions
-are audited, regrouped and read as input.
+record gets a new field; from the first release on, a field that goes or changes its meaning is another format of runs.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ def without_states(value: Any, name: str = "") -> Any:
 def copy_inputs(folder: Path) -> None:
     """The inputs, as if changed at a moment that stays: identities have it."""
     for one in INPUTS:
-        shutil.copy(FOLDER / "runs/1" / one, folder)
+        shutil.copy(FOLDER / "inputs" / one, folder)
         os.utime(folder / one, ns=(CHANGED_NS, CHANGED_NS))
 
 

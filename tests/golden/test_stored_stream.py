@@ -1,4 +1,4 @@
-"""Streams that earlier versions saved are opened, and go on."""
+"""A saved stream is opened, and goes on."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from nearkin.manifests.signing import DriftRow, SigningRecord, StatisticsRecord
 from nearkin.runs.meter import StageCost
 
 EXPECTED = json.loads(RECORDS.read_text("utf-8"))
-OF_THE_DIRECTORY = {"checksum", "digests", "files"}
+OF_THE_DIRECTORY = {"checksum", "digests", "files", "format"}
 """What is added to a manifest when the files of a run are there."""
 
 

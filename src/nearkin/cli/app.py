@@ -40,7 +40,6 @@ class Root(LazyGroup):
             CommandEntry("info", "Count documents, versions and waves", "collection_info", "INFO_HELP"),
             CommandEntry("waves", "List the waves of a collection", "collection_info", "WAVES_HELP"),
             CommandEntry("fsck", "Find damage in stored data, and repair it", "collection_info", "FSCK_HELP"),
-            CommandEntry("verify", "", "collection_info", "FSCK_HELP", work="fsck"),  # its former name
             CommandEntry("serve", "Serve the review screen of a collection to a browser", "serve"),
             CommandEntry("users", "Manage the users of nearkin serve, their roles and tokens", "users"),
             CommandEntry("sql", "Query a collection in PostgreSQL in plain SQL", "sql"),

@@ -22,7 +22,6 @@ class CommandEntry:
     name : str
         The word that is typed.
     summary : str
-        Empty for a command that lists omit, such as a former name.
     module : str
         Below ``nearkin.cli``.
     help : str
@@ -47,7 +46,7 @@ class CommandEntry:
             line = CommandLine(add_completion=False)
             line.command(self.name, help=getattr(module, self.help), short_help=self.summary)(work)
             loaded = typer.main.get_command(line)
-        loaded.name, loaded.short_help, loaded.hidden = self.name, self.summary or None, not self.summary
+        loaded.name, loaded.short_help = self.name, self.summary
         return loaded
 
 
@@ -108,4 +107,4 @@ class LazyGroup(PlainGroup):
         """Write a section for each panel."""
         for panel, entries in self.panels.items():
             with formatter.section(panel):
-                formatter.write_dl([(one.name, one.summary) for one in entries if one.summary])
+                formatter.write_dl([(one.name, one.summary) for one in entries])

@@ -446,9 +446,6 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
 
         return fsck(self.opened, threads=threads)
 
-    verify = fsck
-    """Former name of `fsck`, for one release."""
-
     def close(self) -> None:
         """Close the database."""
         self.opened.close()

@@ -108,13 +108,6 @@ def sealed_length(path: Path) -> int:
     return _checked(str(path), found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def has_seal(path: Path) -> bool:
-    """Whether a file ends with a seal that covers its name; whether the seal is right is for `sealed_length` to say."""
-    with open(path, "rb", buffering=0) as file:
-        file.seek(max(0, os.fstat(file.fileno()).st_size - _SEAL.size))
-        return file.read(len(_NAMED)) == _NAMED
-
-
 @functools.lru_cache(maxsize=1 << 16)
 def _checked(path: str, inode: int, size: int, changed_ns: int) -> int:
     crc, left = 0, size - _SEAL.size
@@ -164,7 +157,7 @@ def with_checksum(value: Mapping[str, object]) -> dict[str, object]:
 
 
 def has_right_checksum(value: object) -> bool:
-    """Whether an object is unchanged; one without a checksum, from an earlier version, passes.
+    """Whether an object is the result of `with_checksum`.
 
     Examples
     --------
@@ -174,8 +167,7 @@ def has_right_checksum(value: object) -> bool:
     """
     if not isinstance(value, dict):
         return True  # what it should be is for its reader to say
-    own = value.get(_CHECKSUM)
-    return own is None or own == _checksum_of({name: one for name, one in value.items() if name != _CHECKSUM})
+    return value.get(_CHECKSUM) == _checksum_of({name: one for name, one in value.items() if name != _CHECKSUM})
 
 
 def _checksum_of(value: Mapping[str, object]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import combinations
 from typing import Any, ClassVar
 
 from nearkin.errors import is_number
@@ -134,7 +133,7 @@ class ExtractionCounts(Stored):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DedupManifest(Stored):
-    """Content of ``manifest.json``; values that do not apply, or that an earlier version lacks, are None or empty."""
+    """Content of ``manifest.json``; values that do not apply are None or empty."""
 
     left_out: ClassVar[frozenset[str]] = frozenset((
         "against_counts", "damaged_files", "without_id", "unreadable_without_id", "encoding", "reading", "engine",
@@ -262,21 +261,9 @@ class DedupManifest(Stored):
         return others.get("empty", 0) + others.get("unreadable", 0) + (not_stored or 0)
 
     @property
-    def dropped_reasons(self) -> tuple[str, ...] | None:
-        """Reasons for which documents were dropped, inferred from the total; ``None`` if none fits.
-
-        Copies are always dropped; empty documents depend on the run. Unreadable ones are neither dropped nor
-        kept.
-        """
-        left = self.count("dropped") - sum(self.count(name) for name in ("exact_copy", "near_duplicate", "overlap"))
-        others = [
-            reason for reason in ("empty", "too short", "numbers only", "ignored only") if self.by_reason.get(reason)
-        ]
-        for n in range(len(others), -1, -1):
-            for chosen in combinations(others, n):
-                if sum(self.by_reason[reason] for reason in chosen) == left:
-                    return (*REASONS[1:3], *chosen)
-        return None
+    def dropped_without_match(self) -> dict[str, int]:
+        """Number of documents that were dropped because they have no text to compare, by reason."""
+        return {reason: n for reason, n in self.textless.items() if reason != "unreadable"}
 
 
 def counted_as(reason: str) -> str:

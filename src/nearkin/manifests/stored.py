@@ -29,7 +29,7 @@ class Stored:
 
     @classmethod
     def of(cls, stored: object) -> Self:
-        """Restore a record from the result of `as_stored`, of this or an earlier version.
+        """Restore a record from the result of `as_stored`.
 
         Raises
         ------

@@ -71,7 +71,7 @@ def read_arrays(path: Path, kind: str) -> tuple[Mapping[str, Any], Mapping[str, 
     Raises
     ------
     RunError
-        The file is damaged, holds something else, or was written by a newer version.
+        The file is damaged, or holds something else.
     FileNotFoundError
     """
     os.stat(path)  # FileNotFoundError, which is no damage

@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin.formats.sealed import damaged_file, has_seal, missing_file, seal_file, sealed_length
+from nearkin.formats.sealed import damaged_file, missing_file, seal_file, sealed_length
 from nearkin.runs.files import published
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -64,8 +64,7 @@ def load_arrays(path: Path, names: Collection[str] | None = None) -> dict[str, N
     """
     if not path.is_file():
         raise damaged_file(path) if path.exists() else missing_file(path)
-    if has_seal(path):  # earlier versions wrote none
-        sealed_length(path)
+    sealed_length(path)
     try:
         with _READING, np.load(path, allow_pickle=False) as stored:
             return {name: stored[name] for name in (stored.files if names is None else names)}

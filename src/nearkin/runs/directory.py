@@ -17,7 +17,7 @@ from nearkin.message_pieces import CommandLineAdvice, MessagePiece, NamedParamet
 from nearkin.nouns import first_of
 from nearkin.paths import check_output, check_outside_collections
 from nearkin.runs.files import read_work_json, write_checked_json, write_json, write_work_json, writing
-from nearkin.runs.finished import IDENTITY, MANIFEST, TABLES, WORK, digest_of, json_in, manifest_if_any
+from nearkin.runs.finished import FORMAT, IDENTITY, MANIFEST, TABLES, WORK, digest_of, json_in, manifest_if_any
 from nearkin.runs.identity import differences, without_times
 
 LOCK = ".lock"
@@ -303,7 +303,7 @@ class RunDirectory:
     def _moved(self) -> tuple[str, ...]:
         """Return the kept files that an unfinished run was moving to their places."""
         stored = json_in(self.work / _MOVED)
-        return self._inside(stored.get("names") if isinstance(stored, dict) else stored)
+        return self._inside(stored.get("names") if isinstance(stored, dict) else None)
 
     def _inside(self, names: object) -> tuple[str, ...]:
         """Filter a stored list, which may have been tampered with: keep names of files inside the directory."""
@@ -343,7 +343,7 @@ class RunDirectory:
 
         A kept corpus that an interrupted run had begun to move is complete, and belongs to the results.
         """
-        if (moved := self.work / _MOVED).exists() and not isinstance(json_in(moved), list):  # earlier: a mere list
+        if (moved := self.work / _MOVED).exists():
             read_work_json(moved, ("names",))
         files = [name for name in TABLES if (self.path / name).exists()] + self._overlays()
         if kept or self._moved():
@@ -352,7 +352,7 @@ class RunDirectory:
             digests = {
                 name: digest_of(self.path / name) for name in files if name in TABLES and name.endswith(_CHECKED)
             }
-        write_checked_json(self.manifest, {**manifest, "files": files, "digests": digests})
+        write_checked_json(self.manifest, {"format": FORMAT, **manifest, "files": files, "digests": digests})
         shutil.rmtree(self.work, ignore_errors=True)
 
     def begin_kept(self) -> Path:

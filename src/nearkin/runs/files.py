@@ -108,7 +108,7 @@ def write_work_json(path: Path, value: Mapping[str, object]) -> None:
 
 
 def read_work_json(path: Path, names: Collection[str]) -> Mapping[str, Any]:
-    """Read an object that `write_work_json`, or an earlier version without the name of the file, wrote.
+    """Read an object that `write_work_json` wrote.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def read_work_json(path: Path, names: Collection[str]) -> Mapping[str, Any]:
         value = read_checked_json(path)
     except FileNotFoundError as error:
         raise (damaged_file(path) if path.exists() else missing_file(path)) from error
-    if value.get(_FILE, path.name) != path.name or not value.keys() >= set(names):
+    if value.get(_FILE) != path.name or not value.keys() >= set(names):
         raise damaged_file(path)
     return value
 

@@ -16,6 +16,8 @@ from nearkin.paths import printable
 from nearkin.runs.files import text_of
 
 MANIFEST = "manifest.json"
+FORMAT = 1
+"""Format of the files of a run."""
 WORK = ".work"
 IDENTITY = "run.json"
 """Name of the work file with the parameters and the input of an unfinished run."""
@@ -48,7 +50,7 @@ def read_manifest(directory: Path) -> Mapping[str, Any]:
     Raises
     ------
     RunError
-        There is no finished run, or its manifest was changed.
+        There is no finished run, its manifest was changed, or it is of another format.
     """
     path, again = directory / MANIFEST, "Run the command again."
     try:
@@ -67,6 +69,8 @@ def read_manifest(directory: Path) -> Mapping[str, Any]:
         raise RunError(f"{path} cannot be read ({error}). {again}") from error
     if not isinstance(stored, dict):
         raise RunError(f"The run in {directory} is damaged: {MANIFEST} is not a JSON object. {again}")
+    if (given := stored.get("format")) != FORMAT:
+        raise RunError(f"{path} has format {given}; this version of Nearkin reads format {FORMAT}. {again}")
     if not has_right_checksum(stored):
         raise _changed(directory, MANIFEST)
     return stored
@@ -100,8 +104,7 @@ def _began(identity: Mapping[str, Any]) -> str:
 def read_results(directory: Path, tables: Collection[str] = TABLES) -> Mapping[str, Any]:
     """Read the manifest of a finished run, and check that its tables are unchanged.
 
-    CSV and TSV files are skipped, because users may have opened and saved them; so are runs of earlier versions without
-    digests.
+    CSV and TSV files are skipped, because users may have opened and saved them.
 
     Parameters
     ----------

@@ -13,8 +13,6 @@ _FILES = {"inputs": "the input", "against": "against", "left": "left", "right": 
 _PARAMETERS = {
     "groups": "threshold",
     "ignored": "ignore",
-    "least_occurrences": "min_occurrences",
-    "least_terms": "min_terms",
     "left_encoding": "encoding",
     "left_max_document_bytes": "max_document_size",
     "max_document_bytes": "max_document_size",

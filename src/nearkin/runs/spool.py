@@ -100,16 +100,8 @@ class Spool:
             with writing(path):
                 path.unlink()
 
-    def check(self, part: int, n_chunks: int | None, n_documents: int) -> None:
+    def check(self, part: int, n_chunks: int, n_documents: int) -> None:
         """Check that the chunks of an input that was read completely are there.
-
-        Parameters
-        ----------
-        part : int
-        n_chunks : int or None
-            Number of its chunks; None if an earlier version read it, which did not note the number.
-        n_documents : int
-            Number of its documents.
 
         Raises
         ------
@@ -117,14 +109,14 @@ class Spool:
             A chunk is missing or damaged, or there is one more.
         """
         there = set(self.path.glob(f"{part:09d}-*.arrow"))
-        wanted = [self.place(part, number) for number in range(len(there) if n_chunks is None else n_chunks)]
+        wanted = [self.place(part, number) for number in range(n_chunks)]
         for path in wanted:
             if path not in there:
                 raise missing_file(path)
         if more := there.difference(wanted):
             raise damaged_file(min(more))
         if sum(mapped_batch(path).num_rows for path in wanted) != n_documents:
-            raise damaged_file(self.mark(part)) if n_chunks is not None else missing_file(self.place(part, len(wanted)))
+            raise damaged_file(self.mark(part))
 
     def remove(self) -> None:
         """Remove the spool."""

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from nearkin.errors import RunError
-from nearkin.formats.sealed import Sealing
 from nearkin.runs.arrays import GrowingArray, mapped_array
 
 
@@ -41,12 +40,3 @@ def test_an_array_may_be_written_under_another_name_than_it_is_read(tmp_path):
 
 def test_an_array_without_a_part_is_empty(tmp_path):
     assert written(tmp_path / "none", []) == mapped_array(tmp_path / "none", np.int32).tolist() == []
-
-
-def test_arrays_whose_seals_have_no_name_can_be_read(tmp_path):
-    """As those of runs that an earlier version began."""
-    with (tmp_path / "old").open("wb") as file:
-        sealing = Sealing(file)
-        sealing.write(np.array([5, 6], np.int32).data)
-        sealing.seal()
-    assert mapped_array(tmp_path / "old", np.int32).tolist() == [5, 6]

@@ -21,7 +21,7 @@ def listed(n_files: int, files: dict[str, str], state: str) -> dict[str, object]
         ({"nearkin": "1"}, {"nearkin": "2"}, "the version of Nearkin was 1 and is now 2"),
         ({"ocr": "eng"}, {}, "--ocr was eng and is now not given"),
         ({"parameters": {"stems": True}}, {"parameters": {"stems": False}}, "--stems was on and is now off"),
-        ({"parameters": {"least_terms": 3}}, {"parameters": {"least_terms": 4}}, "--min-terms was 3 and is now 4"),
+        ({"parameters": {"min_terms": 3}}, {"parameters": {"min_terms": 4}}, "--min-terms was 3 and is now 4"),
         (
             {"left_encoding": "utf-8", "right_encoding": "utf-8"},
             {"left_encoding": "cp1252", "right_encoding": "cp1252"},

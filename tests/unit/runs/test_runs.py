@@ -231,15 +231,6 @@ def test_a_damaged_list_of_kept_files_is_noticed(tmp_path, listed):
         begin(tmp_path, resume=True, finish=True)
 
 
-def test_the_list_of_kept_files_of_an_earlier_version_is_read(tmp_path):
-    begin(tmp_path)
-    (tmp_path / "kept").mkdir()
-    (tmp_path / "kept/a").touch()
-    (tmp_path / ".work/kept.json").write_text('["kept/a"]')
-    begin(tmp_path, resume=True, finish=True)
-    assert json.loads((tmp_path / "manifest.json").read_text())["files"] == ["kept/a"]
-
-
 def test_files_of_a_killed_run_are_not_among_the_kept_ones(tmp_path):
     """A kept corpus is written again, from its beginning."""
     directory = RunDirectory(tmp_path)

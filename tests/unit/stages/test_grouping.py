@@ -117,11 +117,10 @@ def test_preference(rule, order):
     assert str(Keep.parse(rule)) == rule
 
 
-def test_lengths_without_white_space_come_before_those_of_earlier_versions():
+def test_lengths_without_white_space_come_first():
     lengths, without_space = np.array([9, 5, 7]), np.array([3.0, 4.0, 3.0])
     assert Keep.parse("longest").order(lengths, without_space).tolist() == [1, 0, 2]
     assert Keep.parse("shortest").order(lengths, without_space).tolist() == [2, 0, 1]
-    assert Keep.parse("longest").order(lengths, np.full(3, np.nan)).tolist() == [0, 2, 1]  # a run of an earlier version
 
 
 @pytest.mark.parametrize("text", ["", "long", "max", "max:", "min:", "Longest", "first:x", "median:x"])

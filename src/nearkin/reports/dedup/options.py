@@ -82,13 +82,12 @@ def _of_recall(facts: DedupManifest, value: str) -> str:
     return f"the requested probability of finding a pair {pair}"
 
 
-def meaning_of_keep(facts: DedupManifest, value: str, *, counts_white_space: bool = False) -> str:
-    """Explain the order in which principals are chosen; earlier versions counted white space in lengths."""
-    counted = "white space counted" if counts_white_space else "white space counts only to break a tie"
+def _meaning_of_keep(facts: DedupManifest, value: str) -> str:
+    """Explain the order in which principals are chosen."""
     rule, _, column = value.partition(":")
     first, even_if = {
-        "longest": (f"the longest text first ({counted})", "is longer"),
-        "shortest": (f"the shortest text first ({counted})", "is shorter"),
+        "longest": ("the longest text first (white space counts only to break a tie)", "is longer"),
+        "shortest": ("the shortest text first (white space counts only to break a tie)", "is shorter"),
         "first": ("the order of reading", "comes earlier"),
         "max": (f"the highest {column} first", f"has a higher {column}"),
         "min": (f"the lowest {column} first", f"has a lower {column}"),
@@ -177,7 +176,7 @@ OPTIONS = {
         "line is kept.",
         default="longest",
         panel=_KEPT,
-        meaning=meaning_of_keep,
+        meaning=_meaning_of_keep,
     ),
     "drop": DedupOption(
         help="With --against: drop by containment. contained: drop documents that are contained in a document of the "

@@ -256,7 +256,6 @@ def render_dedup_report(
     curve: RecallCurve | None = None,
     exceptions: Sequence[ShownException] = (),
     dropped: Sequence[DroppedRow] = (),
-    counts_white_space: bool = False,
 ) -> str:
     """Return the page ``report.html`` of a finished run; the same bytes for the same arguments.
 
@@ -291,8 +290,6 @@ def render_dedup_report(
         The first of the documents that were extracted in part or not at all.
     dropped : sequence of DroppedRow
         Of a run against another set, the first documents that were dropped, in the order in which they are to be shown.
-    counts_white_space : bool
-        Whether ``keep`` compared lengths with white space, as earlier versions did.
 
     Raises
     ------
@@ -313,7 +310,7 @@ def render_dedup_report(
         warnings=[note for note in notes if note.is_warning],
         promises=[note for note in notes if not note.is_warning],
         reason_rows=tuple(wording.reason_rows(manifest)),
-        parameter_rows=tuple(wording.parameter_rows(manifest, counts_white_space=counts_white_space)),
+        parameter_rows=tuple(wording.parameter_rows(manifest)),
         normalisation_steps=wording.normalisation_steps(manifest),
         glossary=wording.glossary(manifest),
         outcome=outcome_figure(manifest),

@@ -10,7 +10,7 @@ from nearkin.kernels.chances import found_by_bands
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.criterion import criterion_of, measure_of
-from nearkin.reports.dedup.options import OPTIONS, meaning_of_keep
+from nearkin.reports.dedup.options import OPTIONS
 from nearkin.reports.quantities import (
     estimate_text,
     missed_pairs_text,
@@ -80,10 +80,7 @@ def headline(facts: DedupManifest) -> str:
         parts.append(f"{counted(n_near, 'near-duplicate')} at {criterion_of(facts)}")
     if n_overlap := facts.count("overlap"):
         parts.append(f"{n_overlap:,} that overlap with a document of the other set ({criterion_of(facts)})")
-    for reason in (facts.dropped_reasons or ())[2:]:
-        parts.append(f"{facts.by_reason[reason]:,} {reason}")
-    if facts.dropped_reasons is None:
-        parts.append(f"{n_dropped - n_copies - n_near - n_overlap:,} for other reasons")
+    parts += [f"{n:,} {reason}" for reason, n in facts.dropped_without_match.items()]
     return f"{documents}; {facts.count('kept'):,} kept; {n_dropped:,} dropped: {', '.join(parts)}{unread}."
 
 
@@ -298,25 +295,17 @@ def reason_rows(facts: DedupManifest) -> Iterator[ReasonRow]:
 
 def outcome_of(facts: DedupManifest, reason: str) -> str:
     """Return the outcome for documents with a reason."""
-    if reason in ("unique", "unreadable"):
-        return "kept" if reason == "unique" else "neither"
-    if reason in ("exact copy", "near-duplicate", "overlap"):
-        return "dropped"
-    if facts.dropped_reasons is None:
-        return "see documents.parquet"
-    return "dropped" if reason in facts.dropped_reasons else "kept"
+    if reason == "unreadable":
+        return "neither"
+    return "kept" if reason in ("unique", "too short") else "dropped"
 
 
-def parameter_rows(facts: DedupManifest, *, counts_white_space: bool = False) -> Iterator[ParameterRow]:
+def parameter_rows(facts: DedupManifest) -> Iterator[ParameterRow]:
     """Tabulate the parameters: first, in words, those that decide the result, then the others of the manifest."""
     for name, option in OPTIONS.items():
         if name in facts.parameters and not (facts.is_against and name in _OF_GROUPS):
             value = facts.parameters[name]
-            if name == "keep":
-                meaning = meaning_of_keep(facts, str(value), counts_white_space=counts_white_space)
-            else:
-                meaning = option.meaning_of(facts, str(value))
-            yield ParameterRow(name, _spelt(value), meaning)
+            yield ParameterRow(name, _spelt(value), option.meaning_of(facts, str(value)))
     if {"bands", "rows"} <= facts.plan_numbers.keys():
         bands, rows = facts.plan_numbers["bands"], facts.plan_numbers["rows"]
         meaning = (
@@ -344,17 +333,9 @@ def _chosen_from(facts: DedupManifest) -> str:
 
 def normalisation_steps(facts: DedupManifest) -> tuple[str, ...]:
     """Ignored differences, in words, in the order of normalisation."""
-    value = facts.parameters.get("normalise")
-    steps, _, ignored = value.partition(";") if isinstance(value, str) else ("", "", "")
-    names = (
-        steps.split(",")
-        if isinstance(value, str)
-        else [str(entry) for entry in value]
-        if isinstance(value, list)
-        else []
-    )
-    told = [STEPS.get(name.strip(), name.strip()) for name in names if name.strip() not in {"", "none"}]
-    return (*told, *_ignored_in_words(ignored))
+    steps, _, ignored = str(facts.parameters.get("normalise", "")).partition(";")
+    names = [name.strip() for name in steps.split(",")]
+    return (*(STEPS.get(name, name) for name in names if name not in {"", "none"}), *_ignored_in_words(ignored))
 
 
 def _ignored_in_words(ignored: str) -> Iterator[str]:

@@ -20,7 +20,6 @@ WAYS = {
     "unknown": ("untranslated", "no translation is known; the word is ignored"),
 }
 _OF_TABLE = ("agreement", "stems", "splits", "translate")
-_SHOWN_AS = {"least_occurrences": "min_occurrences", "least_terms": "min_terms"}
 _MEANINGS = {
     "threshold": "the minimum cosine of a pair",
     "recall": "the requested share of such pairs to find",
@@ -28,8 +27,8 @@ _MEANINGS = {
     "terms": "the number of matching words written for each pair",
     "k1": "BM25: the effect of repeated words",
     "b": "BM25: the effect of a document's length",
-    "least_occurrences": "words that occur less often in their corpus are ignored",
-    "least_terms": "documents with fewer terms are not compared",
+    "min_occurrences": "words that occur less often in their corpus are ignored",
+    "min_terms": "documents with fewer terms are not compared",
     "agreement": "the minimum probability of a translation in the reverse direction",
     "stems": "a word that the table lacks is translated by other forms of the word",
     "splits": "compounds that the table lacks are split",
@@ -285,7 +284,7 @@ def parameter_rows(told: PairsManifest) -> Iterator[ParameterRow]:
         if value is None or (told.table is None and name in _OF_TABLE):
             continue
         shown = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
-        yield ParameterRow(_SHOWN_AS.get(name, name).replace("_", "-"), shown, meaning)
+        yield ParameterRow(name.replace("_", "-"), shown, meaning)
 
 
 def stage_rows(told: PairsManifest) -> tuple[StageRow, ...]:

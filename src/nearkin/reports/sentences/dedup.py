@@ -72,8 +72,8 @@ def dedup_sentences(told: DedupManifest, *, has_kept: bool, has_compiled: bool =
 
 def _kept_and_dropped(told: DedupManifest) -> str:
     """Count the documents by outcome, so that the numbers add up, and those that were dropped without a match."""
-    others = (told.dropped_reasons or ())[2:]
-    counts = [f"{told.by_reason[one]:,}{' of them' * (one == others[0])} {one}" for one in others]
+    without_match = told.dropped_without_match
+    counts = [f"{n:,}{' of them' * (i == 0)} {reason}" for i, (reason, n) in enumerate(without_match.items())]
     dropped = f"{told.count('dropped'):,} dropped" + (f" ({', '.join(counts)})" if counts else "")
     unread = told.count("unreadable")
     neither = f", {unread:,} unreadable (neither kept nor dropped)" if unread else ""

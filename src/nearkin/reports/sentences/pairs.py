@@ -56,7 +56,7 @@ def _on_search(told: PairsManifest, out: str) -> Iterator[Sentence]:
     low, high = map(share_percent_text, (predicted.recall_low, predicted.recall_high))  # as nearkin audit writes it
     band = low if low == high else f"{low} to {high}"
     yield Sentence(f"Search: {told.plan.in_words}; predicted recall {band}. Measure it: nearkin audit {out}")
-    least = told.parameters["least_occurrences"]
+    least = told.parameters["min_occurrences"]
     if least > 1:
         seldom = "only once" if least == 2 else f"less than {least} times"
         rare = " and ".join(

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _DESCRIPTORS = re.compile(r"/dev/fd|/proc/[^/]+(/task/\d+)?/fd")
 _MAX_LINKS = 40
-_AS_OLDER_VERSIONS: Mapping[str, Any] = {"max_document_bytes": 1 << 30, "is_forced": True}
 
 
 def no_note(note: str) -> None:
@@ -92,11 +91,8 @@ class Source:
 
     @classmethod
     def stored(cls, fields: Mapping[str, Any]) -> Source:
-        """Restore a source that a finished run stored, to read it again in the same way.
-
-        Older versions did not store rules that were fixed: documents up to 1 GiB, damaged files, text with markup.
-        """
-        return cls.of_stored({**_AS_OLDER_VERSIONS, **fields, "takes_damaged": True})
+        """Restore a source that a finished run stored, to read it again in the same way."""
+        return cls.of_stored({**fields, "takes_damaged": True})
 
     @classmethod
     def of_stored(cls, fields: Mapping[str, Any]) -> Source:
@@ -106,7 +102,7 @@ class Source:
         return cls(**told, limits=limits)
 
     def as_stored(self) -> dict[str, object]:
-        """Return the fields as JSON types, without those that older versions lack if they are the usual."""
+        """Return the fields as JSON types, without some that are None."""
         told = asdict(self)
         del told["limits"]
         if self.limits.given:

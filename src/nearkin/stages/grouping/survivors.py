@@ -69,7 +69,7 @@ class Keep:
             Length of each text, with white space.
         values : float64 array, shape (n_rows,), or None
             Values of the column; a row without one (NaN) comes after all that have one. If lengths are compared: the
-            length without white space; NaN in runs of earlier versions, which compared ``n_characters`` only.
+            length without white space, NaN where there is no text.
         """
         return np.argsort(self.codes(n_characters, values), kind="stable").astype(np.uint32)
 

@@ -90,7 +90,7 @@ def digest_of(data: object) -> str:
 
 
 def _groups(service: ReviewService) -> list[dict[str, object]]:
-    """Return the figures of the stored groups at each tolerance; a tolerance of another version is shown as stored."""
+    """Return the figures of the stored groups at each tolerance."""
     with service.collection.opened.store.reading() as connection:
         found = group_figures(connection)
     return [asdict(one) | {"tolerance": _in_words(one.tolerance)} for one in found]

@@ -87,11 +87,7 @@ def what_holds(command: object) -> str:
     --------
     >>> what_holds("sign"), what_holds("families COLLECTION")
     ('holds the results of nearkin sign', 'holds the form groups of a collection')
-    >>> what_holds(None)
-    'holds no results of Nearkin: its manifest.json does not name the command that wrote it'
     """
-    if not isinstance(command, str):
-        return f"holds no results of Nearkin: its {MANIFEST} does not name the command that wrote it"
     if command == FAMILIES_OF_COLLECTION:
         return "holds the form groups of a collection"
     return f"holds the results of nearkin {command}"

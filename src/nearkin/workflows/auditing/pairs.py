@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from nearkin.errors import FingerprintError, SourceError
 from nearkin.formats import parquet
@@ -118,10 +117,9 @@ def _true_pairs(prepared: Prepared, sample: I64, chosen: PairOptions, meter: Met
 
 
 def _stored_pairs(path: Path) -> pa.Table:
-    """Read the documents of all pairs: rows, or, for runs of earlier versions, names, which were stored as ids."""
+    """Read the rows of the documents of all pairs."""
     with parquet.open_table(path) as file:
-        kind = "row" if "left_row" in file.schema_arrow.names else "id"
-        return file.read(columns=[f"left_{kind}", f"right_{kind}"])
+        return file.read(columns=["left_row", "right_row"])
 
 
 def _reported(directory: Path, reported: pa.Table, prepared: Prepared, sample: I64) -> U64:
@@ -129,14 +127,9 @@ def _reported(directory: Path, reported: pa.Table, prepared: Prepared, sample: I
     rows = []
     for collected, name in zip((prepared.left, prepared.right), reported.column_names, strict=True):
         column = reported[name].combine_chunks()
-        if not (pa.types.is_integer(column.type) or pa.types.is_large_string(column.type)):
+        if not pa.types.is_integer(column.type):
             raise damaged_results(directory, f"the documents in pairs.parquet are {column.type}")
-        if name.endswith("_id"):
-            names = collected.documents["name"].combine_chunks()
-            found = pc.index_in(column.cast(pa.large_string()), value_set=names)
-        else:
-            found = column
-        place = found.fill_null(-1).to_numpy().astype(np.int64)
+        place = column.fill_null(-1).to_numpy().astype(np.int64)
         is_none = (place < 0) | (place >= len(collected))
         if is_none.any():
             raise damaged_results(

@@ -169,41 +169,34 @@ class ReportedAcross:
 
 def _stored_pairs(directory: Path, names: pa.LargeStringArray) -> Iterator[tuple[I64, I64]]:
     """Yield the rows of the stored pairs, some at a time."""
-    for batch in _batches(directory):
-        yield _rows_of(directory, batch, "a", names), _rows_of(directory, batch, "b", names)
+    for batch in _batches(directory, "row_a", "row_b"):
+        yield _rows_of(directory, batch["row_a"], names), _rows_of(directory, batch["row_b"], names)
 
 
 def _stored_names(directory: Path, names: pa.LargeStringArray) -> Iterator[tuple[I64, pa.LargeStringArray]]:
-    """Yield the rows of the documents to clean, and the names of the others; earlier versions stored names as ids."""
-    for batch in _batches(directory):
-        others = batch["name_b"] if "name_b" in batch.schema.names else batch["id_b"]
-        yield _rows_of(directory, batch, "a", names), others.cast(pa.large_string())
+    """Yield the rows of the documents to clean, and the names of the others."""
+    for batch in _batches(directory, "row_a", "name_b"):
+        yield _rows_of(directory, batch["row_a"], names), batch["name_b"].cast(pa.large_string())
 
 
-def _rows_of(directory: Path, batch: pa.RecordBatch, side: str, names: pa.LargeStringArray) -> I64:
-    """Return the rows of one side of pairs; earlier versions stored unique names as ids instead."""
-    if f"row_{side}" in batch.schema.names:
-        rows = batch[f"row_{side}"]
-    else:
-        rows = pc.index_in(batch[f"id_{side}"].cast(pa.large_string()), names).cast(pa.int64())
-    found: I64 = rows.fill_null(-1).to_numpy()
-    if len(found) and not 0 <= found.min() <= found.max() < len(names):
+def _rows_of(directory: Path, column: pa.Array, names: pa.LargeStringArray) -> I64:
+    """Return a column of rows, each of which must be that of a document."""
+    rows: I64 = column.fill_null(-1).to_numpy()
+    if len(rows) and not 0 <= rows.min() <= rows.max() < len(names):
         raise damaged_results(directory, "pairs.parquet names a document that is not in documents.parquet")
-    return found
+    return rows
 
 
-def _batches(directory: Path) -> Iterator[pa.RecordBatch]:
+def _batches(directory: Path, *columns: str) -> Iterator[pa.RecordBatch]:
     with damage_of(directory, AGAIN), parquet.open_table(directory / "pairs.parquet") as file:
-        wanted = ("id_a", "id_b", "row_a", "row_b", "name_b")
-        yield from file.iter_batches(columns=[name for name in wanted if name in file.schema_arrow.names])
+        yield from file.iter_batches(columns=list(columns))
 
 
 def n_documents_in_pairs(directory: Path, *, is_across: bool) -> int:
     """Return the number of input documents that a run reported in a pair."""
     found: list[pa.Array] = []
-    for batch in _batches(directory):
-        kind = "row" if "row_a" in batch.schema.names else "id"  # earlier versions wrote no rows
-        found += [batch[f"{kind}_{side}"].unique() for side in ("a" if is_across else "ab")]
+    for batch in _batches(directory, *(("row_a",) if is_across else ("row_a", "row_b"))):
+        found += [column.unique() for column in batch.columns]
     return len(pc.unique(pa.chunked_array(found))) if found else 0
 
 

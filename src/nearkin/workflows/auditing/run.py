@@ -49,7 +49,7 @@ from nearkin.workflows.reading.rereading import Reread, reread
 SHINGLES_AT_A_TIME = 1 << 24
 """Maximum shingles of sampled documents in memory; for a larger sample the input is read once per part."""
 _SHINGLE_S = 2e-6  # measured: approximate time per shingle of the sample that occurs in the input
-_COLUMNS = ("id", "name", "reason", "copy_of", "copy_of_row", "n_characters", "n_shingles")
+_COLUMNS = ("name", "reason", "copy_of_row", "n_characters", "n_shingles")
 Comparable = tuple[I64, pa.RecordBatch, ShingleSets]
 """Rows, prepared documents and their shingles."""
 
@@ -161,13 +161,8 @@ def _check_inputs(directory: Path, manifest: DedupManifest) -> None:
 
 
 def _documents(path: Path) -> pa.Table:
-    """Read the needed columns of a table of documents; earlier versions wrote unique ids but no names or rows."""
     with parquet.open_table(path) as file:
-        table = file.read(columns=[name for name in _COLUMNS if name in file.schema_arrow.names])
-    if "name" not in table.column_names:
-        table = table.append_column("name", table["id"].cast(pa.large_string()))
-        table = table.append_column("copy_of_row", table["copy_of"])
-    return table
+        return file.read(columns=list(_COLUMNS))
 
 
 def audit_run(

@@ -93,8 +93,7 @@ def plan_from_stored(stored: Mapping[str, object]) -> Plan:
         A field has the wrong type.
     """
     kind = BandPlan if stored["kind"] == "bands" else SamplingPlan
-    # runs of earlier versions lack the fields that have a default
-    names = [name for name in kind.__dataclass_fields__ if name in stored]
+    names = list(kind.__dataclass_fields__)
     for name in names:
         if not isinstance(stored[name], int | float):
             raise RunError(f"The run is damaged: its plan has {stored[name]!r} for {name!r}. Run nearkin dedup again.")

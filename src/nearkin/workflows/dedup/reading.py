@@ -36,13 +36,12 @@ class InputRead:
     ----------
     n_documents : int
     id_kind : IdKind
-    n_chunks : int or None
-        None if an earlier version read it, which did not note the number.
+    n_chunks : int
     """
 
     n_documents: int
     id_kind: IdKind
-    n_chunks: int | None = None
+    n_chunks: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,10 +163,10 @@ def read_one(
     mark = spool.mark(index)
     if mark.exists():
         progress.advance(one.size_bytes)
-        stored = read_work_json(mark, ("n_documents", *_NOTED))
+        stored = read_work_json(mark, ("n_documents", "n_chunks", *_NOTED))
         for message in stored["said"]:
             progress.say(restored(message))
-        return InputRead(stored["n_documents"], IdKind(stored["id_kind"]), stored.get("n_chunks"))
+        return InputRead(stored["n_documents"], IdKind(stored["id_kind"]), stored["n_chunks"])
 
     if not one.can_be_read_again:  # a pipe gives other data than the earlier run read from it
         spool.forget(index)
@@ -198,10 +197,7 @@ def read_one(
 
 
 def prepare_to_choose(batch: pa.RecordBatch, options: DedupOptions, *, source_name: str) -> pa.RecordBatch:
-    """Prepare a batch; if ``--keep`` compares lengths, they are the values to keep by.
-
-    Earlier versions left these values null.
-    """
+    """Prepare a batch; if ``--keep`` compares lengths, they are the values to keep by."""
     prepared = prepare(batch, options.normalise, source_name=source_name)
     if not options.keep.is_by_length:
         return prepared

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from nearkin._version import __version__
 from nearkin.errors import ParameterError, RunError
@@ -30,7 +29,6 @@ from nearkin.stages.grouping.principals import Rule
 from nearkin.workflows.dedup import manifest as manifests
 from nearkin.workflows.dedup.corpus import READABLE, Corpus, number_by_first
 from nearkin.workflows.dedup.grouping import group_again, prefer
-from nearkin.workflows.dedup.not_compared import max_not_compared
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.origins import Origins
 from nearkin.workflows.dedup.outcome import NO_ROW, WITHOUT_TEXT, Judged, judge_groups
@@ -79,7 +77,7 @@ class FinishedRun:
         Raises
         ------
         RunError
-            The run is damaged, or of a version that did not count the documents of each input.
+            The run is damaged.
         """
         n_documents = [one.n_documents or 0 for one in self.manifest.inputs]
         if sum(n_documents) != len(self.places.line):
@@ -187,7 +185,6 @@ def _write_report(
             thresholds=by_threshold(run.corpus, run.matches, options, searched=run.options.threshold),
             elapsed_s=meter.elapsed_s,
             curve=_curve(run),
-            counts_white_space=_counts_white_space(run, options),
         )
         return write_report(out / "report.html", record, data, options, stage)
 
@@ -246,7 +243,7 @@ def load(directory: Path) -> FinishedRun:
 def _understood(manifest: DedupManifest, documents: pa.Table, pairs: pa.Table) -> FinishedRun:
     options = DedupOptions.of(**manifest.options_in_words)
     corpus, sizes = _corpus(documents)
-    matches = _matches(documents, pairs, corpus, sizes)
+    matches = _matches(pairs, corpus, sizes)
     return FinishedRun(
         manifest=manifest,
         options=options,
@@ -272,7 +269,7 @@ def _corpus(documents: pa.Table) -> tuple[Corpus, Sizes]:
     n = len(documents)
     rows = np.flatnonzero(status == READABLE)
     stands_for = np.arange(n)
-    original = _rows_of(documents, rows, "copy_of_row", "copy_of", documents)
+    original = _rows_of(documents, "copy_of_row")
     stands_for[original.is_valid().to_numpy(zero_copy_only=False)] = original.drop_null().to_numpy()
     _, first_seen, class_of = np.unique(stands_for[rows], return_index=True, return_inverse=True)
     node, first_row = number_by_first(rows, class_of, rows[first_seen], n)
@@ -294,21 +291,12 @@ def _corpus(documents: pa.Table) -> tuple[Corpus, Sizes]:
     ), sizes
 
 
-def _rows_of(documents: pa.Table, rows: NDArray[np.intp], numbers: str, ids: str, table: pa.Table) -> pa.Array:
-    """Return the rows of the documents to which two columns of a table refer; null where they refer to none.
-
-    Earlier versions did not store row numbers, and the ids of documents with a text (``rows``) were unique.
-    """
-    if numbers in table.column_names:
-        found = table[numbers].combine_chunks()
-    else:
-        place = pc.index_in(table[ids], documents["id"].take(pa.array(rows)).combine_chunks()).combine_chunks()
-        found = pa.array(rows.astype(np.int64)).take(place)
-    if len(found) > found.null_count and pc.min(found).as_py() < 0:
-        raise RunError(
-            f"The tables of the run are damaged ({numbers} holds a number below 0). Run nearkin dedup again."
-        )
-    return found
+def _rows_of(table: pa.Table, column: str) -> pa.Array:
+    """Return the rows of documents that a column of a table holds."""
+    rows = table[column].combine_chunks()
+    if len(rows) > rows.null_count and pc.min(rows).as_py() < 0:
+        raise RunError(f"The tables of the run are damaged ({column} holds a number below 0). Run nearkin dedup again.")
+    return rows
 
 
 def _places(documents: pa.Table) -> Places:
@@ -318,8 +306,6 @@ def _places(documents: pa.Table) -> Places:
         {} if problem.null_count == len(problem) else {i: t for i, t in enumerate(problem.to_pylist()) if t is not None}
     )
     ids = documents["id"].combine_chunks()
-    # earlier versions wrote no names, and ids were unique
-    distinct = documents["name"].combine_chunks() if "name" in documents.column_names else ids.cast(pa.large_string())
     parents = None
     if "parent" in documents.column_names:
         rows = documents["parent_row"].fill_null(int(NO_ROW)).to_numpy().astype(np.uint32)
@@ -327,7 +313,7 @@ def _places(documents: pa.Table) -> Places:
     return Places(
         own_ids=ids,
         ids=ids,
-        names=distinct,
+        names=documents["name"].combine_chunks(),
         source_names=names.dictionary.to_pylist(),
         source=names.indices.to_numpy().astype(np.int32),
         line=documents["line"].to_numpy(),
@@ -342,19 +328,13 @@ def _places(documents: pa.Table) -> Places:
     )
 
 
-def _matches(documents: pa.Table, pairs: pa.Table, corpus: Corpus, sizes: Sizes) -> Matches:
+def _matches(pairs: pa.Table, corpus: Corpus, sizes: Sizes) -> Matches:
     """Return the stored pairs of distinct texts, as matches of nodes.
 
     The number of shared shingles follows exactly from the containments.
     """
-    rows = np.flatnonzero(corpus.status == READABLE)
-    a, b = (
-        corpus.node[_rows_of(documents, rows, f"row_{side}", f"id_{side}", pairs).to_numpy()]
-        if len(pairs)
-        else np.zeros(0, np.uint32)
-        for side in "ab"
-    )
-    contained = (pairs["containment_a_in_b"] if len(pairs) else pa.array([], pa.float64())).to_numpy()
+    a, b = (corpus.node[_rows_of(pairs, f"row_{side}").to_numpy()] for side in "ab")
+    contained = pairs["containment_a_in_b"].to_numpy()
     n_a, n_b = sizes.n_shingles[a], sizes.n_shingles[b]
     n_common = np.rint(contained * n_a).astype(np.uint32)
     swap = a > b
@@ -368,10 +348,7 @@ def _matches(documents: pa.Table, pairs: pa.Table, corpus: Corpus, sizes: Sizes)
 def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: Matches) -> DedupManifest:
     """Return the manifest of the run, changed where the groups change it."""
     of_run = run.manifest
-    # a run of an earlier version may have counted a pair once for each of its keys
-    n_not_compared = max_not_compared(
-        of_run.count("pairs_not_compared"), run.corpus, n_candidates=of_run.count("candidates")
-    )
+    n_not_compared = of_run.count("pairs_not_compared")
     # the results of an earlier regroup have a higher threshold than the search that found their pairs
     searched = run.options.threshold if of_run.searched_threshold is None else of_run.searched_threshold
     n_missed = missed(found_probability(matches, run.plan, searched))
@@ -393,11 +370,6 @@ def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: 
         memory=None,
         report_problem=None,
     )
-
-
-def _counts_white_space(run: FinishedRun, options: DedupOptions) -> bool:
-    """Whether lengths include white space, as all lengths of earlier versions do."""
-    return options.keep.is_by_length and bool(np.isnan(run.corpus.keep_value[run.corpus.first_row]).any())
 
 
 def _curve(run: FinishedRun) -> RecallCurve | None:

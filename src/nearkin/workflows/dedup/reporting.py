@@ -68,8 +68,6 @@ class PageData:
         The texts; empty if they were not read again.
     curve : RecallCurve or None
         Set if the plan samples shingles.
-    counts_white_space : bool
-        Whether the longest or the shortest text was chosen by its length with white space.
     """
 
     judged: Judged
@@ -81,7 +79,6 @@ class PageData:
     samples: list[SamplePair] = field(default_factory=list)
     chunks: tuple[Chunk, ...] = ()
     curve: RecallCurve | None = None
-    counts_white_space: bool = False
 
 
 def page_data(
@@ -126,7 +123,6 @@ def write_report(
             curve=data.curve,
             exceptions=first_exceptions(data.places.exceptions()),
             dropped=most_similar_dropped(outcome, data.places, data.chunks) if manifest.is_against else (),
-            counts_white_space=data.counts_white_space,
         )
 
     return write_page(path, render, progress, instead=_instead(path.parent, manifest))

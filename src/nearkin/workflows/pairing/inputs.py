@@ -287,7 +287,7 @@ def _fingerprint(
     translated = "" if table is None else (
         f";table={table.fingerprint};agreement={options.agreement!r};stems={options.stems};splits={options.splits}"
     )  # fmt: skip
-    if translation is not None and translation.side == "right":  # earlier versions translated only the left side
+    if translation is not None and translation.side == "right":
         translated += ";translate=right"
     return f"{words};{kept};{options.bm25.fingerprint}{translated}"
 

@@ -120,18 +120,17 @@ class PairOptions:
 
     @classmethod
     def of_words(cls, words: Mapping[str, Any]) -> PairOptions:
-        """Read the result of `in_words`; versions without ``translate`` translated the left side.
+        """Read the result of `in_words`.
 
         Examples
         --------
         >>> PairOptions.of_words(PairOptions(threshold=0.5, top=3).in_words()) == PairOptions(threshold=0.5, top=3)
         True
         """
-        given = {"translate": "left", **words}
-        bm25 = BM25(given.pop("k1"), given.pop("b"))
-        renamed = {name: given.pop(stored) for name, stored in _STORED_AS.items()}
-        ignored = Ignored.restored(given.pop("ignored", ""))
-        return cls(bm25=bm25, ignored=ignored, **renamed, **given)
+        values = dict(words)
+        bm25 = BM25(values.pop("k1"), values.pop("b"))
+        ignored = Ignored.restored(values.pop("ignored", ""))
+        return cls(bm25=bm25, ignored=ignored, n_terms=values.pop("terms"), **values)
 
     def in_words(self) -> dict[str, str | float | int | bool | None]:
         """Return the options as the manifest stores them."""
@@ -139,11 +138,11 @@ class PairOptions:
             "threshold": self.threshold,
             "recall": self.recall,
             "top": self.top,
-            _STORED_AS["n_terms"]: self.n_terms,
+            "terms": self.n_terms,
             "k1": self.bm25.k1,
             "b": self.bm25.b,
-            _STORED_AS["min_occurrences"]: self.min_occurrences,
-            _STORED_AS["min_terms"]: self.min_terms,
+            "min_occurrences": self.min_occurrences,
+            "min_terms": self.min_terms,
             "agreement": self.agreement,
             "stems": self.stems,
             "splits": self.splits,
@@ -158,8 +157,6 @@ class PairOptions:
         }
 
 
-_STORED_AS = {"n_terms": "terms", "min_occurrences": "least_occurrences", "min_terms": "least_terms"}
-"""Parameters whose names in manifests are those of earlier versions."""
 _OF_METHODS = {
     "bits": ("signatures", "window"),
     "distance": ("signatures", "window"),

@@ -134,7 +134,7 @@ class StoredPairDecisions:
         except TypeError as error:
             raise RunError(f"{self._path} is damaged. Restore it, or remove it and decide again.") from error
         if found.version != 1:
-            raise RunError(f"{self._path} was written by a newer version of Nearkin. Use that version.")
+            raise RunError(f"{self._path} has format {found.version}; this version of Nearkin reads 1.")
         if found.run != run:
             raise RunError(f"{self._path} belongs to an earlier run in this directory. Move it away, and decide again.")
         return found

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin.errors import ParameterError, RunError, UnknownDocumentError
+from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.formats import parquet
 from nearkin.manifests.pairs import SIDES, PairsManifest, Side
 from nearkin.records import F64, I64, U64
@@ -182,8 +182,6 @@ class PairsOfRun:
         with parquet.open_table(self.folder / _PAIRS) as file:
             if file.metadata.num_rows > MAX_PAIRS:
                 raise ParameterError(f"The page shows runs with up to {MAX_PAIRS:,} pairs. Use {self.folder / _PAIRS}.")
-            if "left_row" not in file.schema_arrow.names:
-                raise RunError(f"The run in {self.folder} was made by an earlier version. Run the command again.")
             read = file.read(columns=["left_row", "right_row", "cosine"])
         left, right, cosine = (read[name].to_numpy() for name in read.column_names)
         return keys_of(left, right), cosine

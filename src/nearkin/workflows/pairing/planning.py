@@ -109,15 +109,14 @@ class Planned:
         Raises
         ------
         ResumeError
-            There is none: another version of Nearkin began the search.
+            There is none.
         RunError
             The file is damaged, or that of another run.
         """
         if not os.path.lexists(path):
             raise ResumeError(
-                f"The interrupted search cannot be resumed: {path} is missing, in which this version of Nearkin stores "
-                "the plan of a search. Another version began the search, or the file was removed. Start again with "
-                "--overwrite instead of --resume."
+                f"The interrupted search cannot be resumed: its plan, {path}, is missing. Start again with --overwrite "
+                "instead of --resume."
             )
         stored = read_work_json(path, ("plan", "wanted", "run"))
         check_run(path, str(stored["run"]), run)

@@ -221,10 +221,10 @@ class KeptNames:
         self._rows = rows
         self._ids = ids
 
-    def at(self, places: I64) -> tuple[pa.LargeStringArray | None, Bool]:
+    def at(self, places: I64) -> tuple[pa.LargeStringArray, Bool]:
         """Return the names of some kept documents, and which have no id of their own.
 
-        The name of a document without an id says only where it was read. Names are None in runs of earlier versions.
+        The name of a document without an id says only where it was read.
 
         Raises
         ------
@@ -232,7 +232,7 @@ class KeptNames:
             The run is damaged.
         """
         names, are_places, _ = self._read
-        return None if names is None else names.take(pa.array(places)), are_places[places]
+        return names.take(pa.array(places)), are_places[places]
 
     def sources_of_places(self) -> set[str]:
         """Return the sources of the documents that have no id of their own; `RunError` as of `at`."""
@@ -240,10 +240,10 @@ class KeptNames:
         return set(pc.unique(sources.filter(pa.array(are_places))).to_pylist())
 
     @cached_property
-    def _read(self) -> tuple[pa.LargeStringArray | None, Bool, pa.LargeStringArray]:
+    def _read(self) -> tuple[pa.LargeStringArray, Bool, pa.LargeStringArray]:
         with damage_of(self._directory):
             table = _documents(self._directory / _TABLE, "name", "source", "line")
-            names = _at(table["name"], self._rows) if "name" in table.column_names else None
+            names = _at(table["name"], self._rows)
             is_place, sources = self._ids.is_null(), _at(table["source"], self._rows).cast(pa.large_string())
             if not pa.types.is_integer(self._ids.type):  # the place is the id if no document of the run has one
                 line = _at(table["line"], self._rows).cast(pa.large_string())
@@ -253,7 +253,7 @@ class KeptNames:
 
 
 def _documents(path: Path, *columns: str) -> pa.Table:
-    """Read columns of a table of documents that it has; earlier versions, and most runs, lack some."""
+    """Read columns of a table of documents, as far as it has them."""
     with parquet.open_table(path) as file:
         return file.read(columns=[name for name in columns if name in file.schema_arrow.names])
 

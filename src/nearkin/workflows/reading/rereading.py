@@ -157,11 +157,11 @@ def reread(
     ----------
     files : sequence of InputFile
     encoding : str or None
-        Encoding of the run; UTF-8 for runs of older versions.
+        Encoding of the run; UTF-8 if it has none.
     stored : callable
         Returns the source of an entry that is a collection, or the results of a run.
     reading : HowRead or None
-        None for runs of older versions.
+        None if the run read no files.
     threads : int
     progress : Progress
 

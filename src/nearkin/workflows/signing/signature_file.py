@@ -23,11 +23,8 @@ from nearkin.records import BitSignatures
 from nearkin.runs.for_pandas import for_pandas
 from nearkin.workflows.reading.snapshots import SourceSnapshot
 
-FORMAT_VERSION = 2
-_READ = (1, FORMAT_VERSION)
-"""Columns of version 1, which has no names: its ids are unique."""
+FORMAT_VERSION = 1
 _KEY = b"nearkin.signatures"
-_NAME = pa.field("name", pa.large_string(), nullable=False)
 _HAS_FEATURES = pa.field("has_features", pa.bool_(), nullable=False)
 
 
@@ -107,8 +104,6 @@ class SignatureFile:
             reason = parquet.why_unreadable(path, error)
             raise SourceError(f"{path} cannot be read as signatures: {reason}.") from error
         about = _about(path, table.schema)
-        if "name" not in table.column_names and "id" in table.column_names:
-            table = table.append_column(_NAME, table["id"].cast(pa.large_string()))
         _check_columns(path, table, about)
         column = table["signature"].combine_chunks()
         has_features = table["has_features"].to_numpy()
@@ -127,10 +122,9 @@ def _about(path: Path, schema: pa.Schema) -> About:
         about = json.loads(told)
         if not has_right_checksum(about):
             raise SourceError(f"{path} is damaged: the description of its signatures was changed.")
-        if about["version"] not in _READ:
+        if about["version"] != FORMAT_VERSION:
             raise SourceError(
-                f"{path} has signatures of format {about['version']}; this version of Nearkin reads up to "
-                f"{FORMAT_VERSION}."
+                f"{path} has signatures of format {about['version']}; this version of Nearkin reads {FORMAT_VERSION}."
             )
         method, bits = about["parameters"]["method"], about["parameters"]["bits"]
         if not isinstance(method, str) or not isinstance(bits, int) or not isinstance(about["fingerprint"], str):

@@ -403,7 +403,7 @@ class StreamDeduplicator:
         Raises
         ------
         RunError
-            The file is damaged, or was written by a newer version of Nearkin.
+            The file is damaged, or has another format.
         FingerprintError
             This version of Nearkin makes other sketches.
         SourceError
