@@ -127,9 +127,9 @@ def test_strangers_have_a_page_too(tmp_path: Path) -> None:
     [
         (["alone"], (), 3, "at least 2 documents with a text"),
         (["a", "b"], (), 3, "at least 20 letters or digits"),
-        (["a", "b"], ("--documents", "1"), 2, "--documents must be a whole number from 2"),
-        (["a", "b"], ("--alphabet", "greek"), 2, "--alphabet must be"),
-        (["a", "b"], ("--tau", "0"), 2, "--tau must be"),
+        (["a", "b"], ("--documents", "1"), 2, "documents"),
+        (["a", "b"], ("--alphabet", "greek"), 2, "alphabet"),
+        (["a", "b"], ("--tau", "0"), 2, "tau"),
     ],
 )
 def test_bad_input_is_refused_in_words(
