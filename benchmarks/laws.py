@@ -2,7 +2,7 @@
 
     git clone https://github.com/bundestag/gesetze
     python benchmarks/laws.py gesetze laws.parquet
-    nearkin lab collections laws.parquet --label law --documents 1504 --out laws
+    python -m labs.collections laws.parquet --label law --documents 1504 --out laws
 
 Every version is a text that the law had, without the header that names the law. Of each law there are two to five
 versions that differ in their words. The texts of German laws have no copyright.

@@ -47,7 +47,7 @@ copybutton_prompt_is_regexp = True
 
 
 LEADS_OUT = re.compile(
-    r"\[([^\]]+)\]\((?:(?:\.\./)+(?:benchmarks|examples|tests|README|CONTRIBUTING)[^)]*|template\.md)\)"
+    r"\[([^\]]+)\]\((?:(?:\.\./)+(?:benchmarks|examples|labs|tests|README|CONTRIBUTING)[^)]*|template\.md)\)"
 )
 """Links to files that are in the repository and not on the site: their text stays."""
 

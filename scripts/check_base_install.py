@@ -85,11 +85,6 @@ def check_charts(folder: Path) -> None:
     run = nearkin(*plan, cwd=folder)
     check(run.returncode == 0 and "<svg" in (folder / "plan.svg").read_text(), "a chart needs no extra", run)
 
-    run = nearkin("lab", "minhash", "in.jsonl", "--out", "lab", cwd=folder)
-    check(run.returncode == 6 and "nearkin[report]" in run.stderr, "an experiment names the extra of its page", run)
-    run = nearkin("lab", "minhash", "in.jsonl", "--out", "lab", "--overwrite", "--no-report", cwd=folder)
-    check(run.returncode == 0, "an experiment works without a page", run)
-
 
 def check_readme(folder: Path) -> None:
     generate = [sys.executable, str(EXAMPLES / "generate.py"), "collection"]

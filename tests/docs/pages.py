@@ -33,7 +33,8 @@ class Command:
 
 def pages() -> list[Path]:
     """All pages that are ours and written by hand."""
-    found = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md"), *ROOT.glob("benchmarks/*.md")]
+    folders = ("*.md", "docs/**/*.md", "examples/*.md", "benchmarks/*.md", "labs/**/*.md")
+    found = [path for pattern in folders for path in ROOT.glob(pattern)]
     return sorted(path for path in found if path.is_file())
 
 

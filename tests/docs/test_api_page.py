@@ -20,7 +20,7 @@ TYPE_LINE = re.compile(r"^(?:\*{0,2}\w+(?:, \*{0,2}\w+)*|\.\.\.) : (.+)$")
 SECTIONS = {"Attributes", "Other Parameters", "Parameters", "Raises", "Returns", "Yields"}
 CLASS = re.compile(r"^class ([A-Za-z]\w*)", re.MULTILINE)
 NAME = re.compile(r"(?<![\w.])[A-Z][a-z]\w*")
-COMMANDS = {"cli", "lab", "reports", "web"}
+COMMANDS = {"cli", "reports", "web"}
 """Packages of which no function of the page returns anything."""
 NOT_PUBLIC = {
     "FrameGiven": "the keywords of nearkin.spark.dedup, which its docstring lists",

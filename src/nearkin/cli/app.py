@@ -66,7 +66,6 @@ class Root(LazyGroup):
         "Measure": (
             CommandEntry("plan", "Predict the recall and the cost of a search", "plan"),
             CommandEntry("audit", "Measure the recall of a finished run on a random sample", "audit"),
-            CommandEntry("lab", "Repeat published experiments on your own documents", "lab"),
         ),
         "Set-up": (
             CommandEntry("doctor", "Show versions, extras and this machine, for a bug report", "doctor"),

@@ -1,7 +1,7 @@
 """Share of near-duplicates whose signatures are within a Hamming distance.
 
 For MinHash in bits it follows from theory. For the other methods it depends on which features differ, and so on the
-documents: their recall is given as the range over four corpora, measured by ``nearkin lab signatures`` (table
+documents: their recall is given as the range over four corpora, measured by ``python -m labs.signatures`` (table
 ``bits-apart``) on signatures of character 4-grams.
 """
 
@@ -49,7 +49,7 @@ MEASURED: dict[str, tuple[tuple[_Shares, _Shares], ...]] = {
 }
 """Mean share of differing bits by method and corpus, for each of `BITS`, in pairs of documents with a Jaccard
 similarity of 0.77 to 0.83, and its standard deviation. The corpora are 69 such pairs of EDGAR agreements, 346 of
-Reuters stories, 70,745 of licences and 3,926 of chapters of the Bible; see docs/lab/signatures.md."""
+Reuters stories, 70,745 of licences and 3,926 of chapters of the Bible; see labs/pages/signatures.md."""
 
 
 @dataclass(frozen=True, slots=True)

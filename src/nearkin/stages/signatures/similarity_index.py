@@ -1,7 +1,7 @@
 """Similarity index: one number per document, with which a single SQL query finds similar documents.
 
 Source: M. Scott Roth, "Identifying similar documents with a similarity index", Armedia. The quality of such a number is
-measured in docs/lab/similarity-index.md.
+measured in labs/pages/similarity-index.md.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ class Projector:
         rare word of the target language counts as a translation of whatever common words stood beside it: the formula
         is of tables that both directions agree on (Percy Liang, Ben Taskar, Dan Klein, "Alignment by agreement", NAACL
         2006). Of 3,269 news documents the translation was then the most similar one for 3,268, instead of for 3,111
-        (``docs/lab/cross-lingual.md``).
+        (``labs/pages/cross-lingual.md``).
 
     Examples
     --------

@@ -1,0 +1,293 @@
+"""The whole experiment, with its results in one record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from labs.cross_lingual import signature_error, signature_recall, windows
+from labs.cross_lingual.documents import ParallelColumns, ParallelDocuments, read_parallel, read_translated
+from labs.cross_lingual.examples import Example, examples
+from labs.cross_lingual.finding import Finding, find
+from labs.cross_lingual.projecting import (
+    CountedTranslations,
+    Projected,
+    gloss,
+    in_one_language,
+    projected,
+    translated_side,
+)
+from labs.cross_lingual.published import THRESHOLD
+from labs.cross_lingual.signature_error import SignatureErrors
+from labs.cross_lingual.signature_recall import Scans
+from labs.cross_lingual.windows import Windows
+from nearkin.errors import ParameterError, SourceError
+from nearkin.nouns import counted
+from nearkin.planning.pairs.search import PairSearch
+from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.translation.table import TranslationTable
+from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.pairing.searching import search
+from nearkin.workflows.resources import Resources
+
+MAX_DOCUMENTS, MAX_SEED = 100_000, 2**32 - 1
+_OWNER = "lab cross-lingual"
+VARIANTS: tuple[tuple[str, str, PairOptions], ...] = (
+    ("projection", "projection", PairOptions()),
+    ("no-agreement", "… without agreement of both directions", PairOptions(agreement=0.0)),
+    ("no-stems", "… without stems", PairOptions(stems=False)),
+    ("no-splits", "… without splitting compounds", PairOptions(splits=False)),
+    ("once", "… with words of one occurrence", PairOptions(min_occurrences=1)),
+)
+"""Key, label, and options of `nearkin pairs`."""
+GLOSS, TRANSLATED = ("gloss", "gloss, word by word"), ("translated", "the given translation")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossLingualPlan:
+    """Parameters of the experiment.
+
+    Parameters
+    ----------
+    documents : tuple of Path
+        Files of documents and their translations.
+    tables : tuple of Path
+        One translation table for all files, or one for each.
+    columns : ParallelColumns
+    translated : Path, optional
+        File with ids, and the left texts in the right language.
+    most : int
+        Maximum number of documents taken from each file, at equal distances.
+    seed : int
+        Seed of the signatures and orders.
+
+    Raises
+    ------
+    ParameterError
+    """
+
+    documents: tuple[Path, ...]
+    tables: tuple[Path, ...]
+    columns: ParallelColumns
+    translated: Path | None = None
+    most: int = 5000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, value, least, most in (
+            ("documents", self.most, 2, MAX_DOCUMENTS),
+            ("seed", self.seed, 0, MAX_SEED),
+        ):
+            if not least <= value <= most:
+                raise ParameterError.of(name, _OWNER, f"an int from {least} to {most}", value)
+        if len(self.tables) not in (1, len(self.documents)):
+            raise ParameterError(
+                f"--table must be given once for all inputs, or once for each of them in the same order: "
+                f"{len(self.documents)} times. Got {len(self.tables)} instead."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class TranslationWay:
+    """A method of comparing documents across languages.
+
+    Parameters
+    ----------
+    key, label : str
+    finding : Finding
+    share_unknown : float
+        Share of the words on the left that stay untranslated; NaN if nothing is projected.
+    """
+
+    key: str
+    label: str
+    finding: Finding
+    share_unknown: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetResults:
+    """Measurements on one file.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file, without directory and suffix if that is unambiguous.
+    documents : ParallelDocuments
+        Documents that were used.
+    n_given : int
+        Number of rows with both texts, before the selection.
+    table : TranslationTable
+    ways : tuple of TranslationWay
+        The first is the projection.
+    examples : tuple of Example
+    """
+
+    name: str
+    documents: ParallelDocuments
+    n_given: int
+    table: TranslationTable
+    ways: tuple[TranslationWay, ...]
+    examples: tuple[Example, ...]
+
+    @property
+    def finding(self) -> Finding:
+        """Results of the projection."""
+        return self.ways[0].finding
+
+    def way(self, key: str) -> TranslationWay | None:
+        """Return the results of a method, if it was used."""
+        return next((way for way in self.ways if way.key == key), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossLingualResults:
+    """All measurements.
+
+    Parameters
+    ----------
+    columns : ParallelColumns
+    seed : int
+    sets : tuple of SetResults
+    largest : SetResults
+        Set on which the measurements below were made.
+    errors : SignatureErrors
+        Errors on its left side.
+    scans : Scans
+    windows : Windows or None
+        None if no pair is at the threshold.
+    elapsed_s : float
+    """
+
+    columns: ParallelColumns
+    seed: int
+    sets: tuple[SetResults, ...]
+    largest: SetResults
+    errors: SignatureErrors
+    scans: Scans
+    windows: Windows | None
+    elapsed_s: float
+
+
+def run(plan: CrossLingualPlan, *, resources: Resources, progress: Progress) -> CrossLingualResults:
+    """Read the files and run the experiment.
+
+    Raises
+    ------
+    SourceError
+        A file or a table cannot be used.
+    FingerprintError
+        A table has words that were split by another method.
+    ParameterError
+        No document of a file has enough terms.
+    """
+    translated = {} if plan.translated is None else read_translated(plan.translated, plan.columns, progress)
+    tables = {path: TranslationTable.read(path) for path in dict.fromkeys(plan.tables)}
+    of_documents = plan.tables if len(plan.tables) > 1 else plan.tables * len(plan.documents)
+    given = [
+        (read_parallel(path, plan.columns, progress), tables[table])
+        for path, table in zip(plan.documents, of_documents, strict=True)
+    ]
+    if translated and not any(one in translated for documents, _ in given for one in documents.ids.to_pylist()):
+        raise SourceError(
+            f"{plan.translated}: none of its {counted(len(translated), 'id')} occurs among the documents. Name the "
+            "column with --id."
+        )
+    return measure(
+        given, plan.columns, translated, most=plan.most, seed=plan.seed, resources=resources, progress=progress
+    )
+
+
+def measure(
+    given: Sequence[tuple[ParallelDocuments, TranslationTable]],
+    columns: ParallelColumns,
+    translated: Mapping[str, str],
+    *,
+    most: int,
+    seed: int,
+    resources: Resources,
+    progress: Progress,
+) -> CrossLingualResults:
+    """Run the experiment on documents in memory, each set with its table.
+
+    Raises
+    ------
+    SourceError, FingerprintError, ParameterError
+        See `run`.
+    """
+    started = time.perf_counter()
+    counted = [
+        CountedTranslations.of(documents.spread(most), table, (columns.left, columns.right))
+        for documents, table in given
+    ]
+    sizes = [len(one.documents) for one in counted]
+    largest = sizes.index(max(sizes))
+    sets, kept = [], []
+    progress.start("compare", len(counted) * (len(VARIANTS) + 1), "steps")
+    for name, one, (documents, _) in zip(_names(counted), counted, given, strict=True):
+        made, own = _set_results(name, one, len(documents), translated, resources.n_threads, progress)
+        sets.append(made)
+        kept.append(own)
+    progress.finish()
+    vectors, threads = kept[largest].vectors, resources.n_threads
+    progress.start("signatures", 0, "steps")
+    errors = signature_error.measure(vectors.left, vectors.words, vectors.hashes, seed=seed)
+    truth = search(vectors, PairSearch("vectors"), THRESHOLD, seed=seed, threads=threads, meter=Meter(Silent()))
+    scans = signature_recall.measure(vectors, truth, seed=seed, threads=threads)
+    progress.finish()
+    slid = windows.measure(vectors, truth, seed=seed, resources=resources, progress=progress)
+    elapsed_s = time.perf_counter() - started
+    return CrossLingualResults(
+        columns=columns,
+        seed=seed,
+        sets=tuple(sets),
+        largest=sets[largest],
+        errors=errors,
+        scans=scans,
+        windows=slid,
+        elapsed_s=elapsed_s,
+    )
+
+
+def _names(counted: Sequence[CountedTranslations]) -> list[str]:
+    """Return a short name for each set, or the full name if short ones are ambiguous."""
+    given = [one.documents.name for one in counted]
+    short = [Path(name).name.partition(".")[0] or name for name in given]
+    return [given[i] if short.count(name) > 1 else name for i, name in enumerate(short)]
+
+
+def _set_results(
+    name: str,
+    counted: CountedTranslations,
+    n_given: int,
+    translated: Mapping[str, str],
+    threads: int,
+    progress: Progress,
+) -> tuple[SetResults, Projected]:
+    ways, projections = [], []
+    for key, label, options in VARIANTS:
+        own = projected(counted, options)
+        ways.append(
+            TranslationWay(key, label, find(own.vectors, threads), own.vectors.left_facts.ways.get("unknown", 0.0))
+        )
+        projections.append(own)
+        progress.advance(1)
+    sides = [(GLOSS, gloss(counted))]
+    if any(one in translated for one in counted.documents.ids.to_pylist()):
+        sides.append((TRANSLATED, translated_side(counted, translated)))
+    for (key, label), left in sides:
+        vectors = in_one_language(left, counted.right, PairOptions())
+        ways.append(TranslationWay(key, label, find(vectors, threads), float("nan")))
+    progress.advance(1)
+    first = projections[0]
+    return SetResults(
+        name=name,
+        documents=counted.documents,
+        n_given=n_given,
+        table=counted.table,
+        ways=tuple(ways),
+        examples=examples(counted, first),
+    ), first
