@@ -12,6 +12,7 @@ IN_WHEEL = (
     "nearkin/py.typed",
     "nearkin/collection/plain_sql.sql",
     "nearkin/reports/templates/page.html.j2",
+    "nearkin/stages/signatures/english_stop_words.txt",
     "nearkin/web/static/htmx.min.js",
     "nearkin/web/static/htmx.LICENSE.txt",
     "nearkin/web/templates/screen.html.j2",

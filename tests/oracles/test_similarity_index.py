@@ -6,10 +6,8 @@ import hashlib
 import re
 from collections import Counter
 
-import jellyfish
 import pyarrow as pa
 import pytest
-import stopwordsiso
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,12 +19,13 @@ from nearkin.stages.signatures.similarity_index import (
     interval,
     text_of_bytes,
 )
-from nearkin.stages.signatures.text_streams import bare_words, soundex, stop_words, stop_words_fingerprint
+from nearkin.stages.signatures.text_streams import TextStream, soundex, stop_words
 
 TEXT = """Four score and seven years ago our fathers brought forth on this continent, a new nation, conceived in
 Liberty, and dedicated to the proposition that all men are created equal. Now we are engaged in a great civil war,
 testing whether that nation, or any nation so conceived and so dedicated, can long endure. Née 1863 — ЁЖ!"""
-STOPS = {re.sub(r"^\W+|\W+$", "", word) for word in stopwordsiso.stopwords("en")}
+SOUNDEX = [("bfpv", "1"), ("cgjkqsxz", "2"), ("dt", "3"), ("l", "4"), ("mn", "5"), ("r", "6")]
+STOPS = {word.decode() for word in stop_words()}
 
 
 def java_hash(text: str) -> int:
@@ -48,8 +47,17 @@ def stream_of(text: str, stream: str, variation: str) -> list[str]:
     words = [word for _, word in bare if word]
     if stream == "soundex":
         letters = [(word, re.sub("[^a-z]", "", word.replace("é", "e"))) for word in words]
-        words = [jellyfish.soundex(latin) if latin else word for word, latin in letters]
+        words = [plain_soundex(latin) if latin else word for word, latin in letters]
     return list(dict.fromkeys(words)) if variation in "CD" else words
+
+
+def plain_soundex(word: str) -> str:
+    code, last = word[0].upper(), "".join(digit for letters, digit in SOUNDEX if word[0] in letters)
+    for letter in word[1:]:
+        digit = "".join(digit for letters, digit in SOUNDEX if letter in letters)
+        code += digit if digit != last else ""
+        last = last if letter in "hw" else digit
+    return f"{code:0<4}"[:4]
 
 
 def grams(units: list[str], stream: str, k: int) -> list[int]:
@@ -111,17 +119,9 @@ def test_soundex_is_the_standard_one():
     assert {word: soundex(word) for word in codes} == codes
 
 
-def test_stop_words_are_the_lists():
-    assert {word.decode() for word in stop_words()} == {word.lower() for word in STOPS - {""}}
-
-
-def test_the_fingerprint_of_the_known_list_is_that_of_its_words(monkeypatch):
-    """It is looked up by the digest of the package's file, because a question needs it and not the words."""
-    stop_words.cache_clear()
-    stop_words_fingerprint.cache_clear()
-    monkeypatch.setattr("nearkin.stages.signatures.text_streams.stop_words", None)  # not called
-    words = b" ".join(bare_words(stopwordsiso.stopwords("en")))
-    assert stop_words_fingerprint() == f"stopwordsiso-en-{hashlib.sha256(words).hexdigest()[:8]}"
+def test_the_fingerprint_is_that_of_the_words():
+    digest = hashlib.sha256(b" ".join(stop_words())).hexdigest()[:8]
+    assert f"stop-words=stopwordsiso-en-{digest};" in TextStream("words", "B").fingerprint
 
 
 def test_rabin_changes_with_any_shingle_and_its_place():

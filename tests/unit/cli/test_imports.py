@@ -14,7 +14,7 @@ from nearkin.cli.main import run
 ASKED = [
     *("asyncio.base_events", "email.message", "html.entities", "importlib.metadata._meta", "ssl"),
     *("jinja2", "numba", "numpy", "numpy.ma", "pandas", "pyarrow", "pyarrow.compute", "pyarrow.parquet", "pydantic"),
-    *("rapidfuzz", "rich", "rich._emoji_codes", "rich.progress", "scipy", "sqlalchemy", "stopwordsiso"),
+    *("rapidfuzz", "rich", "rich._emoji_codes", "rich.progress", "scipy", "sqlalchemy"),
     *("nearkin.collection.integrity.fsck", "nearkin.collection.versions", "nearkin.collection.by_containment"),
     *("nearkin.collection.check_in.check_in", "nearkin.collection.loads.incoming"),
     *("nearkin.collection.word_search.stored_words", "nearkin.stages.differences.comparing"),

@@ -6,12 +6,11 @@ Source: M. Scott Roth, "Identifying similar documents with a similarity index", 
 from __future__ import annotations
 
 import hashlib
-import json
+import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
@@ -19,7 +18,7 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import MissingExtraError, ParameterError, is_among
+from nearkin.errors import ParameterError, is_among
 from nearkin.kernels.buffers import text_buffers
 from nearkin.kernels.java_hash import character_shingles, hash_words, word_shingles
 from nearkin.kernels.word_ids import are_among, bare_word, first_ids, frequent_ids, without_words, word_ids
@@ -33,9 +32,11 @@ VARIATIONS: tuple[Variation, ...] = ("A", "B", "C", "D")
 _LOWER = Normalisation(nfkc=False, case=True, space=True)
 _MAX_CODES = 1 << 20
 _codes: dict[bytes, str] = {}
-_KNOWN_LISTS = {"337af4d57d5fa1fecc2ffcae532e9b9f05db51c74ff18d3dde9572185a3cdae4": "f010d197"}
-"""Fingerprints of English lists by the SHA-256 of the package's file: every question to a collection needs one, and
-computing it from the words takes 8 ms."""
+_STOP_WORDS_FINGERPRINT = "stopwordsiso-en-f010d197"
+"""That of `stop_words`: every question to a collection needs it, and computing it from the words takes 8 ms."""
+_OTHER_CHARACTERS = re.compile("[^a-z]+")
+_SOUNDEX_DIGITS = bytes.maketrans(b"aeiouybfpvcgjkqsxzdtlmnr", b"000000111122222222334556")
+_REPEATED = re.compile(rb"(.)\1+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class TextStream:
     @property
     def fingerprint(self) -> str:
         """Fingerprint of the parameters that determine the result of `shingles`, except the length of k-grams."""
-        list_of = stop_words_fingerprint() if self.stops is None else f"given-{_digest(self.stops)}"
+        list_of = _STOP_WORDS_FINGERPRINT if self.stops is None else f"given-{_digest(self.stops)}"
         stops = f";stop-words={list_of}" if self.leaves_out_stop_words else ""
         return f"stream={self.name};variation={self.variation}{stops};unicode=14.0"
 
@@ -183,17 +184,15 @@ class _Words:
 
 @cache
 def stop_words() -> tuple[bytes, ...]:
-    """Return the English list of the package stopwordsiso, each word in the form of a `TextStream`.
+    """Return the English list of stopwords-iso, each word in the form of a `TextStream`.
 
     Examples
     --------
     >>> b"the" in stop_words(), b"seven" in stop_words(), b"score" in stop_words()
     (True, True, False)
     """
-    lists = _lists()
-    if lists is None:
-        raise MissingExtraError.of("A similarity index without stop words", "collection")
-    return bare_words(json.loads(lists)["en"])
+    lines = Path(__file__).with_name("english_stop_words.txt").read_text(encoding="utf-8").splitlines()
+    return bare_words(line for line in lines if not line.startswith("#"))
 
 
 def bare_words(words: Iterable[str]) -> tuple[bytes, ...]:
@@ -208,28 +207,6 @@ def bare_words(words: Iterable[str]) -> tuple[bytes, ...]:
     return tuple(word.encode() for word in sorted(bare))
 
 
-@cache
-def stop_words_fingerprint() -> str:
-    """Return a fingerprint of the list: another version of the package may have other words."""
-    lists = _lists()
-    known = None if lists is None else _KNOWN_LISTS.get(hashlib.sha256(lists).hexdigest())
-    return f"stopwordsiso-en-{known or _digest(stop_words())}"
-
-
-def _lists() -> bytes | None:
-    """Return the file in which the package has its lists; None if there is none.
-
-    Importing the package takes several times as long.
-    """
-    package = find_spec("stopwordsiso")
-    if package is None or package.origin is None:
-        return None
-    try:
-        return Path(package.origin).with_name("stopwords-iso.json").read_bytes()
-    except OSError:
-        return None
-
-
 def _digest(words: tuple[bytes, ...]) -> str:
     return hashlib.sha256(b" ".join(words)).hexdigest()[:8]
 
@@ -237,18 +214,23 @@ def _digest(words: tuple[bytes, ...]) -> str:
 def soundex(word: str) -> str:
     """Return the American Soundex code of a word's letters A to Z, ignoring accents; without letters the word itself.
 
+    Vowels separate equal digits, h and w do not.
+
     Examples
     --------
     >>> [soundex(word) for word in ("robert", "rupert", "ashcraft", "née", "1787", "слово")]
     ['R163', 'R163', 'A261', 'N000', '1787', 'слово']
     """
-    try:
-        from jellyfish import soundex as code_of
-    except ImportError as error:
-        raise MissingExtraError.of("A similarity index of Soundex codes", "collection") from error
-    letters = word if word.isascii() else unicodedata.normalize("NFKD", word)
-    letters = "".join(letter for letter in letters if "a" <= letter <= "z")
-    return str(code_of(letters)) if letters else word
+    letters = word
+    if not (word.isascii() and word.isalpha()):
+        letters = _OTHER_CHARACTERS.sub("", unicodedata.normalize("NFKD", word))
+    if not letters:
+        return word
+    digits = letters.encode().translate(_SOUNDEX_DIGITS, b"hw")
+    if letters[0] in "hw":
+        digits = b"0" + digits
+    later = _REPEATED.sub(rb"\1", digits)[1:].replace(b"0", b"").decode()
+    return letters[0].upper() + (later + "000")[:3]
 
 
 def _code(word: bytes) -> str:
