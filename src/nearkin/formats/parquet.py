@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO
 
@@ -29,19 +29,11 @@ def write_table(table: pa.Table, path: Path) -> None:
     pq.write_table(table, _local(path), compression="zstd", write_page_checksum=True)
 
 
-def table_writer(
-    file: Path | IO[bytes],
-    schema: pa.Schema,
-    *,
-    compression: str | Mapping[str, str] = "zstd",
-    compression_level: Mapping[str, int] | int | None = None,
-) -> pq.ParquetWriter:
+def table_writer(file: Path | IO[bytes], schema: pa.Schema) -> pq.ParquetWriter:
     """Open a writer for tables that come in parts; a context manager."""
     import pyarrow.parquet as pq
 
-    return pq.ParquetWriter(
-        _local(file), schema, compression=compression, compression_level=compression_level, write_page_checksum=True
-    )
+    return pq.ParquetWriter(_local(file), schema, compression="zstd", write_page_checksum=True)
 
 
 def open_table(

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import mmap
-import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, BinaryIO
@@ -76,7 +75,7 @@ class ArrowTable:
         progress(max(self._reader.size_bytes - n_told, 0))
 
     def copy_rows(self, is_kept: RowMask, file: IO[bytes]) -> None:
-        """Write the kept rows with all columns as a file or a stream, with the original compression.
+        """Write the kept rows with all columns as a file or a stream, compressed with zstd.
 
         Raises
         ------
@@ -84,7 +83,7 @@ class ArrowTable:
             As for `batches`; kept rows before the damage are written, and the copy is valid.
         """
         new = pa.ipc.new_file if self._reader.is_file else pa.ipc.new_stream
-        options = pa.ipc.IpcWriteOptions(compression=self._reader.codec())
+        options = pa.ipc.IpcWriteOptions(compression="zstd")
         row = 1
         fault: StreamFault | None = None
         with new(file, self.schema, options=options) as writer:
@@ -206,30 +205,6 @@ class _Reader:
         n_batches: int = self._opened.num_record_batches  # type: ignore[attr-defined]
         return self.size_bytes * self._n_read // max(n_batches, 1)
 
-    def codec(self) -> str | None:
-        """Compression of the first batch, from its message."""
-        if isinstance(self._source, _Pipe):
-            return None
-        place = self._source.tell()
-        try:
-            return _codec_of(self._first_message())
-        except (*_ERRORS, struct.error, IndexError):
-            return None  # reported when the batch is read
-        finally:
-            self._source.seek(place)
-
-    def _first_message(self) -> memoryview:
-        """Return the message of the first record batch, without its body."""
-        if isinstance(self._source, _Pipe):
-            return memoryview(b"")
-        if self.is_file:
-            self._source.seek(_first_block(self._source, self.size_bytes))
-            _, n_bytes = struct.unpack("<iI", self._source.read(8))
-            return memoryview(self._source.read(min(n_bytes, self.size_bytes)))
-        self._source.seek(0)
-        messages = pa.ipc.MessageReader.open_stream(self._source)
-        return next((memoryview(one.metadata) for one in messages if one.type == "record batch"), memoryview(b""))
-
 
 @contextmanager
 def _source(raw: BinaryIO) -> Iterator[tuple[pa.NativeFile | _Pipe, int]]:
@@ -311,54 +286,3 @@ def _as_bytes(column: pa.Array) -> pa.Array:
         return column if values is column.dictionary else pa.DictionaryArray.from_arrays(column.indices, values)
     kind = WITHOUT_CHECK.get(column.type)
     return column if kind is None else column.view(kind)
-
-
-class _FlatBuffer:
-    """The needed parts of FlatBuffers tables; each begins with the offset back to its list of fields.
-
-    Source: "Message.fbs" and "File.fbs" of Apache Arrow.
-    """
-
-    def __init__(self, data: memoryview) -> None:
-        self.data = data
-        self.root = self._followed(0)
-
-    def number(self, kind: str, place: int) -> int:
-        """Return an integer at a position."""
-        (value,) = struct.unpack_from(kind, self.data, place)
-        return int(value)
-
-    def _followed(self, place: int) -> int:
-        return place + self.number("<I", place)
-
-    def field(self, table: int, number: int) -> int:
-        """Return the position of a table's field; 0 if it is omitted."""
-        fields, at = table - self.number("<i", table), 4 + 2 * number
-        offset = self.number("<H", fields + at) if at < self.number("<H", fields) else 0
-        return table + offset if offset else 0
-
-    def below(self, table: int, number: int) -> int:
-        """Return the start of the table or vector to which a field refers; 0 if it is omitted."""
-        place = self.field(table, number)
-        return self._followed(place) if place else 0
-
-
-def _codec_of(message: memoryview) -> str | None:
-    """Return the compression named in a record batch's message; the default codec is LZ4."""
-    buffer = _FlatBuffer(message)
-    batch = buffer.below(buffer.root, 2)
-    compression = buffer.below(batch, 3) if batch else 0
-    if not compression:
-        return None
-    codec = buffer.field(compression, 0)
-    return "zstd" if codec and message[codec] == 1 else "lz4"
-
-
-def _first_block(source: pa.NativeFile, size_bytes: int) -> int:
-    """Return the start of a file's first record batch, from the footer."""
-    source.seek(size_bytes - 10)
-    (n_bytes,) = struct.unpack("<I", source.read(4))
-    source.seek(max(size_bytes - 10 - n_bytes, 0))
-    buffer = _FlatBuffer(memoryview(source.read(min(n_bytes, size_bytes))))
-    blocks = buffer.below(buffer.root, 3)
-    return min(max(buffer.number("<q", blocks + 4), 0), size_bytes)

@@ -14,7 +14,6 @@ from nearkin.errors import SourceError
 from nearkin.formats.parquet import UNREADABLE, open_table, table_writer
 from nearkin.stages.documents.compression import StreamFault
 from nearkin.stages.documents.magic import PARQUET
-from nearkin.stages.documents.parquet_levels import codecs_of, levels_of
 from nearkin.stages.documents.streams import Progress
 from nearkin.stages.documents.table_columns import RowMask, Wanted, filtered
 
@@ -94,8 +93,7 @@ class ParquetTable:
         """
         fault: StreamFault | None = None
         try:
-            codecs, levels = codecs_of(self.parquet.metadata), levels_of(self.parquet)
-            with table_writer(file, self.schema, compression=codecs, compression_level=levels) as writer:
+            with table_writer(file, self.schema) as writer:
                 try:
                     for rows in _kept_rows(self.parquet, is_kept):
                         writer.write_table(pa.Table.from_batches(rows, self.schema))

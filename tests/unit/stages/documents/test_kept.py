@@ -14,7 +14,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from made_up_prose import Prose
 from nearkin.errors import OutputError, SourceError
 from nearkin.formats import zstd
 from nearkin.stages.documents import kept, kept_parts
@@ -99,7 +98,7 @@ def test_lines_in_several_encodings_are_kept_byte_for_byte(tmp_path: Path) -> No
     assert written.read_bytes() == path.read_bytes()
 
 
-def test_parquet_keeps_columns_schema_and_compression(tmp_path: Path) -> None:
+def test_parquet_keeps_columns_and_schema(tmp_path: Path) -> None:
     table = pa.table(
         {
             "id": pa.array(range(10), pa.int32()),
@@ -107,8 +106,7 @@ def test_parquet_keeps_columns_schema_and_compression(tmp_path: Path) -> None:
             "nested": [{"a": [i, None]} for i in range(10)],
         }
     ).replace_schema_metadata({"made": "by hand"})
-    codecs = {"id": "none", "text": "zstd", "nested.a.list.element": "gzip"}
-    pq.write_table(table, tmp_path / "a.parquet", row_group_size=4, compression=codecs)
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=4, compression="gzip")
     sources = resolve_sources([str(tmp_path / "a.parquet")]).sources
     (written,) = write_kept(sources, lines_kept(1, 2, 10), tmp_path / "out")
     found = pq.read_table(written)
@@ -116,8 +114,7 @@ def test_parquet_keeps_columns_schema_and_compression(tmp_path: Path) -> None:
     assert found.schema.equals(pq.read_schema(tmp_path / "a.parquet"), check_metadata=True)
     metadata = pq.ParquetFile(written).metadata
     assert metadata.num_row_groups == 2
-    compressions = [metadata.row_group(0).column(i).compression for i in range(3)]
-    assert compressions == ["UNCOMPRESSED", "ZSTD", "GZIP"]
+    assert {metadata.row_group(0).column(i).compression for i in range(3)} == {"ZSTD"}
     (empty,) = write_kept(sources, lines_kept(), tmp_path / "out")
     assert pq.read_table(empty).equals(table.slice(0, 0))
 
@@ -182,23 +179,3 @@ def test_a_file_cut_short_keeps_what_could_be_read(tmp_path: Path) -> None:
     found = gzip.decompress(written.read_bytes())
     assert lines.startswith(found)
     assert found.endswith(b"\n")
-
-
-@pytest.mark.parametrize(
-    ("codec", "level"),
-    [("zstd", 1), ("zstd", 3), ("zstd", 9), ("gzip", 1), ("gzip", 6), ("brotli", 5), ("snappy", None), ("none", None)],
-)
-def test_parquet_is_compressed_as_hard_as_it_was(tmp_path: Path, codec: str, level: int | None) -> None:
-    """The file does not say its level; what is kept of it takes its share of the room, whichever it was."""
-    made_up = Prose(1, 20_000)
-    texts = [made_up.text(150) for _ in range(3000)]
-    table = pa.table({"id": list(range(len(texts))), "text": texts})
-    pq.write_table(table, tmp_path / "a.parquet", compression=codec, compression_level=level)
-    kept = np.arange(1, len(texts) + 1) % 2 == 0
-    sources = resolve_sources([str(tmp_path / "a.parquet")]).sources
-    write_kept(sources, lambda _: np.concatenate([[False], kept]), tmp_path / "kept")
-    pq.write_table(table.filter(pa.array(kept)), tmp_path / "half.parquet", compression=codec, compression_level=level)
-    sizes = [(tmp_path / name).stat().st_size for name in ("kept/a.parquet", "half.parquet")]
-    assert 0.97 < sizes[0] / sizes[1] < 1.03
-    pages = pq.ParquetFile(tmp_path / "kept/a.parquet", page_checksum_verification=True)
-    assert pages.read().equals(table.filter(pa.array(kept)))
