@@ -8,11 +8,9 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import permutations
 
-import numpy as np
 import pytest
 
 from contract.damaged_collections import copy_filled
-from functional.conftest import nearkin_here
 from made_up_prose import Prose
 from nearkin.collection.matching.near import Near
 from nearkin.collection.tolerance import Tolerance
@@ -130,16 +128,6 @@ def test_containment_is_measured(filled):
     assert (audited.predicted_recall, audited.claims_all) == (None, False)
 
 
-def test_matches_by_letters_are_compared_by_wording(filled):
-    place, documents = filled
-    texts = set(documents.values()) - {"!?"}
-    near = [(a, b) for a, b in permutations(texts, 2) if is_near(a, b, 0.2)]
-    n_alike = sum(jaccard(a, b) >= 0.5 for a, b in near)
-    assert 0 < n_alike < len(near)
-    note = audited_of(place, Tolerance.of(gamma=0.2)).notes[1]
-    assert note.startswith(f"{len(near)} matches found: {n_alike} of them ({n_alike / len(near):.2%}) also match by")
-
-
 @pytest.mark.parametrize("tolerance", [*METHODS, Tolerance.of("containment", threshold=0.7)], ids=str)
 def test_what_a_search_misses_is_seen(filled, tolerance, monkeypatch):
     place, documents = filled
@@ -173,26 +161,3 @@ def test_an_empty_collection(place):
 def test_no_collection(place):
     with pytest.raises(CollectionError if place.kind == "postgresql" else RunError):
         audited_of(place, None)
-
-
-def test_command(filled):
-    place, _ = filled
-    ended = nearkin_here("audit", place.address, "--cache", place.cache, "--gamma", "0.2")
-    assert ended.code == 0
-    ended.assert_clean()
-    assert "--measure letters --gamma 0.2" in ended.out
-    assert "consistent: none of these pairs was missed" in ended.out
-    assert "within gamma 0.2, by letter counts: versions of a document can lie outside" in ended.out
-    assert "open-sesame" not in ended.out
-
-
-def test_a_search_that_breaks_its_claim_is_told(filled, monkeypatch):
-    place, _ = filled
-    monkeypatch.setattr(
-        auditing,
-        "asked_near",
-        lambda *arguments: (Near(contents=np.zeros(0, np.int64), stages=(), is_answered=True), None),
-    )
-    ended = nearkin_here("audit", place.address, "--cache", place.cache, "--gamma", "0.2")
-    assert ended.code == 0
-    assert "inconsistent: pairs were missed" in ended.out

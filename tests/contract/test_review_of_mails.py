@@ -76,31 +76,6 @@ def test_a_thread_is_read_with_its_missing_and_its_inclusive_mails(visit: Visit)
     assert len(rows_of(visit.get("/threads.csv").text)) == 4
 
 
-def test_mails_whose_threads_are_not_computed_yet_are_counted_as_in_the_threads(visit: Visit) -> None:
-    attached = origin("4", kind="eml", mail=HEADERS, family="1")
-    collection = visit.service.collection
-    add_extracted(collection, [mail("1", QUESTION), ("1!#1", ANSWER, attached, "1")], wave="march")
-    blank: list[Row] = [
-        (name, None, unread(name, kind="eml", mail=replace(HEADERS, message_id=name)), None) for name in "23"
-    ]
-    add_extracted(collection, [*blank, ("n", "A note.", None, None)], wave="april")
-    assert "The threads of 3 mails are not computed yet" in words_of(visit.get("/threads").text)
-    visit.post("/threads/update")
-    assert "2 threads with 3 mails" in words_of(visit.get("/threads").text)
-
-
-def test_threads_that_are_out_of_date_are_said_to_be(visit: Visit) -> None:
-    add_extracted(visit.service.collection, [mail("1", QUESTION), mail("2", ANSWER, "1")], wave="march")
-    visit.post("/threads/update")
-    visit.service.collection.tag(["1"], "seen")
-    assert visit.get("/threads.json").json()["is_outdated"] is False
-    visit.service.collection.remove(["2"])
-    assert "Documents were added or removed" in words_of(visit.get("/threads").text)
-    visit.post("/threads/update")
-    (one,) = visit.get("/threads.json").json()["threads"]
-    assert (one["size"], visit.get("/threads.json").json()["is_outdated"]) == (1, False)
-
-
 def test_exceptions_are_counted_filtered_and_exported(visit: Visit) -> None:
     assert "Every document gave all of its text" in words_of(visit.get("/exceptions").text)
     part = origin("b", kind="doc", exception="embedded objects lost", sentence="1 image", is_partial=True)

@@ -121,18 +121,6 @@ def test_groups_that_are_not_stored_are_not_kept_in_memory(visit: Visit) -> None
     assert [one.tolerance for one in kept if one.number is None] == []
 
 
-def test_tags_in_use_say_how_many_members_have_them(visit: Visit) -> None:
-    collection = visit.service.collection
-    collection.groups()
-    collection.tag(["lease", "lease/copy", "lease, signed", "lease, longer", "short"], "whole", "yes")
-    collection.tag(["lease", "short"], "part")
-    collection.tag(["letter"], "other")
-    page = visit.get("/group", number=1).text
-    buttons = re.findall(r'<button[^>]* name="quick" value="([^"]*)".*?<span class="quiet"[^>]*>(.*?)</span>', page)
-    assert dict(buttons) == {"whole=yes": "all have it", "part": "2 of 5 have it", "other": "none has it"}
-    assert "quiet" not in re.findall(r'name="quick".*?</button>', visit.get("/document", id="lease").text)[0]
-
-
 def test_a_comparison_reads_its_reference_once(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     """The strip of differences asks for the number of lines of A, which the comparison has read already."""
     reads, read = list[bytes](), contents._text

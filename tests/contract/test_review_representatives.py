@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import html
 import io
-import json
-import re
 import threading
 from collections.abc import Iterator
 
@@ -15,8 +13,6 @@ from sqlalchemy import select
 
 from nearkin.collection import stored_relations
 from nearkin.collection.groups.time_line import group_time_line
-from nearkin.collection.relations import RelatedText
-from nearkin.formats import zstd
 from nearkin.web.screens import representatives
 from places import SomePlace
 from review_client import DOCUMENTS, LEASE, Visit, words_of
@@ -75,19 +71,6 @@ def test_representatives_stand_for_groups_with_what_others_add(visit: Visit) -> 
     assert "adds 4 words" in words_of(visit.get("/group", number=1).text)
 
 
-def test_a_member_without_a_not_is_listed(visit: Visit) -> None:
-    denied = LEASE.replace("shall", "shall not", 1)
-    assert denied != LEASE
-    visit.service.collection.add([("denied", denied)])
-    visit.service.collection.groups()
-    visit.service.collection.decide(principal="denied", by="ada")
-    (one,) = visit.get("/representatives.json").json()["representatives"]
-    lacking = {other["doc_id"]: (other["n_words"], other["passages"]) for other in one["omissions"]}
-    assert lacking["lease"] == (1, ["not"])
-    assert "lease lacks 1 word: not" in words_of(visit.get("/representatives").text)
-    assert "lease lacks 1 word: not" in exported(visit)[0]["lacks"]
-
-
 def test_a_lot_of_comparisons_is_bounded_by_the_size_of_the_texts(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -125,78 +108,6 @@ def test_a_group_has_the_beginning_of_long_additions_and_a_list_of_representativ
     assert "annex499 and not later" in page
 
 
-def test_a_negation_of_which_only_the_end_differs_is_named(visit: Visit) -> None:
-    """Of can and can't, only 't differs."""
-    visit.service.collection.add([("may", f"{LEASE} He can sublet."), ("may not", f"{LEASE} He can't sublet.")])
-    visit.service.collection.groups()
-    visit.service.collection.decide(principal="may", by="ada")
-    assert "may not adds 1 word, in \"can't\": 't" in html.unescape(words_of(visit.get("/representatives").text))
-    assert "may not adds 1 word, in \"can't\": 't" in exported(visit)[0]["adds"]
-
-
-def test_a_not_after_many_replaced_words_is_in_the_page_and_the_export(visit: Visit) -> None:
-    words = [f"clause{i}" for i in range(300)]
-    amended = [f"amendedword{i}" if i in range(4, 34, 5) else word for i, word in enumerate(words)]
-    before, after = " ".join(words), " ".join([*amended[:290], "not", *amended[290:]])
-    longer = f"{before} {' '.join(f'annex{i}' for i in range(120))}"
-    visit.service.collection.add([("before", before), ("after", after), ("longer", longer)])
-    visit.service.collection.groups()
-    visit.service.collection.decide(principal="after", by="ada")
-    found = visit.get("/representatives.json").json()["representatives"]
-    one = next(one for one in found if one["doc_id"] == "after")
-    lacked = {other["doc_id"]: other for other in one["omissions"]}["before"]
-    assert (lacked["n_words"], lacked["negations"]) == (7, ["not"])
-    assert [*lacked["passages"]] == [*(f"amendedword{i}" for i in range(4, 34, 5)), "not"]
-    line = 'before lacks 7 words, among them "not": '
-    page = html.unescape(words_of(visit.get("/representatives").text))
-    assert f"{line}not … amendedword4 … amendedword9 …" in page
-    assert "adds 126 words: " in page
-    row = next(row for row in exported(visit) if row["doc_id"] == "after")
-    assert f"{line}amendedword4 … " in row["lacks"]
-    assert row["lacks"].splitlines()[0].endswith("… amendedword29 … not")
-    assert "annex0 annex1 " in row["adds"]
-    assert "annex118 annex119" in row["adds"]
-
-    group = html.unescape(words_of(visit.get("/group", number=one["group"]).text))
-    assert 'lacks 7 words, among them "not": not … amendedword4' in group
-    for text in (page, group):
-        shown = re.search(r"adds 126 words: (.*?) … and ([0-9]+) more words: compare", text)
-        assert shown is not None
-        assert int(shown[2]) == 126 - len(re.findall(r"\w+", shown[1]))
-
-
-def test_relations_of_an_earlier_version_count_as_not_compared_and_are_no_damage(
-    visit: Visit, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The rows of an earlier version lack the text that only one of the two has."""
-    visit.service.collection.groups()
-    pack = stored_relations._packed
-
-    def packed_before(one: RelatedText) -> bytes:
-        data = json.loads(zstd.decompress(pack(one)))
-        del data["comparison"]["one_sided"]
-        return zstd.compress(json.dumps(data).encode())
-
-    with monkeypatch.context() as earlier:
-        earlier.setattr(stored_relations, "_packed", packed_before)
-        earlier.setattr(stored_relations, "FINGERPRINT", stored_relations.FINGERPRINT.replace("3;", "1;", 1))
-        opened = visit.service.collection.opened
-        list(representatives.representatives(opened, representatives.RepresentativesQuery().tolerance, [1]))
-        assert visit.get("/representatives/export.json").json()["n_not_compared"] == 0
-    checked = visit.service.collection.fsck()
-    assert (checked.is_whole, checked.remade_segments) == (True, ())
-    assert visit.get("/representatives/export.json").json()["n_not_compared"] == 3
-    with monkeypatch.context() as limited:
-        limited.setattr(representatives, "_MAX_NEW", 0)
-        assert visit.get("/representatives.json").json()["representatives"][0]["n_not_compared"] == 3
-        assert "3 texts of these groups are not compared yet" in words_of(visit.get("/representatives").text)
-    found = visit.get("/representatives.json").json()["representatives"]
-    assert found[0]["omissions"]
-    assert visit.get("/representatives/export.json").json()["n_not_compared"] == 0
-    monkeypatch.setattr(stored_relations, "_computed", lambda *_: {})
-    assert visit.get("/representatives.json").json()["representatives"] == found
-
-
 def test_a_time_line_stores_no_text_that_only_one_has_and_leaves_it_to_the_pages_that_show_it(visit: Visit) -> None:
     visit.service.collection.groups()
     group = visit.service.collection.groups().groups[0].number
@@ -224,17 +135,6 @@ def test_each_group_is_compared_when_it_is_asked_for(visit: Visit, monkeypatch: 
     assert len(first.additions + first.omissions) == 1
     assert visit.get("/representatives/export.json").json()["n_not_compared"] == 2  # one is ahead
     assert [one.n_not_compared for one in found] == [0]
-
-
-def test_an_addition_is_listed_once_for_members_that_differ_in_white_space(visit: Visit) -> None:
-    signed = f"{LEASE} Signed by Ada Kern."
-    spaced = [("spaced", signed.replace(" ", "  ")), ("in lines", signed.replace(" ", "\n"))]
-    visit.service.collection.add([*spaced, ("other", f"{LEASE} Signed by Bea Kern."), ("twin", signed)])
-    visit.service.collection.groups()
-    visit.service.collection.decide(principal="lease", by="ada")
-    (one,) = visit.get("/representatives.json").json()["representatives"]
-    assert one["n_documents"] == 9
-    assert sorted(other["doc_id"] for other in one["additions"]) == ["lease, longer", "lease, signed", "other"]
 
 
 def test_a_page_compares_some_texts_and_says_how_many_are_left(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,16 +211,6 @@ def test_a_service_that_stores_nothing_says_so(few: Visit, place: SomePlace) -> 
         page = visit.get("/representatives").text
         assert "started with --read-only" in words_of(page)
         assert 'action="/representatives/compare"' not in page
-
-
-def test_groups_of_very_many_documents_are_not_exported(few: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(representatives, "_MAX_EXPORTED", 7)
-    page = few.get("/representatives").text
-    assert "groups with up to 7 documents" in words_of(page)
-    assert re.findall(r'href="/representatives\.csv|action="/representatives/compare', page) == []
-    few.post("/representatives/compare")
-    done = few.service.jobs.wait(1, 60) if few.service.jobs.find(1) else None
-    assert done is None or done.state == "failed"
 
 
 def test_a_representative_is_a_current_document_of_its_group(visit: Visit) -> None:

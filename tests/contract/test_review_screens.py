@@ -8,28 +8,19 @@ import html
 import io
 import json
 import re
-import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError
-from nearkin.proposed_commands import with_name
-from nearkin.reports.sentences.check import recall_sentences
-from nearkin.reports.sentences.sentence import Sentence
-from nearkin.reports.sentences.similar import similar_sentences
-from nearkin.runs.progress import Silent
-from nearkin.web.sent_files import SentFile, SentText
 from places import SomePlace
 from review_client import DOCUMENTS, LEASE, OWN, Visit, words_of
 
 HOSTILE = "<script>alert(1)</script> & \"quotes\" 'n' ../../etc/passwd\r\nSet-Cookie: a=b"
 
-NO_SAMPLE = " ".join(f"word12x{i}" for i in range(59))
 """A text none of whose word 5-grams is sampled."""
 
 
@@ -68,50 +59,6 @@ def test_a_group_is_found_compared_tagged_and_undone(visit: Visit) -> None:
     assert visit.service.collection.tags().counts == ()
 
 
-def test_links_to_groups_name_their_tolerance(visit: Visit) -> None:
-    collection = visit.service.collection
-    collection.groups(threshold=0.9)
-    collection.groups(gamma=0.5)
-    page = visit.get("/document", id="lease").text
-    assert "group 1 (letters, gamma 0.5): " in words_of(page)
-    assert "group 1 (words, threshold 0.9): " in words_of(page)
-    links = [html.unescape(link) for link in re.findall(r'href="(/group\?[^"]*)"', page)]
-    assert {link.partition("measure=")[2] for link in links} == {"letters&value=0.5", "words&value=0.9"}
-    for link in links:
-        assert "lease/copy" in words_of(visit.get(link).text)
-
-
-def test_counts_of_one_and_ids_that_are_searched_for(visit: Visit) -> None:
-    visit.service.collection.groups()
-    assert "1 group of near-duplicates" in words_of(visit.get("/").text)
-    page = words_of(visit.get("/search", q="letter").text)
-    assert "1 document with the id letter" in page
-    assert "0 documents" not in page
-    moved = f"{LEASE} The cellar is let, too, and so is the yard behind the house."
-    back = " ".join([*moved.split()[24:], *moved.split()[:24], "on 5 May"])
-    visit.service.collection.add([("moved", moved), ("back", back)])
-    page = words_of(visit.get("/compare", a="moved", b="back").text)
-    assert "1 passage moved" in page
-    assert "moves 1" in page
-
-
-def test_a_document_without_words_is_not_searched_with_a_looser_tolerance(visit: Visit) -> None:
-    visit.service.collection.add([("blank", " ")])
-    page = words_of(visit.get("/document/similar", id="blank", measure="words", value=0.5).text)
-    assert "The text has no words to compare: only identical texts are listed." in page
-    assert "Move the slider" not in page
-
-
-def test_an_archive_names_what_can_be_sent_instead(visit: Visit) -> None:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("old/lease.txt", LEASE)
-    files = {"file": ("archive 2019.zip", packed.getvalue(), "application/zip")}
-    refused = visit.send("POST", "/check-in/file", data={"csrf": visit.csrf}, files=files, headers=OWN)
-    said = "archive 2019.zip is an archive, not one document. Send one of its documents alone: archive 2019.zip!old"
-    assert said in words_of(refused.text)
-
-
 def test_a_conflict_is_resolved_after_a_preview_and_undone(visit: Visit) -> None:
     assert "No document has a tag yet" in words_of(visit.get("/conflicts").text)
     assert visit.send("GET", "/conflicts.csv").status_code == 400
@@ -143,18 +90,6 @@ def test_a_conflict_is_resolved_after_a_preview_and_undone(visit: Visit) -> None
 
 def said_of_conflicts(visit: Visit, field: str) -> str:
     return words_of(visit.get("/conflicts", field=field).text).replace(" )", ")")
-
-
-def test_a_bare_tag_is_removed_where_most_do_not_have_it(visit: Visit) -> None:
-    visit.service.collection.tag(["lease/copy"], "privileged")
-    (row,) = visit.get("/conflicts.json", field="privileged").json()["groups"]
-    assert (row["majority_label"], row["odd_ids"]) == ("not privileged", ["lease/copy"])
-    page = visit.get("/conflicts", field="privileged").text
-    assert re.search(r'name="tag" value="privileged">.*name="is_removed"', page)
-    visit.service.collection.tag(["lease", "lease, signed"], "privileged")
-    said = "No conflicts: near-duplicates with a Jaccard similarity of at least 0.5 agree on the tag privileged "
-    counted = "(3 documents have it; documents without it count as not privileged)"
-    assert said + counted in said_of_conflicts(visit, "privileged")
 
 
 def test_a_decision_that_contradicts_another_leads_to_the_log(visit: Visit) -> None:
@@ -281,36 +216,6 @@ def test_the_digest_of_the_defensibility_page_is_that_of_its_data(visit: Visit) 
     assert after["data"]["integrity"] is not None
 
 
-def test_the_defensibility_page_says_how_pairs_count_and_names_audits_at_other_thresholds(visit: Visit) -> None:
-    visit.service.collection.groups(threshold=0.5)
-    assert "do not measure all" not in words_of(visit.get("/defensibility").text)
-    visit.service.collection.groups(threshold=0.7)
-    visit.service.audits.measure(Silent())
-    page = html.unescape(visit.get("/defensibility").text)
-    for counting in (
-        "(a pair counts once for each of its texts that is in the sample)",
-        "(1 pair, counted twice: once from each text)",
-    ):
-        assert page.count(counting) == 1
-    command = with_name("nearkin audit COLLECTION --measure words --threshold 0.7", visit.service.name_in_commands)
-    assert re.findall("To measure the recall of the others: <code>(.*)</code>", page) == [command]
-    assert "***" not in command
-    assert (":PASSWORD@" in command) == (visit.service.collection.place.directory is None)
-    visit.service.collection.groups(threshold=0.8)
-    page = words_of(visit.get("/defensibility").text)
-    assert (page.count("do not measure all stored groups"), page.count(" --threshold 0.8")) == (1, 1)
-
-
-def test_the_empty_log_does_not_say_that_a_removal_can_be_undone(visit: Visit) -> None:
-    page = words_of(visit.get("/log").text)
-    assert "Tags and decisions can be undone; removed documents can be added again." in page
-    assert "with its values before and after, and can be undone" not in page
-    others = [words_of(visit.get(path).text) for path in ("/", "/defensibility")]
-    said = "Waves that nearkin add stored are no activities."
-    assert [said in one for one in (page, *others)] == [True, False, True]
-    assert ["Wave First load (UTC) Current New Changed Failed" in one for one in others] == [True, True]
-
-
 def test_a_preview_that_is_out_of_date_is_shown_again(visit: Visit) -> None:
     again = visit.post("/tags", id=["lease", "letter"], tag="seen", expected=1)
     assert "Other changes would be made now" in words_of(again.text)
@@ -365,35 +270,6 @@ def test_what_is_like_a_document_follows_the_slider(visit: Visit) -> None:
         ("/list?tag==", "'=' names no tag. Write FIELD or FIELD=VALUE."),
     ):
         assert said in html.unescape(visit.send("GET", path).text), path
-
-
-def _said(sentences: Iterable[Sentence], visit: Visit) -> list[str]:
-    return [with_name(str(one), visit.service.name_in_commands) for one in sentences]
-
-
-@pytest.mark.parametrize("doc_id", ["sampled", "no sample"])
-def test_the_similar_documents_have_the_sentences_of_the_command(visit: Visit, doc_id: str) -> None:
-    visit.service.collection.add([("no sample", NO_SAMPLE), ("sampled", " ".join(f"other{i}" for i in range(400)))])
-    for measure in ("words", "containment", "letters"):
-        tolerance = Tolerance.of(measure)
-        found = visit.service.collection.similar(doc_id, measure=measure, **{tolerance.parameter: tolerance.value})
-        said = _said(list(similar_sentences(found, doc_id))[1:], visit)
-        page = html.unescape(visit.get("/document/similar", id=doc_id, measure=measure, value=tolerance.value).text)
-        assert all(one in page for one in said), (measure, said)
-        assert said or measure == "letters"
-        assert ("Parts are found by a sample of word 5-grams" in page) == (
-            (measure, doc_id) == ("containment", "no sample")
-        )
-
-
-@pytest.mark.parametrize("text", [NO_SAMPLE, f"{LEASE} {NO_SAMPLE}"])
-def test_a_check_in_has_the_expected_recall_of_the_command(visit: Visit, text: str) -> None:
-    key = visit.service.sent.keep(SentText("new.txt", SentFile("new.txt", io.BytesIO(text.encode())).document("utf-8")))
-    page = html.unescape(visit.get("/check-in", key=key).text)
-    found = visit.service.collection.check(text)
-    said = _said(recall_sentences(found), visit)
-    assert said
-    assert all(one in page for one in said), said
 
 
 def test_texts_and_ids_are_never_html_headers_or_names(visit: Visit) -> None:

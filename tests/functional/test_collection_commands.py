@@ -12,7 +12,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import Ended, nearkin, nearkin_here, write_jsonl
-from made_up_prose import Prose
 from nearkin import Collection
 
 LEASE = (
@@ -89,49 +88,6 @@ def test_a_file_or_a_text_may_be_asked_for(matter: str, tmp_path: Path) -> None:
     assert run("similar", matter, "--file", tmp_path / "none.txt").code == 3
 
 
-def test_explain_tells_how_many_were_left(matter: str) -> None:
-    ended = run("similar", matter, "lease", "--explain", "--measure", "letters")
-    assert "texts with enough letters" in ended.out
-    said = "and the query's own if it is stored. The list below counts documents, copies included, without the query"
-    assert said in " ".join(ended.out.split())
-    assert said not in run("similar", matter, "lease").out
-    stages = [stage["n_left"] for stage in told("similar", matter, "lease")["stages"]]
-    assert stages == sorted(stages, reverse=True)
-
-
-def test_a_document_with_few_letters_is_told_apart(matter: str) -> None:
-    ended = run("similar", matter, "tiny", "--measure", "letters")
-    assert "Too few letters" in ended.out
-    assert [one["doc_id"] for one in told("info", matter, "--uncounted")] == ["tiny"]
-    assert "tiny" in run("info", matter, "--uncounted").out
-    assert "1 document has too few letters for --measure letters: nearkin info" in " ".join(
-        run("info", matter).out.split()
-    )
-
-
-def test_a_limit_of_groups_is_one_of_changes_too(tmp_path: Path) -> None:
-    matter = tmp_path / "m"
-    run("add", matter, write_jsonl(tmp_path / "r.jsonl", [{"id": "z", "text": "Nothing alike."}]))
-    run("groups", matter)
-    prose = [Prose(seed).text(80) for seed in (1, 2, 3)]
-    records = [{"id": f"{place}{copy}", "text": text} for place, text in enumerate(prose) for copy in "ab"]
-    run("add", matter, write_jsonl(tmp_path / "s.jsonl", records))
-    out = run("groups", matter, "--limit", "1").out
-    assert ("3 new groups" in out, out.count("  group "), "… 2 more changes; --json" in out) == (True, 1, True), out
-
-
-def test_an_empty_text_is_not_sent_from_one_measure_to_the_other(tmp_path: Path) -> None:
-    records = [{"id": "empty", "text": ""}, {"id": "letter", "text": LETTER}]
-    run("add", tmp_path / "m", write_jsonl(tmp_path / "r.jsonl", records))
-    for measure, said in (
-        ("letters", "Try the measure words."),
-        ("words", "The text has no words to compare: only identical"),
-    ):
-        ended = run("similar", tmp_path / "m", "empty", "--measure", measure)
-        assert said in " ".join(ended.out.split())
-    assert "Try the measure" not in run("similar", tmp_path / "m", "empty").out
-
-
 def test_what_could_not_be_stored_is_listed(matter: str) -> None:
     (problem,) = told("info", matter, "--problems")
     assert (problem["doc_id"], problem["wave"]) == ("bad", "march")
@@ -144,36 +100,6 @@ def test_a_bad_document_stops_the_command_if_it_is_to(tmp_path: Path) -> None:
     ended = run("add", tmp_path / "m", records, "--on-error", "stop")
     assert (ended.code, "r.jsonl:2" in ended.err) == (4, True)
     assert not (tmp_path / "m").exists()
-
-
-def test_adding_twice_stores_nothing_twice(matter: str, tmp_path: Path) -> None:
-    before = told("info", matter)
-    again = told("add", matter, tmp_path / "march.jsonl", "--wave", "march")
-    assert (again["n_new"], again["n_new_versions"], again["n_unchanged"]) == (0, 0, 4)
-    assert told("info", matter) == before
-
-
-def test_a_changed_document_becomes_a_version(matter: str, tmp_path: Path) -> None:
-    changed = write_jsonl(tmp_path / "may.jsonl", [{"id": "lease", "text": LEASE.format(street="Long Road", rent=900)}])
-    assert told("add", matter, changed)["n_new_versions"] == 1
-    versions = told("versions", matter, "lease")["versions"]
-    assert ("lease", 1) in [(one["doc_id"], one["version"]) for one in versions]
-    compared = told("compare", matter, "lease", "lease", "--version-a", "1")
-    assert (compared["a"]["version"], compared["b"]["version"]) == (1, 2)
-    assert compared["comparison"]["n_words_only_a"] == 2
-    ended = run("compare", matter, "lease", "lease", "--version-a", "1")
-    assert "[-Mill Lane-] {+Long Road+}" in ended.out
-    assert run("compare", matter, "lease", "lease", "--version-a", "9").code == 3
-
-
-def test_versions_are_ordered_by_likeness(matter: str) -> None:
-    versions = told("versions", matter, "lease")["versions"]
-    assert [one["doc_id"] for one in versions] == ["copy", "renewed"]
-    assert [one["edit_similarity"] for one in versions] == sorted(
-        (o["edit_similarity"] for o in versions), reverse=True
-    )
-    assert versions[1]["n_words_removed"] == versions[1]["n_words_added"] == 1
-    assert "[-900-] {+950+}" in run("versions", matter, "lease").out
 
 
 def test_a_comparison_is_written_as_a_page(matter: str, tmp_path: Path) -> None:
@@ -199,49 +125,6 @@ def test_a_planted_conflict_is_found(matter: str, tmp_path: Path) -> None:
     assert (row["id_a"], row["label_a"], row["id_b"], row["label_b"]) == ("renewed", "produce", "lease", "privileged")
     assert "[-950-] {+900+}" in row["passage"]
     assert told("conflicts", matter, labels, "--gamma", "0")["n_found"] == 0
-
-
-def test_copies_with_two_labels_are_the_worst_conflict(matter: str, tmp_path: Path) -> None:
-    labels = tmp_path / "labels.csv"
-    labels.write_text("id;label\nlease;x\nrenewed;y\ncopy;y\nletter;x\nletter;z\n", "utf-8")
-    conflicts = told("conflicts", matter, labels)["conflicts"]
-    assert [(one["id_a"], one["id_b"]) for one in conflicts] == [
-        ("lease", "copy"),
-        ("letter", "letter"),
-    ]
-    assert [(one["group"], one["n_documents"], one["majority_label"]) for one in conflicts] == [
-        (1, 3, "y"),
-        (None, 1, "x"),
-    ]
-    assert "tie," not in run("conflicts", matter, labels).out
-
-
-def test_a_tie_of_labels_is_called_one(matter: str, tmp_path: Path) -> None:
-    labels = tmp_path / "labels.csv"
-    labels.write_text("id;label\nrenewed;a\nlease;b\n", "utf-8")
-    said = (
-        "group 1: 2 labelled documents, 1 with 'b', 1 with 'a'; "
-        "tie, so the label of the document stored first, 'b', counts as the label of the group\n"
-    )
-    assert said in run("conflicts", matter, labels).out
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("", "is empty"),
-        ("a,b,c\n1,2,3\n", "--id"),
-        ("id,label\nlease\n", ":2: 1 field where"),
-        ("id,label\nx,\xff\n", "UTF-8"),
-        ('id,label\n"x,y\n', "not a CSV file"),
-    ],
-)
-def test_labels_that_cannot_be_read_are_refused(matter: str, tmp_path: Path, text: str, said: str) -> None:
-    labels = tmp_path / "labels.csv"
-    labels.write_bytes(text.encode("latin-1"))
-    ended = run("conflicts", matter, labels)
-    assert ended.code == 3
-    assert said in ended.err
 
 
 def test_groups_keep_their_numbers_and_tell_what_changed(matter: str, tmp_path: Path) -> None:
@@ -312,30 +195,6 @@ def test_the_former_name_of_fsck_works_and_is_not_listed(matter: str) -> None:
     assert "  verify " not in listed
 
 
-def test_another_alphabet_is_refused_later(tmp_path: Path) -> None:
-    records = write_jsonl(tmp_path / "r.jsonl", [{"id": "a", "text": LETTER}])
-    assert run("add", tmp_path / "m", records, "--alphabet", "latin").code == 0
-    assert told("info", tmp_path / "m")["alphabet"] == "latin"
-    assert run("add", tmp_path / "m", records, "--alphabet", "universal").code == 2
-    assert run("add", tmp_path / "n", records, "--alphabet", "greek").code == 2
-    assert not (tmp_path / "n").exists()
-
-
-def test_what_is_no_collection_is_refused(tmp_path: Path) -> None:
-    ended = run("similar", tmp_path / "none", "x")
-    assert (ended.code, "nearkin add" in ended.err) == (7, True)
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "a.txt").write_text(LETTER)
-    ended = run("add", tmp_path / "folder", tmp_path / "folder" / "a.txt")
-    assert (ended.code, "not empty" in ended.err) == (7, True)
-    assert run("add", "mysql://localhost/x", tmp_path / "folder" / "a.txt").code == 2
-
-
-def test_a_wrong_input_leaves_no_collection_behind(tmp_path: Path) -> None:
-    assert run("add", tmp_path / "m", tmp_path / "none.jsonl").code == 3
-    assert not (tmp_path / "m").exists()
-
-
 def test_the_collections_own_files_are_no_documents(matter: str) -> None:
     ended = run("add", matter, Path(matter) / "segments")
     assert ended.code in (2, 3)
@@ -347,68 +206,6 @@ def test_a_command_of_its_own_process_says_what_was_added(tmp_path: Path) -> Non
     ended = nearkin("add", tmp_path / "m", records, "--wave", "[bold]x[/]")
     assert ended.code == 0
     assert "[bold]x[/]: 1 document, 1 new" in ended.out
-
-
-def test_ids_are_whole_in_a_pipe_and_folded_on_a_narrow_screen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    long = "/".join(["2024", "correspondence", "x" * 150, "final.txt"])
-    records = [{"id": long, "text": LETTER}, {"id": "b", "text": LETTER[:-1]}]
-    place = tmp_path / "m"
-    run("add", place, write_jsonl(tmp_path / "r.jsonl", records))
-    monkeypatch.delenv("COLUMNS", raising=False)
-    for command in (["similar", place, "b"], ["groups", place]):
-        assert long in run(*command).out
-    monkeypatch.setenv("COLUMNS", "60")
-    folded = run("similar", place, "b", "--gamma", "0.1").out
-    assert "…" not in folded
-    assert max(map(len, folded.split("\n")[:4])) <= 60
-    assert folded.count("x") == long.count("x")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "label,document_id\nx,lease\ny,renewed\n",
-        "label,what\nx,lease\ny,renewed\n",
-        "what,id\nx,lease\ny,renewed\n",
-        "coding,Note,File Name\nx,,lease\ny,,renewed\n",
-        "path;tag\n lease ; x\nrenewed;y \ncopy;x \n",
-        "one,another\nlease,x\nrenewed,y\n",
-    ],
-)
-def test_ids_and_labels_are_found_in_any_order(matter: str, tmp_path: Path, text: str) -> None:
-    labels = tmp_path / "labels.csv"
-    labels.write_text(text, "utf-8")
-    conflicts = told("conflicts", matter, labels)
-    (one,) = conflicts["conflicts"]
-    assert {(one["id_a"], one["label_a"]), (one["id_b"], one["label_b"])} == {("lease", "x"), ("renewed", "y")}
-    assert conflicts["unknown"] == []
-
-
-def test_a_column_that_is_named_is_not_guessed_for_the_other(matter: str, tmp_path: Path) -> None:
-    labels = tmp_path / "labels.csv"
-    labels.write_text("label,code,more\nlease,x,1\nrenewed,y,2\n", "utf-8")
-    assert told("conflicts", matter, labels, "--id", "label")["n_found"] == 1
-    both = run("conflicts", matter, labels, "--id", "code", "--label", "code")
-    assert (both.code, "two columns" in both.err) == (2, True)
-
-
-@pytest.mark.parametrize(
-    ("header", "options"),
-    [("id,label,label", []), ("id,ID,label", []), ("a,b,b", ["--id", "a", "--label", "b"]), ("a,a", [])],
-)
-def test_a_column_that_occurs_twice_is_refused(matter: str, tmp_path: Path, header: str, options: list[str]) -> None:
-    labels = tmp_path / "labels.csv"
-    labels.write_text(f"{header}\n", "utf-8")
-    ended = run("conflicts", matter, labels, *options)
-    assert (ended.code, "more than one column" in ended.err) == (3, True)
-
-
-def test_an_empty_label_is_none(matter: str, tmp_path: Path) -> None:
-    labels = tmp_path / "labels.csv"
-    labels.write_text("id,label\nlease,x\nrenewed,\ncopy,  \n", "utf-8")
-    conflicts = told("conflicts", matter, labels)
-    assert (conflicts["n_found"], conflicts["n_labelled"], conflicts["n_without_label"]) == (0, 1, 2)
-    assert "2 rows without a label skipped" in run("conflicts", matter, labels).out
 
 
 @pytest.mark.parametrize(
@@ -425,34 +222,6 @@ def test_an_empty_label_is_none(matter: str, tmp_path: Path) -> None:
 def test_numbers_out_of_range_are_wrong_usage(matter: str, arguments: tuple[str, ...]) -> None:
     ended = run(arguments[0], matter, *arguments[1:])
     assert (ended.code, f"'{arguments[-2]}': {arguments[-1]} is not in the range" in ended.err) == (2, True)
-
-
-def test_a_principal_may_be_made_before_groups_were_asked_for(matter: str, tmp_path: Path) -> None:
-    first = told("groups", matter, "--gamma", "0.06", "--make-principal", "renewed")
-    assert [one["principal"] for one in first["groups"]] == ["renewed"]
-    assert first["is_first"]
-
-
-def test_what_changed_is_told_though_a_principal_was_made(matter: str, tmp_path: Path) -> None:
-    told("groups", matter)
-    june = [{"id": "longer", "text": LEASE.format(street="Mill Lane", rent=90) + "!"}]
-    run("add", matter, write_jsonl(tmp_path / "june.jsonl", june), "--wave", "june")
-    gone = run("groups", matter, "--make-principal", "nobody")
-    assert (gone.code, gone.out) == (3, "")
-    out = tmp_path / "groups.parquet"
-    second = told("groups", matter, "--make-principal", "longer", "--out", out)
-    assert [(one["principal"], one["n_documents"]) for one in second["groups"]] == [("longer", 4)]
-    assert [one["new_documents"] for one in second["changes"]] == [["longer"]]
-    assert (second["new_waves"], second["is_first"]) == (["june"], False)
-    rows = pq.read_table(out).to_pylist()
-    assert [one["doc_id"] for one in rows if one["is_new"]] == ["longer"]
-    assert [one["doc_id"] for one in rows if one["is_principal"]] == ["longer"]
-    assert told("groups", matter)["changes"] == []
-
-
-def test_a_document_in_no_group_can_stand_for_none(matter: str) -> None:
-    ended = run("groups", matter, "--make-principal", "letter")
-    assert (ended.code, "is in no group" in ended.err, "1 group" in ended.out) == (2, True, True)
 
 
 def test_versions_are_all_others_that_are_stored_and_none_twice(matter: str, tmp_path: Path) -> None:
@@ -478,22 +247,3 @@ def test_versions_are_all_others_that_are_stored_and_none_twice(matter: str, tmp
     assert "its other stored texts, and documents with" in run("versions", matter, "copy").out
     run("add", matter, write_jsonl(tmp_path / "alone.jsonl", [{"id": "alone", "text": "A note about kites and wind."}]))
     assert run("versions", matter, "alone").out == "0 versions of alone\n"
-
-
-def test_adding_says_what_a_change_means(matter: str, tmp_path: Path) -> None:
-    changed = write_jsonl(tmp_path / "may.jsonl", [{"id": "lease", "text": LETTER}])
-    assert "1 changed (their older texts are kept as versions: nearkin history)" in run("add", matter, changed).out
-    assert "nearkin versions" not in run("add", matter, changed).out
-
-
-def test_adding_says_that_a_document_has_an_earlier_text_again(matter: str, tmp_path: Path) -> None:
-    changed = write_jsonl(tmp_path / "may.jsonl", [{"id": one, "text": LETTER} for one in ("lease", "copy")])
-    assert told("add", matter, changed, "--wave", "may")["n_earlier_texts"] == 0
-    again = ("add", matter, tmp_path / "march.jsonl", "--wave", "march again")
-    assert "2 of the changed documents have an earlier text again." in run(*again, "--dry-run").out
-    added = told(*again)
-    assert (added["n_new_versions"], added["n_earlier_texts"]) == (2, 2)
-    said = run("add", matter, changed, "--wave", "may").out  # the same wave stores nothing again
-    assert "again" not in said
-    assert "2 of the unchanged documents have texts that other waves have replaced: lease, copy. To" in said
-    assert told("add", matter, changed, "--wave", "june")["n_earlier_texts"] == 2

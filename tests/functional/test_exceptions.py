@@ -139,30 +139,6 @@ def test_threads_of_a_collection_are_those_of_its_files(folder, matter, tmp_path
     assert counts[0] == counts[1]
 
 
-def test_counts_of_threads_are_those_of_the_listed_exceptions(tmp_path):
-    files = {
-        "empty.eml": make.mail(HEADERS, "", {"blank.txt": b" "}), "head.eml": b"From: a@b.org\nSubject: x\n",
-        "cut.eml": make.mail(ANSWER, SECOND, {"offer.rtf": make.rtf([FIRST])})[:-9], "note.txt": b"",
-    }  # fmt: skip
-    (tmp_path / "in").mkdir()
-    for name, content in files.items():
-        (tmp_path / "in" / name).write_bytes(content)
-    said = "6 exceptions (4 without text, 2 partial): 3 corrupt, 3 empty; see exceptions.csv"
-    for command in ("threads", "dedup"):
-        ended = nearkin_here(command, tmp_path / "in", "--out", tmp_path / command)
-        assert said in " ".join(ended.out.split()), ended.out
-    rows = [listed(tmp_path / command / "exceptions.csv") for command in ("threads", "dedup")]
-    assert [[row[0], *row[2:4]] for row in rows[0]] == [[row[0], *row[2:4]] for row in rows[1]]
-    added = nearkin_here("add", tmp_path / "matter", tmp_path / "in")
-    said = (
-        "6 found, 2 of them inside other files: 2 with text (2 partial), 4 empty documents. For the reasons: "
-        "nearkin exceptions"
-    )
-    assert said in " ".join(added.out.split())
-    counted = nearkin_here("exceptions", tmp_path / "matter").out
-    assert "6 exceptions (4 without text, 2 partial)" in counted
-
-
 def test_a_newer_extractor_changes_nothing_until_it_is_asked_to(folder, tmp_path, monkeypatch):
     place = tmp_path / "matter"
     (tmp_path / "in").mkdir()
@@ -187,70 +163,6 @@ def test_a_run_of_records_has_exceptions_too(tmp_path):
     (tmp_path / "whole.jsonl").write_text('{"id": "a", "text": "It was"}\n')
     assert nearkin_here("dedup", tmp_path / "whole.jsonl", "--out", tmp_path / "none", "-q", "--no-report").code == 0
     assert not (tmp_path / "none/exceptions.csv").exists()
-
-
-def test_an_empty_document_that_repeats_an_id_has_both_sentences(tmp_path):
-    for folder in ("e1", "e2"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "empty.txt").write_text("")
-        (tmp_path / folder / "note.txt").write_text(FIRST if folder == "e1" else SECOND)
-    rows = ['{"id": "a", "text": "It was"}', '{"id": "a", "text": ""}', '{"id": "a"}', '{"id": "b", "text": ""}', "{}"]
-    (tmp_path / "rep.jsonl").write_text("\n".join(rows) + "\n")
-    ended = nearkin_here("dedup", "e1", "e2", "--out", "folders", "--no-report", cwd=tmp_path)
-    assert ended.code == 0, ended.err
-    assert "exceptions.csv lists 2 documents without text: 2 empty" in ended.out
-    assert "Documents that repeat an id: 2 (see problems.parquet); without an id: 0\n" in ended.out
-    nothing = "no text was found in it"
-    assert [row[4] for row in listed(tmp_path / "folders/exceptions.csv")[:2]] == [
-        nothing,
-        f"{nothing}; the id 'empty.txt' was already used at e1/empty.txt:1; "
-        "this document is called empty.txt (e2/empty.txt:1)",
-    ]
-    options = ("--out", "records", "--no-report", "--max-unreadable", "1")
-    assert nearkin_here("dedup", "rep.jsonl", *options, cwd=tmp_path).code == 0
-    earlier = "the id 'a' was already used at rep.jsonl:1; this document is called a"
-    with (tmp_path / "records/exceptions.csv").open(newline="") as file:
-        told = [(row["id"], row["name"], row["sentence"]) for row in csv.DictReader(file)]
-    assert told == [
-        ("a", "a (rep.jsonl:2)", f"{nothing}; {earlier} (rep.jsonl:2)"),
-        ("a", "a (rep.jsonl:3)", f"the object has no key 'text'; {earlier} (rep.jsonl:3)"),
-        ("b", "b", nothing),
-        ("", "rep.jsonl:5", "the object has no key 'text'"),
-    ]
-    documents = pq.read_table(tmp_path / "records/documents.parquet").to_pylist()
-    assert [(row["id"] or "", row["name"]) for row in documents[1:]] == [row[:2] for row in told]
-    assert nearkin_here("regroup", "records", "--out", "again", "--threshold", "0.8", cwd=tmp_path).code == 0
-    assert listed(tmp_path / "again/exceptions.csv") == listed(tmp_path / "records/exceptions.csv")
-
-
-def test_summary_and_report_count_the_exceptions_of_texts_as_those_of_an_archive(tmp_path):
-    (tmp_path / "texts").mkdir()
-    (tmp_path / "texts/empty.txt").write_text("")
-    (tmp_path / "texts/note.txt").write_text(FIRST)
-    (tmp_path / "other.jsonl").write_text('{"id": "b"}\n{"id": "c", "text": " "}\n{"id": "d", "text": "It was"}\n')
-    with zipfile.ZipFile(tmp_path / "texts.zip", "w") as archive:
-        for name in ("empty.txt", "note.txt"):
-            archive.write(tmp_path / "texts" / name, name)
-    said = "exceptions.csv lists 1 document without text: 1 empty"
-    both = "exceptions.csv lists 3 documents without text (2 of them in the other set): 2 empty, 1 unreadable"
-    against = ("--against", "other.jsonl", "--max-unreadable", "1")
-    assert nearkin_here("add", "matter", "other.jsonl", "--max-unreadable", "1", cwd=tmp_path).code == 0
-    stored = ("--against", "matter")  # its row without a text is none of its documents
-    cases = (("texts", (), said), ("texts.zip", (), said), ("texts", against, both), ("texts", stored, both))
-    for source, more, words in cases:
-        out = tmp_path / f"out-{source}-{len(more)}"
-        ended = nearkin_here("dedup", source, *more, "--out", out, cwd=tmp_path)
-        assert words in ended.out, ended.out
-        page = (out / "report.html").read_text("utf-8")
-        assert page.count('href="#exceptions"') == page.count('id="exceptions"') == 1
-        title = "Extracted documents" if source == "texts.zip" else "Exceptions"
-        assert f'<h2 id="exceptions">{title}</h2>' in page
-        assert "no text was found in it" in page
-        n_listed = len(listed(out / "exceptions.csv")) - 1
-        assert n_listed == int(words.split()[2])
-    whole = nearkin_here("dedup", "texts/note.txt", "--out", "whole", cwd=tmp_path)
-    assert "exception" not in whole.out
-    assert 'id="exceptions"' not in (tmp_path / "whole/report.html").read_text("utf-8")
 
 
 def test_pairs_and_signatures_have_exceptions(folder, tmp_path):
@@ -298,14 +210,6 @@ def test_a_question_about_a_partial_text_says_what_it_lacks(asked, matter, folde
         assert (told["b"] if command == "compare" else told)["missing"] == lacks
 
 
-def test_a_comparison_of_files_says_which_is_partial(folder):
-    files = folder / "note.txt", folder / "table.rtf"
-    assert f"Only a part of {files[1]} was read" in nearkin_here("compare", *files).out
-    told = json.loads(nearkin_here("compare", *files, "--json").out)
-    assert told["a"]["missing"] is None
-    assert told["b"]["missing"]
-
-
 def test_binary_data_is_not_called_text(tmp_path):
     """In every list of exceptions, however the file is read: by itself, in a folder, in an archive."""
     noise = bytes(range(256)) * 12
@@ -334,40 +238,3 @@ def test_binary_data_is_not_called_text(tmp_path):
         assert nearkin_here("add", matter, source, *options).code == 0
         listed = json.loads(nearkin_here("exceptions", matter, "--json").out)["exceptions"]
         assert {one["doc_id"].rpartition("!")[2]: one["kind"] for one in listed} == expected
-
-
-def test_records_that_repeat_an_id_and_fail_have_their_places(tmp_path):
-    def told(*texts: str) -> dict[str, str]:
-        rows = [f'{{"id": "{doc_id}", "text": {text}}}' for doc_id, _, text in (one.partition("=") for one in texts)]
-        (tmp_path / "in.jsonl").write_text("\n".join(rows))
-        added = nearkin_here("add", "matter", "in.jsonl", "--max-unreadable", "100%", "-q", cwd=tmp_path)
-        assert added.code == 0, added.err
-        found = json.loads(nearkin_here("exceptions", "matter", "--json", cwd=tmp_path).out)
-        assert found["n_no_text"] == len(found["exceptions"])
-        return {one["doc_id"]: one["sentence"] for one in found["exceptions"]}
-
-    first = told('a="A text."', "b=null", "c=null", "c=7", "b={}", "c=[]", "d=1")
-    c = "in.jsonl:3: the text is null; in.jsonl:4: the text is a number, not a string; in.jsonl:6: the text is a list"
-    assert first["b"] == "in.jsonl:2: the text is null; in.jsonl:5: the text is an object, not a string"
-    assert first["c"].startswith(c)
-    assert first["d"] == "the text is a number, not a string"
-    now = told('a="A text."', 'c="Now it is one."', *["b=true"] * 12)  # problems of the newest load
-    assert set(now) == {"b", "d"}
-    assert now["b"].startswith("in.jsonl:3: ")
-    assert now["b"].count("in.jsonl:") == 10
-    assert now["b"].endswith("; and 2 more")
-
-
-def test_the_console_advises_an_encoding_for_text_that_is_not_utf_8(tmp_path):
-    rows = "".join(
-        f"{i},Nr. {i} hat {'x' * i} viele W{'ö' if i % 5 == 0 else 'o'}rter und ist lang\n" for i in range(20)
-    )
-    (tmp_path / "latin.csv").write_bytes(f"id,text\n{rows}".encode("cp1252"))
-    ended = nearkin_here("dedup", tmp_path / "latin.csv", "--out", tmp_path / "out", "--no-report")
-    said = " ".join(ended.out.split())
-    assert "20 documents: 16 kept, 0 dropped, 4 unreadable (neither kept nor dropped)" in said
-    assert "4 documents are not valid UTF-8: if this is older Western text, repeat with --encoding cp1252" in said
-    again = ("dedup", tmp_path / "latin.csv", "--out", tmp_path / "out", "--no-report", "--overwrite")
-    ended = nearkin_here(*again, "--encoding", "cp1252")
-    assert "20 kept" in ended.out
-    assert "cp1252" not in ended.out

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -190,94 +189,3 @@ def test_texts_that_cannot_be_read_and_empty_documents_are_exceptions(tmp_path):
     assert "(2 of them empty), 2 unreadable" in told
     assert "exceptions.csv lists 4 documents without text: 3 empty, 1 unreadable" in told
     assert "1 empty file without text, such as a blank PDF, counts as unreadable above and in documents.parquet" in told
-
-
-def test_a_report_says_that_it_lists_not_all_exceptions_also_of_documents_that_were_not_extracted(tmp_path):
-    folder = tmp_path / "case"
-    folder.mkdir()
-    (folder / "a.docx").write_bytes(make.docx([A]))
-    for at in range(51):
-        (folder / f"{at}.txt").write_bytes(b"")
-    assert nearkin_here("dedup", folder, "--out", tmp_path / "out").code == 0
-    page = (tmp_path / "out/report.html").read_text("utf-8")
-    assert (
-        "is extracted: 1. All text was extracted from 1, none from 0. Plain texts and records that gave no text: 51."
-        in page
-    )
-    assert "The first 50 exceptions are listed; all of them are in exceptions.csv." in page
-
-
-def test_empty_files_are_empty_whatever_their_suffix(tmp_path):
-    (tmp_path / "in").mkdir()
-    suffixes = "docx", "eml", "html", "mbox", "msg", "pdf", "txt", "zip"
-    for suffix in suffixes:
-        (tmp_path / "in" / f"empty.{suffix}").write_bytes(b"")
-    (tmp_path / "in" / "head.eml").write_bytes(b"From: a@b.org\nSubject: x\n")
-    (tmp_path / "in" / "note.txt").write_text(A)
-    unended = "the mail ends in its headers or without its closing boundary: text or attachments may be missing"
-    nothing = "no text was found in it"
-    for command in ("dedup", "threads"):
-        assert nearkin_here(command, tmp_path / "in", "--out", tmp_path / command, "-q").code == 0
-        with (tmp_path / command / "exceptions.csv").open(newline="") as file:
-            found = {one["id"]: (one["exception"], one["sentence"], one["kind"]) for one in csv.DictReader(file)}
-        expected = {f"empty.{suffix}": ("empty", nothing, "text") for suffix in suffixes}
-        assert found == {**expected, "head.eml": ("corrupt", unended, "eml")}, command
-    rows = pq.read_table(tmp_path / "dedup/documents.parquet").to_pylist()
-    told = {row["id"]: (row["reason"], row["exception"]) for row in rows if row["id"].startswith("empty")}
-    assert told == {f"empty.{one}": ("empty", None if one == "txt" else "empty") for one in suffixes}
-    threads = pq.read_table(tmp_path / "threads/threads.parquet")["name"].to_pylist()
-    assert threads == ["head.eml"]
-
-
-def test_what_is_not_read_is_named_in_manifest_report_and_json(tmp_path):
-    folder = tmp_path / "in"
-    (folder / "sub").mkdir(parents=True)
-    (folder / "1.eml").write_bytes(make.mail(HEADERS, A, {}))
-    (folder / "2.txt").write_text(B)
-    (folder / ".hidden.txt").write_text(A)
-    (folder / "sub" / ".cache").mkdir()
-    (folder / "images.opt").write_text("A-1,V,I\\A-1.tif,Y,,,1\nA-2,V,I\\A-2.tif,Y,,,1\n")
-    os.mkfifo(folder / "pipe")
-    for name, target in (("gone.txt", "nowhere"), ("out.txt", "/etc/hostname"), ("folder", "sub")):
-        (folder / name).symlink_to(target)
-    expected = {
-        "hidden files and folders": [".hidden.txt", "sub/.cache"], "links to missing files": ["gone.txt"],
-        "links out of the folder": ["out.txt"], "links to folders": ["folder"],
-        "named pipes, sockets or devices": ["pipe"], "lists of images (Opticon or LFP)": ["images.opt"],
-    }  # fmt: skip
-    for command in ("dedup", "families", "threads"):
-        ended = nearkin_here(command, folder, "--out", tmp_path / command, "--json")
-        assert ended.code == 0, ended.err
-        found = {one["reason"]: (one["place"], one["n"], one["paths"]) for one in json.loads(ended.out)["not_read"]}
-        assert found == {
-            reason: (str(folder), len(paths), [f"{folder}/{path}" for path in paths])
-            for reason, paths in expected.items()
-        }
-        stored = json.loads((tmp_path / command / "manifest.json").read_text())
-        assert stored["not_read"] == json.loads(ended.out)["not_read"]
-        page = (tmp_path / command / "report.html").read_text()
-        for reason, paths in expected.items():
-            assert f", {reason} ({len(paths)}): " in page, (command, reason)
-            assert all(f"{folder}/{path}" in page for path in paths)
-    (tmp_path / "other.txt").write_text(B)
-    given = ("--left", folder, "--right", tmp_path / "other.txt", "--out", tmp_path / "pairs")
-    arguments = {
-        "add": ("add", tmp_path / "matter", folder), "pairs": ("pairs", *given),
-        "sign": ("sign", folder, "--out", tmp_path / "signatures.parquet"),
-    }  # fmt: skip
-    for command, some in arguments.items():
-        ended = nearkin_here(*some, "--json")
-        assert ended.code == 0, ended.err
-        told = json.loads(ended.out)
-        assert (told["left"] if command == "pairs" else told)["not_read"] == stored["not_read"], command
-    assert "not_read" not in json.loads((tmp_path / "pairs/manifest.json").read_text())["right"]
-    (tmp_path / "many").mkdir()
-    for i in range(30):
-        (tmp_path / "many" / f".{i:02}").write_text(A)
-    (tmp_path / "many" / "a.txt").write_text(A)
-    ended = nearkin_here("dedup", tmp_path / "many", "--out", tmp_path / "out", "-q")
-    (told,) = json.loads((tmp_path / "out/manifest.json").read_text())["not_read"]
-    assert (told["n"], len(told["paths"])) == (30, 20)
-    assert " and 10 more</li>" in (tmp_path / "out/report.html").read_text()
-    assert nearkin_here("regroup", tmp_path / "out", "--threshold", "0.9", "-q").code == 0
-    assert json.loads((tmp_path / "out/threshold-0.9/manifest.json").read_text())["not_read"] == [told]

@@ -188,14 +188,6 @@ def test_standard_input_is_read_once(tmp_path: Path) -> None:
     assert [row["relation"] for row in rows(tmp_path / "out")] == ["", "shorter version or excerpt"]
 
 
-def test_all_equal(tmp_path: Path) -> None:
-    ended = run(tmp_path / "out", *[FAST] * 60)
-    assert ended.code == 0
-    assert {row["relation"] for row in rows(tmp_path / "out")} == {"", "exact copy"}
-    page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
-    assert "Shown: 50 members, the most similar to the principal; 9 more of this form group are in families.csv" in page
-
-
 @pytest.mark.parametrize("texts", [[FAST], [FAST, "another one that is like nothing here", ""]])
 def test_no_families(texts: list[str], tmp_path: Path) -> None:
     ended = run(tmp_path / "out", *texts)
@@ -238,54 +230,9 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     assert '=HYPERLINK("http://evil")' in pq.read_table(tmp_path / "out/families.parquet")["id"].to_pylist()
 
 
-def test_a_huge_line(tmp_path: Path) -> None:
-    line = " ".join(f"w{i * 7919 % 100_003}" for i in range(60_000))
-    assert run(tmp_path / "out", line, line.replace("w7919 ", "other "), "x" * 1_000_000).code == 0
-    assert rows(tmp_path / "out")[1]["n_differences"] == "1"
-    assert max(len(cell) for row in rows(tmp_path / "out") for cell in row.values()) < 1000
-
-
-def test_a_run_of_families_is_cut_anew_as_any_other(contracts: Path) -> None:
-    ended = nearkin_here("regroup", contracts, "--threshold", "0.9", "--out", contracts.parent / "anew", "-q")
-    ended.assert_quiet("exceptions.csv lists 7 documents without text: ", "1 document is not valid UTF-8: ")
-
-
 def test_a_run_of_dedup_is_not_gone_on_with(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "in.jsonl", [{"id": 1, "text": FAST}, {"id": 2, "text": None}])
     assert nearkin_here("dedup", path, "--out", tmp_path / "out", "--on-error", "stop", "-q").code == 4
     ended = nearkin_here("families", path, "--out", tmp_path / "out", "--resume", "-q")
     assert ended.code in (0, 5)  # 5 where dedup left something to go on with
     assert ended.code == 0 or "command was" in ended.err
-
-
-def test_what_has_no_text_is_not_like_no_other(tmp_path: Path) -> None:
-    """Files that cannot be read, and empty ones, are counted on their own."""
-    folder = tmp_path / "contracts"
-    folder.mkdir()
-    texts = {"one": FAST, "two": FAST + " again", "other": "nothing of this is said anywhere else", "empty": ""}
-    for name, text in texts.items():
-        (folder / f"{name}.txt").write_text(text, "utf-8")
-    for name in ("scan-1", "scan-2", "scan-3"):
-        (folder / f"{name}.txt").write_bytes(b"\xff\xd8\xff\xe0 no text")
-    ended = nearkin_here("families", folder, "--out", tmp_path / "out")
-    assert "7 documents: 2 in 1 form group, 1 without a match at Jaccard" in ended.out
-    assert "on word 3-grams, 1 empty, 3 without readable text" in ended.out
-    assert "Relations are to the principal only" in " ".join(ended.out.split())
-    assert re.search(r"Estimated recall: [\d.]+% of all pairs, [\d.]+% of pairs exactly at the threshold", ended.out)
-    assert "the default is" not in " ".join(ended.out.split())  # the help has both, of files and of a collection
-    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))
-    assert (manifest["families"]["documents"], manifest["families"]["alone"]) == (2, 1)
-    table = pq.read_table(tmp_path / "out" / "documents.parquet").to_pylist()
-    unreadable = [row for row in table if row["reason"] == "unreadable"]
-    assert [(row["n_characters"], row["n_units"], row["group"]) for row in unreadable] == [(0, 0, None)] * 3
-
-
-def test_no_report_is_written_if_none_is_asked_for(collection: Path, tmp_path: Path) -> None:
-    ended = nearkin_here("families", collection / "contracts.jsonl", "--out", tmp_path / "out", "--no-report")
-    assert (ended.code, (tmp_path / "out" / "report.html").exists()) == (0, False)
-    assert "start with" in ended.out
-    assert "families.csv" in ended.out
-    assert nearkin_here("add", tmp_path / "matter", collection / "contracts.jsonl", "-q").code == 0
-    assert nearkin_here("families", tmp_path / "matter", "--out", tmp_path / "of", "--no-report", "-q").code == 0
-    assert (tmp_path / "of" / "families.csv").exists()
-    assert not (tmp_path / "of" / "report.html").exists()

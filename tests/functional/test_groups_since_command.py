@@ -40,23 +40,6 @@ def matter(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "matter"
 
 
-def test_a_table_for_people(matter: Path) -> None:
-    shown = run("groups", matter, "--since", "march", "--read-only").out
-    first, second, third, *sentences = map(str.strip, shown.splitlines())
-    assert first.split() == ["group", "documents", "were", "principal", "change"]
-    assert second.split(maxsplit=4) == ["1", "3", "3", "draft", "added: late; removed: copy"]
-    assert third.split(maxsplit=4) == ["2", "2", "0", "kites", "new group; added: boats, kites"]
-    assert sentences[0].startswith("2 groups with changes since wave march (texts with a Jaccard similarity of at ")
-    assert sentences[0].endswith(": 1 new, 1 changed, 0 dissolved")
-    assert sentences[2] == (
-        "Not included, because the groups were not updated since: 1 new document. To include it: nearkin groups "
-        f"{matter}"
-    )
-    shorter = run("groups", matter, "--since", "march", "--limit", "1").out
-    assert "; 1 more not shown; raise --limit, or use --out for all" in shorter
-    assert "boats" not in shorter
-
-
 def test_json_and_files(matter: Path, tmp_path: Path) -> None:
     table, sheet = tmp_path / "changes.parquet", tmp_path / "changes.csv"
     ended = run("groups", matter, "--since", "march", "--json", "--out", table)
@@ -76,16 +59,6 @@ def test_json_and_files(matter: Path, tmp_path: Path) -> None:
     ]
     with sheet.open(encoding="utf-8", newline="") as file:
         assert [row["doc_id"] for row in csv.DictReader(file)] == ["copy", "late", "boats", "kites"]
-
-
-def test_questions_that_cannot_be_answered(matter: Path) -> None:
-    unknown = run("groups", matter, "--since", "june")
-    assert (unknown.code, unknown.err) == (2, "Error: There is no wave 'june'. Waves: march, april, may\n")
-    assert "were not updated since wave 'may' was added" in run("groups", matter, "--since", "may").err
-    for more in (["--since", "march"], ["--read-only"]):
-        refused = run("groups", matter, "--make-principal", "lease", *more)
-        assert refused.code == 2
-        assert "--make-principal changes the collection" in refused.err
 
 
 def test_groups_read_only_are_computed_and_not_stored(matter: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +12,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-import nearkin
 from functional.conftest import FAST, nearkin_here, write_jsonl
 
 BIG = 2**53 + 1
@@ -105,14 +103,6 @@ def test_ids_of_all_rows_are_counted(tmp_path, name):
     assert (f">repeated id: {n_repeated}<" in (out / "report.html").read_text("utf-8")) == bool(n_repeated)
 
 
-def test_groups_of_documents_without_ids_are_told_apart_by_rows(tmp_path):
-    records = [{"id": 9, "text": "a"}, *({"text": text} for text in (FAST, FAST, TEXTS[3], TEXTS[3]))]
-    documents = documents_of(write_jsonl(tmp_path / "in.jsonl", records))
-    assert documents["id"].to_pylist() == [9, None, None, None, None]
-    assert documents["group"].to_pylist() == [9, None, None, None, None]
-    assert documents["group_row"].to_pylist() == [0, 1, 1, 3, 3]
-
-
 def test_one_string_makes_a_column_of_strings(tmp_path):
     documents = documents_of(written(tmp_path, "jsonl", [json.dumps({"id": "x", "text": "one"})]))
     assert documents["id"].to_pylist() == [*map(str, IDS), "x"]
@@ -144,12 +134,6 @@ def test_one_rule_for_several_inputs(tmp_path, more, ids):
     path.write_text(content)
     given = path.parent if path.suffix == ".txt" else path
     assert documents_of(written(tmp_path, "jsonl"), given)["id"].to_pylist() == ids
-
-
-def test_documents_without_any_id_are_named_after_their_places(tmp_path):
-    path = write_jsonl(tmp_path / "in.jsonl", [{"text": text} for text in TEXTS])
-    documents = documents_of(path)
-    assert documents["id"].to_pylist() == documents["name"].to_pylist() == [f"{path}:{i}" for i in range(1, 5)]
 
 
 def test_each_column_against_another_collection_has_the_type_of_what_it_holds(tmp_path):
@@ -233,27 +217,3 @@ def test_pandas_reads_integers_from_pairs_of_two_collections(tmp_path, numbered)
     assert told == {
         (names["left", left], names["right", right]) for left, right in zip(pairs.left_row, pairs.right_row)
     }
-
-
-@pytest.mark.parametrize("kind", ["pandas", "arrow", "dicts"])
-def test_tables_in_memory(kind):
-    records = [*RECORDS, {"id": None, "text": None}]
-    given = {
-        "pandas": lambda: pandas.DataFrame(records, dtype=object).astype({"id": "Int64"}),
-        "arrow": lambda: pa.Table.from_pylist(records),
-        "dicts": lambda: records,
-    }[kind]()
-    result = nearkin.dedup(given, threshold=0.5)
-    tables = [result.to_pandas(name) for name in ("documents", "pairs", "groups")]
-    for name, table in zip(("documents", "pairs", "groups"), tables, strict=True):
-        assert_integers(table, IDS_OF[f"{name}.parquet"])
-    assert tables[0]["id"].isna().tolist() == [False] * 4 + [True]
-    assert tables[0]["group"][2] == BIG + 2
-
-
-def test_integers_are_numbers_in_exceptions(tmp_path):
-    rows = [{"id": -5, "text": ""}, {"id": 6, "text": None}, {"id": -3, "text": "some words"}]
-    source, out = write_jsonl(tmp_path / "in.jsonl", rows), tmp_path / "out"
-    assert nearkin_here("dedup", source, "--out", out, "-q").code == 0
-    with (out / "exceptions.csv").open(newline="") as file:
-        assert [(row["id"], row["name"]) for row in csv.DictReader(file)] == [("-5", "'-5"), ("6", "6")]

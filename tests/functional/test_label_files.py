@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import json
 from pathlib import Path
@@ -64,18 +63,6 @@ def test_of_several_label_columns_one_must_be_named(matter: str, tmp_path: Path)
     assert (found["n_found"], found["label_column"], found["id_column"]) == (1, "privilege", "control_number")
 
 
-def test_the_column_that_is_used_stands_in_every_output(matter: str, tmp_path: Path) -> None:
-    path = labels(tmp_path, TWO)
-    for name in ("conflicts.csv", "conflicts.jsonl", "conflicts.parquet"):
-        ended = run(matter, path, "--label", "privilege", "--out", tmp_path / name)
-        assert "Labels from column 'privilege', ids from column 'control_number'" in ended.out
-    rows = list(csv.DictReader((tmp_path / "conflicts.csv").read_text("utf-8").splitlines()))
-    lines = (tmp_path / "conflicts.jsonl").read_text("utf-8").splitlines()
-    assert {row["label_column"] for row in rows} == {"privilege"}
-    assert {json.loads(line)["label_column"] for line in lines} == {"privilege"}
-    assert set(pq.read_table(tmp_path / "conflicts.parquet")["label_column"].to_pylist()) == {"privilege"}
-
-
 @pytest.mark.parametrize(
     ("text", "encoding"),
     [
@@ -92,11 +79,6 @@ def test_two_columns_need_no_header(matter: str, tmp_path: Path, text: str, enco
     ]
     assert (found["id_column"], found["label_column"]) == ("column 1", "column 2")
     assert "Labels from column 2, ids from column 1" in run(matter, labels(tmp_path, text, encoding)).out
-
-
-def test_a_header_of_unknown_names_is_no_row(matter: str, tmp_path: Path) -> None:
-    found = told(matter, labels(tmp_path, "one,another\nBäume-0,a\nBäume-1,b\n"))
-    assert (found["unknown"], found["id_column"], found["label_column"]) == ([], "one", "another")
 
 
 ROWS = "id{0}label\nBäume-0{0}Ämter\nBäume-1{0}Höfe\n"
@@ -125,62 +107,6 @@ def test_a_load_file_has_labels_and_ids(tmp_path: Path, quote: str, separator: s
         read_ids(path)
 
 
-@pytest.mark.parametrize("names", [["CUSTODIAN", "BEGDOC", "FILENAME"], ["ID", "BEGDOC", "TEXTPATH"]])
-def test_the_control_number_of_a_load_file_in_cp1252_is_the_id(tmp_path: Path, names: list[str]) -> None:
-    rows = "\n".join("\x14".join(f"þ{one}þ" for one in row) for row in (names, ["Zoë", "A-1", "note.txt"]))
-    path = tmp_path / "production.dat"
-    path.write_bytes(rows.encode("cp1252"))
-    assert read_ids(path) == ["A-1"]
-    assert read_labels(path, label=names[0]).pairs == (("A-1", "Zoë"),)
-
-
-@pytest.mark.parametrize("sign", "*^#-'.|~")
-def test_ids_that_begin_and_end_with_the_same_sign_are_no_load_file(tmp_path: Path, sign: str) -> None:
-    ids = [f"{sign}a{sign}", f"{sign}b{sign}"]
-    for name in ("ids.txt", "ids.dat"):
-        assert read_ids(labels(tmp_path, "\n".join(ids), name=name)) == ids
-
-
-def test_a_packed_file_is_unpacked(matter: str, tmp_path: Path) -> None:
-    path = tmp_path / "labels.csv.gz"
-    path.write_bytes(gzip.compress(ROWS.format(",").encode()))
-    assert told(matter, path)["n_found"] == 1
-
-
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        (ROWS.format(",").encode("utf-16-le"), "add --encoding utf-16-le"),
-        (ROWS.format(",").encode("cp1252"), "add --encoding cp1252"),
-        (gzip.compress(ROWS.format(",").encode(), mtime=0)[:-9], "gzip"),
-        (b"id,label\na,\0\n", "U+0000"),
-        (b"", "is empty"),
-        (b"\n\n", "is empty"),
-        (b"a,b\n1,2,3\n", ":2: 3 fields"),
-        (b"id,label\n ,yes\n", ":2: the row has 'yes', but no id in 'id'"),
-        (b"id,doc,label,label\n1,2,3,4\n", "more than one column 'label'"),
-    ],
-)
-def test_what_cannot_be_read_is_refused_with_what_helps(matter: str, tmp_path: Path, data: bytes, said: str) -> None:
-    path = tmp_path / "labels.csv"
-    path.write_bytes(data)
-    ended = run(matter, path)
-    assert ended.code in (3, 13), ended
-    assert said in ended.err
-    assert run(matter, tmp_path / "none.csv").code == 3
-    assert run(matter, path, "--encoding", "no-such").code == 2
-
-
-def test_labels_of_which_no_document_is_known_are_an_error(matter: str, tmp_path: Path) -> None:
-    ended = run(matter, labels(tmp_path, "id,label\nBÄUME-0,yes\nBÄUME-1,no\n"))
-    assert ended.code == 3
-    assert "None of the 2 labelled ids" in ended.err
-    assert "'BÄUME-0', from the column 'id'" in ended.err
-    assert not ended.out
-    found = told(matter, labels(tmp_path, "id,label\nBÄUME-0,yes\nBäume-1,no\n"))
-    assert (found["n_labelled"], found["unknown"]) == (1, ["BÄUME-0"])
-
-
 @pytest.mark.parametrize("suffix", ["jsonl", "jsonl.gz", "parquet"])
 def test_labels_of_records_and_of_parquet(matter: str, tmp_path: Path, suffix: str) -> None:
     rows = [{"id": f"Bäume-{i}", "label": label} for i, label in enumerate(("yes", "no", None))]
@@ -192,36 +118,6 @@ def test_labels_of_records_and_of_parquet(matter: str, tmp_path: Path, suffix: s
         path.write_bytes(gzip.compress(data) if suffix.endswith("gz") else data)
     found = told(matter, path)
     assert (found["n_found"], found["n_without_label"], found["label_column"]) == (1, 1, "label")
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('{"id": "a"}\nno\n', "l.jsonl:2: not a JSON object"),
-        ("\n", "l.jsonl is empty"),
-        ('{"id": "a", "label": [1]}\n', "'label' must be text, a number, a date or true or false, but is [1]"),
-        ('{"a": 1, "b": 2, "c": 3}\n', "The columns are: a, b, c"),
-    ],
-)
-def test_wrong_records_are_named(matter: str, tmp_path: Path, text: str, message: str) -> None:
-    ended = run(matter, labels(tmp_path, text, name="l.jsonl"))
-    assert (ended.code, message in ended.err) == (3, True), ended.err
-
-
-def test_a_damaged_parquet_file_is_called_one(matter: str, tmp_path: Path) -> None:
-    ended = run(matter, labels(tmp_path, "PAR1 no", name="l.parquet"))
-    assert (ended.code, "l.parquet" in ended.err, "CSV" in ended.err) == (3, True, False)
-
-
-def test_reading_labels_leaves_the_limit_of_fields_as_it_was(tmp_path: Path) -> None:
-    labels = tmp_path / "labels.csv"
-    labels.write_text(f"id,label,note\na,x,{'n' * 200_000}\n", "utf-8")
-    csv.field_size_limit(was := 131_072)
-    assert read_labels(labels).pairs == (("a", "x"),)
-    labels.write_text("", "utf-8")
-    with pytest.raises(SourceError):
-        read_labels(labels)
-    assert csv.field_size_limit() == was
 
 
 def test_values_by_id_are_those_of_tags(tmp_path: Path) -> None:

@@ -45,28 +45,6 @@ def test_similar(matter: Path) -> None:
     assert not any(one["is_letters_only"] for one in told("similar", matter / "matter", "a")["documents"])
 
 
-def test_versions(matter: Path) -> None:
-    out = run("versions", matter / "matter", "a", "--gamma", "0.1").out
-    (line,) = [one for one in out.splitlines() if one.startswith("shuffled")]
-    assert f"({BADGE})" in line
-    assert not any(word in line for word in ("revised", "version", "words"))
-    assert "No version: 1 document with similar letters" in out
-    found = told("versions", matter / "matter", "a", "--gamma", "0.1")["versions"]
-    assert [(one["doc_id"], one["relation"] is None, one["is_letters_only"]) for one in found] == [
-        ("revised", False, False), ("shuffled", True, True),
-    ]  # fmt: skip
-
-
-def test_a_text_with_like_letters_is_never_in_force(matter: Path, tmp_path: Path) -> None:
-    records = [{"id": "a", "text": TEXT}, {"id": "shuffled", "text": SHUFFLED}]
-    place = tmp_path / "dated"
-    run("add", place, write_jsonl(tmp_path / "r.jsonl", records), "--quiet")
-    run("tag", place, "date=2024-01-01", "a", "--quiet")
-    run("tag", place, "date=2024-06-01", "shuffled", "--quiet")
-    found = told("versions", place, "a", "--gamma", "0.1", "--at", "2024-12-31")
-    assert [one["doc_id"] for one in found["in_force"]] == ["a"]
-
-
 def test_groups_and_conflicts(matter: Path, tmp_path: Path) -> None:
     assert BADGE in run("groups", matter / "matter", "--gamma", "0.1", "--out", tmp_path / "g.parquet").out
     members = {one["doc_id"]: one["is_letters_only"] for one in pq.read_table(tmp_path / "g.parquet").to_pylist()}

@@ -21,7 +21,6 @@ from commands import quick_python
 from functional.conftest import CHOSEN, listing, results, run_here, write_jsonl
 from nearkin.errors import OutputError
 from nearkin.runs import files
-from nearkin.runs.directory import RESUME_HINT
 from nearkin.runs.progress import Silent
 from nearkin.workflows.dedup.files import Delivery
 
@@ -58,23 +57,6 @@ def test_more_runs_than_open_files():
     assert result.manifest["plan"]["bands"] > 120
     found = set(zip(result.pairs["id_a"].to_pylist(), result.pairs["id_b"].to_pylist(), strict=True))
     assert set(planted) <= found
-
-
-def test_no_resume_is_offered_where_nothing_is_kept(tmp_path):
-    """A run without a directory removes its work; one with a directory keeps it, and says so."""
-
-    class Interrupting(Silent):
-        def start(self, stage, total, unit):
-            if stage == "verify":
-                raise KeyboardInterrupt
-
-    texts = [" ".join(f"w{at}" for at in range(row, row + 40)) for row in range(60)]
-    notes = []
-    for out in (None, tmp_path / "out"):
-        with pytest.raises(KeyboardInterrupt) as caught:
-            package.dedup(texts, out=out, progress=Interrupting())
-        notes.append(getattr(caught.value, "__notes__", []))
-    assert notes == [[], [RESUME_HINT]]
 
 
 # -- a full disk ------------------------------------------------------------------------------------------------------
@@ -169,13 +151,6 @@ def test_a_document_of_60_mb(tmp_path):
     assert 0.99999 < near["containment_b_in_a"] < 1
     lengths = pq.read_table(tmp_path / "out/documents.parquet")["n_characters"].to_pylist()
     assert lengths == [len(record["text"]) for record in records]
-
-
-def test_one_word_repeated(tmp_path):
-    texts = ["same " * 1_000_000, "same " * 999_999, "ab" * 2_000_000, " " * 3_000_000]
-    result = package.dedup(texts)
-    assert result.documents["n_shingles"].to_pylist() == [1, 1, 1, 0]
-    assert result.documents["reason"].to_pylist() == ["unique", "near-duplicate", "too short", "empty"]
 
 
 def test_a_document_that_may_not_fit_is_named():

@@ -95,10 +95,3 @@ def test_all_conflicts_are_written_unless_a_maximum_is_given(tmp_path: Path) -> 
     for arguments, n_listed in ([], 1_000), (["--limit", "1001"], 1_001):
         said = json.loads(nearkin_here("conflicts", place, labels, "--json", *arguments).out)
         assert (said["n_found"], len(said["conflicts"])) == (n - 1, n_listed)
-
-
-def test_refused(matter: Path, tmp_path: Path) -> None:
-    place = matter / "matter"
-    assert nearkin_here("info", place, "--out", tmp_path / "i.csv").code == 2
-    assert nearkin_here("check", place, "-", "--jsonl", "--out", tmp_path / "c.csv").code == 2
-    assert nearkin_here("waves", place, "--out", tmp_path / "w.txt").code == 2

@@ -46,8 +46,3 @@ def test_other_digits_and_underscores_are_refused(arguments: list[str], value: s
 @pytest.mark.parametrize("value", ["0.5", ".5", "5e-1", "+0.5", "1"])
 def test_numbers_are_taken_as_before(value: str) -> None:
     assert nearkin_here("similar", "matter", "lease", "--threshold", value).code == 0
-
-
-def test_the_refusal_says_how_to_write_a_number() -> None:
-    said = " ".join(nearkin_here("list", "matter", "--limit", "1_0").err.split())
-    assert said.endswith("Error: Invalid value for '--limit': '1_0' must be written with the digits 0 to 9, without _.")

@@ -8,7 +8,6 @@ import io
 import json
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +23,6 @@ from nearkin.stages.documents.load_files.writing import LoadFileWriter
 from nearkin.stages.documents.source import Source
 from nearkin.stages.documents.streams import ByteStream
 
-MARKS = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le"}
 CHARACTERS = "abcÄé-_.,;\"'0 =+þ\n"
 CONTROLS = st.lists(st.text(st.sampled_from(CHARACTERS), min_size=1, max_size=9), min_size=1, max_size=5)
 DAT = Dialect(encoding="cp1252")
@@ -218,59 +216,6 @@ def test_load_files_of_several_dialects_and_keys_get_an_overlay_each(tmp_path: P
     assert [one["n_documents"] for one in json.loads(again.out)["overlays"]] == [3, 1, 1, 1]
 
 
-def test_overlays_of_an_earlier_call_do_not_stay_beside_fewer_new_ones(tmp_path: Path) -> None:
-    matter, out, text = tmp_path / "matter", tmp_path / "g.dat", TEXTS["A-001"]
-    with Collection.open(matter, create=True) as collection:
-        collection.add([("e", text)])
-    load = load_file(tmp_path, "one.dat", "BEGDOC", DAT, {"A-1": text})
-    nearkin_here("add", str(matter), str(load)).assert_done()
-    command = "groups", str(matter), "--overlay", "plain", "--out", str(out), "-q"
-    nearkin_here(*command).assert_done()
-    assert overlaid(tmp_path / "g-2.dat")[2] == ["e"]
-    (tmp_path / "g-3.dat").write_bytes(written(DAT, [["BEGDOC", "TEXTPATH"], ["A-1", "one.txt"]]))  # somebody else's
-    (tmp_path / "g-4.csv").write_bytes(b"not an overlay")
-    out.unlink()
-    with Collection.open(matter) as collection:
-        collection.remove(["e"])
-    refused = nearkin_here(*command)
-    assert refused.code != 0
-    assert "g-2.dat already exists" in " ".join(refused.err.split())
-    assert not out.exists()
-    nearkin_here(*command, "--overwrite").assert_done()
-    assert overlaid(out)[2] == ["A-1"]
-    assert sorted(path.name for path in tmp_path.glob("g*")) == ["g-3.dat", "g-4.csv", "g.dat"]
-
-
-def test_a_table_over_an_overlay_leaves_none_of_its_further_files(tmp_path: Path) -> None:
-    matter, out = tmp_path / "matter", tmp_path / "g.csv"
-    with Collection.open(matter, create=True) as collection:
-        collection.add([("e", TEXTS["A-001"])])
-    load = load_file(tmp_path, "one.csv", "BEGDOC", CSV, {"A-1": TEXTS["A-001"]})
-    nearkin_here("add", str(matter), str(load)).assert_done()
-    command = "groups", str(matter), "--out", str(out), "-q", "--overwrite"
-    nearkin_here(*command, "--overlay", "plain").assert_done()
-    assert overlaid(tmp_path / "g-2.csv")[2] == ["e"]
-    nearkin_here(*command).assert_done()
-    assert [path.name for path in tmp_path.glob("g*")] == ["g.csv"]
-    (tmp_path / "g-2.csv").write_bytes(
-        written(CSV, [["DOCID", *VENDORS["plain"].fields], ["e", *("" for _ in VENDORS["plain"].fields)]])
-    )
-    nearkin_here(*command).assert_done()  # what it replaces is a table: the other file is somebody else's
-    assert (tmp_path / "g-2.csv").exists()
-
-
-def test_ids_that_are_no_control_numbers_are_not_keyed_on_them(tmp_path: Path) -> None:
-    load = tmp_path / "load.dat"
-    load.write_bytes(
-        written(DAT, [["BEGDOC", "NAME", "EXTRACTEDTEXT"], ["A-1", "one", "It was"], ["A-2", "two", "It is"]])
-    )
-    nearkin_here("add", str(tmp_path / "matter"), str(load), "--id", "NAME").assert_done()
-    told = nearkin_here("groups", str(tmp_path / "matter"), "--overlay", "plain", "--out", str(tmp_path / "g.dat"))
-    said = f"2 rows, for documents without a control number, such as those of {load}; key DOCID"
-    assert said in " ".join(told.err.split())
-    assert (overlaid(tmp_path / "g.dat")[0], overlaid(tmp_path / "g.dat")[2]) == ("DOCID", ["one", "two"])
-
-
 def test_an_overlay_in_another_format_than_the_load_file_has_its_key(tmp_path: Path) -> None:
     matter, text = tmp_path / "matter", TEXTS["A-001"]
     load = load_file(tmp_path, "one.csv", "BEGDOC", CSV, {"A-1": text, "A-2": f"{text} Signed."})
@@ -309,25 +254,6 @@ def test_overlays_need_the_load_files_that_documents_came_from(tmp_path: Path) -
     assert "Warning: plain.csv is missing. If it was a load file, " in told
 
 
-def test_a_csv_with_families_was_a_load_file(tmp_path: Path) -> None:
-    records = [["BEGDOC", "EXTRACTEDTEXT", "PARENTDOCID"], ["A-1", "It was", ""], ["A-2", "It is", "A-1"]]
-    (tmp_path / "load.csv").write_bytes(written(CSV, records))
-    nearkin_here("add", tmp_path / "matter", tmp_path / "load.csv").assert_done()
-    (tmp_path / "load.csv").unlink()
-    told = nearkin_here("groups", tmp_path / "matter", "--overlay", "plain", "--out", tmp_path / "g.csv")
-    assert told.code != 0
-    assert "load.csv is missing. The overlay needs its control numbers" in " ".join(told.err.split())
-
-
-def test_documents_of_other_files_get_a_csv(tmp_path: Path) -> None:
-    (tmp_path / "in.jsonl").write_text('{"id": "=1", "text": "It was"}\n{"id": "b", "text": "it  was"}\n')
-    nearkin_here("dedup", str(tmp_path / "in.jsonl"), "--out", str(tmp_path / "out"), "--overlay", "plain")
-    assert (tmp_path / "out" / "overlay.csv").read_bytes().decode().split("\r\n")[1:3] == [
-        "'=1,b,No,1,jaccard words:5,exact copy",
-        "b,b,Yes,1,jaccard words:5,unique",
-    ]
-
-
 def test_records_and_documents_of_a_folder_get_an_overlay_each(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     load = production(tmp_path / "in", "utf-8")
@@ -356,39 +282,6 @@ def test_wrong_uses_are_refused(tmp_path: Path) -> None:
     assert "nearkin groups" in told.err
 
 
-def test_pairs_leave_passages_out(tmp_path: Path) -> None:
-    footer = "this message is confidential and meant for its addressee alone so delete it if it came to you by mistake"
-    for side, word in (("left", "harbour"), ("right", "mountain")):
-        rows = [{"id": f"{side}{i}", "text": f"{word} {word}{i} {word}s {word}. {footer} {i}"} for i in range(3)]
-        (tmp_path / f"{side}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "ignore.txt").write_text(f"{footer.upper()}\n")
-    sides = ("--left", str(tmp_path / "left.jsonl"), "--right", str(tmp_path / "right.jsonl"), "--no-report")
-    found = []
-    for number, more in enumerate(((), ("--ignore", str(tmp_path / "ignore.txt"), "--ignore-numbers"))):
-        out = tmp_path / f"out{number}"
-        choice = ("--min-terms", "1", "--min-occurrences", "1", "--threshold", "0.1", "--out", str(out))
-        assert nearkin_here("pairs", *sides, *choice, *more).code == 0
-        found.append(len((out / "pairs.tsv").read_text().splitlines()) - 1)
-        manifest = json.loads((out / "manifest.json").read_text())
-        assert ("ignored" in manifest["parameters"]) == bool(more)
-    assert found[0] == 9
-    assert found[1] == 0
-    told = nearkin_here("audit", str(tmp_path / "out1"))
-    assert told.code == 0, told.err
-
-
-def test_an_id_that_is_no_control_number_is_refused_before_anything_is_read(tmp_path: Path) -> None:
-    load = tmp_path / "load.csv"
-    load.write_text("Control Number,CUSTODIAN,EXTRACTEDTEXT,PARENTDOCID\nA-1,Ada,It was,\nA-2,Ada,It is,\n")
-    asked = (str(load), "--out", str(tmp_path / "out"), "--overlay", "plain")
-    for command in ("dedup", "families"):
-        told = nearkin_here(command, *asked, "--id", "CUSTODIAN")
-        assert told.code == 3
-        assert "which is the column 'Control Number'; --id names 'CUSTODIAN'" in " ".join(told.err.split())
-        assert not (tmp_path / "out").exists()
-    assert nearkin_here("dedup", *asked, "--id", "Control Number", "-q").code == 0
-
-
 def test_a_run_that_is_grouped_again_writes_its_overlays_again(tmp_path: Path) -> None:
     load = production(tmp_path, "cp1252")
     (tmp_path / "b.txt").write_text(TEXTS["A-001"])
@@ -408,16 +301,3 @@ def test_a_run_that_is_grouped_again_writes_its_overlays_again(tmp_path: Path) -
     told = nearkin_here(*asked, "--out", again)
     assert told.code == 3
     assert "load.dat" in told.err
-
-
-def test_a_report_names_the_line_of_each_record_of_a_family(tmp_path: Path) -> None:
-    words = "The tenant pays the rent on the first day of each month to the owner of the house in the old town"
-    rows = ["BEGDOC,EXTRACTEDTEXT,PARENTDOCID", f"A-1,{words},", f"A-2,{words},A-1", f"A-3,{words} today,A-1"]
-    (tmp_path / "load.csv").write_text("\n".join([*rows, ""]))
-    ended = nearkin_here("dedup", str(tmp_path / "load.csv"), "--out", str(tmp_path / "out"), "--format", "load-file")
-    assert ended.code == 0, ended.err
-    parents = pq.read_table(tmp_path / "out/documents.parquet")["parent"].to_pylist()
-    assert parents == [None, "A-1", "A-1"]
-    page = (tmp_path / "out/report.html").read_text("utf-8")
-    for line in (2, 3, 4):
-        assert f"load.csv:{line}<" in page

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 
 import pytest
@@ -60,27 +59,3 @@ def test_an_overlay_of_a_collection_says_of_them_what_one_of_a_run_says(load: Pa
     told = {one.lower() for row in of_collection.values() for one in row}
     assert told & {"empty", "numbers only", "ignored only"} == expected
     assert not list(Path().glob("g-*"))
-
-
-def test_a_document_without_a_text_is_in_the_group_of_a_decision(load: Path) -> None:
-    nearkin_here("add", "matter", load, "-q", "--max-unreadable", "0.5").assert_done()
-    nearkin_here("decide", "matter", "--same-group", "A-1", "A-5").assert_done()
-    nearkin_here("groups", "matter", "--overlay", "relativity", "--out", "g.csv", "-q").assert_done()
-    found = rows(Path("g.csv"))
-    assert (found["A-5"], found["A-3"]) == (["A-1", "No", "0"], ["Empty", "No", "0"])
-
-
-def test_groups_named_after_a_document_of_no_load_file_are_named(load: Path) -> None:
-    text = TEXTS["A-1"]
-    Path("copy.txt").write_text(f"{text} It is longer.")
-    said = (
-        "load.csv: 1 document is in group copy.txt. This principal has no control number, so the tool cannot show it."
-    )
-    lax = "--max-unreadable", "0.5"
-    done = nearkin_here("dedup", load, "copy.txt", "--out", "run", "--overlay", "plain", "--no-report", *lax)
-    assert said in " ".join(done.err.split())
-    nearkin_here("add", "matter", load, "copy.txt", "-q", *lax).assert_done()
-    nearkin_here("groups", "matter", "--make-principal", "copy.txt", "-q").assert_done()
-    done = nearkin_here("groups", "matter", "--overlay", "plain", "--out", "g.csv", "--json")
-    warnings = [one.get("warning") for one in json.loads(done.out)["overlays"]]
-    assert (said in warnings[0], warnings[1]) == (True, None)

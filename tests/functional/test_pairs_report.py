@@ -51,14 +51,6 @@ def test_a_run_that_is_repeated_gives_the_same_page(corpus: TranslatedCorpus, tm
     assert without_times(pages[0]) == without_times(pages[1])
 
 
-@pytest.mark.parametrize("method", ["signatures", "window"])
-def test_the_other_ways_are_told(method: str, corpus: TranslatedCorpus, tmp_path: Path) -> None:
-    html = page(tmp_path / "out", *given(corpus), "--method", method)
-    assert "Chosen: signatures of" in html
-    assert "every pair of vectors, by an inverted index" in html
-    assert "The plan is based on a sample of 80 left documents" in html
-
-
 def test_one_language_hostile_ids_and_bad_documents(tmp_path: Path) -> None:
     evil = "<img src=x onerror=alert(1)>\u202e"
     pq.write_table(pa.table({"id": [evil, "b", None], "text": [WORDS, "a few", WORDS]}), tmp_path / "left.parquet")
@@ -70,9 +62,3 @@ def test_one_language_hostile_ids_and_bad_documents(tmp_path: Path) -> None:
     assert "about documents on the right" in html
     assert "not compared" in html
     assert "<bdi>harbour</bdi>" in html
-
-
-def test_no_pairs(corpus: TranslatedCorpus, tmp_path: Path) -> None:
-    html = page(tmp_path / "out", *given(corpus), "--threshold", "1")
-    assert "No pairs among 80 × 80 documents have a cosine of at least 1.00" in html
-    assert "No pair reached the threshold." in html

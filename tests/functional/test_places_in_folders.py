@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -11,7 +10,6 @@ import pytest
 from functional.conftest import FAST, nearkin_here
 from nearkin.workflows.auditing.audit import audit
 from nearkin.workflows.auditing.audited import AuditOptions
-from nearkin.workflows.reading.places import distinct_places
 
 OTHER = "something else about a lease of a house in the old town by the river and the sea"
 FILES = {"f1/a.txt": FAST, "f1/b.txt": OTHER, "f2/a.txt": FAST.upper(), "f2/c.txt": f"{FAST} again"}
@@ -65,35 +63,3 @@ def test_a_name_is_never_the_path_of_another_file(is_absolute: bool, tmp_path: P
     for place, n in zip(documents["source"].to_pylist(), documents["n_characters"].to_pylist()):
         texts = [path.read_text() for path in (Path(place), Path("f1", place), Path("f2", place)) if path.is_file()]
         assert len(texts[0]) == n, place
-
-
-def test_files_of_both_sets_are_told_apart():
-    """With a document in the other set that repeats an id within it: an audit knows it by its place."""
-    Path("f3/f1").mkdir(parents=True)
-    for name, text in {"a.txt": f"{FAST} again", "c.txt": "", "f1/a.txt": FAST.lower()}.items():
-        Path("f3", name).write_text(text)
-    ran("dedup", "f3", "--against", "f1", "--against", "f2", "--out", "out", "--threshold", "0.5")
-    assert pq.read_table("out/documents.parquet")["source"].to_pylist() == ["f3/a.txt", "f3/c.txt", "f3/f1/a.txt"]
-    assert pq.read_table("out/against.parquet")["source"].to_pylist() == ["f1/a.txt", "b.txt", "f2/a.txt", "f2/c.txt"]
-    page = Path("out/report.html").read_text()
-    for side, place in (("A, of the input", "f3/a.txt"), ("B, of the other set", "f1/a.txt")):
-        assert f"<dt>{side}</dt><dd>" in page
-        assert place in page.partition(f"<dt>{side}</dt>")[2].partition("</dd>")[0]
-    assert ",f3/c.txt,1" in Path("out/exceptions.csv").read_text()
-    audited = audit("out", AuditOptions(sample=10, threads=1))
-    assert audited.estimate.n_true > 0
-    assert audited.estimate.n_missed == 0
-    assert [one["path"] for one in json.loads(Path("out/manifest.json").read_text())["inputs"]] == [
-        "f3/a.txt", "f3/c.txt", "f3/f1/a.txt"
-    ]  # fmt: skip
-
-
-def test_signatures_tell_the_files_apart():
-    ran("sign", "f1", "f2", "--out", "signed.parquet")
-    assert pq.read_table("signed.parquet")["source"].to_pylist() == SOURCES
-
-
-def test_a_path_can_be_the_name_of_another_file():
-    names = ["a.txt", "a.txt", "x/a.txt"]
-    assert distinct_places(names, ["x/a.txt", "y/a.txt", "z/x/a.txt"]) == ["x/a.txt", "y/a.txt", "z/x/a.txt"]
-    assert distinct_places(["same", "same"], ["same", "same"]) == ["same", "same"]

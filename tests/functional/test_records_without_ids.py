@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from contextlib import suppress
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import Ended, nearkin_here
@@ -65,23 +62,6 @@ def test_tables_of_standard_input_need_ids(tmp_path: Path, data: bytes, columns:
     assert f"Its columns are: {columns}." in ended.err
 
 
-@pytest.mark.parametrize("named", [[], ["--text", "body"]])
-def test_records_of_a_named_pipe_need_ids(tmp_path: Path, named: list[str]) -> None:
-    pipe, place = tmp_path / "Pipe", tmp_path / "trap"
-    os.mkfifo(pipe)
-    # a reader that refuses the columns opens no pipe, so the writer must not wait for one
-    writer = threading.Thread(target=lambda: write(pipe, lines(MONDAY)), daemon=True)
-    writer.start()
-    ended = add(place, pipe, "--format", "jsonl", *named)
-    assert ended.code == 3
-    assert f"The pipe {pipe} has records without ids." in ended.err
-    assert bool(named) != ("Its columns are: ticket_no, body." in ended.err)
-    if writer.is_alive():
-        os.close(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK))
-    writer.join(9)
-    assert nearkin_here("list", place).out in ("", "0 documents\n")
-
-
 def test_records_of_standard_input_need_ids_in_a_run_too(tmp_path: Path) -> None:
     place, run, stdin = tmp_path / "trap", tmp_path / "run", lines(MONDAY, TUESDAY)
     for named, code in (("--text=body", 3), ("--id=ticket_no", 0)):
@@ -91,43 +71,6 @@ def test_records_of_standard_input_need_ids_in_a_run_too(tmp_path: Path) -> None
         assert ended.code == code
         assert (f"{run} has records without ids, which it read from standard input. They" in ended.err) == bool(code)
         assert place.exists() != bool(code)
-
-
-def test_lines_of_standard_input_have_no_ids_and_no_columns(tmp_path: Path) -> None:
-    ended = add(tmp_path / "trap", "-", "--format", "text-lines", stdin=b"The printer does not print.\n")
-    assert ended.code == 3
-    assert "Standard input has lines without ids." in ended.err
-    assert "Put an id and a tab before each text and use --format lines, or write the lines to a file" in ended.err
-    assert "--id" not in ended.err
-    assert not (tmp_path / "trap").exists()
-    (tmp_path / "lines.txt").write_bytes(b"The printer does not print.\n")
-    assert add(tmp_path / "trap", tmp_path / "lines.txt", "--format", "text-lines").code == 0
-
-
-@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
-def test_a_name_of_an_open_file_is_no_lasting_one(tmp_path: Path, suffix: str) -> None:
-    place, path = tmp_path / "trap", tmp_path / f"tickets.{suffix}"
-    if suffix == "parquet":
-        pq.write_table(pa.Table.from_pylist([MONDAY]), path)
-    else:
-        path.write_bytes(lines(MONDAY))
-    with path.open("rb") as file:
-        link = tmp_path / "link"
-        link.symlink_to(f"/dev/fd/{file.fileno()}")
-        for name in (link.readlink(), f"/proc/self/fd/{file.fileno()}", link):
-            ended = add(place, name, "--format", suffix)
-            assert ended.code == 3
-            assert f"{name} has records without ids. They would be named {name}:1, {name}:2, … in" in ended.err
-            assert "Its columns are: ticket_no, body." in ended.err
-        for kind in ("file", "document") if suffix == "jsonl" else ():
-            ended = add(place, link, "--format", kind)
-            assert (ended.code, f"{link} is not the name of a file: its documents would" in ended.err) == (3, True)
-        os.mkfifo(pipe := tmp_path / f"pipe-{suffix}")
-        ended = add(place, pipe, "--format", "file")
-        assert (ended.code, f"{pipe} is a pipe: its documents would" in ended.err) == (3, True)
-        ended = nearkin_here("check", place, link, "--store")
-        assert (ended.code, f"{link} has another text in each run. It requires --id" in ended.err) == (2, True)
-    assert not place.exists()
 
 
 def test_a_line_of_standard_input_without_an_id_is_not_stored(tmp_path: Path) -> None:
@@ -152,37 +95,6 @@ def test_a_record_of_standard_input_whose_id_is_missing_is_not_stored(tmp_path: 
     path = tmp_path / "tickets.jsonl"
     path.write_bytes(records)
     assert counts(add(place, path, "--id", "ticket_no", "--json"))["n_new"] == 2
-
-
-def test_a_document_that_is_named_after_its_line_and_changes_is_named(tmp_path: Path) -> None:
-    place, path = tmp_path / "tickets", tmp_path / "tickets.jsonl"
-    path.write_bytes(lines(MONDAY))
-    assert "named after" not in add(place, path).out
-    path.write_bytes(lines(TUESDAY, MONDAY))
-    said = " ".join(add(place, path, "--dry-run").out.split())
-    assert f"1 changed document is named after its line: {path}:1. If lines moved" in said
-    path.write_bytes(lines(MONDAY, TUESDAY))
-    ended = add(place, path, "--json")
-    assert json.loads(ended.out)["n_changed_places"] == 0  # the same again, and a new one
-    path.write_bytes(lines(TUESDAY, {**MONDAY, "body": "Nothing prints."}))
-    told = json.loads(add(place, path, "--json").out)
-    assert (told["n_changed_places"], told["first_changed_places"]) == (2, [f"{path}:1", f"{path}:2"])
-
-
-def test_changed_documents_with_ids_and_files_are_not_named_after_their_line(tmp_path: Path) -> None:
-    place, path, text = tmp_path / "tickets", tmp_path / "tickets.jsonl", tmp_path / "a.txt"
-    for record in (MONDAY, {**MONDAY, "body": "Nothing prints."}):
-        path.write_bytes(lines(record))
-        text.write_text(record["body"])
-        told = json.loads(add(place, path, text, "--id", "ticket_no", "--json").out)
-    assert (told["n_new_versions"], told["n_changed_places"]) == (2, 0)
-
-
-def test_a_text_of_standard_input_that_replaces_another_is_named(tmp_path: Path) -> None:
-    place = tmp_path / "notes"
-    assert "replaced" not in add(place, "-", stdin=b"The printer does not print.").out
-    said = " ".join(add(place, "-", stdin=b"The door cannot be locked.").out.split())
-    assert "If this text is another document, it has replaced the earlier one" in said
 
 
 def test_documents_without_ids_replace_none_of_their_wave(tmp_path: Path) -> None:

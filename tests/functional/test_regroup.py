@@ -88,27 +88,6 @@ def test_containment(short, tmp_path):
     assert_same_groups(tables(out), tables(tmp_path / "fresh"))
 
 
-def test_what_was_cut_can_be_cut_again(low, tmp_path):
-    once, direct = regroup(low, threshold=0.8, out=tmp_path / "once", report=False)
-    middle, _ = regroup(low, threshold=0.6, out=tmp_path / "middle", report=False)
-    twice, again = regroup(middle, threshold=0.8, out=tmp_path / "twice", report=False)
-    assert results(twice) == results(once)
-    assert (again.found_at_threshold, again.estimated_recall) == (0.5, direct.estimated_recall)
-    said = " ".join(nearkin_here("regroup", middle, "--threshold", "0.9", "--no-report").out.split())
-    assert f"than in {middle} (threshold 0.60)" in said
-    assert "The search was made for 0.50, where it finds" in said
-
-
-def test_integer_ids_and_problems_stay_what_they_are(tmp_path):
-    lines = [json.dumps({"id": i, "text": f"one two three four five six seven {i // 2}"}) for i in range(6)]
-    (tmp_path / "in.jsonl").write_text("\n".join([*lines[:3], '{"id": 77, "text": null}', *lines[3:]]))
-    run_here([str(tmp_path / "in.jsonl")], tmp_path / "run", threshold=0.5)
-    out, manifest = regroup(tmp_path / "run", threshold=0.9, out=tmp_path / "cut", report=False)
-    assert tables(out)["documents"]["id"].type == pa.int64()
-    assert manifest.count("unreadable") == 1
-    assert pq.read_table(out / "problems.parquet") == pq.read_table(tmp_path / "run/problems.parquet")
-
-
 def test_the_command(low, tmp_path):
     run = tmp_path / "run"
     shutil.copytree(low, run)

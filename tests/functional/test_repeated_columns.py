@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import nearkin
 from functional.conftest import nearkin_here
-from nearkin.errors import SourceError
 
 HEADERS = {
     "text": (["id", "text", "text"], ()),
@@ -67,34 +64,3 @@ def test_standard_input_is_refused_too(tmp_path, suffix):
 def test_an_unused_name_may_repeat(tmp_path, suffix):
     path = written(tmp_path, suffix, ["id", "text", "note", "note"])
     assert nearkin_here("dedup", path, "--out", tmp_path / "out", "-q").code == 0
-
-
-@pytest.mark.parametrize("names", [["DOCID", "TEXT", "TEXT"], ["DOCID", "DOCID", "TEXT"],
-                                   ["DOCID", "PARENTID", "PARENTID", "TEXT"]])  # fmt: skip
-def test_load_files(tmp_path, names):
-    path = tmp_path / "in.dat"
-    path.write_text("".join("\x14".join(f"þ{one}þ" for one in row) + "\n" for row in [names, *values(names)]))
-    ended = nearkin_here("dedup", path, "--out", tmp_path / "out", "-q")
-    assert ended.code == 3
-    assert "2 columns have the name '" in " ".join(ended.err.split())
-
-
-@pytest.mark.filterwarnings("ignore:DataFrame columns are not unique")
-def test_data_frames():
-    frame = pd.DataFrame(values(["id", "text", "text"]), columns=["id", "text", "text"])
-    for given in ({}, {"text": "text"}):
-        with pytest.raises(SourceError, match=r"the table: 2 columns have the name 'text' \(text\); it must be unique"):
-            nearkin.dedup(frame, **given)
-    with pytest.raises(SourceError, match=r"2 columns have the name 'id' \(id\)"):
-        nearkin.dedup(frame.set_axis(["id", "id", "text"], axis=1))
-    ranked = pd.DataFrame([["a", WORDS[0], 1, 2]], columns=["id", "text", "rank", "rank"])
-    with pytest.raises(SourceError, match=r"2 columns have the name 'rank' \(keep\)"):
-        nearkin.dedup(ranked, keep="max:rank")
-    assert nearkin.dedup(ranked).documents["id"].to_pylist() == ["a"]
-
-
-@pytest.mark.parametrize("given", [("--text", "a", "--text=b"), ("--id", "a", "--id", "b")], ids=" ".join)
-def test_two_columns_for_one_option_are_refused(tmp_path, given):
-    ended = nearkin_here("dedup", tmp_path, *given, "--out", tmp_path / "out")
-    said = f"{given[0]} names one column, and was given 2 times. Join several columns into one first."
-    assert (ended.code, said in ended.err) == (2, True)

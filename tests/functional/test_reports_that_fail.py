@@ -55,26 +55,3 @@ def test_limits_of_the_system(error: Exception, said: str, small, tmp_path, monk
     again = nearkin_here("regroup", out, "--threshold", "0.8", "-q")
     assert (again.code, again.err) == (0, "")
     assert (out / "threshold-0.8/report.html").read_text().rstrip().endswith("</html>")
-
-
-def test_every_command_that_writes_a_page(small, tmp_path, monkeypatch):
-    failing(monkeypatch, MemoryError())
-    other = tmp_path / "other.jsonl"
-    other.write_bytes(small.read_bytes())
-    for arguments in (
-        ["dedup", small],
-        ["pairs", "--left", small, "--right", other],
-        ["lab", "minhash", small, "--documents", "20"],
-    ):
-        out = tmp_path / arguments[0]
-        ended = nearkin_here(*arguments, "--out", out, "--json")
-        assert ended.code == 0, ended.err
-        problem = json.loads(ended.out)["report_problem"]
-        assert "Not enough memory" in problem
-        assert ended.err == f"Warning: {problem}\n"
-        assert not (out / "report.html").exists()
-        assert (out / ("summary.json" if arguments[0] == "lab" else "manifest.json")).exists()
-    shown = nearkin_here("dedup", small, "--out", tmp_path / "shown")
-    assert shown.err.count("report.html is missing") == 1
-    assert "start with" in shown.out
-    assert "report.html" not in shown.out

@@ -53,17 +53,6 @@ def test_rows_in_a_pipe_that_are_added(tmp_path, text, options, said, n) -> None
     assert n_stored(tmp_path / "matter") == n
 
 
-def test_rows_in_a_pipe_of_the_system(tmp_path) -> None:
-    assert nearkin_here("add", tmp_path / "matter", "-", stdin=CSV.encode()).err.endswith(OF_CSV)
-
-
-@pytest.mark.parametrize("command", ["dedup", "sign", "index", "statistics"])
-def test_rows_in_a_pipe_of_other_commands(tmp_path, command) -> None:
-    out = {"dedup": ["--out", tmp_path / "run"], "sign": ["--out", tmp_path / "s.parquet"], "index": []}
-    asked = out.get(command, ["--out", tmp_path / "s.npz"])
-    assert OF_CSV in piped(CSV, command, "-", *asked).err
-
-
 @pytest.mark.parametrize("name", ["export", "export.txt"])
 def test_rows_in_a_file_whose_name_says_nothing(tmp_path, name) -> None:
     (tmp_path / "in").mkdir()
@@ -73,42 +62,3 @@ def test_rows_in_a_file_whose_name_says_nothing(tmp_path, name) -> None:
     assert nearkin_here("add", tmp_path / "matter", path).err.endswith(said)
     # the files of a folder are documents
     assert "Warning" not in nearkin_here("add", tmp_path / "matter", path.parent).err
-
-
-def test_commands_that_read_one_text(tmp_path) -> None:
-    place = tmp_path / "matter"
-    assert piped(CSV, "add", place, "-", "--format", "csv").code == 0
-    said = (
-        "Warning: Standard input looks like JSON Lines and was read as one text; for one document per line use --jsonl."
-    )
-    assert said in piped(JSON_LINES, "check", place, "-").err
-    assert "Warning" not in piped(JSON_LINES, "check", place, "-", "--jsonl").err
-    assert "Warning" not in piped("It was a dark night, and cold.\n", "check", place, "-").err
-    (tmp_path / "rows.csv").write_text(CSV)
-    said = f"Warning: {tmp_path / 'rows.csv'} looks like CSV and was read as one text.\n"
-    assert said in nearkin_here("similar", place, "--file", tmp_path / "rows.csv").err
-
-
-LONG = "It was a dark night and the rain fell on the boats. " * 3
-
-
-@pytest.mark.parametrize("form", ["csv", "tsv"])
-@pytest.mark.parametrize("first", ["1,It was a clear day.", f"T-1,{LONG}", "2026-01-31,It was a clear day."])
-def test_a_first_record_is_not_taken_for_a_header(tmp_path, form, first) -> None:
-    rows = f"{first}\n2,It was another day.\n".replace(",", "," if form == "csv" else "\t")
-    ended = piped(rows, "add", tmp_path / "matter", "-", "--format", form)
-    assert (ended.code, (tmp_path / "matter").exists()) == (3, False)
-    assert "Error: Standard input has no header: its first line" in ended.err
-    assert "FORMAT csv, HEADER" in ended.err
-    assert LONG not in ended.err
-    number, _, text = first.partition(",")
-    named = piped(rows, "add", tmp_path / "matter", "-", "--format", form, "--text", text, "--id", number)
-    assert (named.code, n_stored(tmp_path / "matter")) == (0, 1)
-
-
-@pytest.mark.parametrize("header", ["1,text", "number,wording", "#,wording", ",wording", "id,2024,2025 words"])
-def test_an_odd_header_is_one(tmp_path, header) -> None:
-    rows = f"{header}\n" + "7,It was a clear day.\n,".replace(",", "," * header.count(","))
-    (tmp_path / "rows.csv").write_text(rows)
-    ended = nearkin_here("add", tmp_path / "matter", tmp_path / "rows.csv")
-    assert ended.code == 0, ended.err

@@ -13,7 +13,6 @@ import pytest
 from functional.conftest import FAST, nearkin_here, run_here, write_jsonl
 from functional.test_same_bytes import as_csv, as_gzip, as_lines, as_parquet, as_zstd
 from nearkin.workflows.dedup.files import Delivery
-from oracles.brute_force import Collection
 
 KEEPING = Delivery(report=False, kept=True)
 CERTAIN = 0.999_999_999
@@ -81,20 +80,6 @@ def test_files_of_several_formats_at_once(records, tmp_path):
         assert pq.read_table(tmp_path / "out" / name) == pq.read_table(tmp_path / "one" / name)
 
 
-def test_a_file_named_twice_is_read_once(tmp_path):
-    path = write_jsonl(tmp_path / "in.jsonl", [{"id": 1, "text": FAST}])
-    (tmp_path / "link.jsonl").symlink_to(path)
-    counts = run_here([str(path), str(tmp_path / "*.jsonl"), str(tmp_path / "link.jsonl")], tmp_path / "out")["counts"]
-    assert counts["documents"] == 1
-
-
-def test_ids_of_one_file_are_integers_of_another_strings(tmp_path):
-    write_jsonl(tmp_path / "a.jsonl", [{"id": 1, "text": FAST}, {"id": 2, "text": "else"}])
-    write_jsonl(tmp_path / "b.jsonl", [{"id": "x", "text": FAST + " again"}])
-    run_here([str(tmp_path / "*.jsonl")], tmp_path / "out", threshold=0.5)
-    assert [(row["id"], row["group"]) for row in documents(tmp_path / "out")] == [("1", "x"), ("2", "2"), ("x", "x")]
-
-
 # -- against another collection --------------------------------------------------------------------------------------
 
 
@@ -146,32 +131,6 @@ def test_a_run_in_place_of_another_leaves_none_of_its_files(tmp_path):
 
 
 # -- large groups ----------------------------------------------------------------------------------------------------
-
-
-def chain(n: int) -> list[tuple[str, str]]:
-    """Each text is near the next one, and nothing like one far away."""
-    return [(f"d{i:03d}", " ".join(f"w{j}" for j in range(i, i + 12))) for i in range(n)]
-
-
-@pytest.mark.parametrize(("group", "n"), [("component", 40), ("component", 130), ("principal", 130)])
-def test_groups_larger_than_are_looked_at_in_full(tmp_path, group, n):
-    path = tmp_path / "in.tsv"
-    path.write_text("".join(f"{doc_id}\t{text}\n" for doc_id, text in chain(n)))
-    run_here([str(path)], tmp_path / "out", threshold=0.7, shingle="words:1", group=group, keep="first", recall=CERTAIN)
-    collection = Collection(chain(n), length=1)
-    truth = collection.judged(threshold=0.7, rule=group, keep="first")
-    rows = documents(tmp_path / "out")
-    assert [(row["group"], row["similarity_to_principal"]) for row in rows] == [
-        (verdict.group, verdict.similarity) for verdict in truth.documents
-    ]
-    for row in pq.read_table(tmp_path / "out/groups.parquet").to_pylist():
-        assert row["size"] == truth.groups[row["group"]].size
-        assert row["bridges_refused"] == truth.groups[row["group"]].bridges_refused
-        exact = truth.groups[row["group"]].lowest
-        assert row["lowest_similarity"] == exact if row["is_lowest_exact"] else row["lowest_similarity"] >= exact
-        assert row["is_lowest_exact"] or n > 100
-    if group == "component":
-        assert len(truth.groups) == 1
 
 
 def test_compressed_standard_input(tmp_path):

@@ -56,27 +56,6 @@ def test_words_are_found_and_marked(matter: str) -> None:
     assert "⟨U+001B⟩" in run("search", matter, "rent").out  # nothing in it steers the terminal
 
 
-def test_an_argument_with_blanks_is_a_phrase(matter: str) -> None:
-    assert found(matter, "first", "day") == ["other", "=1+1", "lease"] or len(found(matter, "first", "day")) == 3
-    assert sorted(found(matter, "first day")) == ["=1+1", "lease"]
-    assert sorted(found(matter, "first da*")) == ["=1+1", "lease"]
-    assert sorted(found(matter, 'rent "first day"')) == ["=1+1", "lease"]
-    assert sorted(found(matter, "ren*", "crown*")) == ["=1+1", "lease"]
-    assert found(matter, "rental") == []
-    assert run("search", matter, "rental").out.startswith("0 documents with rental; ")
-
-
-def test_what_cannot_be_searched(matter: str) -> None:
-    assert "not searched, because it has no letter or digit: &" in run("search", matter, "rent", "&").out
-    for wrong in (["&"], ["*"], ["re*nt"], ['"rent']):
-        ended = run("search", matter, *wrong)
-        assert (ended.code, ended.err.startswith("Error: WORDS must be ")) == (2, True), ended.err
-    assert """Got '"lone *"' instead.""" in run("search", matter, "lone *").err
-    assert run("search", matter).code == 2
-    assert run("search", matter, "rent", "--wave", "may").code == 3
-    assert run("search", f"{matter}-not", "rent").code == 7
-
-
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
 def test_all_results_are_written(matter: str, tmp_path: Path, suffix: str) -> None:
     out = tmp_path / f"found{suffix}"

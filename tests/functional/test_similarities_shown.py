@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
-import nearkin
 from functional.conftest import nearkin_here, write_jsonl
 from made_up_prose import Prose
-from nearkin.tabular.page import Histogram, shown_in_notebook
 
 prose = Prose(31)
 WORDS = prose.text(12_000).split()
@@ -58,37 +54,3 @@ def test_texts_that_differ_are_not_shown_as_equal(matter: Path, command: list[st
     assert set(SHARES.findall(ended.out)) == {"0.999"}
     assert not ONES.search(ended.out), ended.out
     assert "0.0000" not in ended.out  # nor is a distance shown as none
-
-
-def test_members_of_a_group_that_differ_are_not_shown_as_equal(matter: Path) -> None:
-    member = nearkin_here("groups", matter / "matter", "--direct").out.splitlines()[2].split()
-    assert member == ["1", "0.999", "0.0001", "a"]
-
-
-def test_compared_texts_have_the_same_decimals() -> None:
-    assert repr(nearkin.compare(TEXT, OTHER)).endswith("Jaccard 0.999, edit 0.999)")
-
-
-def test_json_has_all_digits(matter: Path) -> None:
-    (found,) = json.loads(nearkin_here("similar", matter / "matter", "a", "--json").out)["documents"]
-    assert found["edit_similarity"] > 0.9999
-    assert 0 < found["relative_distance"] < 0.001
-    assert len(repr(found["jaccard"])) > 8
-
-
-def test_the_page_of_a_comparison_says_the_same(matter: Path) -> None:
-    page = matter / "page.html"
-    assert nearkin_here("compare", matter / "matter", "a", "b", "--html", page).code == 0
-    text = page.read_text("utf-8")
-    assert set(SHARES.findall(text)) == {"0.999"}
-    assert "1.000" not in text
-
-
-def test_a_notebook_shows_the_same_numbers() -> None:
-    names = {"jaccard": 0.99999, "relative_distance": 0.00001, "elapsed_s": 0.00001234}
-    page = shown_in_notebook(
-        "1 pair", Histogram("seconds", {"window": 0.00001234}), pa.table({n: [v] for n, v in names.items()})
-    )
-    for number in ("<td>0.999</td>", "<td>0.0001</td>", "<td>1.234e-05</td>"):
-        assert number in page
-    assert page.count("1.234e-05") == 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -145,48 +144,3 @@ def test_the_engines_agree(tmp_path, files, keep):
     by_both_engines(tmp_path, files, options)
     group = pq.read_table(tmp_path / "local/documents.parquet")["group"].to_pylist()[0]
     assert group == {"first": "b", "max:created": "a", "min:created": "c"}[keep]
-
-
-RECORDS = [
-    {"id": "old", "text": FAST, "created": "2003-12-31T23:59:59"},
-    {"id": "new", "text": FAST, "created": "2004-02-03T10:00:00Z"},
-    {"id": "newer", "text": FAST, "created": "2004-02-03T09:30:00-01:00"},
-    {"id": "nobody knows", "text": FAST, "created": None},
-]
-
-
-@pytest.mark.parametrize(("keep", "expected"), [("max:created", "newer"), ("min:created", "old")])
-def test_dates_in_strings_choose(tmp_path, keep, expected):
-    path = write_jsonl(tmp_path / "in.jsonl", RECORDS)
-    ended = nearkin_here("dedup", path, "--out", tmp_path / "out", "--keep", keep, "--no-report")
-    assert ended.code == 0
-    rest = "of these, only documents that match no kept document with a date are kept"
-    assert f"created: no readable date in 1 of 4 documents; {rest}" in ended.err
-    assert pq.read_table(tmp_path / "out/documents.parquet")["group"].to_pylist() == [expected] * 4
-    for table in (RECORDS, pa.Table.from_pylist(RECORDS), pa.Table.from_pylist(RECORDS).to_pandas()):
-        documents = nearkin.dedup(table, keep=keep).documents
-        assert set(documents["group"].to_pylist()) == {expected}
-
-
-def test_a_mixture_is_explained(tmp_path):
-    path = tmp_path / "in.jsonl"
-    path.write_text(
-        "".join(
-            json.dumps({**record, "created": value}) + "\n"
-            for record, value in zip(RECORDS, [2004, "2004-02-03", 5, None])
-        )
-    )
-    ended = nearkin_here("dedup", path, "--out", tmp_path / "out", "--keep", "max:created", "-q")
-    assert ended.code == 3
-    assert "holds numbers (2004) and dates ('2004-02-03'), which cannot be compared" in ended.err
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(("keep", "kept"), [("longest", "with"), ("shortest", "without")])
-def test_ignored_passages_decide_between_copies_that_are_equal_without_them(tmp_path, keep, kept):
-    """As the help of --keep says: ignored passages break a tie."""
-    records = [{"id": "with", "text": f"Cookies improve this site.\n{FAST}"}, {"id": "without", "text": FAST}]
-    for name, ordered in (("a", records), ("b", records[::-1])):
-        write_jsonl(tmp_path / f"{name}.jsonl", ordered)
-        found = nearkin.dedup(tmp_path / f"{name}.jsonl", ignore=["Cookies improve this site."], keep=keep)
-        assert [one["id"] for one in found.documents.to_pylist() if one["keep"]] == [kept]

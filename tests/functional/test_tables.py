@@ -18,7 +18,6 @@ RECORDS = [
     {"id": 2, "text": "nothing like the others at all, this one", "stars": None},
     {"id": 9, "text": "", "stars": 2.0},
 ]
-KEPT = [1, 2]
 
 
 def same_as_from_records(result: DedupResult) -> None:
@@ -37,27 +36,6 @@ def test_arrow():
     assert result.documents["id"].type == pa.int64()
 
 
-def test_arrow_in_chunks_and_batches():
-    table = pa.Table.from_pylist(RECORDS)
-    chunked = pa.concat_tables([table.slice(0, 1), table.slice(1, 2), table.slice(3)])
-    same_as_from_records(nearkin.dedup(chunked))
-    batch = table.to_batches()[0]
-    result = nearkin.dedup(batch)
-    same_as_from_records(result)
-    assert result.kept.equals(batch.take(pa.array([1, 2])))
-
-
-@pytest.mark.parametrize(
-    "type_", [pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.dictionary(pa.int32(), pa.string())]
-)
-def test_every_kind_of_string(type_):
-    texts = [record["text"] for record in RECORDS]
-    is_view = pa.types.is_string_view(type_)
-    texts = pa.array(texts, type_) if is_view else pa.array(texts).cast(type_)
-    table = pa.table({"id": [record["id"] for record in RECORDS], "text": texts})
-    assert nearkin.dedup(table).kept["id"].to_pylist() == KEPT
-
-
 def test_pandas():
     frame = pd.DataFrame(RECORDS, index=[10, 20, 30, 40])
     before = frame.copy()
@@ -70,13 +48,6 @@ def test_pandas():
     assert result.to_pandas("groups")["group"].tolist() == [1]
 
 
-def test_pandas_without_ids_and_with_missing_texts():
-    frame = pd.DataFrame({"body": [FAST, None, FAST, float("nan")]}, index=list("wxyz"))
-    result = nearkin.dedup(frame, text="body")
-    assert result.documents["reason"].to_pylist() == ["unique", "unreadable", "exact copy", "unreadable"]
-    assert result.kept.index.tolist() == ["w"]
-
-
 def test_polars():
     frame = pl.DataFrame(RECORDS)
     result = nearkin.dedup(frame)
@@ -84,14 +55,6 @@ def test_polars():
     assert result.kept.equals(frame[1:3])
     assert isinstance(result.to_polars("groups"), pl.DataFrame)
     assert result.to_polars().to_dicts() == result.documents.to_pylist()
-
-
-def test_polars_against_polars():
-    frame = pl.DataFrame(RECORDS)
-    result = nearkin.dedup(frame[:1], against=frame[1:])
-    assert result.kept.is_empty()
-    assert result.documents["group"].to_pylist() == [1]
-    assert result.to_polars("against")["id"].to_list() == [1, 2, 9]
 
 
 @pytest.mark.parametrize(
@@ -120,12 +83,6 @@ def test_a_generator_is_taken_or_refused_at_once():
     assert len(result.kept) == 1
 
 
-def test_names_of_documents_without_ids():
-    result = nearkin.dedup([FAST, FAST + " again"])
-    assert result.documents["id"].to_pylist() == ["table:1", "table:2"]
-    assert result.documents["line"].to_pylist() == [1, 2]
-
-
 def test_columns_are_guessed_or_named():
     rows = {"url": ["u1", "u2"], "content": [FAST, FAST.upper()], "n": [1, 2]}
     assert len(nearkin.dedup(pa.table(rows)).kept) == 1
@@ -147,11 +104,6 @@ def test_columns_are_guessed_or_named():
 def test_nothing(nothing):
     result = nearkin.dedup(nothing)
     assert len(result.documents) == len(result.pairs) == len(result.groups) == len(result.kept) == 0
-
-
-def test_nothing_but_missing_texts():
-    with pytest.raises(SourceError, match="All 2 documents are unreadable"):
-        nearkin.dedup(pd.DataFrame({"text": [None, None]}))
 
 
 @pytest.mark.parametrize("wrong", [b"bytes", 3, None, {"text": "x"}, [1, 2], object()])
@@ -199,19 +151,6 @@ def test_presets_are_starting_points():
     other = nearkin.dedup([FAST], preset="contracts", threshold=0.95).manifest["parameters"]
     assert other["threshold"] == 0.95
     assert other["shingle"] == PRESETS["contracts"]["shingle"]
-
-
-def test_what_is_made_equal_can_be_chosen():
-    texts = ["One two three four five six", "one two three four five SIX", "one  two three four five six"]
-    for steps, n_kept in (("nfkc,case,space", 1), ("case", 2), ("space", 3), ("none", 3), ("case,space", 1)):
-        result = nearkin.dedup(texts, normalise=steps, shingle="chars:64", threshold=1.0)
-        assert len(result.kept) == n_kept, steps
-
-
-def test_seeds_miss_other_pairs_and_are_told():
-    texts = [f"{FAST} {i} {i * i} {i + 7}" for i in range(40)]
-    results = [nearkin.dedup(texts, seed=seed, recall=0.2, threshold=0.5, shingle="words:1") for seed in range(3)]
-    assert [result.manifest["seeds"] for result in results] == [{"sketch": seed} for seed in range(3)]
 
 
 def test_progress_is_told():

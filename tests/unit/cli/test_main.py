@@ -15,9 +15,9 @@ from rich.console import Console
 from nearkin.cli import app, main
 from nearkin.cli.bars import Bars
 from nearkin.cli.command_line import CommandLine
-from nearkin.cli.printing import Printer, shown, table
+from nearkin.cli.printing import Printer
 from nearkin.cli.summary import print_summary
-from nearkin.errors import DocumentError, DriverMemoryError, NearkinError, OutputError, ParameterError
+from nearkin.errors import DocumentError, NearkinError, OutputError, ParameterError
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.progress_messages import WarningMessage
 from nearkin.runs.directory import RunDirectory
@@ -142,27 +142,11 @@ def test_ctrl_c_outside_of_a_run(ends, interrupt):
     assert ends("info", "x", doing=raising(interrupt)) == (130, "", "\nInterrupted.\n")
 
 
-def test_ctrl_c_where_nothing_can_be_resumed(ends, tmp_path):
-    code, _, err = ends("regroup", doing=in_a_run(tmp_path, KeyboardInterrupt(), is_resumable=False))
-    assert (code, "--resume" in err) == (130, False)
-
-
-def test_ctrl_c_before_anything_was_kept(ends, tmp_path):
-    code, _, err = ends("dedup", doing=in_a_run(tmp_path, KeyboardInterrupt(), keeps=False))
-    assert (code, "--resume" in err) == (130, False)
-
-
 def test_too_little_memory_says_what_helps(ends, tmp_path):
     code, _, err = ends("add", doing=raising(MemoryError()))
     assert (code, "--memory" in err, "--resume" in err) == (1, True, False)
     code, _, err = ends("dedup", doing=in_a_run(tmp_path, MemoryError()))
     assert (code, "--memory" in err, "--resume" in err) == (1, True, True)
-
-
-def test_on_a_cluster_other_words_help(ends, tmp_path):
-    error = DriverMemoryError("Run the driver on a larger machine.")
-    code, _, err = ends("dedup", doing=in_a_run(tmp_path, error))
-    assert (code, "--memory" in err, "driver" in err, "--resume" in err) == (8, False, True, True)
 
 
 def test_a_full_disk_says_how_to_go_on_where_work_was_kept(ends, tmp_path):
@@ -179,47 +163,6 @@ def test_a_fault_of_ours_shows_itself(monkeypatch):
     monkeypatch.setattr(main, "app", lambda arguments, standalone_mode: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         main.run([])
-
-
-def printed(manifest, tmp_path) -> str:
-    file = io.StringIO()
-    print_summary(printer_to(file), DedupManifest.of(manifest), tmp_path)
-    return file.getvalue()
-
-
-def test_the_table_has_every_number(tmp_path):
-    said = printed(MANIFEST, tmp_path)
-    for words in (
-        "1,000",
-        "81.0%",
-        "exact copy",
-        "200",
-        "near-duplicate",
-        "1,002 kept",
-        "12 groups",
-        "345",
-        "Jaccard ≥ 0.70 on word 5-grams",
-    ):
-        assert words in said, words
-    assert "1,234 documents: 1,002 kept, 231 dropped (1 of them empty), 1 unreadable (neither kept nor dropped)" in said
-    assert "6 of 345 verified pairs are bridges: the two documents are not in the same group, because" in said
-    assert "At least one document of each pair was dropped." in said
-    assert "99.12%" in said
-    assert "1.2" in said
-    assert str(tmp_path) in said
-    assert "100 MiB" in said
-
-
-def test_what_was_not_compared_is_said(tmp_path):
-    counts = MANIFEST["counts"] | {"pairs_not_compared": 12345}
-    assert "12,345" in printed(MANIFEST | {"counts": counts, "estimated_recall": None}, tmp_path)
-    assert "12,345" not in printed(MANIFEST, tmp_path)
-
-
-def test_nothing_at_all(tmp_path):
-    nothing = dict.fromkeys(MANIFEST["counts"], 0)
-    said = printed(MANIFEST | {"counts": nothing, "stages": []}, tmp_path)
-    assert "0 kept" in said
 
 
 def test_bars_are_shown_on_a_terminal_only():
@@ -249,22 +192,6 @@ def test_bars_say_nothing_but_warnings_when_told_to_be_quiet(capsys):
     assert (file.getvalue(), capsys.readouterr().err) == ("", "Warning: mails: not followed: a⟨U+001B⟩link\n")
 
 
-def test_bars_bear_a_stage_that_never_began():
-    bars = Bars(Console(file=io.StringIO()), is_quiet=False)
-    bars.advance(3)
-    bars.finish()
-
-
-def test_a_name_between_colons_is_printed_as_it_is():
-    """Rich would print an emoji; an id must be what the user can type."""
-    file = io.StringIO()
-    rows = table("id")
-    rows.add_row(shown("a:smile:b"))
-    for row in (rows, shown("mail:x:1")):
-        Printer(file=file).print(row)
-    assert file.getvalue().split() == ["id", "a:smile:b", "mail:x:1"]
-
-
 def test_a_reader_that_goes_away_ends_what_is_printed_and_not_what_is_done():
     class Closed(io.StringIO):
         def write(self, text: str) -> int:
@@ -275,16 +202,6 @@ def test_a_reader_that_goes_away_ends_what_is_printed_and_not_what_is_done():
     progress = Printer(file=Closed(), stderr=True)
     progress.print("going on")
     assert progress.quiet
-
-
-def test_the_list_of_commands_is_one_screen(capsys):
-    """Of 66 lines at 80 columns; and nothing is imported for it that a command needs."""
-    with pytest.raises(SystemExit):
-        main.run(["--help"])
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) <= 66
-    assert max(map(len, lines)) <= 80
-    assert [one.strip(":") for one in lines if one and not one.startswith(" ")][2:] == list(app.Root.panels)
 
 
 def test_no_word_of_a_help_text_is_cut_off_at_80_columns(monkeypatch, capsys):
@@ -299,15 +216,3 @@ def test_no_word_of_a_help_text_is_cut_off_at_80_columns(monkeypatch, capsys):
         assert not [line for line in lines if re.search(r"\w…\s*│$", line)], name
         n_seen += 1
     assert n_seen > 40
-
-
-def test_lists_of_commands_have_a_line_for_each():
-    waiting, n_seen = [("nearkin", typer.main.get_command(app.app))], 0
-    while waiting:
-        name, one = waiting.pop()
-        waiting += [(f"{name} {inner}", command) for inner, command in getattr(one, "commands", {}).items()]
-        if one.short_help is not None:
-            n_seen += 1
-            assert len(one.short_help) <= 70, name
-            assert one.short_help[0].isupper(), name
-    assert n_seen > 25

@@ -57,11 +57,3 @@ def test_functions_of_postgresql_state_the_same_rules() -> None:
     text = functions("nearkin")
     assert "{rule" not in text
     assert all(f"must be {RULES[method]}. Got %" in text for method in ("range", "minhash", "si"))
-
-
-@pytest.mark.parametrize("method", ["minhash", "containment"])
-def test_a_threshold_in_percent_is_named_as_a_share(method: Method) -> None:
-    with pytest.raises(ParameterError, match=r"at most 1 \(80 percent is 0\.8\)\. Got 80\.0 instead"):
-        Tolerance(method, 80.0)
-    with pytest.raises(ParameterError, match=r"at most 1\. Got 1\.5 instead"):
-        Tolerance(method, 1.5)

@@ -108,11 +108,3 @@ def test_the_passage_with_the_most_words_is_shown() -> None:
         "…of the house of the house [rent] and [lease] of the garden of the garden of the garden of the garden of the "
         "garden…"
     )
-
-
-def test_a_huge_word_is_cut() -> None:
-    text = "a " + "x" * 100_000 + " b"
-    pieces = snippet_of(text, "xx*")
-    assert sum(len(one.text) for one in pieces) < 500
-    assert any(one.is_match for one in pieces)
-    assert pieces[-1] == SnippetPiece("…", False)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 
-from dedup_pages import MANIFEST, NOTHING, PAIR, Page, render
+from dedup_pages import MANIFEST, Page, render
 from nearkin.reports.dedup.page import (
     GroupRow,
     MemberRow,
@@ -130,52 +129,3 @@ def test_text_from_right_to_left_finds_its_own_direction() -> None:
 
     assert '<div class="diff" dir="auto">שלום <del>' in text
     assert "<bdi" in text
-
-
-def test_differences_are_told_without_colour_and_to_screen_readers() -> None:
-    words = Page(render()).words
-
-    assert "pay within [only in A: 30] [only in B: 45] days" in words
-
-
-def test_a_huge_id_is_shortened_and_says_so() -> None:
-    text = render(
-        samples=[
-            SamplePair(
-                id_a="x" * 100_000,
-                id_b=7,
-                source_a="s",
-                source_b="t",
-                similarity=0.9,
-                measure="jaccard",
-                text_a="a",
-                text_b="b",
-            )
-        ]
-    )
-
-    assert "(100,000 characters)" in text
-    assert len(text) < 200_000
-
-
-def test_a_page_of_a_run_with_min_shared_speaks_of_no_threshold() -> None:
-    """Every shingle is looked up in such a run, unless --recall is lower."""
-    manifest = MANIFEST | {
-        "parameters": {"measure": "containment", "min_shared": 1, "shingle": "words:13", "recall": 0.999999},
-        "against": [{"path": "eval.jsonl", "n_documents": 25}],
-        "plan": {"rate": 1.0, "exact_below": 1, "recall_at_threshold": 1.0},
-        "fingerprint": None,
-    }
-    pairs = [replace(PAIR, similarity=similarity) for similarity in (0.5, 0.9)]
-    page = " ".join(Page(render(manifest, samples=pairs, group_size_counts={}, largest_groups=[])).words.split())
-
-    assert "threshold" not in page
-    assert "Every reported pair is verified, and no pair was missed" in page
-    assert "Documents with fewer than" not in page
-    some = render(manifest | {"plan": {"rate": 0.5, "exact_below": 1, "recall_at_threshold": 0.5}}, samples=pairs)
-    assert "the requested probability of finding a pair with exactly one shared shingle" in some
-    assert "no pair was missed" not in some
-    assert "Documents with fewer than" not in some
-    nothing = render(manifest | {"counts": {"documents": 3, "kept": 3}}, **NOTHING)
-    assert "all kept: no exact copies and no document with at least 1 shared shingle (word 13-grams).</h1>" in nothing
-    assert "No pair of documents has at least 1 shared shingle (word 13-grams).</p>" in nothing

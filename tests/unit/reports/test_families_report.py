@@ -64,19 +64,6 @@ def test_differences_are_marked(principal: str, member: str, expected: str) -> N
     assert expected in html
 
 
-def test_what_is_left_out_is_told() -> None:
-    html = page("100", "250", n_cut=12)
-    assert "12 more words of the principal" in html
-    assert "The first 1 of 7 differences are shown" in html
-    assert "The 1 largest form groups are shown, of 3; all of them are in families.csv" in html
-    assert "Shown: 1 member, the most similar to the principal; 2 more of this form group are in families.csv" in html
-
-
-def test_the_shingles_that_texts_have_in_common_are_named() -> None:
-    text = " ".join(page("100", "250").split())
-    assert "The principal contains 95.0% of this document's word 3-grams; this document contains 94.0% of" in text
-
-
 @pytest.mark.parametrize(
     ("n_principal", "n_member", "n_particulars", "told"),
     [
@@ -98,9 +85,3 @@ def test_the_words_of_the_differences_are_counted(
         n_words_only_in_member=n_member, n_particulars=n_particulars, is_whole=True,
     )  # fmt: skip
     assert card.words_told == told
-
-
-def test_missed_pairs_are_rounded_as_by_dedup() -> None:
-    manifest = DedupManifest.of({**MANIFEST, "estimated_missed_pairs": 0.068})
-    html = render_families_report(manifest, cards=[], rules={}, problems=[], n_problems=0)
-    assert "Expected number of missed pairs: less than 0.1." in html

@@ -10,7 +10,7 @@ from nearkin.reports.dedup.page import DroppedRow, MemberRow
 from nearkin.runs.batches import save_batch
 from nearkin.runs.spool import Chunk
 from nearkin.workflows.dedup.outcome import NO_ROW, GroupTable, Outcome
-from nearkin.workflows.dedup.reporting import first_problems, largest_groups, most_similar_dropped
+from nearkin.workflows.dedup.reporting import largest_groups, most_similar_dropped
 from nearkin.workflows.dedup.row_places import Places
 
 
@@ -96,10 +96,6 @@ def test_of_many_groups_and_members_the_first_are_listed() -> None:
     assert [member.doc_id for member in rows[1].members[:3]] == ["d0", "d1", "d2"]
 
 
-def test_no_groups_have_no_members() -> None:
-    assert largest_groups(table([], []), outcome([0], [1.0], ["unique"]), places(["a"])) == []
-
-
 def test_of_documents_that_another_set_has_the_most_similar_are_listed_first(tmp_path: Path) -> None:
     n, n_others = 130, 2
     texts = ["a" * 5_000, *(f"text {i}" for i in range(1, n + n_others))]
@@ -125,7 +121,3 @@ def test_of_documents_that_another_set_has_the_most_similar_are_listed_first(tmp
         match_text="text 131",
     )
     assert len(rows[1].text) < 5_000
-
-
-def test_what_is_told_of_the_input_names_a_line_only_where_there_are_lines() -> None:
-    assert [row.where for row in first_problems(places(["a", "b", "c.txt"]))] == ["a.jsonl:1", "c.txt"]

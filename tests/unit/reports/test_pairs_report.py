@@ -69,47 +69,6 @@ def page(about: dict[str, Any], *best: PairRow, others: tuple[PairRow, ...] = ()
     )
 
 
-def test_what_the_page_tells() -> None:
-    html = page(manifest(), pair(), others=(pair(cosine=0.31),))
-    assert "11,089 pairs among 20,000 × 20,000 documents with a cosine of at least 0.30" in html
-    assert "from de to en" in html
-    assert "Predicted recall: 90.07 to 93.41%" in html
-    assert "11,089 pairs found; about 976 (782 to 1,221) probably missed." in html
-    assert "380.8 million comparisons for 399.9 million pairs: relative cost 119.7%" in html
-    assert "The exact cosine was computed for 75,151 candidates" in html
-    assert "The command nearkin audit, with the directory of this page" in html
-    assert "every pair of vectors, by an inverted index" in html
-    assert '<bdi>haus</bdi> <span class="to">→</span> <bdi>house</bdi> <span class="n">12%' in html
-    assert '<li><span class="wordline"><bdi>nato</bdi>' in html
-    assert "87.0%" in html
-    assert "threshold 0.30" in html
-    assert "6 documents were not compared" in html
-    assert "A selection is shown; pairs.parquet and pairs.tsv hold all pairs." in html
-    assert "from 0.310 down to 0.310" in html
-
-
-def test_results_come_before_promises() -> None:
-    html = page(manifest(), pair())
-    places = [html.index(f'<h2 id="{name}">') for name in ("cosines", "pairs", "documents", "missed", "parameters")]
-    assert places == sorted(places)
-    assert (
-        "Reported pairs are verified" in html[html.index("<details>", places[3]) : html.index("</details>", places[3])]
-    )
-
-
-def test_a_recall_that_is_not_reached_is_told() -> None:
-    about = manifest(plan=manifest()["plan"] | way(WINDOW, 0.4, 0.5, 0.6))
-    assert "The requested recall is 90.0%; the prediction may be as low as 40.00%" in page(about, pair())
-    assert "may be as low as" not in page(manifest(), pair())
-
-
-@pytest.mark.parametrize(("top", "words"), [(1, "at most one per"), (5, "at most 5 per")])
-def test_the_best_of_each_document(top: int, words: str) -> None:
-    html = page(manifest(parameters=manifest()["parameters"] | {"top": top}), pair())
-    assert f"{words} left document</h1>" in html
-    assert "before the best of each left document were selected" in html
-
-
 def test_known_pairs_and_a_translation() -> None:
     known = {
         "told_by": "<i>links</i>", "n_told": 12, "n_known": 10, "n_comparable": 9, "n_found": 8, "n_first": 7,
@@ -157,25 +116,6 @@ def test_hostile_ids_and_words_stay_text() -> None:
     assert page(manifest(), pair("x" * 5000)).count("x") < 1000
 
 
-def test_no_pairs_and_no_words() -> None:
-    none = {"pairs": 0, "pairs_at_threshold": 0, "left_with_pairs": 0, "right_with_pairs": 0}
-    about = manifest(counts=manifest()["counts"] | none, histogram=manifest()["histogram"] | {"counts": [0] * 20})
-    html = page(about)
-    assert "No pairs among 20,000 × 20,000 documents have" in html
-    assert "No pair reached the threshold. A lower threshold finds more; translations" in html
-    assert "probably missed" not in html
-    assert "Matching words" not in page(manifest(), PairRow(1, 2, 0.5, ()))
-
-
-def test_one_language() -> None:
-    html = page(manifest(table=None, left=side()), pair("a", "b", 0.5, TermRow("nato", None, 0.06)))
-    assert "without a translation table" in html
-    assert "got over" not in html
-    assert "compounds" not in html
-    assert "→" not in html
-    assert "stems" not in html
-
-
 def test_the_same_arguments_give_the_same_page() -> None:
     assert page(manifest(), pair(), others=(pair(),)) == page(manifest(), pair(), others=(pair(),))
 
@@ -217,15 +157,6 @@ def test_pairs_are_chosen_over_all_cosines(at_once: int, tmp_path: Path, monkeyp
     assert np.median(rows[len(best) :]) > 1000  # not the first of each step
     assert all(one.right == f"r{row}" and cosines[row] == one.cosine for row, one in zip(rows, (*best, *others)))
     assert (best, others) == reporting.shown_pairs(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("n", "n_best", "n_others"), [(0, 0, 0), (1, 1, 0), (100, 100, 0), (150, 100, 50), (151, 100, 1)]
-)
-def test_few_pairs_are_all_shown(n: int, n_best: int, n_others: int, tmp_path: Path) -> None:
-    best, others = reporting.shown_pairs(written(tmp_path, np.full(n, 1.0)))
-    assert (len(best), len(others)) == (n_best, n_others)  # 51 of one cosine are one step
-    assert [one.left for one in best] == [f"l{row}" for row in range(n_best)]
 
 
 def test_the_page_is_written(tmp_path: Path) -> None:

@@ -6,38 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from nearkin.collection.loads.adding import Added
-from nearkin.manifests.dedup import DedupManifest, ExtractionCounts
-from nearkin.manifests.inputs import DamagedFile
+from nearkin.manifests.dedup import DedupManifest
 from nearkin.planning.audit import AuditEstimate
-from nearkin.planning.audit_sample import ProposedSample
 from nearkin.reports.dedup.wording import promises
-from nearkin.reports.reasons import reason_in_words
-from nearkin.reports.sentences.add import add_sentences
-from nearkin.reports.sentences.audit import below_text, measured_recall, prediction_sentence, proposal_sentence
-from nearkin.reports.sentences.damage import damage_sentences
-from nearkin.reports.sentences.dedup import dedup_sentences, extraction_sentence
+from nearkin.reports.sentences.audit import measured_recall, prediction_sentence
+from nearkin.reports.sentences.dedup import dedup_sentences
 from nearkin.runs.meter import StageCost
-
-
-def test_damaged_files_are_named_and_beyond_five_counted() -> None:
-    damaged = [DamagedFile(path=f"{i}.gz", line=1000 * i, problem="the gzip stream is truncated") for i in range(1, 8)]
-
-    said = list(map(str, damage_sentences(damaged, "The table has")))
-
-    assert len(said) == 6
-    told = "Incomplete: 1.gz, line 1,000: the gzip stream is truncated. The table has only the documents before it."
-    assert said[0] == told
-    assert said[5] == "Incomplete: 2 more damaged files."
-
-
-def test_damage_without_a_place() -> None:
-    [nothing] = damage_sentences([DamagedFile(path="a.parquet", line=1, problem="it is truncated")], "The results have")
-    assert str(nothing) == "Incomplete: a.parquet, line 1: it is truncated. None of its documents was read."
-    assert "a.tmx: no element" in str(*damage_sentences([DamagedFile(path="a.tmx", problem="no element")], "It has"))
-    found = DamagedFile(path="a.tmx", problem="no element")
-    assert found.as_stored() == {"path": "a.tmx", "problem": "no element"}
-    assert DamagedFile.of(found.as_stored()) == found
 
 
 def estimate(*numbers: float | None) -> AuditEstimate:
@@ -89,118 +63,6 @@ def test_whether_a_prediction_held(
 
 
 @pytest.mark.parametrize(
-    ("found", "predicted", "said"),
-    [
-        (SOME, 0.95, ""),
-        (SOME, 0.950049, ""),
-        (SOME, None, ""),
-        (NOTHING, 0.9, ""),
-        (
-            SOME,
-            0.97,
-            "",
-        ),
-        (
-            SOME,
-            0.99,
-            "The measured recall is 4.00 points below the predicted 99.00%, and its whole interval is at least 1.00 "
-            "points below it.",
-        ),
-        (
-            replace(SOME, high=0.97005),
-            0.99,
-            "The measured recall is 4.00 points below the predicted 99.00%, and its whole interval is at least 1.99 "
-            "points below it.",
-        ),
-        (
-            replace(EXACT, recall=0.8174, low=0.8174, high=0.8174),
-            0.9014,
-            "The recall is 8.40 points below the predicted 90.14%.",
-        ),
-        (
-            replace(EXACT, recall=0.8174, low=0.8174, high=0.8174),
-            0.8274,
-            "The recall is 1.00 points below the predicted 82.74%.",
-        ),
-        (
-            replace(EXACT, recall=0.9893, low=0.9893, high=0.9893),
-            0.9894,
-            "The recall is 0.01 points below the predicted 98.94%.",
-        ),
-        (
-            replace(EXACT, recall=72 / 73, low=72 / 73, high=72 / 73),  # 98.630%, printed as 98.63%
-            0.998676,
-            "The recall is 1.23 points below the predicted 99.86%.",
-        ),
-    ],
-)
-def test_by_how_much_a_recall_is_below_the_predicted_one(
-    found: AuditEstimate, predicted: float | None, said: str
-) -> None:
-    assert below_text(found, predicted) == said
-
-
-def test_what_another_sample_would_tell() -> None:
-    assert str(proposal_sentence(ProposedSample(500, 12.0, 0.05))) == (
-        "For an interval of about 5 points: --sample 500 (about 12 s)"
-    )
-    assert (
-        str(proposal_sentence(ProposedSample(900, 61.0, 0.0))) == "For the exact recall: --sample 900 (about 1 min 1 s)"
-    )
-
-
-def test_exceptions_count_documents_that_were_not_extracted() -> None:
-    told = ExtractionCounts(documents=157, in_part=3, unread=15, exceptions={"corrupt": 6, "empty": 16})
-    assert extraction_sentence(told).text == (
-        "22 exceptions (19 without text, 3 partial): 6 corrupt, 16 empty; see exceptions.csv"
-    )
-    told = ExtractionCounts(exceptions={"empty": 1})
-    assert extraction_sentence(told).text == "exceptions.csv lists 1 document without text: 1 empty"
-
-
-@pytest.mark.parametrize(
-    ("counts", "said"),
-    [
-        ({"in_part": 0, "unread": 0}, "9 documents extracted from files, all of them completely"),
-        ({"in_part": 0, "unread": 2}, "exceptions.csv lists 2 documents without text: 2 corrupt"),
-        ({"in_part": 1, "unread": 0}, "1 exception (1 partial): 1 corrupt; see exceptions.csv"),
-        ({"in_part": 2, "unread": 1}, "3 exceptions (1 without text, 2 partial): 3 corrupt; see exceptions.csv"),
-    ],
-)
-def test_documents_in_part_are_counted_only_where_there_are_some(counts: dict[str, int], said: str) -> None:
-    n = sum(counts.values())
-    told = ExtractionCounts(documents=9, exceptions={"corrupt": n} if n else {}, **counts)
-    assert extraction_sentence(told).text == said
-
-
-@pytest.mark.parametrize(
-    ("n", "said"),
-    [
-        (1, "Kept 1 stored text that another version of the extractor made; --re-extract replaces it"),
-        (2, "Kept 2 stored texts that another version of the extractor made; --re-extract replaces them"),
-    ],
-)
-def test_texts_of_another_version_are_counted(n: int, said: str) -> None:
-    added = Added(
-        wave="1", n_new=0, n_new_versions=0, n_unchanged=n, n_problems=0, n_contents=0, n_other_extractor=n
-    )  # fmt: skip
-    assert said in list(map(str, add_sentences(added, ())))
-
-
-@pytest.mark.parametrize(
-    ("parameters", "said"),
-    [
-        ({"drop": "containing", "threshold": 0.8}, "contains at least 80% of a document of the other set"),
-        ({"drop": "either", "threshold": 0.825}, "contains at least 82.5% of a document of the other set"),
-        ({"min_shared": 1}, "shares at least 1 shingle with a document of the other set"),
-    ],
-)
-def test_an_overlap_is_explained_by_the_criterion_of_the_run(parameters: dict[str, object], said: str) -> None:
-    told = DedupManifest(parameters=parameters, against_counts={"documents": 1})
-    assert reason_in_words(told, "overlap") == said
-
-
-@pytest.mark.parametrize(
     ("n_missed", "said"),
     [
         (0.0, "less than 0.1"),  # rounded in the manifest
@@ -238,11 +100,3 @@ def test_without_verified_pairs_nothing_is_estimated_on_the_console_and_in_the_r
         "No pair was verified, so the number of missed pairs was not estimated" in one for one in (console, report)
     )
     assert "expected number" not in (console + report).lower()
-
-
-@pytest.mark.parametrize("dry_run", [False, True])
-def test_a_dry_run_names_no_list_of_exceptions(dry_run: bool) -> None:
-    counts = {"n_new": 1, "n_new_versions": 0, "n_unchanged": 0, "n_contents": 1, "n_problems": 1}
-    added = Added(wave="1", **counts, n_no_text=1, n_not_stored=1, is_dry_run=dry_run)
-    said = next(one for one in map(str, add_sentences(added, ())) if "2 found: " in one)
-    assert ("nearkin exceptions COLLECTION" in said) != dry_run

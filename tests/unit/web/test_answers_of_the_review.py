@@ -20,7 +20,6 @@ from sqlalchemy import event
 
 from extracted_documents import HEADERS, add_extracted, origin
 from nearkin.collection.collection import Collection
-from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionBusyError
 from nearkin.web.screens import SCREENS
 from review_client import DOCUMENTS, LEASE, OWN, Visit, small_collection, words_of
@@ -81,35 +80,6 @@ def test_groups_are_made_by_words_or_letters_only(visit: Visit) -> None:
         assert visit.send("GET", address).status_code == 400, path
     page = visit.post("/groups/update", measure="edit").text
     assert "The field 'measure' of the form must be 'words' or 'letters'. It is 'edit'." in html.unescape(page)
-
-
-def test_a_message_says_whether_a_path_or_a_form_or_a_query_is_wrong(visit: Visit) -> None:
-    assert call(visit, "GET", "/jobs/x")[1]["where"] == "path.number"
-    assert call(visit, "GET", "/groups?limit=x")[1]["where"] == "query.limit"
-    assert visit.send("GET", "/groups.json?value=x").json() == {
-        "error": "ParameterError",
-        "message": "query.value: Expected `float | null`. Got 'x' instead.",
-        "where": "query.value",
-    }
-    for answer, told in (
-        (visit.send("GET", "/groups?value=x"), "The parameter value must be a number. It is 'x'."),
-        (visit.send("GET", "/group"), "The parameter number is missing."),
-        (visit.send("GET", "/groups?value=80"), "The value must be above 0 and at most 1 (80 percent is 0.8)."),
-        (visit.post("/undo", number="x"), "The field 'number' of the form must be a whole number. It is 'x'."),
-        (visit.post("/group/split", a="lease"), "The field 'split' of the form is missing."),
-        (visit.post("/group/split", a="lease", split="lease"), "A document cannot be split off from itself."),
-        (visit.post("/tags", id="letter", tag="a", value=80), "The value must be above 0 and at most 1"),
-        (visit.post("/tags", id="letter", tag=["a", "b"]), "The field 'tag' of the form must be given once. It came"),
-        (
-            visit.post("/tags", id="letter", tag="a", csrf=["a", visit.csrf]),
-            "The field 'csrf' of the form must be given",
-        ),
-        (visit.send("GET", "/groups?value=0.5&value=0.6"), "The parameter value must be given once. It came several"),
-        (visit.send("GET", "/sign-in?link=a&link=b"), "The parameter link must be given once. It came several times."),
-    ):
-        page = html.unescape(answer.text)
-        assert (answer.status_code, told in page) == (400, True), page
-        assert not re.search(r"form\.|query\.|Expected `|parameter of", page), page
 
 
 def test_an_id_may_have_line_breaks(visit: Visit) -> None:
@@ -182,16 +152,6 @@ def test_a_stored_decision_is_told_as_stored_if_the_groups_cannot_be_updated(
     assert answer.status_code == 303
 
 
-def test_a_page_says_why_a_decision_changes_no_group(visit: Visit) -> None:
-    visit.service.collection.groups()
-    pages = list[str]()
-    for other in ("lease, signed", "lease, signed", "letter"):
-        answer = visit.post("/group/split", a="lease", split=other, back="/groups?done=7&unchanged=1")
-        pages.append(words_of(visit.get(answer.headers["location"]).text))
-    unchanged, apart = "Nothing was changed: this is already stored.", "lease and letter are in no stored group"
-    assert [(unchanged in page, apart in page) for page in pages] == [(False, False), (True, False), (False, True)]
-
-
 def test_the_changes_of_a_comparison_are_a_word_document_by_the_visitor(visit: Visit) -> None:
     page = visit.get("/compare", a="lease", b="lease, signed", ignore="case").text
     assert words_of(page).count("words only in B") == 1
@@ -231,21 +191,6 @@ def test_of_two_files_stored_as_new_at_once_one_gets_the_id(visit: Visit) -> Non
         list(pool.map(store, keys))
     assert sorted(statuses) == [303, 400]
     assert visit.service.collection.details("same").versions == (1,)
-
-
-def test_groups_of_every_stored_tolerance_are_on_the_page_of_defensibility(
-    visit: Visit, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    collection = visit.service.collection
-    collection.groups(threshold=0.9)
-    monkeypatch.setattr(Tolerance, "__str__", lambda _: "range, gamma 0.050")  # as another version may spell it
-    collection.groups(gamma=0.05)
-    monkeypatch.undo()
-    found = visit.get("/defensibility.json").json()["data"]["groups"]
-    assert [one["tolerance"] for one in found] == [
-        "with a Jaccard similarity of at least 0.9", "by letters, gamma 0.050",
-    ]  # fmt: skip
-    assert "by letters, gamma 0.050" in words_of(visit.get("/defensibility").text)
 
 
 def test_conflicts_are_the_worst_first_and_of_whole_groups(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -349,29 +294,3 @@ def test_audits_are_made_by_a_job_and_are_part_of_the_digest(
     visit.service.collection.add([("new", "Some words of a new document.")], wave="april")
     assert visit.get("/defensibility.json").json()["data"]["audits"]["is_outdated"]
     assert "documents were added or removed since" in words_of(visit.get("/defensibility").text)
-
-
-def test_the_page_of_exceptions_links_to_stored_documents_only(tmp_path: Path) -> None:
-    blank = {"exception": "empty", "sentence": "no text was found in it"}
-    with Collection.open(tmp_path / "m", create=True) as collection:
-        rows = [
-            ("blank.docx", None, origin("a", kind="docx", **blank), None),
-            ("blank.eml", "", origin("b", kind="eml"), None),
-        ]
-        add_extracted(collection, rows)
-        visit = Visit(collection).sign_in()
-        try:
-            links = re.findall(r'href="/document\?id=([^"&]*)', visit.get("/exceptions").text)
-            assert links == ["blank.eml"]
-            assert visit.send("GET", "/document", params={"id": "blank.docx"}).status_code == 404
-        finally:
-            visit.service.jobs.close()
-
-
-def test_pages_speak_in_words(visit: Visit) -> None:
-    page = words_of(visit.get("/defensibility").text)
-    assert "documents with too few letters for the measure letters" in page
-    assert not re.findall(r"\bn_\w+", page)
-    assert "documents that were not stored, for any reason" in page
-    assert "documents that were read, and not stored because of their id or size" in page
-    assert "There is no page with this address." in words_of(visit.send("GET", "/no-such-page").text)
