@@ -45,8 +45,8 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 import postgresql  # noqa: E402
 
-LIMIT_S = 600
 FINE = {"equal", "gone"}
+RECORD = "ran.log"
 CODES = {0, 10, 11, 12}
 """Exit codes of a step that did its work; `nearkin check` answers by its code."""
 UNLIKE = re.compile(
@@ -54,6 +54,10 @@ UNLIKE = re.compile(
     r"|^in_words$|^path$|^place$|^checksum$|^problem$|^costs_ns$"
 )
 """Keys and columns that are not compared: times, sizes on disk, versions, places and texts for people."""
+KEPT = re.compile(r"\.kept\[\d+\]$")
+"""Where the digests of kept files are: these files may be packed in another way, and are compared unpacked."""
+PLACES = re.compile(r"/\S*/answers-\w+|postgresql://[^\s'\"?]+|127\.0\.0\.1:\d+")
+"""Parts of texts that stand for a place: the folder of all answers, a database, a service."""
 SHORT = {
     "{run}": "--out {o}/run --write-kept",
     "{translated}": "--left in/bulletins.de.jsonl --right in/bulletins.en.jsonl --table {table}",
@@ -90,18 +94,18 @@ class Job:
         return "out/" + _slug(self.name)
 
 
-def read_jobs(path: Path) -> tuple[list[Job], list[str], set[str]]:
-    """Return the jobs of a file, and the parts of commands and the keys that are gone."""
+def read_jobs(path: Path) -> tuple[list[Job], list[str], set[str], set[str]]:
+    """Return the jobs of a file, the parts of commands and the keys that are gone, and the keys that are new."""
     sections: dict[str, list[str]] = {}
     for line in path.read_text().splitlines():
         if line.startswith("== "):
             sections[line[3:]] = lines = []
         elif line.strip() and not line.startswith("#"):
             lines.append(line)
-    gone, keys = sections.pop("gone"), set(sections.pop("gone keys"))
+    gone, gone_keys, new_keys = (sections.pop(name) for name in ("gone", "gone keys", "new keys"))
     sections["postgresql"] = sections["collection"]
     jobs = [job for room, lines in sections.items() for job in _jobs_of_room(room, lines)]
-    return jobs, gone, keys
+    return jobs, gone, set(gone_keys), set(new_keys)
 
 
 def _jobs_of_room(room: str, lines: list[str]) -> Iterator[Job]:
@@ -132,42 +136,57 @@ def _slug(name: str) -> str:
     return re.sub(r"\W+", "-", name)
 
 
-JOBS, GONE, GONE_KEYS = read_jobs(HERE / "same_answers_jobs.txt")
+JOBS, GONE, GONE_KEYS, NEW_KEYS = read_jobs(HERE / "same_answers_jobs.txt")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Environment:
-    """One of the two; ``places`` are the texts that stand for its folder and its databases in answers."""
+    """One of the two: its programs, the folder of its answers, the URL of its database, and the process that forks."""
 
     name: str
     binaries: Path
     folder: Path
     url: str | None = None
+    forking: subprocess.Popen[str] | None = None
 
     def run(self, step: str, job: Job) -> dict[str, Any]:
         """Run one step; return its exit code and what it printed."""
         room = self.folder / job.room
         (room / job.out).mkdir(parents=True, exist_ok=True)
-        step = step.replace("{o}", job.out).replace("{c}", self.url if job.is_postgresql else "matter")
+        step = step.replace("{o}", job.out).replace("{c}", str(self.url) if job.is_postgresql else "matter")
         command, _, given = step.partition(" < ")
-        words = shlex.split(command)
-        environment = os.environ | {"XDG_CACHE_HOME": str(self.folder / "cache"), "COLUMNS": "100", "USER": "ada"}
-        environment |= {"LOGNAME": "ada", "TZ": "UTC"}
-        if words[0] == "get":
-            return self._get(words[1:], room, environment)
-        programs = {"python": [str(self.binaries / "python"), *words[1:]], "psql": _psql(self.url, words)}
-        arguments = programs.get(words[0]) or [str(self.binaries / "nearkin"), *words]
-        with contextlib.ExitStack() as stack:
-            stdin = stack.enter_context(open(room / given.strip(), "rb")) if given else subprocess.DEVNULL
-            ran = subprocess.run(
-                arguments, cwd=room, env=environment, stdin=stdin, capture_output=True, timeout=LIMIT_S
-            )
-        return {
-            "step": step,
-            "code": ran.returncode,
-            "said": ran.stdout.decode(errors="replace"),
-            "errors": ran.stderr.decode(errors="replace")[-2000:],
-        }
+        kind, *words = shlex.split(command)
+        environment = {"XDG_CACHE_HOME": str(self.folder / "cache"), "COLUMNS": "100", "USER": "ada", "LOGNAME": "ada"}
+        environment["TZ"] = "UTC"
+        if kind == "get":
+            return self._get(words, room, os.environ | environment)
+        programs = {"python": self.binaries / "python", "psql": postgresql.program("psql")}
+        if kind == "psql":
+            words = ["-X", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", str(self.url), "-c", *words]
+        stdout, stderr = (room / f"std{name}.log" for name in ("out", "err"))
+        stdin = room / given.strip() if given else Path(os.devnull)
+        if kind in programs:
+            with open(stdout, "wb") as out, open(stderr, "wb") as err, open(stdin, "rb") as read:
+                arguments, variables = [str(programs[kind]), *words], os.environ | environment
+                code = subprocess.run(arguments, stdin=read, stdout=out, stderr=err, cwd=room, env=variables).returncode
+        else:
+            streams = {"stdin": str(stdin), "stdout": str(stdout), "stderr": str(stderr)}
+            asked = {"arguments": [kind, *words], "environment": environment, "folder": str(room), **streams}
+            code = self._forked(json.dumps(asked), stdout, stderr)
+        said, errors = (path.read_text(errors="replace") for path in (stdout, stderr))
+        return {"step": step, "code": code, "said": said, "errors": errors[-2000:]}
+
+    def _forked(self, asked: str, *printed: Path) -> int:
+        for path in printed:
+            path.unlink(missing_ok=True)
+        if self.forking is None:
+            arguments = [str(self.binaries / "python"), str(HERE / "same_answers_commands.py")]
+            self.forking = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self.forking.stdin is not None
+        assert self.forking.stdout is not None
+        self.forking.stdin.write(asked + "\n")
+        self.forking.stdin.flush()
+        return int(self.forking.stdout.readline())
 
     def _get(self, words: list[str], room: Path, environment: dict[str, str]) -> dict[str, Any]:
         """Serve the collection and GET each address as JSON."""
@@ -201,21 +220,6 @@ def _fetched(url: str, token: str) -> str:
         return json.dumps({"status": error.code, "answer": json.loads(error.read() or b"null")})
 
 
-def _psql(url: str | None, words: list[str]) -> list[str]:
-    return [
-        postgresql.program("psql") or "psql",
-        "-X",
-        "-A",
-        "-t",
-        "-v",
-        "ON_ERROR_STOP=1",
-        "-d",
-        str(url),
-        "-c",
-        *words[1:],
-    ]
-
-
 @dataclass
 class Differences:
     """What differs in a job, at most a few lines of it, and the keys that are gone on purpose."""
@@ -230,6 +234,10 @@ class Differences:
             self.lines += [where, f"    OLD {_short(old)}", f"    NEW {_short(new)}"]
 
 
+def _placeless(value: Any) -> Any:
+    return PLACES.sub("PLACE", value) if isinstance(value, str) else value
+
+
 def _short(value: object) -> str:
     text = value if isinstance(value, str) else repr(value)
     return text if len(text) <= 300 else text[:300] + " …"
@@ -239,7 +247,7 @@ def compare_values(where: str, old: Any, new: Any, found: Differences) -> None:
     """Compare two values of JSON; keys in GONE_KEYS may be missing in NEW."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in [*old, *(key for key in new if key not in old)]:
-            if UNLIKE.search(key):
+            if UNLIKE.search(key) or (key == "sha256" and KEPT.search(where)) or (key in NEW_KEYS and key not in old):
                 continue
             if key in GONE_KEYS and key not in new:
                 found.gone.add(key)
@@ -254,7 +262,7 @@ def compare_values(where: str, old: Any, new: Any, found: Differences) -> None:
             found.add(f"{where}: length", len(old), len(new))
         for index, (first, second) in enumerate(zip(old, new)):
             compare_values(f"{where}[{index}]", first, second, found)
-    elif type(old) is not type(new) or old != new:
+    elif type(old) is not type(new) or _placeless(old) != _placeless(new):
         found.add(where, old, new)
 
 
@@ -309,7 +317,7 @@ def _arrow(data: bytes) -> pa.Table:
 
 def answer(environment: Environment, job: Job, is_kept: bool) -> list[dict[str, Any]]:
     """Run a job, or read what an earlier run with ``--keep`` left."""
-    record = environment.folder / job.room / job.out / "ran.log"
+    record = environment.folder / job.room / job.out / RECORD
     if is_kept and record.exists():
         kept: list[dict[str, Any]] = json.loads(record.read_text())
         return kept
@@ -322,7 +330,7 @@ def answer(environment: Environment, job: Job, is_kept: bool) -> list[dict[str, 
 def compare(job: Job, old: Environment, new: Environment) -> tuple[str, list[str]]:
     """Run a job with both; return the verdict and the lines below it."""
     with ThreadPoolExecutor(2) as pool:
-        olds, news = pool.map(lambda one: answer(one, job, one is old and not job.is_postgresql), (old, new))
+        olds, news = pool.map(lambda one: answer(one, job, one is old), (old, new))
     found, gone, failed = Differences(), set[str](), list[str]()
     for step, first, second in zip(job.steps, olds, news):
         options = [option for option in GONE if option in step]
@@ -335,9 +343,7 @@ def compare(job: Job, old: Environment, new: Environment) -> tuple[str, list[str
         elif first["code"] != second["code"]:
             found.add(f"{step}: exit code", *(f"{ran['code']} {ran['errors'][-200:]!r}" for ran in (first, second)))
         else:
-            _compare_printed(
-                step, *(_without_places(ran["said"], one) for ran, one in ((first, old), (second, new))), found
-            )
+            _compare_printed(step, first["said"], second["said"], found)
     folders = [one.folder / job.room / job.out for one in (old, new)]
     files = [{str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()} for folder in folders]
     for name in sorted(files[0] | files[1]):
@@ -354,11 +360,6 @@ def compare(job: Job, old: Environment, new: Environment) -> tuple[str, list[str
     return "gone" if gone else "equal", notes + ([f"without {', '.join(sorted(found.gone))}"] if found.gone else [])
 
 
-def _without_places(text: str, environment: Environment) -> str:
-    text = text.replace(environment.url or "\0", "COLLECTION").replace(str(environment.folder), "FOLDER")
-    return re.sub(r"127\.0\.0\.1:\d+", "HOST", text)
-
-
 def _compare_printed(step: str, old: str, new: str, found: Differences) -> None:
     """Compare what a step printed, if it is JSON or asked for as it is: all else is text for people."""
     if "--json" in step or step.startswith(("python ", "get ")):
@@ -368,34 +369,26 @@ def _compare_printed(step: str, old: str, new: str, found: Differences) -> None:
         compare_values(step, old.splitlines(), new.splitlines(), found)
 
 
-def _environment(name: str, root: Path, folder: Path, server: postgresql.Server | None) -> Environment:
+def _environment(
+    name: str, root: Path, folder: Path, server: postgresql.Server | None, needed: list[Job]
+) -> Environment:
+    """Prepare the folders of one of the two; OLD keeps the answers of rooms whose jobs have all run."""
     binaries = next((root / one for one in (".venv/bin", "bin") if (root / one / "nearkin").exists()), None)
     if binaries is None:
         sys.exit(f"{root}: has neither .venv/bin/nearkin nor bin/nearkin")
     database = f"{name}_{os.getpid()}"
     if server:
         server.sql(f"CREATE DATABASE {database}")
-    own = folder / name
-    own.mkdir(exist_ok=True)
-    for room in {job.room for job in JOBS}:
+    for room in {job.room for job in needed}:
+        own = folder / room
         steps = json.dumps([job.steps for job in JOBS if job.room == room])
-        if not (own / room / "steps.log").exists() or (own / room / "steps.log").read_text() != steps:
-            shutil.rmtree(own / room, ignore_errors=True)
-            (own / room).mkdir()
-            (own / room / "in").symlink_to(folder / "in")
-            (own / room / "steps.log").write_text(steps)
-    return Environment(name, binaries.absolute(), own, server.url(database) if server else None)
-
-
-@contextlib.contextmanager
-def _workplace(keep: Path | None) -> Iterator[Path]:
-    if keep is None:
-        with tempfile.TemporaryDirectory(prefix="nearkin-answers-") as name:
-            yield Path(name)
-    else:
-        keep.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(keep / "new", ignore_errors=True)
-        yield keep.resolve()
+        is_whole = room.endswith("jobs") or all((own / job.out / RECORD).exists() for job in needed if job.room == room)
+        if not (is_whole and (own / "steps.log").exists() and (own / "steps.log").read_text() == steps):
+            shutil.rmtree(own, ignore_errors=True)
+            own.mkdir(parents=True)
+            (own / "in").symlink_to(folder.parent / "in")
+            (own / "steps.log").write_text(steps)
+    return Environment(name, binaries.absolute(), folder, server.url(database) if server else None)
 
 
 def main() -> None:
@@ -404,7 +397,7 @@ def main() -> None:
     parser.add_argument("new", type=Path)
     parser.add_argument("--only", action="append", help="only jobs with this word in their name; repeatable")
     parser.add_argument("--data", type=Path, default=HERE.parent / "../shared/data", help="folder of the real sets")
-    parser.add_argument("--keep", type=Path, help="folder for all answers; OLD is not run again")
+    parser.add_argument("--keep", type=Path, help="folder that keeps the answers of OLD, which then does not run again")
     given = parser.parse_args()
     has = {"real": given.data.is_dir(), "postgresql": postgresql.is_there()}
     possible = {job.name: job for job in JOBS if has.get(job.room.partition(" ")[0], True)}
@@ -416,12 +409,17 @@ def main() -> None:
     is_served = any(possible[name].is_postgresql for name in chosen)
     verdicts: Counter[str] = Counter()
     started = time.monotonic()
-    with _workplace(given.keep) as folder, postgresql.running() if is_served else contextlib.nullcontext() as server:
-        corpora(folder / "in", given.data if has["real"] else None)
-        old, new = (_environment(n, r, folder, server) for n, r in (("old", given.old), ("new", given.new)))
-        for job in possible.values():
-            if job.name not in needed:
-                continue
+    jobs = [job for job in possible.values() if job.name in needed]
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(postgresql.running()) if is_served else None
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="answers-")))
+        kept = given.keep.resolve() / "answers-kept" if given.keep else folder
+        corpora(kept / "in", given.data if has["real"] else None)
+        if not (folder / "in").exists():
+            (folder / "in").symlink_to(kept / "in")
+        old = _environment("old", given.old, kept / "old", server, jobs)
+        new = _environment("new", given.new, folder / "new", server, jobs)
+        for job in jobs:
             verdict, lines = compare(job, old, new)
             if job.name in chosen or verdict not in FINE:
                 verdicts[verdict] += 1
