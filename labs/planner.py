@@ -152,15 +152,15 @@ def main() -> None:
         ("window", "orders", "recall, article's formula", "recall, here", "cost as in the article", "here"), rows
     )
     print("\nRecall as a share of the recall of every pair of signatures:")
-    rows = []
+    statements: list[tuple[str, ...]] = []
     for cost, effectiveness, *both in published_points():
         cells = [
             f"{point.effectiveness:.1%} ({100 * (point.effectiveness - effectiveness):+.1f}), "
             f"window {point.search.window:,}"
             for point in both
         ]
-        rows.append((f"{cost:.0%}", f"{effectiveness:.1%}", *cells))
-    print_table(("cost", "article", "model, cost as in the article", "model, cost as here"), rows)
+        statements.append((f"{cost:.0%}", f"{effectiveness:.1%}", *cells))
+    print_table(("cost", "article", "model, cost as in the article", "model, cost as here"), statements)
 
 
 if __name__ == "__main__":
