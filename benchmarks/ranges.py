@@ -9,8 +9,8 @@ are the other's median over Nearkin's median, and over Nearkin's 99th percentile
 queries. What Nearkin finds is compared with the exhaustive scan, and the benchmark ends with exit code 1 where it
 differs; what the others find is counted::
 
-    python benchmarks/ranges.py --data FOLDER --documents 1000000
-    python benchmarks/ranges.py --data FOLDER --documents 13228105 --peers faiss
+    PYTHONPATH=. python benchmarks/ranges.py --data FOLDER --documents 1000000
+    PYTHONPATH=. python benchmarks/ranges.py --data FOLDER --documents 13228105 --peers faiss
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from rich.console import Console
 from rich.table import Table
 
 from environments import HERE, Peer, install
+from labs.range_search.algorithms import ProjectionIndex, RandomProjections
 from nearkin.stages.search.ranges.matches import RangeMatches, RangeQueries
-from nearkin.stages.search.ranges.projections import ProjectionIndex, RandomProjections
 from range_collection import SEED, Collection, prepared, record_of
 
 F64 = NDArray[np.float64]

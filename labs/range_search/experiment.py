@@ -10,6 +10,7 @@ import numpy as np
 
 from labs.claims import Claim
 from labs.corpus import RawDocuments, read_raw
+from labs.range_search.algorithms import tau_0
 from labs.range_search.claims import claims
 from labs.range_search.exhaustive import search_all
 from labs.range_search.projections import Searches, search_in_every_way
@@ -21,7 +22,6 @@ from nearkin.errors import ParameterError, SourceError
 from nearkin.records import F64, I64, LetterVectors
 from nearkin.runs.progress import Progress
 from nearkin.stages.features.letters import MIN_LETTERS, Alphabet, LetterCounts
-from nearkin.stages.search.ranges.projections import tau_0
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 

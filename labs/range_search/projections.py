@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 
+from labs.range_search.algorithms import ProjectionIndex, RandomProjections, tau_0
 from labs.range_search.exhaustive import ExhaustiveTruth
 from labs.range_search.published import N_PROJECTIONS
 from labs.range_search.quality import RangeQuality, quality
@@ -28,7 +29,6 @@ from labs.range_search.ways import (
 from nearkin.records import I64, LetterVectors
 from nearkin.runs.progress import Progress
 from nearkin.stages.search.ranges.index import RangeIndex
-from nearkin.stages.search.ranges.projections import ProjectionIndex, RandomProjections, tau_0
 
 N_DRAWS = 5
 PROJECTIONS = (1, 2, 4, 8, 16, 32)

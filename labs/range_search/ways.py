@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from labs.range_search.algorithms import ProjectionIndex
 from labs.range_search.quality import RangeQuality, mean_survivors, quality
 from nearkin.records import F64, I64, LetterVectors
 from nearkin.stages.search.ranges.matches import RangeMatches
-from nearkin.stages.search.ranges.projections import ProjectionIndex
 
 Search = Callable[[LetterVectors], RangeMatches]
 

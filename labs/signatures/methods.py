@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from labs.signatures.truncated_minhash import HASHES, TruncatedMinHash
 from nearkin.kernels.projections import project_sparse
 from nearkin.records import I64, U8, FeatureCounts
 from nearkin.stages.features.shingles import Characters
@@ -14,7 +15,6 @@ from nearkin.stages.signatures.bits import BitMethod
 from nearkin.stages.signatures.simhash import Simhash
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.stages.signatures.topsig import TopSig, WeightedTopSig
-from nearkin.stages.signatures.truncated_minhash import HASHES, TruncatedMinHash
 
 BITS = (16, 32, 64, 128, 256, 512, 1024)
 FEATURES = Characters(4)

@@ -27,11 +27,11 @@ from labs.signatures.methods import (
     method,
 )
 from labs.signatures.timing import Timings
+from labs.signatures.truncated_minhash import HASHES
 from nearkin.records import F64, I64
 from nearkin.runs.progress import Progress
 from nearkin.stages.features.counting import count_features
 from nearkin.stages.signatures.statistics import Statistics
-from nearkin.stages.signatures.truncated_minhash import HASHES
 
 _MAX_DOCUMENTS, _MAX_FEATURES = 3, 60_000
 _AT_ONCE = 4096

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from example_counts import examples
+from labs.range_search.algorithms import ProjectionIndex, RandomProjections
 from labs.range_search.exhaustive import ExhaustiveTruth, search_all
 from labs.range_search.experiment import RangeSearchPlan, draw_queries
 from labs.range_search.projections import (
@@ -38,7 +39,6 @@ from nearkin.errors import ParameterError
 from nearkin.records import LetterVectors
 from nearkin.runs.progress import Silent
 from nearkin.stages.features.letters import LetterCounts
-from nearkin.stages.search.ranges.projections import ProjectionIndex, RandomProjections
 from oracles.texts import versions
 
 SEED, TAU = 3, 1.5  # so narrow a range loses matches: recall is there to be measured

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from nearkin.stages.signatures.similarity_index import SimilarityIndex
     from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
     from nearkin.stages.signatures.topsig import OnlineTopSig, TopSig, WeightedTopSig
-    from nearkin.stages.signatures.truncated_minhash import TruncatedMinHash
 
 __all__ = [
     "Bands",
@@ -37,7 +36,6 @@ __all__ = [
     "Statistics",
     "TermVectors",
     "TopSig",
-    "TruncatedMinHash",
     "WeightedTopSig",
     "count_features",
     "nearest",
@@ -57,7 +55,6 @@ __getattr__ = lazy(
         "Statistics": "nearkin.stages.signatures.statistics",
         "TermVectors": "nearkin.stages.signatures.random_projection",
         "TopSig": "nearkin.stages.signatures.topsig",
-        "TruncatedMinHash": "nearkin.stages.signatures.truncated_minhash",
         "WeightedTopSig": "nearkin.stages.signatures.topsig",
         "count_features": "nearkin.stages.features.counting",
         "nearest": "nearkin.stages.search.hamming.neighbours",

@@ -59,8 +59,6 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "TermVectors": (parts.TermVectors, (HASHES, np.array([1.0, 2.0]), np.array([0, 2]), "x")),
     "TopSig": (parts.TopSig, (64, 0.5, 0)),
     "TopSig.sign": (parts.TopSig(64).sign, (COUNTED,)),
-    "TruncatedMinHash": (parts.TruncatedMinHash, (64,)),
-    "TruncatedMinHash.sign": (parts.TruncatedMinHash(64).sign, (COUNTED,)),
     "WeightedTopSig": (parts.WeightedTopSig, (STATISTICS, 64)),
     "WeightedTopSig.sign": (parts.WeightedTopSig(STATISTICS, 64).sign, (COUNTED,)),
 }

@@ -108,7 +108,7 @@ PUBLIC = {
     },
     signatures: {
         "Bands", "BitMinHash", "GrowingStatistics", "MinHash", "OnlineTopSig", "RandomProjection", "Simhash",
-        "SimilarityIndex", "Statistics", "TermVectors", "TopSig", "TruncatedMinHash", "WeightedTopSig",
+        "SimilarityIndex", "Statistics", "TermVectors", "TopSig", "WeightedTopSig",
         "count_features", "nearest", "neighbour_pairs",
     },
 }  # fmt: skip

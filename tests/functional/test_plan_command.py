@@ -1,4 +1,4 @@
-"""``nearkin plan pairs``, ``corpus`` and ``paper``, from the outside."""
+"""``nearkin plan pairs`` and ``corpus``, from the outside."""
 
 from __future__ import annotations
 
@@ -77,8 +77,6 @@ def test_the_figure(tmp_path: Path):
     assert "Predicted recall" in words
     again = nearkin_here("plan", "pairs", *WIKIPEDIA, "--figure", out)
     assert again.code == 5
-    assert nearkin_here("plan", "paper", "--figure", out, "--overwrite").code == 0
-    assert "Sorted orders" in out.read_text(encoding="utf-8")
 
 
 def test_the_figure_needs_no_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -87,20 +85,6 @@ def test_the_figure_needs_no_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ended = nearkin_here("plan", "pairs", *WIKIPEDIA, "--figure", tmp_path / "plan.svg")
     assert ended.code == 0, ended.err
     assert (tmp_path / "plan.svg").read_text(encoding="utf-8").startswith("<svg")
-
-
-def test_the_paper():
-    ended = nearkin_here("plan", "paper")
-    assert ended.code == 0, ended.err
-    assert "recall 0.76; the article measured 0.76" in ended.out
-    told = planned("paper")
-    assert [(row["cost"], row["published"]) for row in told["text"]] == [
-        (0.35, 0.93),
-        (0.4, 0.95),
-        (0.5, 0.98),
-        (1, 0.995),
-    ]
-    assert {row["window"] for row in told["figure_6"]} == {200, 500, 1000}
 
 
 @pytest.mark.parametrize(
@@ -134,8 +118,7 @@ def test_the_paper():
         (("pairs", "--left", __file__, "--right", "5"), "pass sample documents as --sample-left."),
         (("pairs", "--left", "5", "--right", "5", "--left-language", "de"), "add --sample-left and --sample-right"),
         (("pairs", "--left", "5", "--right", "5", "--text", "body"), "add --sample-left and --sample-right"),
-        (("paper", "--figure", "plan.png"), "must end in .svg"),
-        (("paper", "--left", "5"), "--left"),
+        (("pairs", "--left", "5", "--right", "5", "--figure", "plan.png"), "must end in .svg"),
         (("--left", "5", "--right", "5"), "--left"),
     ],
 )

@@ -24,9 +24,7 @@ def made() -> dict[str, object]:
     for features in (Characters(4), Words(2)):
         for bits in (16, 64, 1024):
             for name in METHODS:
-                options = SigningOptions(
-                    method=name, bits=bits, features=features, seed=0 if name in ("simhash", "minhash-truncated") else 3
-                )
+                options = SigningOptions(method=name, bits=bits, features=features, seed=0 if name == "simhash" else 3)
                 counted = count_features(pa.array(TEXTS, pa.large_string()), features)
                 counted = replace(counted, fingerprint=options.counts_fingerprint)
                 statistics = Statistics.of([counted])

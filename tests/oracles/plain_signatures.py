@@ -94,16 +94,3 @@ def weighted_topsig(text: str, collection: Sequence[str], n: int, bits: int, n_n
 def ln(n: int) -> int:
     """The natural logarithm in units of 2**-20."""
     return round(math.log(n) * 2**20)
-
-
-def truncated_minhash(text: str, n: int, bits: int) -> str:
-    """The least of four hashes of every occurrence, each cut to its first bits / 4 bits."""
-    quarter = bits // 4
-    parts = []
-    for name in ("md5", "sha1", "sha256", "sha512"):
-        cut = []
-        for gram in {*grams(text, n)}:
-            whole = "".join(f"{byte:08b}" for byte in hashlib.new(name, gram.encode()).digest())
-            cut.append(whole[:quarter].ljust(quarter, "0"))
-        parts.append(min(cut))
-    return as_hex([c == "1" for c in "".join(parts)])

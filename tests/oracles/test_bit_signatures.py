@@ -18,7 +18,6 @@ from nearkin.stages.signatures.random_projection import RandomProjection, TermVe
 from nearkin.stages.signatures.simhash import Simhash
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig, TopSig, WeightedTopSig
-from nearkin.stages.signatures.truncated_minhash import TruncatedMinHash
 from oracles import plain_signatures as plain
 
 ALPHABETS = ("ab ", "The Lessee shall pay.\n", "Über–naïve “Café”", "日本語の契約書、甲乙", "a\U0001f600é")
@@ -75,13 +74,6 @@ def test_weighted_topsig(texts, collection, n, bits):
         assert hexes(signed) == [or_zero(*both) for both in zip(texts, expected, strict=True)]
 
 
-@given(TEXTS, st.integers(1, 6), BITS)
-def test_truncated_minhash(texts, n, bits):
-    signed = TruncatedMinHash(bits).sign(count_features(strings(texts), Characters(n)))
-    nothing = "0" * (bits // 4)
-    assert hexes(signed) == [plain.truncated_minhash(text, n, bits) if text else nothing for text in texts]
-
-
 @pytest.mark.parametrize(("n", "bits"), every(2, [(4, 16), (4, 64), (5, 64), (5, 16), (4, 1024), (5, 1024)]))
 def test_long_texts(bits, n):
     counted = count_features(strings([*LONG, ""]), Characters(n))
@@ -93,7 +85,6 @@ def test_long_texts(bits, n):
     assert hexes(weighted.sign(counted))[:-1] == [
         plain.weighted_topsig(t, LONG, n, bits, topsig.n_nonzero, 0) for t in LONG
     ]
-    assert hexes(TruncatedMinHash(bits).sign(counted))[:-1] == [plain.truncated_minhash(text, n, bits) for text in LONG]
 
 
 def test_features_longer_than_a_block_of_the_hash():
@@ -125,7 +116,7 @@ def test_a_random_projection_estimates_the_cosine():
 
 def test_projections_of_one_document_do_not_depend_on_its_neighbours():
     texts = [*LONG, "", "short", "a"]
-    for method in (Simhash(64), TopSig(128), TruncatedMinHash(32), BitMinHash(64)):
+    for method in (Simhash(64), TopSig(128), BitMinHash(64)):
         together = hexes(method.sign(count_features(strings(texts), Characters(4))))
         alone = [hexes(method.sign(count_features(strings([text]), Characters(4))))[0] for text in texts]
         assert together == alone

@@ -140,7 +140,7 @@ def sign(
         Column names; guessed if not given.
     out : path, optional
         File for the signatures, as `nearkin sign` writes it. By default no file remains.
-    method : {"simhash", "simhash-fast", "topsig", "weighted-topsig", "minhash", "minhash-truncated"}
+    method : {"simhash", "simhash-fast", "topsig", "weighted-topsig", "minhash"}
     bits : int
         Length of a signature, a multiple of 8 from 8 to 1024.
     features : Shingling or str

@@ -99,36 +99,6 @@ def project_sparse(
     return packed
 
 
-def min_rows(
-    rows: NDArray[np.uint64], row_of: NDArray[np.int64], offsets: NDArray[np.int64], *, n_parts: int
-) -> NDArray[np.uint64]:
-    """Return the minimum of the rows of a document's features, part by part.
-
-    Parameters
-    ----------
-    rows : uint64 array, shape (n_rows, n_words)
-        Each consists of ``n_parts`` parts of equal length; parts are compared word by word.
-    row_of : int64 array, shape (n_features,)
-    offsets : int64 array, shape (n_documents + 1,)
-    n_parts : int
-
-    Returns
-    -------
-    least : uint64 array, shape (n_documents, n_words)
-        All ones for a document without features.
-
-    Examples
-    --------
-    >>> rows = np.array([[1, 9], [2, 3]], np.uint64)
-    >>> min_rows(rows, np.array([0, 1]), np.array([0, 2]), n_parts=2).tolist()
-    [[1, 3]]
-    """
-    least = np.empty((len(offsets) - 1, rows.shape[1]), np.uint64)
-    kernel, part_words = loops("projections", row_of.nbytes), rows.shape[1] // n_parts
-    kernel.find_least(*frozen(rows, row_of, offsets), part_words, least)
-    return least
-
-
 def logarithms(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return natural logarithms of integers >= 1 in units of 2**-20, the same on every machine.
 

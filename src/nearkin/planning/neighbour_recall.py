@@ -113,7 +113,7 @@ def is_known(method: str) -> bool:
 
     Examples
     --------
-    >>> is_known("minhash"), is_known("topsig"), is_known("minhash-truncated")
+    >>> is_known("minhash"), is_known("topsig"), is_known("another")
     (True, True, False)
     """
     return method == MINHASH or method in MEASURED

@@ -95,14 +95,6 @@ def test_sparse_projections(given_votes, n_bits, density, seed):
     agreed(projections.project_sparse, *given_votes, **options)
 
 
-@given(voted(), st.integers(1, 4), st.integers(1, 4))
-def test_least_rows(given_votes, n_parts, part_words):
-    hashes, _, offsets = given_votes
-    rows = np.random.default_rng(n_parts).integers(0, 3, (7, n_parts * part_words), dtype=np.uint64)
-    row_of = (hashes % np.uint64(7)).astype(np.int64)
-    agreed(projections.min_rows, rows, row_of, offsets, n_parts=n_parts)
-
-
 @given(st.lists(st.integers(1, 2**62), max_size=50))
 def test_logarithms(numbers):
     numbers = np.array(numbers, np.int64)

@@ -63,7 +63,6 @@ def test_minhash_is_that_of_range_search_by_signatures():
 
 def test_what_is_measured_is_whole_and_what_is_not_is_not_known():
     assert {is_known(method) for method in MEASURED} == {True}
-    assert not is_known("minhash-truncated")
     for corpora in MEASURED.values():
         assert len(corpora) == 4
         assert all(len(numbers) == len(BITS) for corpus in corpora for numbers in corpus)

@@ -16,7 +16,6 @@ from nearkin.planning.pairs.costs import Costs
 from nearkin.planning.pairs.measuring import measured_costs
 from nearkin.planning.pairs.search import QUICK_S, PairSearch, Question, choose, exact_is_quick, predict
 from nearkin.planning.pairs.sliding_window import within_distance
-from nearkin.planning.pairs.tradeoff import article_band, published_points, published_question, tradeoff
 from nearkin.records import BitSignatures
 from nearkin.stages.search.sliding_window import SignatureScan, SlidingWindow
 
@@ -32,7 +31,7 @@ def random_signatures(n: int, n_bytes: int, seed: int) -> BitSignatures:
 
 
 def test_the_tail_has_the_published_recall_and_number_of_pairs():
-    question = published_question()
+    question = WIKIPEDIA
     every = predict(PairSearch("signatures", 1000, 400), question)
     assert every.recall == pytest.approx(0.76, abs=5e-4)
     extracted = predict(PairSearch("window", 1000, 400, 300, 2000), question).n_candidates
@@ -42,7 +41,7 @@ def test_the_tail_has_the_published_recall_and_number_of_pairs():
 @pytest.mark.parametrize(("bits", "precision", "recall"), [(1000, 0.59, 0.76), (2000, 0.74, 0.81), (3000, 0.86, 0.78)])
 def test_what_the_tail_was_not_fitted_to(bits, precision, recall):
     """Table 2 of the article: precision, and recall with longer signatures."""
-    question = published_question()
+    question = WIKIPEDIA
     told = predict(PairSearch("signatures", bits, bits * 2 // 5), question)
     assert told.recall == pytest.approx(recall, abs=0.03)
     assert told.n_pairs / told.n_candidates == pytest.approx(precision, abs=0.04)
@@ -136,25 +135,6 @@ def test_vectors_find_all_and_take_no_signatures():
     told = predict(PairSearch("vectors"), WIKIPEDIA)
     assert (told.recall_low, told.recall_high, told.relative_cost, told.n_candidates) == (1, 1, 1, 0)
     assert told.n_pairs == pytest.approx(WIKIPEDIA.n_sought)
-
-
-def test_the_text_of_the_article():
-    """At 35, 40, 50 and 100 % of the cost; by the article's own way of counting it the model stays somewhat below."""
-    for _, effectiveness, as_article, as_here in published_points():
-        assert as_here.effectiveness == pytest.approx(effectiveness, abs=0.02)
-        assert effectiveness - 0.08 < as_article.effectiveness < effectiveness
-
-
-def test_the_points_of_a_tradeoff():
-    points = tradeoff(WIKIPEDIA, 1000, 400, permutations=(100, 200, 400), windows=(200, 1000))
-    assert [(point.search.window, point.search.permutations) for point in points] == [
-        (200, 100), (200, 200), (200, 400), (1000, 100), (1000, 200), (1000, 400)
-    ]  # fmt: skip
-    for few, many in ((0, 1), (1, 2), (3, 4), (4, 5), (0, 3)):
-        assert points[few].prediction.recall < points[many].prediction.recall < points[0].bound
-        assert points[few].article_cost < points[many].article_cost
-    low, high = article_band(WIKIPEDIA, points[-1].search)
-    assert low < points[-1].prediction.recall < high + 0.1
 
 
 # -- The choice -------------------------------------------------------------------------------------------------------

@@ -209,7 +209,7 @@ Method = Annotated[
     str,
     _signature(
         help="minhash (one bit per slot), weighted-topsig (needs statistics: from --statistics, counted first, or "
-        "--online), topsig, simhash (SHAKE-256), simhash-fast, minhash-truncated."
+        "--online), topsig, simhash (SHAKE-256), simhash-fast."
     ),
 ]
 Bits = Annotated[int, _signature(help="Length of a signature: a multiple of 8 from 8 to 1024.")]

@@ -15,7 +15,6 @@ class PlanCommands(LazyGroup):
         "Commands": (
             CommandEntry("pairs", "Predict a search for similar pairs of two corpora", "plan.pairs", work="plan_pairs"),
             CommandEntry("corpus", "Predict a run of nearkin dedup", "plan.corpus", work="plan_corpus"),
-            CommandEntry("paper", "Reproduce the published tables of the planner", "plan.paper", work="plan_paper"),
         )
     }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from nearkin.kernels.compiled.copying import copy_into
 from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.compiled.mixing import GOLDEN, mix
 
@@ -95,20 +94,6 @@ def sum_sparse(hashes, weights, offsets, edges, seed, packed):
 def _draw(word, start, end, weight, sums):
     place = start + np.int64(((word >> np.uint64(1)) * np.uint64(end - start)) >> np.uint64(31))
     sums[place] += weight * (2 * np.int64(word & np.uint64(1)) - 1)
-
-
-@njit(nogil=True, cache=True)
-def find_least(rows, row_of, offsets, part_words, least):
-    for i in range(len(offsets) - 1):
-        least[i] = np.uint64(0xFFFFFFFFFFFFFFFF)
-        for k in range(offsets[i], offsets[i + 1]):
-            row = rows[row_of[k]]
-            for start in range(0, rows.shape[1], part_words):
-                word = start
-                while word < start + part_words - 1 and row[word] == least[i, word]:
-                    word += 1
-                if row[word] < least[i, word]:
-                    copy_into(least[i, start : start + part_words], row[start : start + part_words])
 
 
 @njit(nogil=True, cache=True)

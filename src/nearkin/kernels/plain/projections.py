@@ -35,15 +35,6 @@ def sum_sparse(hashes, weights, offsets, edges, seed, packed):
         row[:] = np.packbits(sums > 0)
 
 
-def find_least(rows, row_of, offsets, part_words, least):
-    least[:] = MASK
-    for one, (start, end) in zip(least, pairwise(offsets.tolist())):
-        own = rows[row_of[start:end]].tolist()
-        for first in range(0, len(one) if own else 0, part_words):
-            part = slice(first, first + part_words)
-            one[part] = min(row[part] for row in own)
-
-
 def fill_logarithms(numbers, out):
     out[:] = [_logarithm(n) for n in numbers.tolist()]
 

@@ -15,17 +15,15 @@ from nearkin.stages.signatures.bits import BitMethod, check_bits, check_seed
 from nearkin.stages.signatures.simhash import Simhash
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig, TopSig, WeightedTopSig
-from nearkin.stages.signatures.truncated_minhash import TruncatedMinHash
 from nearkin.workflows.reading.texts import counts_fingerprint
 
-MethodName = Literal["simhash", "simhash-fast", "topsig", "weighted-topsig", "minhash", "minhash-truncated"]
+MethodName = Literal["simhash", "simhash-fast", "topsig", "weighted-topsig", "minhash"]
 METHODS: dict[str, str] = {
     "simhash": "majority of the bits of SHAKE-256 of every feature",
     "simhash-fast": "the same with a fast 64-bit hash",
     "topsig": "sum of sparse random vectors of every feature",
     "weighted-topsig": "the same, each distinct feature weighted by how rare it is in the corpus",
     "minhash": "one bit of each slot of a MinHash: estimates Jaccard",
-    "minhash-truncated": "the simple MinHash of the article on due diligence; for measurements only",
 }
 
 
@@ -71,7 +69,7 @@ class SigningOptions:
                 raise ParameterError.of(name, "sign", rule, getattr(self, name))
         if self.density is not None and not (is_number(self.density) and 0 < self.density <= 1):
             raise ParameterError.of("density", "sign", "a number > 0 and <= 1", self.density)
-        if self.seed and self.method in ("simhash", "minhash-truncated"):
+        if self.seed and self.method == "simhash":
             raise ParameterError(NamedParameter("seed"), f" has no effect with {self.method}: omit it.")
         if self.is_online and self.method != "weighted-topsig":
             raise ParameterError(
@@ -108,7 +106,6 @@ class SigningOptions:
             "simhash-fast": lambda: Simhash(self.bits, "fast", self.seed),
             "topsig": lambda: TopSig(self.bits, self.density, self.seed),
             "minhash": lambda: BitMinHash(self.bits, self.seed),
-            "minhash-truncated": lambda: TruncatedMinHash(self.bits),
         }
         return makers[self.method]()
 

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
+from labs.range_search.algorithms import ProjectionIndex, RandomProjections, tau_0
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.records import LetterVectors
 from nearkin.stages.search.ranges.index import RangeIndex
-from nearkin.stages.search.ranges.projections import ProjectionIndex, RandomProjections, tau_0
 
 GAMMA = 0.1
 

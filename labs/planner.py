@@ -1,4 +1,4 @@
-"""Recall against cost over many windows and numbers of orders; and the article's figures for comparison.
+"""``python -m labs.planner``: the model of ``nearkin plan pairs`` beside the article that it comes from.
 
 Source: Ferhan Ture, Tamer Elsayed, Jimmy Lin, "No free lunch: brute force vs. locality-sensitive hashing for
 cross-lingual pairwise similarity", SIGIR 2011, section 6.
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from labs.command_line import print_table
 from nearkin.planning.pairs.prediction import PairSearch, Prediction, Question, predict
 from nearkin.planning.pairs.sliding_window import WindowModel
 
@@ -123,3 +124,44 @@ def article_band(question: Question, search: PairSearch) -> tuple[float, float]:
     bands = np.array([model.found(cosine) for cosine in cosines.tolist()])
     low, high = weights @ bands
     return float(low), float(high)
+
+
+def main() -> None:
+    """Print the estimates of figure 6, then the four relative costs of the text."""
+    question = published_question()
+    points = tradeoff(question, PUBLISHED_BITS, PUBLISHED_DISTANCE)
+    print(
+        f"3,440,000 × 1,470,000 documents, cosine 0.3, 1,000 bits, distance 400\n"
+        f"Every pair of signatures: recall {points[0].bound:.2f}; the article measured {PUBLISHED_BOUND}"
+    )
+    rows = []
+    for point in points:
+        low, high = article_band(question, point.search)
+        predicted = point.prediction
+        rows.append(
+            (
+                f"{point.search.window:,}",
+                f"{point.search.permutations:,}",
+                f"{low:.2f} to {high:.2f}",
+                f"{predicted.recall:.2f} ({predicted.recall_low:.2f} to {predicted.recall_high:.2f})",
+                f"{point.article_cost:.1%}",
+                f"{predicted.relative_cost:.1%}",
+            )
+        )
+    print_table(
+        ("window", "orders", "recall, article's formula", "recall, here", "cost as in the article", "here"), rows
+    )
+    print("\nRecall as a share of the recall of every pair of signatures:")
+    statements: list[tuple[str, ...]] = []
+    for cost, effectiveness, *both in published_points():
+        cells = [
+            f"{point.effectiveness:.1%} ({100 * (point.effectiveness - effectiveness):+.1f}), "
+            f"window {point.search.window:,}"
+            for point in both
+        ]
+        statements.append((f"{cost:.0%}", f"{effectiveness:.1%}", *cells))
+    print_table(("cost", "article", "model, cost as in the article", "model, cost as here"), statements)
+
+
+if __name__ == "__main__":
+    main()

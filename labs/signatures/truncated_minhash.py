@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
-from nearkin.arguments import checking_records
-from nearkin.kernels.projections import min_rows
 from nearkin.records import I64, U8, BitSignatures, FeatureCounts
 from nearkin.stages.signatures.bits import check_bits, signatures
 from nearkin.stages.signatures.vectors import FeatureVectors, spell
@@ -21,7 +20,6 @@ HASHES = ("md5", "sha1", "sha256", "sha512")
 _PART_BYTES = 32  # 1024 bits / 4
 
 
-@checking_records
 @dataclass(frozen=True, slots=True)
 class TruncatedMinHash:
     """The minimum MD5, SHA-1, SHA-256 and SHA-512 of all features, each cut to a quarter of the bits and concatenated.
@@ -58,7 +56,13 @@ class TruncatedMinHash:
     def sign(self, counted: FeatureCounts) -> BitSignatures:
         """Return one signature per document; 0 for documents without features."""
         rows, row_of = self._vectors.rows_of(counted)
-        least = min_rows(rows.view(np.uint64), row_of, counted.offsets, n_parts=len(HASHES))
+        words = rows.view(np.uint64).reshape(-1, len(HASHES), _PART_BYTES // 8)
+        least = np.full((len(counted), *words.shape[1:]), np.iinfo(np.uint64).max, np.uint64)
+        for document, (start, end) in enumerate(pairwise(counted.offsets.tolist())):
+            if end > start:
+                own = words[row_of[start:end]]
+                for part in range(len(HASHES)):
+                    least[document, part] = own[np.lexsort(own[:, part].T[::-1])[0], part]
         parts = least.astype(">u8").view(np.uint8).reshape(len(counted), len(HASHES), _PART_BYTES)
         bits = np.unpackbits(parts, axis=2)[:, :, : self.bits // len(HASHES)]
         return signatures(np.packbits(bits.reshape(len(counted), -1), axis=1), counted, self)
