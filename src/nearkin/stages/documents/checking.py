@@ -16,6 +16,7 @@ from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.formats import FORMATS, TABLES, has_columns
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input, unreadable
 from nearkin.stages.documents.source import Source
+from nearkin.stages.documents.text_path import column_of, has_text, text_in
 
 _STORED = {"collection": "a collection", "results": "a directory of results"}
 
@@ -140,12 +141,16 @@ def _check_records(
     if not names:
         return None
     for parameter, column in (("text", source.text), (id_parameter, source.id)):
-        if column is not None and column not in names:
+        holder = column if column is None or parameter != "text" else column_of(column, names)
+        if column is not None and holder not in names:
             n_seen = len(records) if FORMATS[source.format].has_types else None
             objects = objects_of_records(records)
             raise missing_column(source.name, parameter, column, names, n_seen=n_seen, objects=objects)
     if source.text is not None:
-        values = [record[source.text] for record in records if record.get(source.text) is not None]
+        texts = (text_in(record, source.text) for record in records if has_text(record, source.text))
+        values = [text for text in texts if text is not None]
+        if not values and source.text not in names:
+            raise missing_column(source.name, "text", source.text, names, objects=objects_of_records(records))
         if values and not any(isinstance(value, str) for value in values):
             from nearkin.stages.documents.values import in_words
 

@@ -12,6 +12,14 @@ from nearkin.arguments import plain_number
 from nearkin.stages.documents.arrow_values import as_binary, holds_characters, is_binary, plain
 from nearkin.stages.documents.values import WrittenNumber, has_own_text, in_words
 
+_CODE = re.compile(
+    r"""(?x) \s* (?:
+      [!-~]* \d [!-~]*              # one word with a digit: an id, a number, a date, a hash
+    | [a-z][a-z0-9+.-]*://\S+ | www\.\S+ | [^\s@]+@[^\s@]+\.[^\s@]+
+    | [\d\W_]+ (?: (?:T|Z|UTC|GMT|[AaPp][Mm]) [\d\W_]* )*   # dates and times, numbers with units of their own
+    ) \s*"""
+)
+_MAX_CODE, _MAX_SHOWN = 2048, 40
 _WITHOUT_SPACES = re.compile("[^\0-\u0dff]")  # compiled in a tenth of the time of a range up to the last character
 
 
@@ -37,6 +45,10 @@ class ColumnSample:
         Columns that cannot hold texts, with the type of their values.
     without_values : frozenset of str
         Columns whose values are all null or empty, though they may hold texts.
+    codes : frozenset of str
+        Columns of strings that all look like ids, numbers, dates, hashes or addresses.
+    shown : mapping of str to str
+        A value of each column that has one, shortened, for messages.
     """
 
     names: tuple[str, ...]
@@ -47,6 +59,8 @@ class ColumnSample:
     objects: Mapping[str, str] = field(default_factory=dict)
     unfit: Mapping[str, str] = field(default_factory=dict)
     without_values: frozenset[str] = frozenset()
+    codes: frozenset[str] = frozenset()
+    shown: Mapping[str, str] = field(default_factory=dict)
 
 
 def sample_of_records(records: Iterable[Mapping[str, object]], *, is_partial: bool = False) -> ColumnSample:
@@ -57,6 +71,8 @@ def sample_of_records(records: Iterable[Mapping[str, object]], *, is_partial: bo
     records = list(records)
     lengths: dict[str, list[int]] = {}
     words: dict[str, list[float]] = {}
+    n_texts: dict[str, int] = {}
+    shown: dict[str, str] = {}
     n_others: dict[str, int] = {}
     n_not_ids: dict[str, int] = {}
     unfit: dict[str, str] = {}
@@ -64,9 +80,12 @@ def sample_of_records(records: Iterable[Mapping[str, object]], *, is_partial: bo
     for record in records:
         for name, given in record.items():
             names[name], value = None, plain_number(given)
+            if value is not None:
+                shown.setdefault(name, _shown(value))
             if isinstance(value, (str, bytes)) and not isinstance(value, WrittenNumber):
                 lengths.setdefault(name, []).append(len(value))
                 words.setdefault(name, []).append(_n_words(value))
+                n_texts[name] = n_texts.get(name, 0) + (not _is_code(value))
             elif value is not None:
                 n_others[name] = n_others.get(name, 0) + 1
                 unfit.setdefault(name, in_words(value))
@@ -84,7 +103,20 @@ def sample_of_records(records: Iterable[Mapping[str, object]], *, is_partial: bo
         objects=objects_of_records(records),
         unfit={name: kind for name, kind in unfit.items() if name not in lengths},
         without_values=frozenset(name for name in names if name not in n_others and not any(lengths.get(name, ()))),
+        codes=frozenset(name for name, n in n_texts.items() if not n and any(lengths[name])),
+        shown=shown,
     )
+
+
+def _is_code(value: str | bytes) -> bool:
+    """Whether a string is empty, or looks like an id, a number, a date, a hash or an address."""
+    characters = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+    return len(characters) <= _MAX_CODE and (not characters.strip() or _CODE.fullmatch(characters) is not None)
+
+
+def _shown(value: object) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
 
 
 def objects_of_records(records: Iterable[Mapping[str, object]]) -> dict[str, str]:
@@ -130,6 +162,7 @@ def sample_of_table(table: pa.Table) -> ColumnSample:
     unfit: dict[str, str] = {}
     ids = set()
     without_values = set()
+    codes = set()
     for name, type_, column in zip(table.schema.names, table.schema.types, table.columns, strict=True):
         if holds_characters(type_):
             values = [value for value in _characters(column.slice(0, 20)) if value is not None]
@@ -138,6 +171,8 @@ def sample_of_table(table: pa.Table) -> ColumnSample:
             ids.add(name)
             if not mean_length[name]:
                 without_values.add(name)
+            elif all(map(_is_code, values)):
+                codes.add(name)
         elif pa.types.is_null(type_):
             without_values.add(name)
         else:
@@ -152,7 +187,26 @@ def sample_of_table(table: pa.Table) -> ColumnSample:
         objects=objects_of_schema(table.schema),
         unfit=unfit,
         without_values=frozenset(without_values),
+        codes=frozenset(codes),
+        shown=_first_values(table),
     )
+
+
+def _first_values(table: pa.Table) -> dict[str, str]:
+    """Return the first value of each column that has one, shortened."""
+    shown = {}
+    for name, column in zip(table.schema.names, table.columns, strict=True):
+        if holds_characters(column.type):
+            values: list[object] = list(_characters(column.slice(0, 20)))
+        else:
+            try:
+                values = column.slice(0, 20).to_pylist()
+            except (pa.ArrowException, ValueError, OverflowError, LookupError):  # such as times out of Python's range
+                values = []
+        value = next((value for value in values if value is not None), None)
+        if value is not None:
+            shown[name] = _shown(value)
+    return shown
 
 
 def _characters(column: pa.ChunkedArray) -> list[bytes | str | None]:

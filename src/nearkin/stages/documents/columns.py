@@ -13,6 +13,7 @@ from nearkin.errors import MissingColumnError, ParameterError, SourceError
 from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted, first_of
 from nearkin.stages.documents.column_samples import ColumnSample, objects_of_schema
+from nearkin.stages.documents.text_path import column_of
 
 TABLE_IN_MEMORY = "the table"
 """Name of an Arrow table in messages."""
@@ -55,18 +56,23 @@ class Columns:
     guesses: tuple[str, ...]
 
 
-def inside_hint(names: Iterable[str], objects: Mapping[str, str]) -> str:
-    """Say of the first of some names that is a column of objects or lists that what is inside cannot be named.
+def inside_hint(names: Iterable[str], objects: Mapping[str, str], parameter: str = "text") -> str:
+    """Say of the first of some names that is a column of objects or lists how a text inside it is named.
 
     Examples
     --------
     >>> inside_hint(["id", "messages"], {"messages": "a list"})
-    " Fields inside a list ('messages') cannot be named; lift them to the top level."
+    " A text inside a list ('messages') is named by its path, such as messages[].content or messages[]."
+    >>> inside_hint(["meta"], {"meta": "an object"}, "id")
+    " Fields inside an object ('meta') cannot be named; lift them to the top level."
     """
     inside = next((name for name in names if name in objects), None)
     if inside is None:
         return ""
-    return f" Fields inside {objects[inside]} ('{inside}') cannot be named; lift them to the top level."
+    if parameter != "text":
+        return f" Fields inside {objects[inside]} ('{inside}') cannot be named; lift them to the top level."
+    such = f"{inside}[].content or {inside}[]" if objects[inside] == "a list" else f"{inside}.content"
+    return f" A text inside {objects[inside]} ('{inside}') is named by its path, such as {such}."
 
 
 def check_header(names: Sequence[str], label: str) -> None:
@@ -119,7 +125,8 @@ def choose_columns(sample: ColumnSample, label: str, *, text: str | None, doc_id
         A named column is missing, or no column, or more than one, can be the text.
     """
     for parameter, named in (("text", text), ("id", doc_id)):
-        if named is not None and named not in sample.names and not sample.is_partial:
+        column = named if named is None or parameter != "text" else column_of(named, sample.names)
+        if named is not None and column not in sample.names and not sample.is_partial:
             raise missing_column(label, parameter, named, sample.names, objects=sample.objects)
     if text is not None and text == doc_id:
         raise ParameterError(f"{label}: the id and the text must be different columns. Got '{text}' for both.")
@@ -154,7 +161,7 @@ def missing_column(
     If one of the ``objects`` is named with a field of it, such as ``meta.site``, the error says that fields have no
     names.
     """
-    hint = inside_hint((named[:at] for at, letter in enumerate(named) if letter == "."), objects)
+    hint = inside_hint((named[:at] for at, letter in enumerate(named) if letter in ".["), objects, parameter)
     columns, seen = listed_columns(names) or "none", ". The"
     if n_seen is not None:
         which = "at least one file" if parameter == "by" else "every file"
@@ -223,8 +230,8 @@ def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
         )
     candidates = _texts(sample, doc_id)
     if not candidates:
-        beside = f" beside the ids ({listed_columns([*sample.mean_length])})" if sample.mean_length else ""
-        said = f"{label}: no column holds text{beside}. The columns are: {columns}. Name it with "
+        shown = listed_columns([f"{name} ({sample.shown.get(name, 'null')})" for name in sample.names]) or "none"
+        said = f"{label}: no column holds text, as far as the first rows show. The columns are: {shown}. Name it with "
         hint = inside_hint(sample.names, sample.objects)
         raise SourceError(said, NamedParameter("text"), f".{hint}", in_python=in_python)
     if len(candidates) > 1:
@@ -241,12 +248,13 @@ def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
 def _texts(sample: ColumnSample, doc_id: str | None) -> list[str]:
     """Return the columns that may be the text; if there are several, the choice is ambiguous.
 
-    Labels, names and numbers as strings do not count beside a column with more than a few words. The column of the ids
-    never counts, and a column without values does where no other has more than a few words: its texts may come later.
+    Labels, names and numbers as strings do not count beside a column with more than a few words, or with objects or
+    lists. The column of the ids, and those of values that look like ids, numbers, dates, hashes or addresses,
+    never count, and a column without values does where no other has more than a few words: its texts may come later.
     """
     ids = doc_id or _first_named(ID_NAMES, sample.names)
     strings = [name for name in sample.names if name in sample.mean_length or name in sample.without_values]
-    others = [name for name in strings if name != doc_id and _folded(name) not in ID_NAMES]
+    others = [name for name in strings if name not in sample.codes | {doc_id} and _folded(name) not in ID_NAMES]
     if sample.without_values.issuperset(sample.names):  # so nothing can be misread
         return others[:1]
     parts = [name for name in others if _folded(name) in PART_NAMES]
@@ -256,9 +264,9 @@ def _texts(sample: ColumnSample, doc_id: str | None) -> list[str]:
     if wordy:
         return wordy
     unknown = [name for name in others if name in sample.without_values]
-    if found := _with_words(sample, others, 1):
+    if found := [] if sample.objects else _with_words(sample, others, 1):  # the text may be inside the objects
         return [*found, *unknown]
-    if others != unknown:
+    if others != unknown and not sample.objects:
         return others
     return [*_with_words(sample, [name for name in strings if name not in (ids, *others)], _FEW_WORDS), *unknown]
 

@@ -2,7 +2,7 @@
 
 Tables are accompanied by other files: Spark and Hive write markers and checksums beside them, a checkout from Hugging
 Face has a card and a licence, `datasets.save_to_disk` describes its Arrow files in JSON. Such files are skipped by
-name, and listed. A folder that mixes tables and texts is an error: any reading would misread some of them.
+name, and listed. Only a folder of nothing but tables is a folder of tables; in any other each file is a document.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nearkin.errors import SourceError
-from nearkin.message_pieces import MessagePiece, NamedParameter
-from nearkin.nouns import agreeing, counted, first_of
+from nearkin.nouns import counted, first_of
 from nearkin.progress_messages import WarningMessage
 from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, is_of_documents
 from nearkin.stages.documents.listed_files import ListedFiles, listed_files
@@ -82,7 +81,7 @@ def files_of(
     Raises
     ------
     SourceError
-        There are no documents, or tables and other files are mixed; or the folder is unreadable, or a Delta table.
+        There are no documents; or the folder is unreadable, or a Delta table.
     """
     found = _walk(folder, without)
     notes = list[Note](_said_of_hidden(folder, found))
@@ -109,8 +108,12 @@ def files_of(
         _refuse_delta(folder, rest)
         company = _company(rest, tables, is_forced=file_format is not None)
         tables = [path for path in tables if path not in company]
-        if others := sorted({*rest} - {*tables} - company):
-            raise _mixture(folder, tables, others, listed.load_files)
+        if {*rest} - {*tables} - company:
+            notes.append(
+                f"{folder}: {counted(len(tables), 'table')} beside other files ({_named(folder, tables)}): every file "
+                "is read as one document. To read the records of a table, name it on its own"
+            )
+            tables = []
     read = tables or rest
     if not read and not listed.load_files:
         raise SourceError(f"{folder}: the folder holds no documents, only marker files: {_named(folder, found.paths)}.")
@@ -319,39 +322,6 @@ def _named(folder: str, paths: Sequence[str]) -> str:
     """Return the first of some files, relative to the folder, and the number of the rest."""
     names = [Path(os.path.relpath(path, folder)).as_posix() for path in paths[:_SHOWN]]
     return first_of(names, _SHOWN, len(paths))
-
-
-_AS_DOCUMENTS = NamedParameter("file_format", "--format", value="document")
-_AS_TEXT = NamedParameter("file_format", "--format", value="file")
-
-
-def _mixture(folder: str, tables: Sequence[str], others: Sequence[str], load_files: Sequence[str]) -> SourceError:
-    """Return the error for a folder of tables and other files, with a command for each part."""
-    held = f"{counted(len(tables), 'table')} ({_named(folder, tables)})"
-    beside = f"{counted(len(others), 'other file')} ({_named(folder, others)})"
-    if load_files:
-        loads = f"{counted(len(load_files), 'load file')} ({_named(folder, load_files)})"
-        return SourceError(
-            f"{folder}: holds {loads}, {held} and {beside}. To read the records of the load "
-            f"{agreeing(len(load_files), 'file', 'files')}, and each other file, also the tables, as one document, "
-            "add ",
-            _AS_DOCUMENTS,
-            f". To read only the tables, pass {patterns_for(folder, tables)}.",
-        )
-    patterns, of_tables = patterns_for(folder, others), patterns_for(folder, tables)
-    whole: list[MessagePiece] = [" To read every file as one document, also the tables, add ", _AS_DOCUMENTS]
-    whole += [", which extracts the text of PDF, mail and the like, or ", _AS_TEXT, " for plain text."]
-    if patterns.endswith("…"):
-        return SourceError(f"{folder}: holds {held} and {beside}. To read only the tables, pass {of_tables}.", *whole)
-    both = f"To read the records of the tables, and the other files by their content, pass {of_tables} {patterns}."
-    as_text: list[MessagePiece] = [f" To read only the other files, as one text each, pass {patterns} with ", _AS_TEXT]
-    is_text = not any(map(_is_document, others))
-    return SourceError(f"{folder}: holds {held} and {beside}. {both}", *whole, *([*as_text, "."] if is_text else []))
-
-
-def _is_document(path: str) -> bool:
-    """Whether the suffix of a file names a format of documents, so that no other needs to be named."""
-    return is_of_documents(FORMAT_OF_SUFFIX.get(os.path.splitext(path.lower())[1]))
 
 
 def patterns_for(folder: str, paths: Sequence[str]) -> str:

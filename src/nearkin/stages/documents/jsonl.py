@@ -32,6 +32,7 @@ from nearkin.stages.documents.rows import (
     problem_piece,
 )
 from nearkin.stages.documents.streams import ByteStream
+from nearkin.stages.documents.text_path import TextPath, has_text, text_in
 from nearkin.stages.documents.values import WrittenNumber, id_of, in_words, text_of
 
 _SLOW_LINES = 8
@@ -49,6 +50,11 @@ class _Wanted:
     id_types: list[pa.DataType] = field(default_factory=lambda: [pa.int64(), pa.binary()])
     keep_types: list[pa.DataType] = field(default_factory=lambda: [pa.float64(), pa.bool_(), pa.binary()])
     is_settled: bool = False
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the text may be inside a list or an object."""
+        return TextPath.of(self.text) is not None
 
     @property
     def keep(self) -> str | None:
@@ -167,7 +173,7 @@ def _read_lines(lines: _JsonLines, wanted: _Wanted) -> Iterator[RowPiece]:
     piece = _read_fast(lines, wanted) if lines.looks_whole else None
     if piece is not None:
         yield piece
-    elif len(lines) <= _SLOW_LINES:
+    elif len(lines) <= _SLOW_LINES or wanted.is_inside:
         yield _read_slow(lines, wanted)
     else:
         for first, stop in pairwise((0, len(lines) // 2, len(lines))):
@@ -176,6 +182,8 @@ def _read_lines(lines: _JsonLines, wanted: _Wanted) -> Iterator[RowPiece]:
 
 def _read_fast(lines: _JsonLines, wanted: _Wanted) -> RowPiece | None:
     """Read lines with Arrow; return None if it refuses them."""
+    if wanted.is_inside:
+        return None
     start, end = int(lines.starts[0]), int(lines.ends[-1])
     buffer = pa.py_buffer(lines.data)[start:end]
     table = _arrow_table(buffer, len(lines), wanted)
@@ -264,8 +272,8 @@ def _read_slow(lines: _JsonLines, wanted: _Wanted) -> RowPiece:
         if not isinstance(record, dict):
             rows.add(number, problem=f"not a JSON object but {in_words(record)}")
             continue
-        if wanted.text in record:
-            text, problem = text_of(record[wanted.text], is_utf8=loaded.is_utf8)
+        if has_text(record, wanted.text):
+            text, problem = text_of(text_in(record, wanted.text), is_utf8=loaded.is_utf8)
         else:
             text, problem = None, no_key(wanted.text)
         doc_id: int | str | bytes | None = None if wanted.doc_id is None else id_of(record.get(wanted.doc_id))

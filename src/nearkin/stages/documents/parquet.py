@@ -67,9 +67,9 @@ class ParquetTable:
         metadata, n_told = self.parquet.metadata, 0
         for index in range(metadata.num_row_groups):
             group = metadata.row_group(index)
-            text_bytes = max(_text_bytes(group, wanted.text), 1)
+            text_bytes = max(_text_bytes(group, wanted.text_column), 1)
             n_rows = min(max(batch_bytes * group.num_rows // text_bytes, 1), _MAX_ROWS)
-            is_folded = text_bytes < _FOLDED_BYTES * group.num_rows
+            is_folded = wanted.path is None and text_bytes < _FOLDED_BYTES * group.num_rows
             folded = [wanted.text] if is_folded else None
             try:
                 with open_table(self._raw, metadata=metadata, read_dictionary=folded) as reader:
@@ -131,7 +131,9 @@ def _first_line(error: Exception) -> str:
 def _text_bytes(group: pq.RowGroupMetaData, text: str) -> int:
     """Return the decompressed size of the texts of a row group, as far as the file states it."""
     columns = (group.column(index) for index in range(group.num_columns))
-    return sum(int(column.total_uncompressed_size) for column in columns if column.path_in_schema == text)
+    return sum(
+        int(column.total_uncompressed_size) for column in columns if f"{column.path_in_schema}.".startswith(f"{text}.")
+    )
 
 
 def _kept_rows(parquet: pq.ParquetFile, is_kept: RowMask) -> Iterator[list[pa.RecordBatch]]:

@@ -32,6 +32,7 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input, unreadable
 from nearkin.stages.documents.source import Source
 from nearkin.stages.documents.streams import Compression
+from nearkin.stages.documents.text_path import column_of
 
 _MANY_ALIKE, _N_NAMED = 3, 3
 __all__ = ["Source", "SourceSet", "resolve_sources"]
@@ -405,9 +406,10 @@ def _columns(
         return text, doc_id, ()
     if one.path == STDIN and sample.is_partial and text is None and likely_text(sample, doc_id) is None:
         return text, doc_id, ()  # the reader sees more
-    missing = [name for name in (text, doc_id) if name is not None and name not in sample.names]
+    wanted = (None if text is None else column_of(text, sample.names), doc_id)
+    missing = [name for name in wanted if name is not None and name not in sample.names]
     missing = [] if sample.is_partial else missing
-    if text in missing and "text" in asked.optional:
+    if wanted[0] in missing and "text" in asked.optional:
         text = None
     if doc_id in missing and "doc_id" in asked.optional:
         doc_id = None

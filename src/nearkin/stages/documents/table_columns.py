@@ -14,11 +14,12 @@ from nearkin.message_pieces import NamedParameter
 from nearkin.records import I64, Bool
 from nearkin.stages.documents.arrow_values import WITHOUT_VIEWS, as_binary, holds_characters, plain
 from nearkin.stages.documents.column_samples import objects_of_schema
-from nearkin.stages.documents.columns import check_column, inside_hint, listed_columns
+from nearkin.stages.documents.columns import check_column, inside_hint, listed_columns, missing_column
 from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.keeping import check_keep_type
 from nearkin.stages.documents.rows import IdType, RowPiece, ids_from_characters, ids_from_python
 from nearkin.stages.documents.rules import too_long
+from nearkin.stages.documents.text_path import TextPath
 
 RowMask = Callable[[I64], Bool]
 """Selection of the rows of a table, numbered from 1, that are kept."""
@@ -26,17 +27,23 @@ RowMask = Callable[[I64], Bool]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Columns to read."""
+    """Columns to read; with a path, the text is inside the values of its column."""
 
     text: str
     doc_id: str | None
     keep: KeepColumn | None = None
+    path: TextPath | None = None
+
+    @property
+    def text_column(self) -> str:
+        """Name of the column of the text."""
+        return self.text if self.path is None else self.path.column
 
     @property
     def names(self) -> list[str]:
         """Names of the columns, each once."""
         keep = None if self.keep is None else self.keep.name
-        return list(dict.fromkeys(name for name in (self.text, self.doc_id, keep) if name is not None))
+        return list(dict.fromkeys(name for name in (self.text_column, self.doc_id, keep) if name is not None))
 
     def ids(self, schema: pa.Schema) -> IdType:
         """Return the type of the ids, which is settled if the column is not of integers."""
@@ -69,10 +76,13 @@ def check_schema(
     name: str, schema: pa.Schema, text: str, doc_id: str | None, keep_column: str | None, id_parameter: str = "id"
 ) -> None:
     """Raise SourceError if a column is missing, occurs twice, or has an unsuitable type."""
-    for parameter, column in (("text", text), (id_parameter, doc_id)):
+    path = TextPath.of(text, schema.names)
+    for parameter, column in (("text", text if path is None else path.column), (id_parameter, doc_id)):
         if column is not None:
             check_column(name, parameter, column, schema)
-    type_ = schema.field(text).type
+    type_ = schema.field(text).type if path is None else path.type_in(schema.field(path.column).type)
+    if type_ is None:
+        raise missing_column(name, "text", text, schema.names, objects=objects_of_schema(schema))
     if not holds_characters(type_) and not pa.types.is_null(type_):
         raise SourceError(
             f"{name}: the text must be a column of strings. The column '{text}' holds {type_}. "
@@ -101,6 +111,8 @@ def pieces_of_batch(
         Ids of the source called ``name`` cannot be read.
     """
     text = wanted.text
+    if wanted.path is not None:
+        batch = batch.append_column(text, wanted.path.texts(batch.column(wanted.text_column)))
     column = batch.column(text)
     if pa.types.is_dictionary(column.type):
         lengths = pc.take(_lengths(column.dictionary), column.indices)
@@ -117,7 +129,8 @@ def pieces_of_batch(
             part = part.set_column(batch.schema.get_field_index(text), text, pa.nulls(1))
             yield _piece(part, wanted, name, first_row + start, too_long(n_bytes, max_document_bytes))
         else:
-            yield _piece(part, wanted, name, first_row + start, "the text is null")
+            why_null = "the text is null" if wanted.path is None else f"there is no text at {text!r}"
+            yield _piece(part, wanted, name, first_row + start, why_null)
         start = stop
 
 

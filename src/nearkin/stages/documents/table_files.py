@@ -18,6 +18,7 @@ from nearkin.stages.documents.rows import one_batch
 from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.streams import Progress
 from nearkin.stages.documents.table_columns import RowMask, Wanted, check_schema, pieces_of_batch
+from nearkin.stages.documents.text_path import TextPath
 
 SAMPLE_ROWS = 20
 
@@ -39,7 +40,7 @@ class TableFile(Protocol):
         """Yield the wanted columns, some rows at a time; StreamFault if the file breaks off."""
 
     def copy_rows(self, is_kept: RowMask, file: IO[bytes]) -> None:
-        """Write the kept rows with all columns and the original compression; StreamFault after rows before damage."""
+        """Write the kept rows with all columns and zstd; StreamFault after rows before damage."""
 
 
 def check_first_to_keep_by(table: TableFile, name: str, column: str) -> bool | None:
@@ -79,7 +80,7 @@ def read_table_file(table: TableFile, opened: OpenedSource) -> Iterator[pa.Recor
         columns = choose_columns(sample, source.name, text=None, doc_id=doc_id)
         text, doc_id = columns.text, columns.id
         opened.check(replace(source, text=text, id=doc_id), sample.names)
-    wanted = Wanted(text, doc_id, keep)
+    wanted = Wanted(text, doc_id, keep, TextPath.of(text, table.schema.names))
     check_schema(source.name, table.schema, text, doc_id, None if keep is None else keep.name)
     if keep is not None:
         check_first_to_keep_by(table, source.name, keep.name)

@@ -21,6 +21,7 @@ from nearkin.stages.documents.rows import IdType, RowList, one_batch
 from nearkin.stages.documents.source import no_note
 from nearkin.stages.documents.table_columns import Wanted, check_schema, pieces_of_batch
 from nearkin.stages.documents.table_files import SAMPLE_ROWS
+from nearkin.stages.documents.text_path import TextPath, column_of, has_text, text_in
 from nearkin.stages.documents.values import id_of, in_words, text_of
 
 _ACCEPTED = (
@@ -227,7 +228,7 @@ def _read_arrow(
     keep_column = None if keep is None else keep.name
     if not len(table):
         for parameter, column in (("text", text), ("id", doc_id), ("keep", keep_column)):
-            if column is not None and column not in table.schema.names:
+            if column is not None and column_of(column, table.schema.names) not in table.schema.names:
                 objects = objects_of_schema(table.schema)
                 raise missing_column(TABLE_IN_MEMORY, parameter, column, table.schema.names, objects=objects)
         return
@@ -238,7 +239,7 @@ def _read_arrow(
         values = pa.chunked_array([plain(chunk) for chunk in table[keep_column].chunks])
         first = values.drop_null().slice(0, SAMPLE_ROWS).combine_chunks()
         check_keep_strings(TABLE_IN_MEMORY, keep_column, first, table.schema.names)
-    wanted = Wanted(text, doc_id, keep)
+    wanted = Wanted(text, doc_id, keep, TextPath.of(text, table.schema.names))
     ids = wanted.ids(table.schema)
     row = 1
     for batch in table.select(wanted.names).to_batches(max_chunksize=batch_rows):
@@ -315,10 +316,10 @@ def _add(rows: RowList, row: int, record: object, names: _Names) -> int:
     doc_id: object = None
     keep_value = None
     if isinstance(record, Mapping):
-        if names.text not in record:
+        if not isinstance(names.text, str) or not has_text(record, names.text):
             rows.add(row, id_of(record.get(names.doc_id)), problem=f"the dict has no key {names.text!r}")
             return 0
-        value: object = record[names.text]
+        value: object = text_in(record, names.text)
         doc_id = record.get(names.doc_id)
         keep_value = None if names.keep is None else names.keep.of_value(record.get(names.keep.name))
     elif isinstance(record, (tuple, list)):

@@ -120,58 +120,23 @@ def test_hidden_files_are_left_out_as_ever(folder: Path) -> None:
     assert [source.path for source in resolve_sources(["in"]).sources] == ["in/a.jsonl"]
 
 
-def test_tables_and_letters_are_refused_with_a_command_for_each(folder: Path) -> None:
-    write({f"letters/{i}.txt": b"Dear all" for i in range(10)} | {"a.parquet": PARQUET, "b/c.parquet": PARQUET})
-    with pytest.raises(SourceError) as caught:
-        resolve_sources(["in"])
-    assert str(caught.value) == (
-        "in: holds 2 tables (a.parquet, b/c.parquet) and 10 other files (letters/0.txt, letters/1.txt, letters/2.txt "
-        "and 7 more). To read the records of the tables, and the other files by their content, pass 'in/**/*.parquet' "
-        "'in/**/*.txt'. To read every file as one document, also the tables, add --format document, which extracts the "
-        "text of PDF, mail and the like, or --format file for plain text. To read only the other files, as one text "
-        "each, pass 'in/**/*.txt' with --format file."
-    )
-    assert len(read(resolve_sources(["in/**/*.parquet", "in/**/*.txt"]))) == 18
-    for i in range(10):
-        os.rename(f"in/letters/{i}.txt", f"in/letters/{i}.x{i}")  # no pattern matches them all
-    with pytest.raises(SourceError, match=r"To read only the tables, pass 'in/\*\*/\*\.parquet'\. To read every"):
-        resolve_sources(["in"])
-    for i in range(10):
-        os.rename(f"in/letters/{i}.x{i}", f"in/letters/{i}.txt")
-    assert len(read(resolve_sources(["in/**/*.parquet"]))) == 8
-    assert len(read(resolve_sources(["in/**/*.txt"], file_format="file"))) == 10
-
-
-def test_texts_that_look_like_tables_are_one_text_each_by_the_command_that_is_told(folder: Path) -> None:
-    texts = {"brace.txt": b'{"text": "a"}\n{"text": "b"}\n', "tabs.txt": b"a\tDear Ada\nb\tDear Bob\n"}
-    write({"a.parquet": PARQUET, **texts})
-    with pytest.raises(SourceError, match=r"as one text each, pass 'in/\*\*/\*\.txt' with --format file\."):
-        resolve_sources(["in"])
-    assert {source.format for source in resolve_sources(["in/**/*.txt"]).sources} == {"jsonl", "lines"}
-    found = resolve_sources(["in/**/*.txt"], file_format="file")
-    assert sorted(text for one in found.sources for b in read_batches(one) for text in b["text"].to_pylist()) == sorted(
-        texts.values()
-    )
-
-
-def test_code_with_a_few_tables_is_a_mixture_and_not_the_tables(folder: Path) -> None:
-    write({f"src/{i}.py": b"import this" for i in range(20)} | {"package.json": b"{}", "tsconfig.json": b"{}"})
-    with pytest.raises(SourceError, match=r"holds 2 tables \(package.json, tsconfig.json\) and 20 other files"):
-        resolve_sources(["in"])
-
-
-def test_notes_beside_an_index_are_a_mixture(folder: Path) -> None:
-    write({f"{i}.md": b"note" for i in range(9)} | {"index.csv": CSV})
-    with pytest.raises(SourceError, match=r"holds 1 table .* and 9 other files"):
-        resolve_sources(["in"])
-
-
-def test_an_unknown_file_beside_tables_is_never_left_out(folder: Path) -> None:
-    for name in ("c.parquet.incomplete", "letter.pdf", "data.tar.gz", "notes.txt", "c.xml"):
-        write({"a.parquet": PARQUET, name: b"anything"})
-        with pytest.raises(SourceError, match=r"1 table .* and 1 other file "):
-            resolve_sources(["in"])
-        Path("in", name).unlink()
+@pytest.mark.parametrize(
+    "others",
+    [
+        {f"letters/{i}.txt": b"Dear all" for i in range(10)}, {f"{i}.md": b"note" for i in range(9)},
+        {"c.parquet.incomplete": b"anything"}, {"letter.pdf": b"%PDF-1.4"}, {"data.tar.gz": b"x"}, {"c.xml": b"<a/>"},
+    ],
+    ids=lambda others: next(iter(others)),
+)  # fmt: skip
+def test_beside_other_files_a_table_is_one_document(folder: Path, others: dict[str, bytes]) -> None:
+    write({"a.csv": CSV, "b/c.parquet": PARQUET, **others})
+    found = resolve_sources(["in"])
+    assert {source.path for source in found.sources} == {f"in/{name}" for name in ("a.csv", "b/c.parquet", *others)}
+    assert {source.format for source in found.sources} <= {"file", "document"}
+    assert sum("2 tables beside other files (a.csv, b/c.parquet)" in said for said in found.guesses) == 1
+    tables = [source for source in found.sources if source.path in ("in/a.csv", "in/b/c.parquet")]
+    texts = [text for source in tables for batch in read_batches(source) for text in batch["text"].to_pylist()]
+    assert texts == [CSV, None]
 
 
 def test_a_folder_of_texts_is_read_as_ever_but_for_marks(folder: Path) -> None:
@@ -239,8 +204,7 @@ def test_marks_that_a_shell_names_are_left_out(folder: Path) -> None:
 
 def test_the_folder_of_results_is_not_looked_into(folder: Path) -> None:
     write({"a.txt": b"It was", "clean/documents.parquet": PARQUET, "clean/manifest.json": b"{}"})
-    with pytest.raises(SourceError, match="holds 2 tables"):
-        resolve_sources(["in"])
+    assert len(resolve_sources(["in"]).sources) == 3
     found = resolve_sources(["in"], without=Path("in/clean"))
     assert [source.name for source in found.sources] == ["a.txt"]
     assert found.guesses == ("in/clean: not read; the results of this command go there",)
