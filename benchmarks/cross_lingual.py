@@ -65,7 +65,7 @@ def timed(work: Callable[[], object]) -> float:
 def prepared_of(options: argparse.Namespace, n: int, work: Path) -> Prepared:
     """Made documents, read and weighed."""
     meter = Meter(Silent())
-    given = inputs_of(options, n)
+    given = inputs_of(options)
     resources = Resources(options.threads)
     return prepare(
         opened(given, None, meter.progress), read_table(given), PairOptions(), work, resources=resources, meter=meter

@@ -146,7 +146,7 @@ def true_pairs(sets: ShingleNumbers, threshold: float) -> TruePairs:
     """All pairs at or above the threshold; the comparison is made in integers."""
     t = Fraction(str(threshold))
     if not 0 < t <= 1:
-        raise ValueError(f"The 'threshold' parameter of true_pairs must be in (0, 1]. Got {threshold!r} instead.")
+        raise ValueError(f"threshold: must be in (0, 1]. Got: {threshold!r}")
     keys = _candidates(sets, t)
     a, b = keys >> 32, keys & 0xFFFFFFFF
     small, large = np.minimum(sets.sizes[a], sets.sizes[b]), np.maximum(sets.sizes[a], sets.sizes[b])

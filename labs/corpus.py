@@ -83,7 +83,7 @@ class Problems:
         self._n_documents += len(prepared)
         if where := first_problem(prepared, lambda _: source_name):
             if self._rules.on_error == "stop":
-                raise DocumentError(f"{where}. ", *STOPPED)
+                raise DocumentError(f"{where}. {STOPPED}")
             self._n += len(prepared) - prepared["problem"].null_count
             self._first = self._first or where
 

@@ -16,7 +16,6 @@ from nearkin.errors import ParameterError, SourceError
 from nearkin.formats import parquet
 from nearkin.records import I64
 
-OWNER = "lab collections"
 TRUE_JACCARD = 0.5
 """Jaccard similarity of the pairs that belong together if there are no labels."""
 
@@ -54,9 +53,9 @@ class LabelledFile:
     def __post_init__(self) -> None:
         for name, value, least in (("documents", self.n_documents, 2), ("of_a_label", self.of_a_label, 1)):
             if value < least:
-                raise ParameterError.of(name, OWNER, f"an int >= {least}", value)
+                raise ParameterError.of(name, f"an int >= {least}", value)
         if self.only is not None and not self.only.partition("=")[1]:
-            raise ParameterError.of("only", OWNER, "COLUMN=VALUE", self.only)
+            raise ParameterError.of("only", "COLUMN=VALUE", self.only)
         if self.label is None and self.leave_out:
             raise ParameterError("--leave-out names labels: give --label too.")
 

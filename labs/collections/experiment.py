@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 
 from labs.collections.asking import ask_collection
-from labs.collections.documents import OWNER, LabelledFile, LabelledTexts, read_labelled
+from labs.collections.documents import LabelledFile, LabelledTexts, read_labelled
 from labs.collections.outcome import FoundCounts
 from labs.collections.pairs import compare_all
 from nearkin.errors import ParameterError, SourceError
@@ -45,9 +45,9 @@ class CollectionsPlan:
     def __post_init__(self) -> None:
         for name, value in (("queries", self.n_queries), ("wrong_labels", self.n_planted)):
             if value < 1:
-                raise ParameterError.of(name, OWNER, "an int >= 1", value)
+                raise ParameterError.of(name, "an int >= 1", value)
         if not 0 <= self.seed <= MAX_SEED:
-            raise ParameterError.of("seed", OWNER, f"an int from 0 to {MAX_SEED}", self.seed)
+            raise ParameterError.of("seed", f"an int from 0 to {MAX_SEED}", self.seed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

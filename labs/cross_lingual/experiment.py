@@ -34,7 +34,6 @@ from nearkin.workflows.pairing.searching import search
 from nearkin.workflows.resources import Resources
 
 MAX_DOCUMENTS, MAX_SEED = 100_000, 2**32 - 1
-_OWNER = "lab cross-lingual"
 VARIANTS: tuple[tuple[str, str, PairOptions], ...] = (
     ("projection", "projection", PairOptions()),
     ("no-agreement", "… without agreement of both directions", PairOptions(agreement=0.0)),
@@ -82,7 +81,7 @@ class CrossLingualPlan:
             ("seed", self.seed, 0, MAX_SEED),
         ):
             if not least <= value <= most:
-                raise ParameterError.of(name, _OWNER, f"an int from {least} to {most}", value)
+                raise ParameterError.of(name, f"an int from {least} to {most}", value)
         if len(self.tables) not in (1, len(self.documents)):
             raise ParameterError(
                 f"--table must be given once for all inputs, or once for each of them in the same order: "

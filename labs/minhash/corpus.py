@@ -103,7 +103,7 @@ def _with_titles(sources: Sequence[Source], files: TitledRequest) -> Sequence[So
     """Return the sources, read for their titles; a missing column is an error here, not an empty title."""
     stored = get_args(StoredFormat)
     if any(s.path == STDIN or s.format in stored or not has_columns(s.format) for s in sources):
-        raise ParameterError.of("title", "lab minhash", "omitted for input without columns and for '-'", files.title)
+        raise ParameterError.of("title", "omitted for input without columns and for '-'", files.title)
     found = resolve_sources(
         [one for one in files.inputs if isinstance(one, str)],
         file_format=files.file_format,

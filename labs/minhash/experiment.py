@@ -83,7 +83,7 @@ def run(files: TitledRequest, n_documents: int, *, resources: Resources, progres
     ParameterError, SourceError
     """
     if not 2 <= n_documents <= MAX_DOCUMENTS:
-        raise ParameterError.of("documents", "lab minhash", f"an int from 2 to {MAX_DOCUMENTS}", n_documents)
+        raise ParameterError.of("documents", f"an int from 2 to {MAX_DOCUMENTS}", n_documents)
     started, threads = time.perf_counter(), resources.n_threads
     documents = read_first(files, n_documents, progress)
     if len(documents) < n_documents:

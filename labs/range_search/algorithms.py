@@ -58,11 +58,11 @@ class RandomProjections:
 
     def __post_init__(self) -> None:
         if self.kind not in ("gaussian", "rademacher"):
-            raise ParameterError.of("kind", "RandomProjections", "'gaussian' or 'rademacher'", self.kind)
+            raise ParameterError.of("kind", "'gaussian' or 'rademacher'", self.kind)
         if not is_int(self.n_directions) or not 0 <= self.n_directions <= 256:
-            raise ParameterError.of("n_directions", "RandomProjections", "an int from 0 to 256", self.n_directions)
+            raise ParameterError.of("n_directions", "an int from 0 to 256", self.n_directions)
         if not is_int(self.seed) or not 0 <= self.seed < 2**64:
-            raise ParameterError.of("seed", "RandomProjections", "an int from 0 to 2**64 - 1", self.seed)
+            raise ParameterError.of("seed", "an int from 0 to 2**64 - 1", self.seed)
 
     @property
     def fingerprint(self) -> str:
@@ -117,7 +117,7 @@ class ProjectionIndex:
     @classmethod
     def of(cls, vectors: LetterVectors, projections: RandomProjections) -> ProjectionIndex:
         """Project and sort the counted documents."""
-        check_counts("ProjectionIndex", vectors.counts)
+        check_counts(vectors.counts)
         rows = np.flatnonzero(vectors.is_counted).astype(np.uint32)
         directions = projections.draw(vectors.counts.shape[1])
         columns = np.empty((projections.n_directions, len(rows)))
@@ -161,9 +161,9 @@ class ProjectionIndex:
         """
         tau = tau_0() if tau is None else tau
         if not tau > 0:
-            raise ParameterError.of("tau", "ProjectionIndex.search", "above 0", tau)
-        check_counts("ProjectionIndex.search", queries.counts)
-        asked = RangeQueries.of("ProjectionIndex.search", self.fingerprint, queries, gamma)
+            raise ParameterError.of("tau", "above 0", tau)
+        check_counts(queries.counts)
+        asked = RangeQueries.of(self.fingerprint, queries, gamma)
         survivors = np.zeros((len(queries), 4), np.int64)
         survivors[queries.is_counted, 0] = len(self.rows)
         parts: list[Found] = []

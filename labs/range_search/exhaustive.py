@@ -50,7 +50,7 @@ def search_all(
     threads : int
     progress : Progress
     """
-    limits = np.stack([RangeQueries.of("search_all", vectors.fingerprint, queries, g).limits for g in gammas])
+    limits = np.stack([RangeQueries.of(vectors.fingerprint, queries, g).limits for g in gammas])
     rows = np.flatnonzero(vectors.is_counted)
     counts = vectors.counts if len(rows) == len(vectors) else vectors.counts[rows]
 

@@ -27,7 +27,6 @@ from nearkin.workflows.resources import Resources
 
 MAX_DOCUMENTS = 10_000_000
 MAX_SEED = 2**32 - 1
-_OWNER = "lab range-search"
 _TEXTS_AT_A_TIME = 1 << 12
 
 
@@ -71,9 +70,9 @@ class RangeSearchPlan:
         )
         for name, value, is_kept, rule in rules:
             if not is_kept:
-                raise ParameterError.of(name, _OWNER, f"an int {rule}", value)
+                raise ParameterError.of(name, f"an int {rule}", value)
         if self.tau is not None and not 0 < self.tau < math.inf:
-            raise ParameterError.of("tau", _OWNER, "above 0, and finite", self.tau)
+            raise ParameterError.of("tau", "above 0, and finite", self.tau)
         LetterCounts(self.alphabet)
 
     @property

@@ -111,7 +111,7 @@ def run(files: ReadingRequest, n_documents: int, *, resources: Resources, progre
     ParameterError, SourceError
     """
     if not 2 <= n_documents <= MAX_DOCUMENTS:
-        raise ParameterError.of("documents", "lab signatures", f"an int from 2 to {MAX_DOCUMENTS}", n_documents)
+        raise ParameterError.of("documents", f"an int from 2 to {MAX_DOCUMENTS}", n_documents)
     started, threads = time.perf_counter(), resources.n_threads
     documents = read_raw(files, n_documents, progress)
     n_read = len(documents) + documents.n_without_text

@@ -83,9 +83,7 @@ def similar_pairs(sets: ShingleSets, threshold: float, *, threads: int, progress
         found.append(similar)
         n_found += len(similar)
         if n_found > MAX_SIMILAR:
-            raise ParameterError.of(
-                "documents", "lab signatures", f"so few that at most {MAX_SIMILAR:,} pairs are similar", len(sets)
-            )
+            raise ParameterError.of("documents", f"so few that at most {MAX_SIMILAR:,} pairs are similar", len(sets))
         progress.advance(n_candidates)
     progress.finish()
     left, right, similarity = (np.concatenate([getattr(part, name) for part in found]) for name in found[0].__slots__)

@@ -23,7 +23,6 @@ from nearkin.workflows.resources import Resources
 
 N_BEST, N_TAKEN_ALONG = 5, 3
 MAX_MULTIPLIERS, MAX_SEED, MAX_QUERIES = 100_000, 2**32 - 1, 1_000_000
-_OWNER = "lab similarity-index"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +63,7 @@ class IndexPlan:
         )
         for name, value, least, most in rules:
             if not least <= value <= most:
-                raise ParameterError.of(name, _OWNER, f"an int from {least} to {most}", value)
+                raise ParameterError.of(name, f"an int from {least} to {most}", value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

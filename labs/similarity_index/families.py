@@ -19,8 +19,6 @@ from nearkin.stages.documents.arrow_values import holds_characters
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.rows import as_large_strings
 
-_OWNER = "lab similarity-index"
-
 
 @dataclass(frozen=True, slots=True)
 class FamilyFile:
@@ -45,9 +43,9 @@ class FamilyFile:
 
     def __post_init__(self) -> None:
         if self.only is not None and not self.only.partition("=")[0].strip():
-            raise ParameterError.of("only", _OWNER, "COLUMN=VALUE", self.only)
+            raise ParameterError.of("only", "COLUMN=VALUE", self.only)
         if self.only is not None and "=" not in self.only:
-            raise ParameterError.of("only", _OWNER, "COLUMN=VALUE", self.only)
+            raise ParameterError.of("only", "COLUMN=VALUE", self.only)
 
 
 @dataclass(frozen=True, slots=True)

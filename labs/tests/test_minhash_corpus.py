@@ -53,7 +53,7 @@ def test_title_of_parquet_keeps_to_its_row(tmp_path: Path) -> None:
 def test_title_needs_columns(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one")
     (tmp_path / "b.txt").write_text("two")
-    with pytest.raises(ParameterError, match="'title' parameter of lab minhash must be omitted"):
+    with pytest.raises(ParameterError, match="title: must be omitted"):
         read_first(TitledRequest(inputs=[str(tmp_path)], title="title"), 2, Silent())
 
 

@@ -93,7 +93,7 @@ def test_corpus_without_any_similar_pair_has_a_page_too(tmp_path: Path) -> None:
 
 
 def test_number_of_documents_has_bounds(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="'documents' parameter of lab minhash must be an int from 2 to 20000"):
+    with pytest.raises(ParameterError, match="documents: must be an int from 2 to 20000"):
         run(write_corpus(tmp_path / "corpus.jsonl"), tmp_path / "out", n_documents=1)
 
 

@@ -82,10 +82,10 @@ def test_tau_0_is_that_of_the_article():
 
 def test_rules():
     for options in ({"kind": "uniform"}, {"n_directions": -1}, {"seed": -1}):
-        with pytest.raises(ParameterError, match=f"'{next(iter(options))}' parameter of RandomProjections must be"):
+        with pytest.raises(ParameterError, match=f"{next(iter(options))}: must be"):
             RandomProjections(**options)
     index = ProjectionIndex.of(vectors(), RandomProjections("gaussian", 3))
-    with pytest.raises(ParameterError, match="'tau' parameter of ProjectionIndex"):
+    with pytest.raises(ParameterError, match="tau: "):
         index.search(vectors(), GAMMA, tau=0.0)
     other = ProjectionIndex(
         counts=index.counts,

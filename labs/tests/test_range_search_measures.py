@@ -323,10 +323,10 @@ def test_queries_are_drawn_of_what_is_counted(vectors: LetterVectors) -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"n_documents": 1}, "'documents' parameter of lab range-search must be an int from 2 to 10000000"),
-        ({"n_queries": 0}, "'queries' parameter of lab range-search must be an int >= 1"),
+        ({"n_documents": 1}, "documents: must be an int from 2 to 10000000"),
+        ({"n_queries": 0}, "queries: must be an int >= 1"),
         ({"seed": -1}, "'seed'"),
-        ({"tau": 0.0}, "'tau' parameter of lab range-search must be above 0"),
+        ({"tau": 0.0}, "tau: must be above 0"),
         ({"tau": math.nan}, "'tau'"),
         ({"bounds": Bounds(0)}, "'pairs'"),
         ({"bounds": Bounds(longest=0)}, "'longest'"),

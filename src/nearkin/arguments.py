@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from nearkin.errors import NearkinError, ParameterError
+from nearkin.errors import ParameterError
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _C = TypeVar("_C", bound=type)
@@ -19,11 +19,10 @@ _ID = "doc_id"
 _FLAGS = ("bool", bool, "bool | None", bool | None)
 
 
-def checking_arguments(function: _F, owner: str | None = None) -> _F:
+def checking_arguments(function: _F) -> _F:
     """Decorate a public function: refuse flags that are no bool, and convert numpy's bools and real numbers.
 
-    A flag is a parameter with the annotation ``bool``: otherwise ``report="no"`` would write a report. Messages name
-    parameters, not options of the command line.
+    A flag is a parameter with the annotation ``bool``: otherwise ``report="no"`` would write a report.
 
     Examples
     --------
@@ -36,38 +35,28 @@ def checking_arguments(function: _F, owner: str | None = None) -> _F:
     >>> walk(speed=1.0, is_slow="no")
     Traceback (most recent call last):
     ...
-    nearkin.errors.ParameterError: The 'is_slow' parameter of walk must be True or False. Got 'no' instead.
+    nearkin.errors.ParameterError: is_slow: must be True or False. Got: 'no'
     """
     parameters = inspect.signature(function).parameters.values()
     flags = {one.name: one.annotation in _FLAGS[2:] for one in parameters if one.annotation in _FLAGS}
     places = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
-    whose = owner or function.__name__
 
     def checked(name: str, value: object) -> object:
         if name == _ID:
             return value
         value = plain_number(value)
         if _is_no_value(value):
-            raise ParameterError.of(
-                name, whose, "a value of Python, a number of numpy, or an array with dimensions", value
-            )
+            raise ParameterError.of(name, "a value of Python, a number of numpy, or an array with dimensions", value)
         if name in flags and not isinstance(value, bool) and not (value is None and flags[name]):
-            raise ParameterError.of(name, whose, "True or False", value)
+            raise ParameterError.of(name, "True or False", value)
         if isinstance(value, int) and value.bit_length() >= _MAX_BITS:
-            raise ParameterError.of(name, whose, "a number with fewer digits", value)
+            raise ParameterError.of(name, "a number with fewer digits", value)
         return value
 
     @functools.wraps(function)
     def called(*values: Any, **given: Any) -> Any:
         names = [*places, *[""] * len(values)]
-        try:
-            return function(
-                *map(checked, names, values), **{name: checked(name, value) for name, value in given.items()}
-            )
-        except NearkinError as error:
-            if error.names_parameters:
-                error.args = (error.spelt(in_python=True),)
-            raise
+        return function(*map(checked, names, values), **{name: checked(name, value) for name, value in given.items()})
 
     return called  # type: ignore[return-value]  # it takes what the function takes
 
@@ -75,13 +64,10 @@ def checking_arguments(function: _F, owner: str | None = None) -> _F:
 def checking_methods(cls: _C) -> _C:
     """Decorate a class of the Python API: `checking_arguments` for its public methods and its constructor."""
     for name, method in list(vars(cls).items()):
-        if inspect.isfunction(method) and not name.startswith("_"):
+        if inspect.isfunction(method) and (name == "__init__" or not name.startswith("_")):
             setattr(cls, name, checking_arguments(method))
-        elif inspect.isfunction(method) and name == "__init__":
-            setattr(cls, name, checking_arguments(method, cls.__name__))
         elif isinstance(method, classmethod) and not name.startswith("_"):
-            owner = f"{cls.__name__}.{name}"
-            setattr(cls, name, classmethod(checking_arguments(method.__func__, owner)))
+            setattr(cls, name, classmethod(checking_arguments(method.__func__)))
     return cls
 
 
@@ -90,15 +76,14 @@ def checking_records(cls: _C) -> _C:
     for name, method in list(vars(cls).items()):
         if name.startswith("_") and name != "__init__":
             continue
-        owner = cls.__name__ if name == "__init__" else f"{cls.__name__}.{name}"
         if inspect.isfunction(method):
-            setattr(cls, name, checking_types(method, owner))
+            setattr(cls, name, checking_types(method))
         elif isinstance(method, classmethod):
-            setattr(cls, name, classmethod(checking_types(method.__func__, owner)))
+            setattr(cls, name, classmethod(checking_types(method.__func__)))
     return checking_methods(cls)
 
 
-def checking_types(function: _F, owner: str | None = None) -> _F:
+def checking_types(function: _F) -> _F:
     """Decorate a function: refuse arguments that are not of the annotated class, if it is str, a record or an array.
 
     Other types, such as numbers, are for the function to check.
@@ -111,9 +96,9 @@ def checking_types(function: _F, owner: str | None = None) -> _F:
     >>> spell(7)
     Traceback (most recent call last):
     ...
-    nearkin.errors.ParameterError: The 'word' parameter of spell must be a str. Got 7 instead.
+    nearkin.errors.ParameterError: word: must be a str. Got: 7
     """
-    signature, whose = inspect.signature(function), owner or function.__name__
+    signature = inspect.signature(function)
 
     @functools.cache  # at the first call: the modules of the classes are loaded by then
     def classes() -> Mapping[str, type]:
@@ -131,7 +116,7 @@ def checking_types(function: _F, owner: str | None = None) -> _F:
                 module = "" if wanted.__module__.startswith(("nearkin", "builtins")) else f"{wanted.__module__}."
                 article = "an" if wanted.__name__[0] in "aeiou" and not module else "a"
                 rule = f"{article} {module.replace('.lib.', '.')}{wanted.__name__}"
-                raise ParameterError.of(name, whose, rule, bound[name])
+                raise ParameterError.of(name, rule, bound[name])
         return function(*values, **given)
 
     return called  # type: ignore[return-value]  # it takes what the function takes

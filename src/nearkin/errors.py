@@ -25,26 +25,15 @@
     ├── FingerprintError                 things made by different methods were mixed
     └── MissingExtraError (ImportError)  an optional part is not installed
 
-A message says what is wrong and where, and gives the rule and the invalid value.
+A message says what is wrong and where, and gives the rule and the invalid value. An error about a parameter has its
+name in `NearkinError.parameter`, and its text begins with it; the command line puts the option there.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Self, TypeGuard
-
-from nearkin.message_pieces import (
-    AdviceKind,
-    AdvicePiece,
-    MessagePiece,
-    NamedParameter,
-    OwnedParameter,
-    ParameterRule,
-    flat,
-    joined,
-    with_each,
-)
+from collections.abc import Iterable, Mapping
+from typing import TypeGuard
 
 _MAX_QUOTED, _N_QUOTED = 1_000, 200
 
@@ -69,111 +58,50 @@ class NearkinError(Exception):
 
     Parameters
     ----------
-    *pieces : MessagePiece
-        Message, in which the parameters are marked, so that it can be spelt for the command line and for Python.
-    in_python : bool
-        Which of the two it is spelt for.
+    message : str
+    parameter : str, optional
+        Name of the parameter that the error is about.
+
+    Examples
+    --------
+    >>> error = SourceError("a.csv: there is no column 'body'.", parameter="text")
+    >>> str(error), error.message, error.parameter
+    ("text: a.csv: there is no column 'body'.", "a.csv: there is no column 'body'.", 'text')
     """
 
     exit_code = 1
 
-    def __init__(self, *pieces: MessagePiece, in_python: bool = False) -> None:
-        self._pieces, self._in_python = pieces, in_python
-        super().__init__(self.spelt(in_python=in_python))
-
-    def __str__(self) -> str:
-        """Return the message in characters that can be printed: unpaired surrogates are escaped."""
-        return _escaped(super().__str__())
+    def __init__(self, message: str, *, parameter: str | None = None) -> None:
+        super().__init__(message)
+        self.parameter = parameter
 
     @property
-    def names_parameters(self) -> bool:
-        """Whether the command line and Python have different spellings of the message."""
-        return any(not isinstance(one, str) for one in self._pieces)
+    def message(self) -> str:
+        """The message without the name of the parameter, in printable characters: unpaired surrogates are escaped."""
+        return _escaped(str(self.args[0]) if self.args else "")
 
-    def spelt(self, *, in_python: bool) -> str:
-        """Return the message for the command line or for Python."""
-        return joined(self._pieces, in_python=in_python)
-
-    def advises(self, kind: AdviceKind) -> bool:
-        """Whether the message has advice of a kind."""
-        return any(isinstance(one, AdvicePiece) and one.kind == kind for one in self._pieces)
-
-    def with_advice(self, words: Mapping[AdviceKind, str]) -> str:
-        """Return the message with other words for some kinds of advice, such as "" to omit it.
-
-        Examples
-        --------
-        >>> error = SourceError("a.txt: not valid UTF-8. ", AdvicePiece("encoding", ("Add --encoding",)), " cp1252.")
-        >>> str(error), error.with_advice({"encoding": "Send it with the encoding"})
-        ('a.txt: not valid UTF-8. Add --encoding cp1252.', 'a.txt: not valid UTF-8. Send it with the encoding cp1252.')
-        """
-        pieces = [words.get(one.kind, one) if isinstance(one, AdvicePiece) else one for one in self._pieces]
-        return _escaped(joined(pieces, in_python=self._in_python))
-
-    def within(self, before: str | Sequence[MessagePiece], *after: MessagePiece) -> Self:
-        """Return the same error with more text before and after its message."""
-        return self._with([*((before,) if isinstance(before, str) else before), *self._pieces, *after])
-
-    def _with(self, pieces: Sequence[MessagePiece]) -> Self:
-        if tuple(pieces) == self._pieces:
-            return self
-        other = type(self)(*pieces, in_python=self._in_python)
-        other.__cause__ = self.__cause__
-        for note in getattr(self, "__notes__", ()):
-            other.add_note(note)
-        return other
+    def __str__(self) -> str:
+        """Return the message, after the name of the parameter."""
+        return self.message if self.parameter is None else f"{self.parameter}: {self.message}"
 
 
 class ParameterError(NearkinError, ValueError):
     """A parameter breaks its rule.
 
-    Parameters
-    ----------
-    *pieces : MessagePiece
-        Message, which is spelt for callers from Python; see `with_options`.
-
     Examples
     --------
-    >>> raise ParameterError.of("rows", "MinHash", "an int >= 1", 0)
+    >>> raise ParameterError.of("rows", "an int >= 1", 0)
     Traceback (most recent call last):
     ...
-    nearkin.errors.ParameterError: The 'rows' parameter of MinHash must be an int >= 1. Got 0 instead.
+    nearkin.errors.ParameterError: rows: must be an int >= 1. Got: 0
     """
 
     exit_code = 2
 
-    def __init__(self, *pieces: MessagePiece) -> None:
-        super().__init__(*pieces, in_python=True)
-
     @classmethod
-    def of(cls, parameter: str, owner: str, rule: str, came: object) -> ParameterError:
-        """Make an error that names the parameter and its owner, the rule, and the invalid value."""
-        named = OwnedParameter(parameter, owner)
-        return cls(named, " must be ", ParameterRule(rule), f". Got {quoted(came)} instead.")
-
-    @property
-    def parameter(self) -> str | None:
-        """Name of the parameter whose rule a value breaks, of an error made by `of`."""
-        first = self._pieces[0] if self._pieces else None
-        return first.parameter if isinstance(first, OwnedParameter) else None
-
-    def with_options(self, option_of: Callable[[str], str | None]) -> str:
-        """Return the message for the command line, with parameters spelt as options and ints called whole numbers.
-
-        ``option_of`` returns the option of a parameter; None leaves it as in Python.
-
-        Examples
-        --------
-        >>> error = ParameterError.of("rows", "MinHash", "an int >= 1", 0)
-        >>> error.with_options({"rows": "--rows"}.get)
-        '--rows must be a whole number, 1 or more. Got 0 instead.'
-        >>> error = ParameterError(NamedParameter("drop"), " needs ", NamedParameter("against"), ".")
-        >>> str(error), error.with_options({"drop": "--drop"}.get)
-        ("'drop' needs 'against'.", "--drop needs 'against'.")
-        """
-        named = NamedParameter | OwnedParameter
-        pieces = with_each(self._pieces, lambda one: one.as_option(option_of) if isinstance(one, named) else one)
-        return _escaped(joined(pieces, in_python=False))
+    def of(cls, parameter: str, rule: str, came: object) -> ParameterError:
+        """Make an error that names the parameter, the rule, and the invalid value."""
+        return cls(f"must be {rule}. Got: {quoted(came)}", parameter=parameter)
 
 
 _MAX_BITS = 1024
@@ -233,9 +161,7 @@ def is_among(value: object, names: Iterable[str]) -> TypeGuard[str]:
     return isinstance(value, str) and value in names
 
 
-def check_int(
-    parameter: str, owner: str, value: object, least: int, most: int | None = None, *, rule: str | None = None
-) -> None:
+def check_int(parameter: str, value: object, least: int, most: int | None = None, *, rule: str | None = None) -> None:
     """Refuse a value that is not an int of at least ``least``, and at most ``most`` if that is given.
 
     Raises
@@ -244,42 +170,21 @@ def check_int(
 
     Examples
     --------
-    >>> check_int("rows", "MinHash", 3, 1)
-    >>> check_int("rows", "MinHash", True, 1, 9)
+    >>> check_int("rows", 3, 1)
+    >>> check_int("rows", True, 1, 9)
     Traceback (most recent call last):
     ...
-    nearkin.errors.ParameterError: The 'rows' parameter of MinHash must be an int from 1 to 9. Got True instead.
+    nearkin.errors.ParameterError: rows: must be an int from 1 to 9. Got: True
     """
     if not is_int(value) or value < least or (most is not None and value > most):
         usual = f"an int >= {least}" if most is None else f"an int from {least} to {most}"
-        raise ParameterError.of(parameter, owner, rule or usual, value)
+        raise ParameterError.of(parameter, rule or usual, value)
 
 
 class InputError(NearkinError):
-    """The input as a whole cannot be used.
-
-    Examples
-    --------
-    >>> error = InputError("a.csv: no column holds text. Name it with ", NamedParameter("text"), ".")
-    >>> str(error), error.parameter
-    ('a.csv: no column holds text. Name it with --text.', 'text')
-    >>> error.spelt(in_python=True)
-    "a.csv: no column holds text. Name it with 'text'."
-    """
+    """The input as a whole cannot be used."""
 
     exit_code = 3
-
-    @property
-    def parameter(self) -> str | None:
-        """The first parameter that the message names; None if there is none."""
-        pieces = flat(self._pieces)
-        return next((one.parameter for one in pieces if isinstance(one, NamedParameter)), None)
-
-    def renamed(self, names: Mapping[str, str]) -> Self:
-        """Return the same error, with its cause and notes, about the parameters that the user gave."""
-        return self._with(
-            with_each(self._pieces, lambda one: one.renamed(names) if isinstance(one, NamedParameter) else one)
-        )
 
 
 class SourceError(InputError):
@@ -415,10 +320,6 @@ class UnknownDocumentError(CollectionError, KeyError):
     """The collection has no such document."""
 
     exit_code = 3
-
-    def __str__(self) -> str:
-        """Return the message without the quotes that KeyError adds."""
-        return _escaped(str(self.args[0]))
 
 
 class EngineError(NearkinError):

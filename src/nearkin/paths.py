@@ -12,7 +12,6 @@ from pathlib import Path
 
 from nearkin.errors import OutputError, ParameterError, SourceError
 from nearkin.hidden_characters import reveal_line
-from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted
 
 # A path that pathlib had in its hands has one slash left; a single letter before the colon is a drive of Windows.
@@ -85,9 +84,7 @@ def check_output(place: str | os.PathLike[str], option: str = "--out") -> None:
         name.decode()
     except UnicodeDecodeError as error:
         shown = printable(os.fspath(place))
-        raise OutputError(
-            f"Cannot write {shown}: the name is not valid UTF-8. Choose another ", spelt_option(option), "."
-        ) from error
+        raise OutputError(f"Cannot write {shown}: the name is not valid UTF-8. Choose another {option}.") from error
 
 
 def check_own_format(place: str | os.PathLike[str], holds: str) -> None:
@@ -108,12 +105,11 @@ def check_own_format(place: str | os.PathLike[str], holds: str) -> None:
     name, suffix = os.path.splitext(printable(os.fspath(place)))
     if suffix.lower() in _OTHER_FORMATS:
         raise ParameterError(
-            NamedParameter("out"),
-            f" {name}{suffix}: {holds} cannot be written as {suffix}. Choose another ending, or none.",
+            f"{name}{suffix}: {holds} cannot be written as {suffix}. Choose another ending, or none.", parameter="out"
         )
 
 
-def path_of(given: object, parameter: str, owner: str) -> Path:
+def path_of(given: object, parameter: str) -> Path:
     """Return a path.
 
     Raises
@@ -122,16 +118,16 @@ def path_of(given: object, parameter: str, owner: str) -> Path:
         It is none.
     """
     if not isinstance(given, str | os.PathLike) or not os.fspath(given):
-        raise ParameterError.of(parameter, owner, "a path", given)
+        raise ParameterError.of(parameter, "a path", given)
     path = os.fsdecode(given)
     if "\0" in path:
-        raise ParameterError.of(parameter, owner, "a path, which cannot contain the character U+0000", path)
+        raise ParameterError.of(parameter, "a path, which cannot contain the character U+0000", path)
     try:
         os.fsencode(path)
     except UnicodeEncodeError as error:
-        raise ParameterError.of(parameter, owner, "a path, which cannot contain an unpaired surrogate", path) from error
+        raise ParameterError.of(parameter, "a path, which cannot contain an unpaired surrogate", path) from error
     if (rule := rule_of_lengths(path)) is not None:
-        raise ParameterError.of(parameter, owner, rule, path)
+        raise ParameterError.of(parameter, rule, path)
     return Path(path)
 
 
@@ -141,17 +137,6 @@ def rule_of_lengths(path: str) -> str | None:
     if max(len(os.fsencode(one)) if is_in_bytes else len(one) for one in path.split(os.sep)) > _MAX_PART:
         return f"a path, whose names have at most {_MAX_PART} {'bytes' if is_in_bytes else 'characters'} each"
     return f"a path of at most {_MAX_PATH:,} bytes" if is_in_bytes and len(os.fsencode(path)) > _MAX_PATH else None
-
-
-def spelt_option(option: str) -> str | NamedParameter:
-    """Return an option as a parameter that Python spells in its own way; anything else unchanged.
-
-    Examples
-    --------
-    >>> spelt_option("--users-file").spelt(in_python=True), spelt_option("the file")
-    ("'users_file'", 'the file')
-    """
-    return NamedParameter(option.removeprefix("--").replace("-", "_")) if option.startswith("--") else option
 
 
 def check_outside_collections(place: str | os.PathLike[str], option: str = "--out") -> None:
@@ -166,7 +151,7 @@ def check_outside_collections(place: str | os.PathLike[str], option: str = "--ou
         if os.path.lexists(os.path.join(outer, DATABASE)):
             shown, where = printable(os.fspath(place)), printable(outer)
             said = f"Cannot write {shown}: {where} is a collection. Choose a place for "
-            raise OutputError(said, spelt_option(option), " outside it.")
+            raise OutputError(f"{said}{option} outside it.")
         inner = outer
 
 

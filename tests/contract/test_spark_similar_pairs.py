@@ -145,7 +145,7 @@ def test_a_run_goes_on(spark, corpus, tmp_path):
 @pytest.mark.parametrize(
     ("right", "options", "rule"),
     [
-        (["id"], {}, r"'text' parameter of spark\.similar_pairs .* column of the right data frame \(id\)\. Got 'text'"),
+        (["id"], {}, r"text:  column of the right data frame \(id\)\. Got 'text'"),
         (["id", "text"], {"right_text": "body"}, r"'right_text' parameter .* Got 'body'"),
         (["id", "text"], {"text": "body"}, r"'text' parameter .* the left data frame \(id, text\)\. Got 'body'"),
         (["id", "text"], {"right_id": "url"}, r"'right_id' parameter .* Got 'url'"),
@@ -157,7 +157,7 @@ def test_a_run_goes_on(spark, corpus, tmp_path):
         (["text"], {"left_language": "de"}, "Languages need a translation table"),
         (["text"], {"table": "there/is/none.parquet"}, r"none\.parquet"),
         (["text"], {"threshold": 30}, "'threshold' parameter"),
-        (["text"], {"work": None}, r"'work' parameter of spark\.similar_pairs .* given with master spark://"),
+        (["text"], {"work": None}, r"work:  given with master spark://"),
     ],
 )
 def test_what_is_refused_before_anything_is_read(right, options, rule, spark, tmp_path):

@@ -161,8 +161,8 @@ def test_columns_that_are_not_there(tmp_path):
         headless = tmp_path / f"headless.{suffix}"
         headless.write_text(f"Das ist ein Haus.{tab}This is a house.\n" * 5, "utf-8")
         assert "The first row must have the column names." in refused(tmp_path, headless, code=3)
-    assert "there is no column 'x' (--source-column)" in refused(tmp_path, path, "--source-column", "x", code=3)
-    assert "--target-column names a column" in refused(
+    assert "there is no column 'x'" in refused(tmp_path, path, "--source-column", "x", code=3)
+    assert "--target-column: names a column" in refused(
         tmp_path, tmp_path / "a.de", tmp_path / "a.en", "--target-column", "en", code=2
     )
     assert "omit it" in refused(tmp_path, tmp_path / "a.tmx.gz", "--source-column", "de", code=2)

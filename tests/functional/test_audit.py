@@ -436,10 +436,10 @@ def test_json_and_missed(lossy, tmp_path, name):
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["--sample", "0"], 2, "--sample must be"),
-        (["--sample=-1"], 2, "--sample must be"),
-        (["--seed=-1"], 2, "--seed must be"),
-        (["--missed", "x.docx"], 2, "--missed must be"),
+        (["--sample", "0"], 2, "--sample: must be"),
+        (["--sample=-1"], 2, "--sample: must be"),
+        (["--seed=-1"], 2, "--seed: must be"),
+        (["--missed", "x.docx"], 2, "--missed: must be"),
         (["--gamma", "0.05"], 2, "is audited at its own threshold. Only collections take --measure and --gamma."),
         (["--measure", "edit"], 2, "Only collections take --measure and --threshold."),
         (["--method", "minhash", "--gamma", "0.05"], 2, "The measure 'words' takes --threshold, not --gamma"),

@@ -278,7 +278,7 @@ def test_by_the_similarity_index(repository, tmp_path):
     [
         (["--id", "x"], 2, "--id requires --store."),
         (["--tolerance", "0.1"], 2, "--method si"),
-        (["--threshold", "2"], 2, "--threshold must be"),
+        (["--threshold", "2"], 2, "--threshold: must be"),
         (["--method", "soundex"], 2, "minhash or si"),
         (["--limit", "0"], 2, "limit"),
         (["--store", "--id", ""], 2, "id"),

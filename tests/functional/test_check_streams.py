@@ -341,7 +341,7 @@ def test_a_file_with_names_of_its_own(matter, tmp_path):
     [
         (["--kept", "x.jsonl"], 2, "add --jsonl"),
         (["--on-error", "stop"], 2, "add --jsonl"),
-        (["--jsonl", "--on-error", "never"], 2, "--on-error must be"),
+        (["--jsonl", "--on-error", "never"], 2, "--on-error: must be"),
         (["--jsonl", "--only-new"], 2, "--only-new requires --store."),
         (["--jsonl", "--kept", "nowhere/x.jsonl"], 5, "nowhere"),
     ],

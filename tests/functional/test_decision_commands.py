@@ -244,11 +244,11 @@ def test_files_of_ids_in_another_encoding_are_read(matter, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["tag", "x", "d000", "--threshold", "0.7"], "--threshold and --gamma require --group."),
-        (["untag", "x", "d000", "--gamma", "0.1"], "--threshold and --gamma require --group."),
+        (["tag", "x", "d000", "--threshold", "0.7"], "threshold and gamma require group."),
+        (["untag", "x", "d000", "--gamma", "0.1"], "threshold and gamma require group."),
         (
             ["decide", "--principal", "d000", "--threshold", "0.7"],
-            "--threshold and --gamma require --group-note: every other decision holds at every tolerance.",
+            "threshold and gamma require group_note: every other decision holds at every tolerance.",
         ),
         (["conflicts", "--tag", "x", "--id", "number"], "require a file of labels"),
         (["conflicts", "--tag", "x", "--encoding", "latin-1"], "require a file of labels"),

@@ -180,9 +180,9 @@ def test_a_resumed_run_must_drop_the_same(files, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["--drop", "containing"], "--drop needs --against"),
-        (["--drop", "contained"], "--drop needs --against"),
-        (["--min-shared", "1"], "--min-shared needs --against"),
+        (["--drop", "containing"], "--drop: needs 'against'"),
+        (["--drop", "contained"], "--drop: needs 'against'"),
+        (["--min-shared", "1"], "--min-shared: needs 'against'"),
     ],
 )
 def test_rules_about_another_set_need_one(files, tmp_path, arguments, named):
@@ -197,19 +197,19 @@ def test_rules_about_another_set_need_one(files, tmp_path, arguments, named):
     [
         (
             ["--drop", "containing", "--measure", "jaccard"],
-            "--drop needs --measure to be containment. Got jaccard instead.",
+            "--drop: needs 'measure' to be containment. Got jaccard instead.",
         ),
         (
             ["--drop", "contained", "--measure", "jaccard"],
-            "--drop needs --measure to be containment. Got jaccard instead.",
+            "--drop: needs 'measure' to be containment. Got jaccard instead.",
         ),
-        (["--drop", "something"], "--drop must be contained, containing or either. Got 'something' instead."),
-        (["--min-shared", "1", "--threshold", "0.5"], "--min-shared drops every document that shares enough shingles"),
-        (["--min-shared", "1", "--threshold", "0.5"], "whatever its similarity. Omit --threshold."),
-        (["--min-shared", "1", "--measure", "jaccard"], "whatever its similarity. Omit --measure."),
-        (["--min-shared", "1", "--drop", "containing"], "whatever its similarity. Omit --drop."),
-        (["--min-shared", "1", "--drop", "either", "--threshold", "0.5"], "Omit --threshold and --drop."),
-        (["--min-shared", "0"], "--min-shared must be a whole number, 1 or more. Got 0 instead."),
+        (["--drop", "something"], "--drop: must be contained, containing or either. Got: 'something'"),
+        (["--min-shared", "1", "--threshold", "0.5"], "--min-shared: drops every document that shares enough shingles"),
+        (["--min-shared", "1", "--threshold", "0.5"], "whatever its similarity. Omit threshold."),
+        (["--min-shared", "1", "--measure", "jaccard"], "whatever its similarity. Omit measure."),
+        (["--min-shared", "1", "--drop", "containing"], "whatever its similarity. Omit drop."),
+        (["--min-shared", "1", "--drop", "either", "--threshold", "0.5"], "Omit threshold and drop."),
+        (["--min-shared", "0"], "--min-shared: must be an int >= 1. Got: 0"),
     ],
 )
 def test_rules_that_contradict_one_another(files, tmp_path, arguments, told):
@@ -221,9 +221,9 @@ def test_rules_that_contradict_one_another(files, tmp_path, arguments, told):
 
 
 def test_from_python_the_same_errors_name_keywords() -> None:
-    with pytest.raises(ParameterError, match=r"^'min_shared' drops .* Omit 'threshold'\.$"):
+    with pytest.raises(ParameterError, match=r"^min_shared: drops .* Omit threshold\.$"):
         nearkin.dedup(["a b c"], against=["a b c"], min_shared=1, threshold=0.5)
-    with pytest.raises(ParameterError, match=r"^'drop' needs 'measure' to be containment\. Got jaccard"):
+    with pytest.raises(ParameterError, match=r"^drop: needs 'measure' to be containment\. Got jaccard"):
         nearkin.dedup(["a b c"], against=["a b c"], drop="either", measure="jaccard")
 
 

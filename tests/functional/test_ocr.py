@@ -105,8 +105,10 @@ def test_without_language_data_nothing_begins(case, tmp_path):
         told = nearkin_here(*command, "--ocr", "xaa")
         assert told.code == 2
         said = flat(told.err)
-        assert f"--ocr needs the language data of tesseract: xaa.traineddata not found in {', '.join(FOLDERS)}." in said
+        assert (
+            f"--ocr: needs the language data of tesseract: xaa.traineddata not found in {', '.join(FOLDERS)}." in said
+        )
         assert "apt-get install tesseract-ocr-xaa" in said
         assert not out.exists()
-    with pytest.raises(ParameterError, match="'ocr' needs the language data"):
+    with pytest.raises(ParameterError, match="ocr: needs the language data"):
         nearkin.dedup(case, ocr="xaa")

@@ -312,11 +312,11 @@ def test_ids_that_come_twice(corpus, tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"threshold": 0}, "'threshold' parameter of pairs must be a number > 0 and <= 1"),
+        ({"threshold": 0}, "threshold: must be a number > 0 and <= 1"),
         ({"threshold": 30}, "0.3"),
         ({"recall": 1.5}, "'recall'"),
         ({"recall": True}, "'recall'"),
-        ({"top": 0}, "'top' parameter of pairs must be an int >= 1"),
+        ({"top": 0}, "top: must be an int >= 1"),
         ({"method": "magic"}, "one of auto, vectors, signatures, window"),
         ({"method": "window", "bits": 100}, "multiple of 8"),
         ({"method": "vectors", "window": 10}, "belongs to the method window"),
@@ -336,7 +336,7 @@ def test_options_that_are_refused(options, said):
 
 def test_options_that_do_not_go_together(corpus, tmp_path):
     out = ["--out", tmp_path / "out"]
-    assert "--top must be a whole number from 1 to" in refused(*sides(corpus), "--top", 0, *out, code=2)
+    assert "--top: must be an int from 1 to" in refused(*sides(corpus), "--top", 0, *out, code=2)
     both = ["--known", "same-ids", "--interwiki", "inline"]
     assert "omit one of them" in refused(*sides(corpus), *both, *out, code=2)
     assert "is not a Wikipedia dump" in refused(*sides(corpus), "--interwiki", "inline", *out, code=2)

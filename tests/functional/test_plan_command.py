@@ -139,7 +139,7 @@ def test_documents_calibrate_the_plan(tmp_path):
     alone = planned("pairs", *given)
     assert (alone["left"], alone["right"]) == (150, 150)
     assert "--sample-left and --sample-right are needed" in nearkin_here("plan", "pairs", *given[:2]).err
-    assert "--terms is measured" in nearkin_here("plan", "pairs", *given, "--terms", "3,3").err
+    assert "--terms: is measured" in nearkin_here("plan", "pairs", *given, "--terms", "3,3").err
 
 
 @pytest.mark.parametrize("quick_s", [QUICK_S, 0.0], ids=["quick", "long"])

@@ -362,9 +362,9 @@ def test_queries_that_cannot_be_answered(load, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--shingle", "words:3", "--out", "x"), "--shingle is for --verify"),
-        (("--normalise", "case", "--out", "x"), "--normalise is for --verify"),
-        (("--equal", "first", "--against", "sig", "--out", "x"), "omit it with --against"),
+        (("--shingle", "words:3", "--out", "x"), "--shingle: is for 'verify'"),
+        (("--normalise", "case", "--out", "x"), "--normalise: is for 'verify'"),
+        (("--equal", "first", "--against", "sig", "--out", "x"), "omit it with 'against'"),
         (("--equal", "first", "--query", "d4"), "omit --out, --verify, --against, --equal"),
     ],
 )

@@ -32,12 +32,12 @@ def test_pairs_of_neighbours_have_the_format_of_their_suffix(signed: Path) -> No
 
     refused = nearkin_here("neighbours", signed, "--out", "p.xlsx")
     assert (refused.code, Path("p.xlsx").exists()) == (2, False)
-    assert "--out must be a file that ends in .csv, .tsv, .jsonl, .parquet, or has no suffix" in refused.err
+    assert "--out: must be a file that ends in .csv, .tsv, .jsonl, .parquet, or has no suffix" in refused.err
 
     found = neighbours(signed, distance=60, out="python.csv")
     assert Path("python.csv").read_bytes() == Path("p.csv").read_bytes()
     assert found.pairs["id_a"].to_pylist() == ["=a"]
-    with pytest.raises(ParameterError, match="'out' parameter of neighbours must be a file that ends in"):
+    with pytest.raises(ParameterError, match="out: must be a file that ends in"):
         neighbours(signed, out="p.txt")
 
 

@@ -181,7 +181,7 @@ def test_counts_by_a_column_are_in_the_manifest_without_a_report_too(records, tm
             ["in.jsonl", "--by", "absent"],
             " records; at least one of these must have it, in at least one file. Their columns are: ",
         ),
-        (["folder", "--by", "year"], "--by needs columns in every input; a.txt is a text file, which has none."),
+        (["folder", "--by", "year"], "--by: needs columns in every input; a.txt is a text file, which has none."),
     ],
 )
 def test_what_cannot_be_counted_is_refused_before_anything_is_read(records, tmp_path, monkeypatch, arguments, said):

@@ -326,7 +326,7 @@ def test_refusals(folder: Path, tmp_path: Path) -> None:
     for days in ("-1", "99999", "nan"):
         ended = nearkin_here("threads", folder, "--out", tmp_path / "out", "--window-days", days)
         assert ended.code == 2, days
-        assert "--window-days must be a number from 0 to 3,650" in ended.err
+        assert "--window-days: must be a number from 0 to 3,650" in ended.err
     assert nearkin_here("threads", folder, "--out", tmp_path / "out", "-q").code == 0
     assert nearkin_here("threads", folder, "--out", tmp_path / "out", "-q").code == 5
     ended = nearkin_here("dedup", tmp_path / "out", "--out", tmp_path / "other")

@@ -45,23 +45,23 @@ def run(*arguments: str | Path, code: int) -> Ended:
         (
             ["dedup", "in.jsonl", "--out", LONG],
             2,
-            "--out must be a path, whose names have at most 255 bytes each. Got 'LLL",
+            "--out: must be a path, whose names have at most 255 bytes each. Got: 'LLL",
         ),
-        (["dedup", "in.jsonl", "--out", "ab/" * 1_400], 2, "--out must be a path of at most 4,095 bytes. Got 'ab/ab"),
+        (["dedup", "in.jsonl", "--out", "ab/" * 1_400], 2, "--out: must be a path of at most 4,095 bytes. Got: 'ab/ab"),
         (
             ["dedup", "in.jsonl", "--out", "new", "--against", LONG],
             2,
-            "--against must be a path, whose names have at most 255 bytes each. Got 'LLL",
+            "--against: must be a path, whose names have at most 255 bytes each. Got: 'LLL",
         ),
         (
             ["dedup", "in.jsonl", "--out", "new", "--ignore", LONG],
             2,
-            "--ignore must be a path, whose names have at most 255 bytes each. Got 'LLL",
+            "--ignore: must be a path, whose names have at most 255 bytes each. Got: 'LLL",
         ),
         (
             ["pairs", "--left", LONG, "--right", "in.jsonl", "--out", "new"],
             2,
-            "--left must be a path, whose names have at most 255 bytes each. Got 'LLL",
+            "--left: must be a path, whose names have at most 255 bytes each. Got: 'LLL",
         ),
         (
             ["threads", LONG, "--out", "new"],
@@ -74,7 +74,7 @@ def run(*arguments: str | Path, code: int) -> Ended:
         (
             ["similar", "matter", "--file", LONG],
             2,
-            "--file must be a path, whose names have at most 255 bytes each. Got 'LLL",
+            "--file: must be a path, whose names have at most 255 bytes each. Got: 'LLL",
         ),
         (
             ["compare", "in.jsonl", LONG],
@@ -89,10 +89,10 @@ def run(*arguments: str | Path, code: int) -> Ended:
         (
             ["list", "matter", "--out", f"{LONG}.csv"],
             2,
-            "--out must be a path, whose names have at most 255 bytes each. Got 'LLL",
+            "--out: must be a path, whose names have at most 255 bytes each. Got: 'LLL",
         ),
         (["audit", LONG], 2, "DIR must be a path, whose names have at most 255 bytes each. Got 'LLL"),
-        (["sign", "in.jsonl", "--out", f"{'L' * 245}.sig"], 2, "--out must be a path with a shorter name. Got 'LLL"),
+        (["sign", "in.jsonl", "--out", f"{'L' * 245}.sig"], 2, "--out: must be a path with a shorter name. Got: 'LLL"),
         (
             ["regroup", LONG, "--threshold", "0.8", "--out", "new"],
             2,
@@ -120,14 +120,14 @@ PAIR = [FAST, f"{FAST} again"]
 @pytest.mark.parametrize(
     ("parameter", "called"),
     [
-        ("'place' parameter of audit", lambda name: nearkin.audit(name)),
-        ("'place' parameter of audit", lambda name: nearkin.audit(Path(name))),
-        ("'out' parameter of sign", lambda name: nearkin.sign(PAIR, out=name)),
-        ("'out' parameter of dedup", lambda name: nearkin.dedup(PAIR, out=name)),
-        ("'out' parameter of threads", lambda name: nearkin.threads([Path("a.eml")], out=name)),
-        ("'signed' parameter of neighbours", lambda name: nearkin.neighbours(name)),
-        ("'against' parameter of neighbours", lambda name: nearkin.neighbours(nearkin.sign(PAIR), against=name)),
-        ("'out' parameter of neighbours", lambda name: nearkin.neighbours(nearkin.sign(PAIR), out=name)),
+        ("place: ", lambda name: nearkin.audit(name)),
+        ("place: ", lambda name: nearkin.audit(Path(name))),
+        ("out: ", lambda name: nearkin.sign(PAIR, out=name)),
+        ("out: ", lambda name: nearkin.dedup(PAIR, out=name)),
+        ("out: ", lambda name: nearkin.threads([Path("a.eml")], out=name)),
+        ("signed: ", lambda name: nearkin.neighbours(name)),
+        ("against: ", lambda name: nearkin.neighbours(nearkin.sign(PAIR), against=name)),
+        ("out: ", lambda name: nearkin.neighbours(nearkin.sign(PAIR), out=name)),
     ],
 )
 def test_a_path_that_no_file_can_have_is_an_invalid_parameter(
@@ -143,7 +143,7 @@ def test_a_path_that_no_file_can_have_is_an_invalid_parameter(
 def test_a_long_name_must_leave_room_for_the_names_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert nearkin.sign(PAIR, out="s" * 200).out == Path("s" * 200)
-    with pytest.raises(ParameterError, match="The 'out' parameter of sign must be a path that leaves room"):
+    with pytest.raises(ParameterError, match="out: must be a path that leaves room"):
         nearkin.sign(PAIR, out="s" * 255)
 
 

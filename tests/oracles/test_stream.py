@@ -203,9 +203,7 @@ def test_an_id_is_added_once():
     stream = StreamDeduplicator(threshold=0.6, shingle="words:2")
     stream.add("a", "to be or not to be")
     for text in ("to be or not to be", "that is the question"):
-        with pytest.raises(
-            ParameterError, match=r"^The 'doc_id' parameter of StreamDeduplicator must be new.* Got 'a'"
-        ):
+        with pytest.raises(ParameterError, match=r"^doc_id: must be new.* Got: 'a'"):
             stream.add("a", text)
     assert ("a" in stream, "b" in stream, len(stream)) == (True, False, 1)
     with pytest.raises(ParameterError, match="Got 'b' instead"):

@@ -347,7 +347,7 @@ def _containment(asked: str | None, *, is_stream: bool) -> float | None:
     if asked == "off":
         return None
     if (share := plain_float(asked)) is None:
-        raise ParameterError.of("containment", "check", "off, or above 0 and at most 1", asked)
+        raise ParameterError.of("containment", "off, or above 0 and at most 1", asked)
     return share
 
 

@@ -17,7 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from nearkin.cli.numbers import of_plain_numbers
 from nearkin.cli.options.groups import taking_options
-from nearkin.errors import CollectionError, NearkinError, ParameterError
+from nearkin.errors import NearkinError, ParameterError
 from nearkin.paths import DATABASE, check_input, check_output, rule_of_lengths
 from nearkin.proposed_commands import in_command, with_name
 
@@ -60,7 +60,7 @@ class Command(TyperCommand):
             one.type = of_plain_numbers(one.type)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; see `nearkin.errors.ParameterError.with_options`.
+        """Run the command; an error names its option in place of the parameter.
 
         Raises
         ------
@@ -71,16 +71,11 @@ class Command(TyperCommand):
             return super().invoke(ctx)
         except (OSError, NearkinError) as error:
             if (refused := _of_long_name(error, ctx.params)) is None:
-                if isinstance(error, ParameterError):
-                    error.args = (error.with_options(self._option_of),)
-                elif isinstance(error, NearkinError):
-                    if error.names_parameters:  # a function for Python may have raised it
-                        error.args = (error.spelt(in_python=False),)
-                    if isinstance(error, CollectionError):
-                        error.args = (self._without_others_advice(error),)
+                if isinstance(error, NearkinError) and error.parameter is not None:
+                    error.parameter = self._option_of(error.parameter) or error.parameter
                 raise
             too_long, from_end = refused
-            too_long.args = (too_long.with_options(lambda name: self._value_of(name, from_end)),)
+            too_long.parameter = self._value_of(str(too_long.parameter), from_end)
             raise too_long from error
         except KeyboardInterrupt as error:
             raise typer.Abort from error
@@ -121,11 +116,6 @@ class Command(TyperCommand):
         names = [(one.metavar or str(one.name).upper(), one.required) for one in arguments]
         pieces = [name if is_required or name.startswith("[") else f"[{name}]" for name, is_required in names]
         return [self.options_metavar or "", *pieces]
-
-    def _without_others_advice(self, error: CollectionError) -> str:
-        """Leave out that --read-only helps, if this command has no such option."""
-        is_taken = any("--read-only" in one.opts for one in self.params)
-        return error.with_advice({} if is_taken else {"read only": ""})
 
     def _value_of(self, parameter: str, from_end: int) -> str | None:
         """Spell one value of a parameter: ``B`` for the last one of ``[COLLECTION] A B``."""
@@ -291,9 +281,9 @@ def _of_long_name(error: BaseException | None, values: Mapping[str, object]) -> 
             path = str(place) if isinstance(place, str | Path) and place else "-"
             is_it = refused.startswith((path, str(Path(path)), os.path.abspath(path)))
             if is_it and (rule := rule_of_lengths(path)) is not None:
-                return ParameterError.of(name, "the command", rule, path), at
+                return ParameterError.of(name, rule, path), at
             if len(stem := Path(path).stem) > _LONG and stem in refused:
-                return ParameterError.of(name, "the command", "a path with a shorter name", path), at
+                return ParameterError.of(name, "a path with a shorter name", path), at
     return None
 
 

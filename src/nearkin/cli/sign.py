@@ -84,7 +84,7 @@ def sign(
     options = SigningOptions(
         method=method,  # type: ignore[arg-type]  # it checks the method
         bits=bits,
-        features=parse_shingling(features, parameter="features", owner="sign"),
+        features=parse_shingling(features, parameter="features"),
         normalise=Normalisation.parse(normalise).ignoring(Ignored.of(ignore, numbers=ignore_numbers)),
         density=density,
         seed=seed,

@@ -82,7 +82,7 @@ def statistics(
             ignored = Ignored.of(ignore, numbers=ignore_numbers)
             found = collect(
                 texts,
-                parse_shingling(features, parameter="features", owner="statistics"),
+                parse_shingling(features, parameter="features"),
                 Normalisation.parse(normalise).ignoring(ignored),
                 threads=Resources(threads).n_threads,
                 meter=Meter(bars),

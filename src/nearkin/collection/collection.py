@@ -225,7 +225,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
             wave=wave,
             by=by,
             dry_run=dry_run,
-            max_documents=checked_max("max_documents", "remove", max_documents),
+            max_documents=checked_max("max_documents", max_documents),
         )
 
     def document(self, doc_id: str, *, version: int | None = None) -> StoredDocument:
@@ -330,7 +330,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         from nearkin.collection.check_in.check_in import check_in, check_only
         from nearkin.collection.check_in.results import CheckIn, CheckOptions, check_given
 
-        check_given("check", options, store, CheckIn)
+        check_given(options, store, CheckIn)
         options = options or CheckOptions()
         return check_only(self.opened, text, options) if store is None else check_in(self.opened, text, options, store)
 
@@ -386,10 +386,10 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         from nearkin.collection.check_in.check_in import check_many
         from nearkin.collection.check_in.results import CheckInMany, CheckOptions, check_given
 
-        check_given("check_many", options, store, CheckInMany)
+        check_given(options, store, CheckInMany)
         options = options or CheckOptions(containment=None, with_passage=False)
         if not isinstance(documents, Iterable) or isinstance(documents, str):
-            raise ParameterError.of("documents", "check_many", "an iterable of pairs (id, text)", documents)
+            raise ParameterError.of("documents", "an iterable of pairs (id, text)", documents)
         return check_many(self.opened, list(documents), options, store, stops=stops_at_problem)
 
     def info(self) -> Info:
@@ -437,7 +437,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
 
         If the collection is opened read-only, nothing is repaired: ``repairable`` of the report lists what would be.
         """
-        check_int("threads", "fsck", threads, 1)
+        check_int("threads", threads, 1)
         if self.opened.store.access.is_read_only:
             from nearkin.collection.integrity.read_only import check_only
 

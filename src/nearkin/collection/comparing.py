@@ -48,7 +48,7 @@ def compare(
     ignore: Iterable[str] = (),
 ) -> ComparedDocuments:
     """Compare two documents; see `Collection.compare`."""
-    kinds = check_ignored(ignore, owner="compare")
+    kinds = check_ignored(ignore)
     with collection.store.reading() as connection:
         one, other = document(connection, a, version_a), document(connection, b, version_b)
         contents = contents_of(connection, [one.content, other.content])

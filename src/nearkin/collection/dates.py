@@ -14,7 +14,6 @@ from nearkin.collection.decisions.records import TAG
 from nearkin.collection.decisions.tags import checked_field, tags_as_labels
 from nearkin.collection.results import StoredDocument
 from nearkin.errors import ParameterError
-from nearkin.message_pieces import NamedParameter
 
 DATE_TAG = "date"
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -80,15 +79,12 @@ class DateAsked:
         if at is None:
             if date_tag is not None:
                 raise ParameterError(
-                    NamedParameter("date_tag"),
-                    " names the field of the dates, and needs ",
-                    NamedParameter("at"),
-                    ". Got it alone.",
+                    "names the field of the dates, and needs 'at'. Got it alone.", parameter="date_tag"
                 )
             return None
         found = iso_date(at) if isinstance(at, str) else at if type(at) is date else None
         if found is None:
-            raise ParameterError.of("at", "versions", "a date such as 2024-03-01", at)
+            raise ParameterError.of("at", "a date such as 2024-03-01", at)
         return cls(found, checked_field(DATE_TAG if date_tag is None else date_tag))
 
 
@@ -117,8 +113,7 @@ def refuse_wrong_dates(connection: Connection, date_tag: str) -> None:
     if not values:
         raise ParameterError(
             f"No document has a tag {date_tag!r} with its date. Tag them: nearkin tag COLLECTION "
-            f"{date_tag}=2024-03-01 DOC_ID. Dates under another tag: ",
-            NamedParameter("date_tag", "--date-tag NAME"),
+            f"{date_tag}=2024-03-01 DOC_ID. Dates under another tag: 'date_tag'"
         )
     _dates(dict(values), date_tag)
 
@@ -147,9 +142,9 @@ def in_force(
     dates = _dates({key[1]: value for key, value in values_of(connection, keys).items()}, asked.date_tag)
     if not dates:
         raise ParameterError(
-            f"Neither {document.doc_id!r} nor any version of it has a tag {asked.date_tag!r} with its date. Tag them: "
-            f"nearkin tag COLLECTION {asked.date_tag}=2024-03-01 DOC_ID. Dates under another tag: ",
-            NamedParameter("date_tag", "--date-tag NAME"),
+            f"Neither {document.doc_id!r} nor any version of it has a tag {asked.date_tag!r} with its "
+            f"date. Tag them: nearkin tag COLLECTION {asked.date_tag}=2024-03-01 DOC_ID. Dates under "
+            "another tag: 'date_tag'"
         )
     newest = max((day for day in dates.values() if day <= asked.at), default=None)
     return InForce(asked.at, asked.date_tag, dates, _of_day(tuple(current), dates, newest))

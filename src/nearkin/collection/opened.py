@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,6 @@ from sqlalchemy import Connection, select
 from nearkin.collection.counting import DEFAULT_ALPHABET, TextCounting
 from nearkin.collection.matching.by_index import check_index, chosen
 from nearkin.errors import CollectionError, FingerprintError, NearkinError, ParameterError
-from nearkin.message_pieces import AdviceKind, NamedParameter
 from nearkin.paths import path_of
 from nearkin.progress_messages import WarningMessage
 from nearkin.runs.progress import Progress, Silent
@@ -55,9 +54,6 @@ class OpenedCollection:
     counting : TextCounting
         Methods applied to every text.
     progress : Progress
-    advice : mapping
-        Words for the advice in results, by its kind, in place of those for the command line; see
-        `nearkin.errors.NearkinError.with_advice`.
     """
 
     _index: Segments
@@ -65,7 +61,6 @@ class OpenedCollection:
     def __init__(self, store: Store, cache: Path | None, progress: Progress) -> None:
         self.place, self.store, self.progress = store.place, store, progress
         self.counting = TextCounting.of(store.facts)
-        self.advice: Mapping[AdviceKind, str] = {}
         self._cache = cache
         self._folder = self._folder_now()
 
@@ -86,10 +81,10 @@ class OpenedCollection:
         place = Place.parse(path_or_url)
         index = chosen(similarity_index) or SimilarityIndex()
         if ignored is not None and not isinstance(ignored, Ignored):
-            raise ParameterError.of("ignored", "Collection.open", "an Ignored", ignored)
+            raise ParameterError.of("ignored", "an Ignored", ignored)
         letters = LetterCounts(DEFAULT_ALPHABET if alphabet is None else alphabet)
         facts = TextCounting(letters, index, NOTHING if ignored is None else ignored).facts()
-        own_cache = None if cache is None else path_of(cache, "cache", "Collection.open").absolute()
+        own_cache = None if cache is None else path_of(cache, "cache").absolute()
         progress = Silent() if progress is None else progress
         store = Store.open(place, facts, create=create, access=access)
         try:
@@ -102,9 +97,8 @@ class OpenedCollection:
                 )
             if ignored is not None and ignored != opened.counting.ignored:
                 raise ParameterError(
-                    f"{place} was created with other settings of ",
-                    NamedParameter("ignored", "--ignore and --ignore-numbers", is_bare=True),
-                    ", which cannot be changed later. Omit the options, or add the documents to a new collection.",
+                    f"{place} was created with other settings of ignored, which cannot be changed "
+                    "later. Omit the options, or add the documents to a new collection."
                 )
             opened.check_index(similarity_index)
         except BaseException as error:

@@ -106,7 +106,7 @@ def similar(
         The row of a wave was changed.
     """
     started = time.perf_counter()
-    check_limit("similar", limit)
+    check_limit(limit)
     refuse_changed(connection, waves)  # whose names the answer has
     near, own = asked_near(connection, counting, segments, query, tolerance, store)
     compared, n_found = documents_among(connection, counting, query, tolerance, near, limit=limit, leave_out=leave_out)

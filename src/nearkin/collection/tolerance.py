@@ -9,7 +9,6 @@ from typing import Literal
 
 from nearkin.collection.counting import SIGNATURE
 from nearkin.errors import ParameterError, in_percent, is_among, is_number
-from nearkin.message_pieces import NamedParameter, listed_parameters
 from nearkin.nouns import one_of
 from nearkin.planning.signature_recall import RECALL, distance_for
 from nearkin.stages.signatures.similarity_index import TOLERANCE
@@ -72,10 +71,10 @@ class Tolerance:
 
     def __post_init__(self) -> None:
         if not is_among(self.method, METHODS):
-            raise ParameterError.of("measure", "similar", one_of(map(repr, _SHOWN.values())), self.method)
+            raise ParameterError.of("measure", one_of(map(repr, _SHOWN.values())), self.method)
         if not is_limit(self.method, self.value):
             hint = in_percent(self.value) if self.method in _BY_THRESHOLD else ""
-            raise ParameterError.of(self.parameter, "similar", RULES[self.method] + hint, self.value)
+            raise ParameterError.of(self.parameter, RULES[self.method] + hint, self.value)
         object.__setattr__(self, "value", self.value + 0)  # -0.0 is 0.0: stored groups are found by what is printed
 
     @classmethod
@@ -97,7 +96,7 @@ class Tolerance:
             Limits of two methods are given, or a limit that does not belong to the method.
         """
         if method is not None and not isinstance(method, str):
-            raise ParameterError.of("measure", "similar", one_of(map(repr, _SHOWN.values())), method)
+            raise ParameterError.of("measure", one_of(map(repr, _SHOWN.values())), method)
         chosen: Method | None = _NAMED.get(str(method), method)  # type: ignore[arg-type]  # checked below
         given: dict[Method, float | None] = {"range": gamma, "minhash": threshold, "si": tolerance}
         named = {of_method: value for of_method, value in given.items() if value is not None}
@@ -108,14 +107,10 @@ class Tolerance:
         if chosen in METHODS and set(named) - {chosen}:
             wrong = next(_PARAMETERS[other] for other in named if other != chosen)
             own = _PARAMETERS[str(chosen)]
-            raise ParameterError(
-                f"The measure {_SHOWN[str(chosen)]!r} takes ", NamedParameter(own), ", not ", NamedParameter(wrong), "."
-            )
+            raise ParameterError(f"The measure {_SHOWN[str(chosen)]!r} takes {own!r}, not {wrong!r}.")
         if chosen is None:
             given_names = [_PARAMETERS[of_method] for of_method in named]
-            raise ParameterError(
-                "Give only one of ", *listed_parameters(given_names, " and "), ": each belongs to another measure."
-            )
+            raise ParameterError(f"Give only one of {' and '.join(given_names)}: each belongs to another measure.")
         return cls(chosen, named.get(chosen, _DEFAULTS.get(chosen, 0.0)))
 
     @classmethod
@@ -277,7 +272,7 @@ def groups_command(text: object) -> str:
     return f"nearkin groups COLLECTION{'' if text == str(Tolerance.of()) else f' --{option[1]}'}"
 
 
-def check_limit(owner: str, limit: object) -> None:
+def check_limit(limit: object) -> None:
     """Refuse an invalid maximum number of results.
 
     Raises
@@ -285,4 +280,4 @@ def check_limit(owner: str, limit: object) -> None:
     ParameterError
     """
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
-        raise ParameterError.of("limit", owner, "an int >= 1", limit)
+        raise ParameterError.of("limit", "an int >= 1", limit)

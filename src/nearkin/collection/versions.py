@@ -180,7 +180,7 @@ def versions(
     dated: DateAsked | None = None,
 ) -> Versions:
     """List all versions of a document; see `Collection.versions`."""
-    check_limit("versions", limit)
+    check_limit(limit)
 
     def ask(seen: Snapshot) -> Versions:
         connection, counting = seen.connection, collection.counting

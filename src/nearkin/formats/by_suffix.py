@@ -17,13 +17,13 @@ SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
-def check_suffix(out: Path, option: str, owner: str = "nearkin", *, may_have_none: bool = False) -> None:
+def check_suffix(out: Path, option: str, *, may_have_none: bool = False) -> None:
     """Refuse a file name without a known format, before any work is done.
 
     Parameters
     ----------
     out : Path
-    option, owner : str
+    option : str
     may_have_none : bool
         Whether a name without a suffix is a Parquet file.
 
@@ -33,7 +33,7 @@ def check_suffix(out: Path, option: str, owner: str = "nearkin", *, may_have_non
     """
     if out.suffix.lower() not in SUFFIXES and (out.suffix or not may_have_none):
         other = ", or has no suffix (Parquet)" if may_have_none else ""
-        raise ParameterError.of(option, owner, f"a file that ends in {', '.join(SUFFIXES)}{other}", str(out))
+        raise ParameterError.of(option, f"a file that ends in {', '.join(SUFFIXES)}{other}", str(out))
 
 
 @contextlib.contextmanager

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nearkin.errors import RunError
-from nearkin.message_pieces import NamedParameter
 
 _SEAL = struct.Struct("<8sQI")
 _MAGIC = b"nk-seal1"
@@ -127,20 +126,15 @@ def _checked(path: str, inode: int, size: int, changed_ns: int) -> int:
     return length
 
 
-_REPLACE = NamedParameter("overwrite", is_flag=True)
-
-
 def damaged_file(path: str | Path) -> RunError:
     """Return the error for a damaged file of a run."""
-    return RunError(f"{path} is damaged: it is not what the run wrote. Run the command again with ", _REPLACE, ".")
+    return RunError(f"{path} is damaged: it is not what the run wrote. Run the command again with --overwrite.")
 
 
 def missing_file(path: str | Path) -> RunError:
     """Return the error for a file that a run wrote and that is no longer there."""
     return RunError(
-        f"{path} is damaged: the run wrote this file, and it is missing. Run the command again with ",
-        _REPLACE,
-        ".",
+        f"{path} is damaged: the run wrote this file, and it is missing. Run the command again with --overwrite."
     )
 
 

@@ -158,12 +158,12 @@ def audit(
     >>> found
     AuditResult(recall 1.0000, exact; 2 of 2 true pairs found)
     """
-    listening = progress_of(progress, "audit")
+    listening = progress_of(progress)
     options = AuditOptions(
         sample=sample,
         seed=seed,
         tolerance=Tolerance.if_given(measure, gamma=gamma, threshold=threshold, tolerance=tolerance),
-        cache=None if cache is None else path_of(cache, "cache", "audit"),
+        cache=None if cache is None else path_of(cache, "cache"),
         threads=Resources(threads).n_threads,
         is_read_only=isinstance(place, Collection) and place.opened.store.access.is_read_only,
     )
@@ -193,7 +193,7 @@ def _given_again(
     """Return the documents that a run read from memory, by the names that they had."""
     if all(one is None for one in documents):
         return {}
-    stored = manifest_in(path_of(place, "place", "audit"), tuple(AUDITED))
+    stored = manifest_in(path_of(place, "place"), tuple(AUDITED))
     is_paired = stored["command"] == "pairs"
     sides = [[one["source"] for one in stored[side]["inputs"]] for side in SIDES] if is_paired else [
         stored["inputs"], stored["against"]
@@ -202,16 +202,16 @@ def _given_again(
     for given, entries, name in zip(documents, sides, ("documents", "other")):
         if given is None:
             continue
-        given = readable_twice(given, "audit", name)
+        given = readable_twice(given, name)
         entry = next((one for one in entries if one["format"] == IN_MEMORY), None)
         if entry is None:
             raise ParameterError(
                 f"The run did not read '{name}' from memory. Omit '{name}'; audit reads files again by itself."
             )
         if paths_of(given) is not None:
-            raise ParameterError.of(name, "audit", "the documents that the run read from memory", given)
+            raise ParameterError.of(name, "the documents that the run read from memory", given)
         columns = {"text": entry["text"], "id": entry["id"]}
-        for source in inputs_of(given, "audit", name=entry["path"], progress=progress, **columns):
+        for source in inputs_of(given, name=entry["path"], progress=progress, **columns):
             if isinstance(source, StoredSource):
                 found[source.path] = source
     return found
@@ -227,5 +227,5 @@ def _place(given: Where | Run | Collection) -> str | Path:
         return given.out
     if isinstance(given, str) and ("://" in given or is_like_a_server(given)):
         return given
-    path = path_of(given, "place", "audit")
+    path = path_of(given, "place")
     return given if isinstance(given, str) else path

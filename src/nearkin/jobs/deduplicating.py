@@ -25,7 +25,6 @@ from nearkin.jobs.documents import (
 from nearkin.jobs.listening import Listener, progress_of
 from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, table_in
 from nearkin.keywords import taking
-from nearkin.message_pieces import NamedParameter
 from nearkin.paths import path_of
 from nearkin.runs.progress import LabelledProgress
 from nearkin.stages.documents.rules import OnError, ReadingRules
@@ -36,7 +35,7 @@ from nearkin.workflows.dedup.by_column import BY_IN_MEMORY
 from nearkin.workflows.dedup.files import Delivery, dedup_files
 from nearkin.workflows.dedup.manifest import counts_in_words
 from nearkin.workflows.dedup.options import DedupGiven, DedupOptions, Preset
-from nearkin.workflows.dedup.other_columns import OTHER_SET, OtherColumns, about_the_input, about_the_other_set
+from nearkin.workflows.dedup.other_columns import OTHER_SET, OtherColumns, about_the_other_set
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 
@@ -86,7 +85,7 @@ class DedupResult(Tabular):
         RunError
             The directory holds no such results, or they are damaged.
         """
-        place = path_of(directory, "directory", "DedupResult.open")
+        place = path_of(directory, "directory")
         return _result(place, manifest_in(place, _COMMANDS), None, place)
 
     def keep(self, documents: Documents) -> Any:
@@ -103,8 +102,8 @@ class DedupResult(Tabular):
             There are more or fewer documents than in the run, or paths were given.
         """
         if paths_of(documents) is not None:
-            raise ParameterError.of("documents", "keep", "documents in memory", type(documents).__name__)
-        return only(readable_twice(documents, "keep"), self.documents["keep"].to_numpy())
+            raise ParameterError.of("documents", "documents in memory", type(documents).__name__)
+        return only(readable_twice(documents), self.documents["keep"].to_numpy())
 
     def _bars(self) -> Histogram:
         measure = MEASURES[self.manifest["parameters"]["measure"]]
@@ -226,7 +225,7 @@ def dedup(
     >>> result.documents["reason"].to_pylist()
     ['near-duplicate', 'unique', 'too short']
     """
-    listening = progress_of(progress, "dedup")
+    listening = progress_of(progress)
     chosen = _chosen(options, **given)
     chosen.check_fits(is_against=against is not None)
     columns = OtherColumns(against_text, against_id)
@@ -235,16 +234,11 @@ def dedup(
         _check_by(documents, out)
     check_needs_out(out, write_kept=write_kept, report=report, overwrite=overwrite)
     if overlay is not None and out is None:
-        raise ParameterError(
-            NamedParameter("overlay"),
-            " is a file of the results: name their directory with ",
-            NamedParameter("out"),
-            ".",
-        )
+        raise ParameterError("is a file of the results: name their directory with 'out'.", parameter="overlay")
     resources = Resources.of(threads, memory)
     rules = ReadingRules.of(on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr)
-    documents = readable_twice(documents, "dedup")
-    sets = [documents] if against is None else [documents, readable_twice(against, "dedup", "against")]
+    documents = readable_twice(documents)
+    sets = [documents] if against is None else [documents, readable_twice(against, "against")]
     check_have_effect(
         *sets,
         of_columns={"text": text, "id": id},
@@ -257,14 +251,13 @@ def dedup(
         check_have_effect(sets[1], of_columns=columns.given, of_files={})
     in_memory = None if paths_of(documents) is not None else documents
     mine = listening if against is None else LabelledProgress("INPUT", listening)
-    with about_the_input(columns, is_against=against is not None):
-        inputs = inputs_of(documents, "dedup", text=text, id=id, keep_column=chosen.keep.column, progress=mine)
+    inputs = inputs_of(documents, text=text, id=id, keep_column=chosen.keep.column, progress=mine)
     asked = ReadingRequest(inputs=inputs, file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules)
     others: Inputs = []
     if against is not None:
         with about_the_other_set(columns):
             others = inputs_of(
-                sets[1], "dedup", name="against", text=text if against_text is None else against_text,
+                sets[1], name="against", text=text if against_text is None else against_text,
                 id=id if against_id is None else against_id, progress=LabelledProgress(OTHER_SET, listening),
             )  # fmt: skip
     with directory_for(out, "dedup") as directory:
@@ -279,13 +272,10 @@ def dedup(
 def _check_by(documents: Documents, out: Where | None) -> None:
     """Refuse ``by`` for documents in memory, and without a directory for the counts."""
     if paths_of(documents) is None:
-        raise ParameterError(*BY_IN_MEMORY)
+        raise ParameterError(BY_IN_MEMORY, parameter="by")
     if out is None:
         raise ParameterError(
-            NamedParameter("by"),
-            " counts in manifest.json and report.html: set ",
-            NamedParameter("out"),
-            ", the directory of the results.",
+            "counts in manifest.json and report.html: set 'out', the directory of the results.", parameter="by"
         )
 
 
@@ -294,11 +284,9 @@ def _chosen(options: DedupOptions | None, preset: Preset | None = None, **given:
     if options is None:
         return DedupOptions.of(preset=preset, **given)
     if not isinstance(options, DedupOptions):
-        raise ParameterError.of("options", "dedup", "a DedupOptions", options)
+        raise ParameterError.of("options", "a DedupOptions", options)
     if preset is not None:
-        raise ParameterError(
-            NamedParameter("options"), " and ", NamedParameter("preset"), " exclude each other. Got both."
-        )
+        raise ParameterError("excludes preset; give one of them.", parameter="options")
     return options.replaced(**given)
 
 

@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from nearkin.errors import ParameterError, SourceError, is_among, quoted
 from nearkin.hidden_characters import reveal_line
-from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted
 from nearkin.paths import STDIN
 from nearkin.records import Bool
@@ -36,7 +35,6 @@ _LIBRARIES = ("pandas", "polars", "datasets", "nearkin")
 
 def inputs_of(
     documents: Documents,
-    owner: str,
     *,
     name: str = IN_MEMORY,
     text: str | None = None,
@@ -49,7 +47,7 @@ def inputs_of(
     Parameters
     ----------
     documents : Documents
-    owner, name : str
+    name : str
         Function and parameter, for messages; ``name`` also begins the names of documents without an id.
     text, id, keep_column : str, optional
         Columns of documents in memory.
@@ -60,7 +58,7 @@ def inputs_of(
     ParameterError, SourceError
         The documents have no accepted type, or lack a column; or a list of strings names files, see `check_are_texts`.
     """
-    documents = readable_twice(documents, owner, name)
+    documents = readable_twice(documents, name)
     paths = paths_of(documents)
     if paths is not None:
         return [*paths]
@@ -118,7 +116,7 @@ def _check_path(path: str) -> None:
         raise SourceError(f"{shown!r}: there is no such file or folder. A string is a path; put a text into a list.")
 
 
-def readable_twice(documents: Documents, owner: str, name: str = "documents") -> Documents:
+def readable_twice(documents: Documents, name: str = "documents") -> Documents:
     """Return documents that can be read twice: of a stream of Arrow data a table, of an iterator a list.
 
     What names files remains as it is; an iterator of paths becomes a list of paths.
@@ -138,7 +136,7 @@ def readable_twice(documents: Documents, owner: str, name: str = "documents") ->
         return documents
     if isinstance(documents, Iterable) and not isinstance(documents, str | bytes | Mapping):
         return list(documents)
-    raise ParameterError.of("documents" if name == IN_MEMORY else name, owner, _ACCEPTED, type(documents).__name__)
+    raise ParameterError.of("documents" if name == IN_MEMORY else name, _ACCEPTED, type(documents).__name__)
 
 
 def check_have_effect(*sets: Documents, of_columns: Mapping[str, object], of_files: Mapping[str, bool]) -> None:
@@ -161,14 +159,10 @@ def check_have_effect(*sets: Documents, of_columns: Mapping[str, object], of_fil
     if any(paths_of(one) is not None for one in sets):
         return
     if wrong := [name for name, is_given in of_files.items() if is_given]:
-        raise ParameterError(
-            NamedParameter(wrong[0]), " is about files, and has no effect on documents in memory: omit it."
-        )
+        raise ParameterError("is about files, and has no effect on documents in memory: omit it.", parameter=wrong[0])
     named = [name for name, column in of_columns.items() if column is not None]
     if named and not any(_has_columns(one) for one in sets):
-        raise ParameterError(
-            NamedParameter(named[0]), " names a column, and texts and (id, text) pairs have none: omit it."
-        )
+        raise ParameterError("names a column, and texts and (id, text) pairs have none: omit it.", parameter=named[0])
 
 
 def given_about_files(
@@ -233,7 +227,7 @@ def only(documents: Documents, keep: Bool) -> Documents:
 def _check_length(n: int, keep: Bool) -> None:
     if n != len(keep):
         rule = f"the {counted(len(keep), 'document')} of the run, in the same order"
-        raise ParameterError.of("documents", "keep", rule, counted(n, "document"))
+        raise ParameterError.of("documents", rule, counted(n, "document"))
 
 
 def _filtered(documents: Any, keep: pa.BooleanArray) -> Any:

@@ -59,7 +59,7 @@ class FamiliesResult(Tabular):
         RunError
             The directory holds no such results, or they are damaged.
         """
-        place = path_of(directory, "directory", "FamiliesResult.open")
+        place = path_of(directory, "directory")
         return _result(place, manifest_in(place, ("families",)), place)
 
     def _bars(self) -> Histogram:
@@ -140,11 +140,11 @@ def families(
     >>> found.members.select(["id", "role"]).to_pylist()
     [{'id': 'signed', 'role': 'principal'}, {'id': 'form', 'role': 'member'}]
     """
-    listening = progress_of(progress, "families")
+    listening = progress_of(progress)
     check_needs_out(out, report=report, overwrite=overwrite)
     resources = Resources.of(threads, memory)
     rules = ReadingRules.of(on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr)
-    documents = readable_twice(documents, "families")
+    documents = readable_twice(documents)
     check_have_effect(
         documents,
         of_columns={"text": text, "id": id},
@@ -158,7 +158,7 @@ def families(
         ),
     )
     asked = ReadingRequest(
-        inputs=inputs_of(documents, "families", text=text, id=id, progress=listening),
+        inputs=inputs_of(documents, text=text, id=id, progress=listening),
         file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules,
     )  # fmt: skip
     with directory_for(out, "families") as directory:

@@ -30,7 +30,7 @@ class Messages(Silent):
         self._receive(message)
 
 
-def progress_of(given: Listener | None, owner: str) -> Progress:
+def progress_of(given: Listener | None) -> Progress:
     """Return what a job reports to.
 
     Raises
@@ -51,4 +51,4 @@ def progress_of(given: Listener | None, owner: str) -> Progress:
         return Messages(given)
     if all(callable(getattr(given, name, None)) for name in ("start", "advance", "finish", "say")):
         return given
-    raise ParameterError.of("progress", owner, "a function such as print, or None", given)
+    raise ParameterError.of("progress", "a function such as print, or None", given)

@@ -17,7 +17,6 @@ from nearkin.formats.by_suffix import table_writer
 from nearkin.jobs.listening import Listener, progress_of
 from nearkin.jobs.places import Where, file_for
 from nearkin.jobs.signing import SignedDocuments
-from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted
 from nearkin.paths import path_of
 from nearkin.runs.files import published
@@ -128,16 +127,14 @@ def neighbours(
     >>> nearkin.neighbours(signed, distance=64).pairs.select(["id_a", "id_b"]).to_pylist()
     [{'id_a': 'a', 'id_b': 'b'}]
     """
-    listening = progress_of(progress, "neighbours")
+    listening = progress_of(progress)
     mine, resources = _signed(signed, "signed"), Resources(threads)
     theirs = None if against is None else _signed(against, "against")
     verification = Verification.if_given(verify, shingle, normalise)
     with file_for(out, "neighbours", overwrite=overwrite) as path:
         for one in (mine, theirs):
             if one is not None and one.out is not None and path.exists() and one.out.samefile(path):
-                raise ParameterError(
-                    NamedParameter("out"), f" {path} is a file of these signatures. Choose another file."
-                )
+                raise ParameterError(f"{path} is a file of these signatures. Choose another file.", parameter="out")
         signed_files = [one.file for one in (mine, theirs) if one is not None]
         check_place(path, signed_files, is_verified=verification is not None)
         is_parquet = path.suffix.lower() in ("", ".parquet")
@@ -164,4 +161,4 @@ def _signed(given: SignedDocuments | Where, parameter: str) -> SignedDocuments:
     """Return signatures, read from a file if a path was given."""
     if isinstance(given, SignedDocuments):
         return given
-    return SignedDocuments.open(path_of(given, parameter, "neighbours"))
+    return SignedDocuments.open(path_of(given, parameter))

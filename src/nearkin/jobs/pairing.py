@@ -57,7 +57,7 @@ class PairsResult(Tabular):
         RunError
             The directory holds no such results, or they are damaged.
         """
-        place = path_of(directory, "directory", "PairsResult.open")
+        place = path_of(directory, "directory")
         return _result(place, manifest_in(place, ("pairs",)), place)
 
     def _bars(self) -> Histogram:
@@ -191,7 +191,7 @@ def pairs(
     >>> [(pair["left_id"], pair["right_id"]) for pair in found.pairs.to_pylist()]
     [('r', 's')]
     """
-    listening = progress_of(progress, "pairs")
+    listening = progress_of(progress)
     options = PairOptions(
         threshold=threshold, recall=recall, top=top, n_terms=n_terms, agreement=agreement, stems=stems, splits=splits,
         translate=translate, min_occurrences=min_occurrences, min_terms=min_terms, method=method, bits=bits,
@@ -200,7 +200,7 @@ def pairs(
     check_needs_out(out, report=report, overwrite=overwrite)
     rules = ReadingRules.of(on_error, max_unreadable, max_document_size, extraction_limits=extraction_limits, ocr=ocr)
     left, right = readable_sides(
-        left, right, "pairs", translated=left_translated,
+        left, right, translated=left_translated,
         columns={
             "text": text, "id": id, "left_text": left_text, "right_text": right_text, "left_id": left_id,
             "right_id": right_id,
@@ -209,16 +209,16 @@ def pairs(
             rules, file_format=file_format, encoding=encoding, extraction_limits=extraction_limits, ocr=ocr
         ),
     )  # fmt: skip
-    side = SideReading(file_format, encoding, rules, listening, "pairs")
+    side = SideReading(file_format, encoding, rules, listening)
     given = PairInput(
         side.request(left, "left", text=text, id=id, own_text=left_text, own_id=left_id),
         side.request(right, "right", text=text, id=id, own_text=right_text, own_id=right_id),
-        None if table is None else path_of(table, "table", "pairs"), left_language, right_language,
+        None if table is None else path_of(table, "table"), left_language, right_language,
     )  # fmt: skip
     check_two_sides(left, right, given, "pairs")
     beside = Beside(
-        None if known is None else str(path_of(known, "known", "pairs")),
-        None if interwiki is None else str(path_of(interwiki, "interwiki", "pairs")),
+        None if known is None else str(path_of(known, "known")),
+        None if interwiki is None else str(path_of(interwiki, "interwiki")),
         None if left_translated is None else side.request(left_translated, "left_translated"),
     )
     with directory_for(out, "pairs") as directory:

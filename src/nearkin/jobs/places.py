@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from nearkin.errors import OutputExistsError, ParameterError, RunError
 from nearkin.formats import parquet
-from nearkin.message_pieces import NamedParameter
 from nearkin.paths import check_output, check_outside_collections, path_of
 from nearkin.runs.directory import RESTART_HINT, RESUME_HINT
 from nearkin.runs.finished import read_results
@@ -31,15 +30,15 @@ def check_needs_out(out: Where | None, **given: bool) -> None:
         A switch is on, and ``out`` is None.
     """
     if out is None and (on := [name for name, is_on in given.items() if is_on]):
-        raise ParameterError(NamedParameter(on[0]), " is about files: give ", NamedParameter("out"), " as well.")
+        raise ParameterError("is about files: give 'out' as well.", parameter=on[0])
 
 
 @contextlib.contextmanager
 def directory_for(out: Where | None, owner: str) -> Iterator[Path]:
     """Yield the directory of a run; without ``out`` a temporary one."""
     if out is not None:
-        path = path_of(out, "out", owner)
-        with _too_long_for_its_files(path, owner):
+        path = path_of(out, "out")
+        with _too_long_for_its_files(path):
             yield path
         return
     with tempfile.TemporaryDirectory(prefix="nearkin-") as folder:
@@ -66,17 +65,17 @@ def file_for(out: Where | None, owner: str, *, overwrite: bool) -> Iterator[Path
         with tempfile.TemporaryDirectory(prefix="nearkin-") as folder:
             yield Path(folder) / f"{owner}.parquet"
         return
-    path = path_of(out, "out", owner)
+    path = path_of(out, "out")
     check_output(path)
     check_outside_collections(path, "'out'")
     if path.exists() and not overwrite:
         raise OutputExistsError(f"{path} already exists. Choose another 'out', or set overwrite=True.")
-    with _too_long_for_its_files(path, owner):
+    with _too_long_for_its_files(path):
         yield path
 
 
 @contextlib.contextmanager
-def _too_long_for_its_files(path: Path, owner: str) -> Iterator[None]:
+def _too_long_for_its_files(path: Path) -> Iterator[None]:
     """Refuse a path that a file may have, but not the files in it or beside it, whose names are longer."""
     try:
         yield
@@ -84,7 +83,7 @@ def _too_long_for_its_files(path: Path, owner: str) -> Iterator[None]:
         if error.errno != errno.ENAMETOOLONG or not os.fsdecode(error.filename or "").startswith(str(path)):
             raise
         rule = "a path that leaves room for the longer names of other files of the results"
-        raise ParameterError.of("out", owner, rule, str(path)) from error
+        raise ParameterError.of("out", rule, str(path)) from error
 
 
 def table_in(directory: Path, name: str) -> pa.Table:

@@ -15,7 +15,6 @@ from nearkin.jobs.documents import Documents, check_have_effect, given_about_fil
 from nearkin.jobs.listening import Listener, progress_of
 from nearkin.jobs.places import Where
 from nearkin.jobs.sides import SideReading, check_two_sides, readable_sides
-from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted
 from nearkin.paths import path_of
 from nearkin.planning.pairs.costs import FEW_TERMS, Costs
@@ -214,24 +213,24 @@ def plan(
     >>> planned.methods["method"].to_pylist(), planned.reaches_recall
     (['window', 'vectors', 'signatures'], True)
     """
-    listening, rules = progress_of(progress, "plan"), ReadingRules.of(on_error, max_unreadable, max_document_size)
+    listening, rules = progress_of(progress), ReadingRules.of(on_error, max_unreadable, max_document_size)
     resources = Resources(threads)
     _check_count(n_documents, "n_documents")
     if other is None:
         chosen = _checked(given, ("measure", "shingle"), "a plan of nearkin.dedup")
         options = DedupOptions().replaced(threshold=threshold, recall=recall, **chosen)
         if is_int(documents):
-            raise ParameterError.of("documents", "plan", "a sample of the corpus unless there is 'other'", documents)
-        documents = readable_twice(documents, "plan")
+            raise ParameterError.of("documents", "a sample of the corpus unless there is 'other'", documents)
+        documents = readable_twice(documents)
         check_have_effect(documents, of_columns={"text": text, "id": id}, of_files=given_about_files(rules))
-        inputs = inputs_of(documents, "plan", text=text, id=id, progress=listening)
+        inputs = inputs_of(documents, text=text, id=id, progress=listening)
         asked = ReadingRequest(inputs=inputs, text=text, doc_id=id, rules=rules)
         return _corpus_plan(asked, options, n_documents, resources, listening)
     chosen = {
         **_checked(given, _OF_PAIRS, "a plan of nearkin.pairs"),
         **{name: value for name, value in (("threshold", threshold), ("recall", recall)) if value is not None},
     }
-    side = SideReading(None, "utf-8", rules, listening, "plan")
+    side = SideReading(None, "utf-8", rules, listening)
     return _pairs_plan((documents, other), n_documents, chosen, side, (text, id), resources)
 
 
@@ -293,24 +292,24 @@ def _pairs_plan(
         of_samples = {"text": columns[0], "id": columns[1], "n_documents": counts[0], "n_other": counts[1]}
         of_samples |= {name: chosen.get(name) for name in _OF_SAMPLES}
         if wrong := [name for name, value in of_samples.items() if value is not None]:
-            raise ParameterError(NamedParameter(wrong[0]), " is about samples. Got two numbers of documents.")
+            raise ParameterError("is about samples. Got two numbers of documents.", parameter=wrong[0])
         terms = _terms(chosen.get("terms"))
         question = of_pairs.question_without_samples(*sides, options, terms=terms, cores=cores, costs=costs)
         return _planned(of_pairs.plan_as_stored(question, plan_without_documents(question, options), None))
     for one, name in zip(sides, ("documents", "other")):
         if is_int(one):
-            raise ParameterError.of(name, "plan", "a sample, as on the other side, or both sides numbers", one)
+            raise ParameterError.of(name, "a sample, as on the other side, or both sides numbers", one)
     if chosen.get("terms") is not None:
-        raise ParameterError(NamedParameter("terms"), " is measured on the samples: omit it.")
+        raise ParameterError("is measured on the samples: omit it.", parameter="terms")
     text, id = columns
     sides = readable_sides(
-        *sides, "plan", names=("documents", "other"), of_files=given_about_files(side.rules),
+        *sides, names=("documents", "other"), of_files=given_about_files(side.rules),
         columns={"text": text, "id": id, "left_text": chosen.get("left_text"), "right_text": chosen.get("right_text")},
     )  # fmt: skip
     given = PairInput(
         side.request(sides[0], "left", text=text, id=id, own_text=chosen.get("left_text")),
         side.request(sides[1], "right", text=text, id=id, own_text=chosen.get("right_text")),
-        path_of(chosen["table"], "table", "plan") if chosen.get("table") is not None else None,
+        path_of(chosen["table"], "table") if chosen.get("table") is not None else None,
         chosen.get("left_language"), chosen.get("right_language"),
     )  # fmt: skip
     check_two_sides(*sides, given, "plan")
@@ -332,11 +331,11 @@ def _machine(chosen: Mapping[str, Any]) -> tuple[int, Costs | None]:
     """Return the cores of the machine and its costs; None: they are measured."""
     cores, speed = chosen.get("cores", 1), chosen.get("speed", 1.0)
     if not is_int(cores) or cores < 1:
-        raise ParameterError.of("cores", "plan", "an int >= 1", cores)
+        raise ParameterError.of("cores", "an int >= 1", cores)
     if speed == "this":
         return cores, None
     if not is_number(speed) or not 0 < speed < math.inf:
-        raise ParameterError.of("speed", "plan", 'a number > 0, or "this"', speed)
+        raise ParameterError.of("speed", 'a number > 0, or "this"', speed)
     return cores, Costs().scaled(speed)
 
 
@@ -345,11 +344,11 @@ def _terms(given: object) -> tuple[float, float]:
     if given is None:
         return FEW_TERMS, FEW_TERMS
     if not isinstance(given, tuple | list) or len(given) != 2 or not all(is_number(n) and 0 < n < 1e6 for n in given):
-        raise ParameterError.of("terms", "plan", "two numbers > 0 and < 1,000,000", given)
+        raise ParameterError.of("terms", "two numbers > 0 and < 1,000,000", given)
     return given[0], given[1]
 
 
 def _check_count(given: object, name: str) -> None:
     """Refuse what is no number of documents."""
     if given is not None and (not is_int(given) or not 1 <= given <= _MAX_DOCUMENTS):
-        raise ParameterError.of(name, "plan", f"an int from 1 to {_MAX_DOCUMENTS:,}", given)
+        raise ParameterError.of(name, f"an int from 1 to {_MAX_DOCUMENTS:,}", given)

@@ -21,7 +21,6 @@ class SideReading:
     encoding: str
     rules: ReadingRules
     progress: Progress
-    owner: str
 
     def request(
         self,
@@ -40,9 +39,10 @@ class SideReading:
         named = names_of_columns(name, text=(own_text, text), id=(own_id, id))
         text, id = own_text or text, own_id or id
         try:
-            inputs = inputs_of(documents, self.owner, name=name, text=text, id=id, progress=self.progress)
+            inputs = inputs_of(documents, name=name, text=text, id=id, progress=self.progress)
         except SourceError as error:
-            raise error.renamed(named).within(f"{name}: ") from error.__cause__
+            error.parameter = named.get(error.parameter or "", error.parameter)
+            raise
         return ReadingRequest(
             inputs=inputs, file_format=self.file_format, text=text, doc_id=id, encoding=self.encoding,
             rules=self.rules, named=named,
@@ -52,7 +52,6 @@ class SideReading:
 def readable_sides(
     left: Documents,
     right: Documents,
-    owner: str,
     *,
     names: tuple[str, str] = ("left", "right"),
     columns: Mapping[str, object],
@@ -64,7 +63,6 @@ def readable_sides(
     Parameters
     ----------
     left, right : Documents
-    owner : str
     names : tuple of str
         Parameters of the two sides, for messages.
     columns : mapping
@@ -79,8 +77,8 @@ def readable_sides(
     ParameterError
     """
     is_one = right is left  # an iterator is read once, for both
-    left = readable_twice(left, owner, names[0])
-    right = left if is_one else readable_twice(right, owner, names[1])
+    left = readable_twice(left, names[0])
+    right = left if is_one else readable_twice(right, names[1])
     own = [{name: one for name, one in columns.items() if name.startswith(side)} for side in ("left_", "right_")]
     check_have_effect(left, of_columns=own[0], of_files={})
     check_have_effect(right, of_columns=own[1], of_files={})

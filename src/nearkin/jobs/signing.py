@@ -60,7 +60,7 @@ class SignedDocuments(Tabular):
         SourceError
             The file is not such a file, or is damaged.
         """
-        place = path_of(path, "path", "SignedDocuments.open")
+        place = path_of(path, "path")
         file = SignatureFile.load(place)
         manifest = {"command": "sign", "parameters": file.about.parameters, "fingerprint": file.about.fingerprint}
         return cls(documents=file.table(), manifest=manifest, out=place, file=file)
@@ -184,22 +184,20 @@ def sign(
     >>> [len(signature) for signature in signed.documents["signature"].to_pylist()]
     [8, 8]
     """
-    listening = progress_of(progress, "sign")
+    listening = progress_of(progress)
     options = SigningOptions(
         method=method,
         bits=bits,
-        features=parse_shingling(features, parameter="features", owner="sign")
-        if isinstance(features, str)
-        else features,
+        features=parse_shingling(features, parameter="features") if isinstance(features, str) else features,
         normalise=Normalisation.parse(normalise) if isinstance(normalise, str) else normalise,
         density=density,
         seed=seed,
         is_online=online,
     )
-    weighted_by = None if statistics is None else path_of(statistics, "statistics", "sign")
+    weighted_by = None if statistics is None else path_of(statistics, "statistics")
     rules = ReadingRules.of(on_error, max_unreadable, max_document_size, extraction_limits=extraction_limits, ocr=ocr)
     resources = Resources(threads)
-    documents = readable_twice(documents, "sign")
+    documents = readable_twice(documents)
     check_have_effect(
         documents,
         of_columns={"text": text, "id": id},
@@ -209,7 +207,7 @@ def sign(
     )
     with file_for(out, "sign", overwrite=overwrite) as path:
         reading = ReadingRequest(
-            inputs=inputs_of(documents, "sign", text=text, id=id, progress=listening),
+            inputs=inputs_of(documents, text=text, id=id, progress=listening),
             file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules,
         )  # fmt: skip
         file, record = sign_texts(

@@ -52,7 +52,7 @@ class ThreadsResult(Tabular):
         RunError
             The directory holds no such results, or they are damaged.
         """
-        place = path_of(directory, "directory", "ThreadsResult.open")
+        place = path_of(directory, "directory")
         return cls(mails=table_in(place, COMMAND), manifest=manifest_in(place, (COMMAND,)), out=place)
 
     def _bars(self) -> Histogram:
@@ -127,12 +127,12 @@ def threads(
     >>> found, found.mails["reason"].to_pylist()
     (ThreadsResult(1 thread of 2 mails; 1 inclusive, 0 missing), [None, 'message'])
     """
-    listening = progress_of(progress, COMMAND)
+    listening = progress_of(progress)
     check_needs_out(out, report=report, overwrite=overwrite)
     options = ThreadOptions(window_days, new_text_only)
     rules = ReadingRules.of(on_error, max_unreadable, max_document_size, extraction_limits=extraction_limits, ocr=ocr)
     asked = ReadingRequest(
-        inputs=inputs_of(_files(mails), COMMAND, text=None, id=None, progress=listening),
+        inputs=inputs_of(_files(mails), text=None, id=None, progress=listening),
         file_format=file_format, encoding=encoding, rules=rules,
     )  # fmt: skip
     with directory_for(out, COMMAND) as directory:

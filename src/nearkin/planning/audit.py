@@ -133,14 +133,13 @@ def estimate_recall(
 
 
 def _check(true: F64, found: F64, n_population: int, confidence: float) -> None:
-    owner = "estimate_recall"
     if len(true) != len(found) or (found < 0).any() or (found > true).any():
         rule = "as many counts as n_true, each between 0 and the corresponding n_true"
-        raise ParameterError.of("n_found", owner, rule, found.tolist()[:5])
+        raise ParameterError.of("n_found", rule, found.tolist()[:5])
     if n_population < len(true):
-        raise ParameterError.of("n_population", owner, f"at least the sample size, {len(true)}", n_population)
+        raise ParameterError.of("n_population", f"at least the sample size, {len(true)}", n_population)
     if not 0 < confidence < 1:
-        raise ParameterError.of("confidence", owner, "a number > 0 and < 1", confidence)
+        raise ParameterError.of("confidence", "a number > 0 and < 1", confidence)
 
 
 def _effective_documents(true: F64, found: F64, recall: float) -> float:

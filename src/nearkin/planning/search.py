@@ -172,7 +172,6 @@ def check_reachable(threshold: float, recall: float) -> None:
     if bands_for(threshold, 1, recall) > MAX_SLOTS:
         raise ParameterError.of(
             "recall",
-            "dedup",
             f"reachable at the threshold {threshold} with {MAX_SLOTS} slots; lower the recall or raise the threshold",
             recall,
         )

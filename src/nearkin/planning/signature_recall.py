@@ -31,7 +31,7 @@ def distance_for(similarity: float, n_bits: int, recall: float = RECALL) -> int:
     (57, 0)
     """
     if not 0 <= similarity <= 1:
-        raise ParameterError.of("threshold", "similar", "in [0, 1]", similarity)
+        raise ParameterError.of("threshold", "in [0, 1]", similarity)
     p = (1 - similarity) / 2
     below = 0.0
     for distance in range(n_bits + 1):

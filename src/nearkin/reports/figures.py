@@ -55,7 +55,7 @@ def similarity_chart(
 
     Pairs have the axis on the left, the probability the one on the right.
     """
-    check_bins("similarity_chart", bin_edges, counts)
+    check_bins(bin_edges, counts)
     x = Numbers(low=bin_edges[0], high=bin_edges[-1], title=f"{measure} similarity of the pair", n_ticks=6)
     bars = Plot(x=x, y=count_axis(counts, "pairs"), width=width, height=height, right=48 if recall else 24)
     parts = [bars.axes(), bars.intervals(bin_edges, counts)]
@@ -109,7 +109,7 @@ def binned_sizes(sizes: Sequence[int], counts: Sequence[int]) -> list[tuple[str,
     [('2', 40), ('3', 9), ('4', 0), ('5–9', 3)]
     """
     if len(sizes) != len(counts):
-        raise ParameterError.of("counts", "binned_sizes", f"one for each of {len(sizes)} sizes", len(counts))
+        raise ParameterError.of("counts", f"one for each of {len(sizes)} sizes", len(counts))
     rows = []
     for low, high in _SIZE_BINS:
         if low > max(sizes, default=0):

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from nearkin.errors import OutputError, OutputExistsError, ResumeError, RunError
 from nearkin.formats.sealed import damaged_file, missing_file
-from nearkin.message_pieces import CommandLineAdvice, MessagePiece, NamedParameter
 from nearkin.nouns import first_of
 from nearkin.paths import check_output, check_outside_collections
 from nearkin.runs.files import read_work_json, write_checked_json, write_json, write_work_json, writing
@@ -29,8 +28,6 @@ _DIGESTS = "inputs.json"
 _PLAN = "search-plan.json"
 _OWN = (IDENTITY, _REPLACES, _DIGESTS, _PLAN)
 """Names of work files that are no results of a stage: without such results they are not needed."""
-_OUT, _REPLACE = NamedParameter("out"), NamedParameter("overwrite", is_flag=True)
-_ANOTHER: tuple[MessagePiece, ...] = "another ", _OUT
 RESUME_HINT = "Finished work is kept; run the same command with --resume to continue."
 """Note at the end of a run that was interrupted, or ran out of memory or disk, after finishing part of its work."""
 RESTART_HINT = "No step was finished yet; run the same command with --resume to start from the beginning."
@@ -66,7 +63,7 @@ class RunDirectory:
         file = next((one for one in (self.path, *self.path.parents) if os.path.exists(one)), None)
         if file is not None and not file.is_dir():
             it_is = "it is a file" if file == self.path else f"{file} is a file"
-            raise OutputError(f"Cannot write {self.path}: {it_is}, and ", _OUT, " must be a directory.")
+            raise OutputError(f"Cannot write {self.path}: {it_is}, and --out must be a directory.")
 
     @property
     def work(self) -> Path:
@@ -185,26 +182,17 @@ class RunDirectory:
             done = "the results of a finished run: nothing is left to resume" if resume else "the results of a run"
             go_on = "--resume to continue the run that replaces them, or " if self._is_to_replace else ""
             raise OutputExistsError(
-                f"{self.path} already holds {done}. Add ",
-                CommandLineAdvice(go_on),
-                _REPLACE,
-                f" to replace {'both' if go_on else 'them'}, or choose another ",
-                _OUT,
-                ".",
+                f"{self.path} already holds {done}. Add {go_on}--overwrite to replace "
+                f"{'both' if go_on else 'them'}, or choose another --out."
             )
         elif self.work.exists():
             raise OutputExistsError(
-                f"{self.path} holds an unfinished run. Add ",
-                CommandLineAdvice("--resume to continue it, or "),
-                _REPLACE,
-                " to start again.",
+                f"{self.path} holds an unfinished run. Add --resume to continue it, or --overwrite to start again."
             )
         elif others := [p.name for p in self.path.iterdir() if p.name != LOCK]:
             raise OutputExistsError(
                 f"{self.path} is not empty ({first_of(sorted(others), 3)}) and not a run of Nearkin. "
-                "Choose a new directory for ",
-                _OUT,
-                ".",
+                f"Choose a new directory for --out."
             )
         with writing(self.work):
             self.work.mkdir()
@@ -276,9 +264,7 @@ class RunDirectory:
         is_a_run = written is not None or self.work.exists()
         if not is_a_run and any(p.name != LOCK for p in self.path.iterdir()):
             raise OutputExistsError(
-                f"{self.path} is not a run of Nearkin; it is not overwritten. Choose a new directory for ",
-                _OUT,
-                ".",
+                f"{self.path} is not a run of Nearkin; it is not overwritten. Choose a new directory for --out."
             )
         self._remove_leftovers()
         self._remove_files((*(written or ()), *self._moved()))
@@ -383,13 +369,13 @@ class RunDirectory:
 
 
 @contextlib.contextmanager
-def locked(path: Path, *, other: Sequence[MessagePiece] = _ANOTHER) -> Iterator[None]:
+def locked(path: Path, *, other: str = "another --out") -> Iterator[None]:
     """Hold an exclusive lock on a file; the system releases it whenever the process ends.
 
     Raises
     ------
     RunError
-        Another process or thread holds it; ``other`` is the alternative to suggest, in pieces of a message.
+        Another process or thread holds it; ``other`` is the alternative to suggest.
     OutputError
         The file cannot be created.
     """
@@ -400,14 +386,14 @@ def locked(path: Path, *, other: Sequence[MessagePiece] = _ANOTHER) -> Iterator[
         return
     with writing(path):
         if path.is_symlink() or (path.exists() and not path.is_file()):
-            raise RunError(f"{path} is not a file of Nearkin. Remove it, or choose ", *other, ".")
+            raise RunError(f"{path} is not a file of Nearkin. Remove it, or choose {other}.")
         file = open(path, "a")  # noqa: SIM115 (closed below, after the lock is given back)
     try:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             where = path.parent
-            raise RunError(f"Another run is writing to {where}. Wait for it, or choose ", *other, ".") from error
+            raise RunError(f"Another run is writing to {where}. Wait for it, or choose {other}.") from error
         if not _is_same(file.fileno(), path):
             raise RunError(f"Another run has just finished in {path.parent}. Try again.")
         try:

@@ -31,7 +31,7 @@ def check_named(df: DataFrame, named: Sequence[tuple[str, str | None]], *, of: s
     """
     for name, value in named:
         if value is not None and value not in df.columns:
-            raise ParameterError.of(name, of, f"a column of {place} ({listed_columns(df.columns)})", value)
+            raise ParameterError.of(name, f"a column of {place} ({listed_columns(df.columns)})", value)
     if repeated := sorted({name for name in df.columns if df.columns.count(name) > 1}):
         raise ParameterError(f"The column names of a data frame must be unique. Got {repeated[0]!r} twice.")
 

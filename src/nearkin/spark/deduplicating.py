@@ -175,5 +175,5 @@ def _check_columns(df: DataFrame, columns: FrameColumns, prefix: str) -> None:
     # Spark takes names that differ only in case for one, unless it is told otherwise
     added = {(prefix + name).casefold() for name, _ in ANNOTATIONS}
     if taken := [name for name in df.columns if name.casefold() in added]:
-        raise ParameterError.of("prefix", _OF, f"such that no column exists already ({', '.join(taken)} does)", prefix)
+        raise ParameterError.of("prefix", f"such that no column exists already ({', '.join(taken)} does)", prefix)
     arrow_schema(df)

@@ -58,7 +58,7 @@ def claimed(
     wanted = json.loads(json.dumps({"nearkin": __version__, **identity}))
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder / LOCK, other=["another work folder"]):
+    with locked(folder / LOCK, other="another work folder"):
         _prepare(folder, wanted, resume=resume)
         yield folder
 
@@ -107,7 +107,7 @@ def _folder(spark: SparkSession, work: str | Path | None, of: str) -> Path:
         return Path(work).absolute()
     master = str(spark.conf.get("spark.master", "") or "")
     if not is_local(master):
-        raise ParameterError.of("work", of, f"given with master {master}: a folder that every executor sees", work)
+        raise ParameterError.of("work", f"given with master {master}: a folder that every executor sees", work)
     folder = Path(tempfile.mkdtemp(prefix="nearkin-spark-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder

@@ -19,7 +19,6 @@ from nearkin.errors import (
     OutputError,
     UnavailableCollectionError,
 )
-from nearkin.message_pieces import AdvicePiece, NamedParameter
 from nearkin.paths import has_limit_on_files, why
 from nearkin.store.damage import damaged_collection, unrepairable
 from nearkin.store.place import Place
@@ -36,16 +35,7 @@ _OF_POSTGRESQL = {
     "57P03": "it accepts no connections now",
     "57P": "it was shut down",
 }
-_TAKE_READ_ONLY = AdvicePiece(
-    "read only",
-    (
-        " To only read (similar, list, or check without ",
-        NamedParameter("store"),
-        "), add ",
-        NamedParameter("read_only", is_flag=True),
-        ".",
-    ),
-)
+_TAKE_READ_ONLY = " To only read (similar, list, or check without --store), add --read-only."
 _PERMISSIONS = {
     "for database": "to create a collection, the user must own the schema, or have CREATE on the database",
     "for schema": "its owner grants what the user needs: USAGE, and SELECT on the tables",
@@ -64,8 +54,6 @@ _MISSING_IN_POSTGRESQL = re.compile(r'(?:relation|column) "?(?P<name>[^" ]+)"? '
 _LOST = "network error"
 """Message of the driver if an established connection ends."""
 _READ_ONLY = "the file system is read-only"
-_WAIT = AdvicePiece("busy", (" Wait until it has finished, and try again.",))
-"""Advice for a command that failed because another process was writing."""
 _BUSY_IN_POSTGRESQL = {"40001", "40P01", "55P03"}
 """Serialization failure, deadlock, lock not available: another process was faster, and nothing is damaged."""
 
@@ -75,12 +63,12 @@ def reason_of(error: NearkinError) -> str:
     fields = _fields_of(_of_driver(error))
     if fields.get("C") == PERMISSION_DENIED:
         return str(fields["M"])
-    return error.with_advice({"busy": ""}).rstrip(".")
+    return str(error).rstrip(".")
 
 
 def unrepaired(place: Place, error: CollectionError) -> CollectionError:
     """Return the error for damage that the user of the database may not repair; another error as it is."""
-    if code_of(error) != PERMISSION_DENIED or not error.advises("read only"):  # it was not to be written
+    if code_of(error) != PERMISSION_DENIED or _TAKE_READ_ONLY not in str(error):  # it was not to be written
         return error
     return CollectionError(
         f"{place}: damage was found that this user may not repair ({reason_of(error)}). Let the owner of the schema "
@@ -113,7 +101,7 @@ def _fields_of(error: BaseException | None) -> Mapping[str, object]:
 
 def busy(place: Place) -> CollectionBusyError:
     """Return the error for a store that another process is writing to."""
-    return CollectionBusyError(f"Another process is writing to {place}.", _WAIT)
+    return CollectionBusyError(f"Another process is writing to {place}.")
 
 
 def damaged_file(place: Place, fault: str) -> CollectionError:
@@ -135,7 +123,7 @@ def database_errors(place: Place, *, is_writing: bool = False, has_stored: bool 
     except (CollectionError, OutputError) as error:
         if is_writing and error.__cause__ is not None and not isinstance(error, CollectionBusyError):
             stored = _NO_MORE_STORED if has_stored else _NOTHING_STORED
-            raise error.within("", f" {stored}") from error.__cause__
+            error.args = (f"{error.message} {stored}",)
         raise
 
 
@@ -176,9 +164,9 @@ def _of_sqlite(place: Place, error: sqlite3.Error) -> NearkinError:
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")):
         reason = _reason(place, None)
         if reason is not None:
-            return CollectionError(f"{place} cannot be opened for reading and writing: {reason}.", _TAKE_READ_ONLY)
+            return CollectionError(f"{place} cannot be opened for reading and writing: {reason}.{_TAKE_READ_ONLY}")
         reason = f"{error}. Check the permissions of the directory and of its files"
-        return CollectionError(f"{place} cannot be opened for reading and writing: {reason}.", _TAKE_READ_ONLY)
+        return CollectionError(f"{place} cannot be opened for reading and writing: {reason}.{_TAKE_READ_ONLY}")
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
         return damaged_file(place, f"SQLite reports: {error}")
     if "decode to UTF-8" in str(error):  # the driver has no error code for it
@@ -235,7 +223,7 @@ def _of_postgresql(
         advice = next(words for part, words in table.items() if part in message)
         denied = message if message.startswith("permission denied") else f"permission denied, {message}"
         if is_writing:
-            return CollectionError(f"{place}: {denied}. {advice}.", _TAKE_READ_ONLY)
+            return CollectionError(f"{place}: {denied}. {advice}.{_TAKE_READ_ONLY}")
         return CollectionError(f"{place}: {denied}; {advice}.")
     reason = next((words for start, words in _OF_POSTGRESQL.items() if code.startswith(start)), None)
     kind: type[NearkinError] = CollectionError

@@ -65,14 +65,14 @@ class Place:
             The URL is invalid or not PostgreSQL's, or the schema's name would need quoting.
         """
         if not isinstance(path_or_url, str | Path):
-            raise ParameterError.of("path_or_url", "Collection.open", _RULE, path_or_url)
+            raise ParameterError.of("path_or_url", _RULE, path_or_url)
         if isinstance(path_or_url, Path) or "://" not in path_or_url:
             directory = Path(path_or_url)
             if is_like_a_server(str(path_or_url)):  # a directory would be made, with the password in its name
-                raise ParameterError.of("collection", "nearkin", _RULE, without_password(str(path_or_url)))
+                raise ParameterError.of("collection", _RULE, without_password(str(path_or_url)))
             if "\0" in str(path_or_url):
                 rule = "a path, which cannot contain the character U+0000"
-                raise ParameterError.of("collection", "nearkin", rule, str(path_or_url))
+                raise ParameterError.of("collection", rule, str(path_or_url))
             return cls(directory, URL.create("sqlite", database=str(directory / FILE)), None)
         from nearkin.store.server_settings import SSL_MODES  # a directory has no settings
 
@@ -80,16 +80,16 @@ class Place:
         try:
             url = make_url(path_or_url)
         except (ArgumentError, ValueError) as error:
-            raise ParameterError.of("collection", "nearkin", _RULE, shown) from error
+            raise ParameterError.of("collection", _RULE, shown) from error
         if url.get_backend_name() not in ("postgresql", "postgres"):
             raise ParameterError(f"{not_supported(path_or_url)} A collection is {_RULE}.")
         _check_as_written(path_or_url, url)
         schema = url.query.get("schema", "nearkin")
-        check_schema(schema, "the collection's URL")
+        check_schema(schema)
         options = tuple((name, value) for name in _OPTIONS if isinstance(value := url.query.get(name), str))
         mode = dict(options).get("sslmode", "prefer")
         if mode not in SSL_MODES:
-            raise ParameterError.of("sslmode", "the collection's URL", f"one of {', '.join(SSL_MODES)}", mode)
+            raise ParameterError.of("sslmode", f"one of {', '.join(SSL_MODES)}", mode)
         return cls(None, url.set(drivername="postgresql+pg8000", query={}), str(schema), options)
 
     def settings(self) -> ServerSettings:
@@ -153,19 +153,19 @@ def _check_as_written(written: str, url: URL) -> None:
     shown, rest = without_password(written), written.partition("://")[2]
     if rest.count("@") > 1:  # messages would show the rest of the password as the host
         escaped = f"{_RULE}; write @ in a password as %40 and / as %2F"
-        raise ParameterError.of("collection", "nearkin", escaped, shown)
+        raise ParameterError.of("collection", escaped, shown)
     if url.drivername not in _DRIVERS:
         rule = f"{_RULE}, without the name of a driver: Nearkin connects with its own"
-        raise ParameterError.of("collection", "nearkin", rule, shown)
+        raise ParameterError.of("collection", rule, shown)
     if url.username is not None:
         user, _, rest = rest.rpartition("@")
         if "/" in user or "?" in user.partition(":")[0]:  # rather an @ behind the host, in a setting
             escaped = f"{_RULE}; write @ in a setting as %40, and / and ? in a user or password as %2F and %3F"
-            raise ParameterError.of("collection", "nearkin", escaped, shown)
+            raise ParameterError.of("collection", escaped, shown)
     address, _, query = rest.partition("?")
     if "&" in address:
         rule = f"{_RULE}, with ? before the first setting and & between settings (a & in a name is written as %26)"
-        raise ParameterError.of("collection", "nearkin", rule, shown)
+        raise ParameterError.of("collection", rule, shown)
     port = address.partition("/")[0].rpartition(":")[2]
     if url.port is not None and not port.isascii():  # digits of other scripts
         raise ParameterError(f"The port of PostgreSQL must be a number from 1 to 65535. Got {port!r} instead.")
@@ -173,13 +173,13 @@ def _check_as_written(written: str, url: URL) -> None:
     names = [name for name, _ in settings]
     if unknown := set(names) - {"schema", *_OPTIONS}:
         allowed = f"{_RULE}; only schema, {', '.join(_OPTIONS)} are allowed after ?"
-        raise ParameterError.of("collection", "nearkin", allowed, unknown)
+        raise ParameterError.of("collection", allowed, unknown)
     if len(names) > len(set(names)) or ("schema", "") in settings:
         rule = f"{_RULE}, with each setting once, and a name for the schema"
-        raise ParameterError.of("collection", "nearkin", rule, shown)
+        raise ParameterError.of("collection", rule, shown)
 
 
-def check_schema(schema: object, owner: str) -> None:
+def check_schema(schema: object) -> None:
     """Refuse a schema name that would need quoting.
 
     Raises
@@ -188,4 +188,4 @@ def check_schema(schema: object, owner: str) -> None:
     """
     if not isinstance(schema, str) or not _SCHEMA.fullmatch(schema):
         rule = "lower-case letters, digits and _, not beginning with a digit"
-        raise ParameterError.of("schema", owner, rule, schema)
+        raise ParameterError.of("schema", rule, schema)

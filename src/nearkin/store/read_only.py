@@ -8,7 +8,6 @@ from pathlib import Path
 from urllib.parse import quote
 
 from nearkin.errors import CollectionError
-from nearkin.message_pieces import NamedParameter
 from nearkin.store.place import Place
 
 
@@ -45,9 +44,7 @@ class ReadOnlyFile:
         """
         if not self._has_log and self._now() != self._state:
             raise CollectionError(
-                f"{self._place} was changed while it was opened read-only. Run the command again, or omit ",
-                NamedParameter("read_only"),
-                ".",
+                f"{self._place} was changed while it was opened read-only. Run the command again, or omit --read-only."
             )
 
     def _now(self) -> tuple[int, int, int] | None:

@@ -60,7 +60,7 @@ class Access:
 
     def __post_init__(self) -> None:
         if self.wait_s is not None and (not isinstance(self.wait_s, int | float) or not 0 <= self.wait_s < 1e9):
-            raise ParameterError.of("wait", "Collection.open", "a number of seconds >= 0", self.wait_s)
+            raise ParameterError.of("wait", "a number of seconds >= 0", self.wait_s)
 
     @property
     def patience_s(self) -> float:

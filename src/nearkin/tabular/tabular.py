@@ -37,7 +37,7 @@ class Tabular:
         MissingExtraError
             pandas is not installed.
         """
-        chosen = self._chosen(table, "to_pandas")
+        chosen = self._chosen(table)
         try:
             import pandas  # noqa: F401  # Arrow needs it
         except ImportError as error:
@@ -59,18 +59,18 @@ class Tabular:
         MissingExtraError
             polars is not installed.
         """
-        chosen = self._chosen(table, "to_polars")
+        chosen = self._chosen(table)
         try:
             import polars
         except ImportError as error:
             raise _not_installed("polars") from error
         return polars.from_arrow(chosen)
 
-    def _chosen(self, table: str | None, owner: str) -> pa.Table:
+    def _chosen(self, table: str | None) -> pa.Table:
         names = [name for name in self.tables if getattr(self, name) is not None]
         name = names[0] if table is None else table
         if name not in names:
-            raise ParameterError.of("table", f"{type(self).__name__}.{owner}", f"one of {', '.join(names)}", table)
+            raise ParameterError.of("table", f"one of {', '.join(names)}", table)
         return getattr(self, name)
 
     def _bars(self) -> Histogram:
@@ -79,7 +79,7 @@ class Tabular:
 
     def _repr_html_(self) -> str:
         """Return the first rows of the first table and a histogram, for notebooks."""
-        return shown_in_notebook(repr(self), self._bars(), self._chosen(None, "_repr_html_"))
+        return shown_in_notebook(repr(self), self._bars(), self._chosen(None))
 
 
 def histogram(values: pa.ChunkedArray, title: str, n_bins: int = 10) -> Histogram:

@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
-from nearkin.errors import CollectionError, NearkinError, ParameterError, RefusedError, SourceError
+from nearkin.errors import NearkinError, ParameterError, RefusedError, SourceError
 from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.api.dispatch import JSONAnswer, api_endpoint
 from nearkin.web.api.operation import ROOT
@@ -27,7 +27,7 @@ from nearkin.web.form_fields import unescaped
 from nearkin.web.gate import Gate, sandbox
 from nearkin.web.queries import DoneQuery, parameters_in, parsed, repeated_error
 from nearkin.web.read_again import ENCODINGS
-from nearkin.web.refusals import OVER_HTTP, status_of
+from nearkin.web.refusals import status_of
 from nearkin.web.request_faults import InvalidRequestError
 from nearkin.web.roles import ROLES, Role, check_role, role_of_form, role_of_screen
 from nearkin.web.screen import ChangeForm, FileField, Screen, ScreenFile
@@ -47,13 +47,6 @@ _TABLES = {
     ".jsonl": "application/jsonl; charset=utf-8",
 }
 _PARAMETERS = ".parameters"
-_SHOWN = {
-    "threshold": "The value",
-    "gamma": "The value",
-    "group": "The number",
-    "since": "The time",
-}
-"""Names on a page of parameters of the collection that a visitor can give."""
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -258,14 +251,14 @@ async def _static(service: ReviewService, request: Request) -> Response:
 async def _failed(service: ReviewService, request: Request, error: Exception) -> Response:
     """Answer with an error: as a page for a person, as JSON for a program."""
     is_program = request.url.path.endswith(".json") or request.url.path.startswith("/api/")
-    status, message = _told(error, is_program=is_program)
+    status, message = _told(error)
     headers = {"retry-after": "1"} if status == 503 else {}
     if isinstance(error, RefusedError):
         headers |= error.headers
     elif isinstance(error, HTTPException):
         headers |= error.headers or {}
     if is_program:
-        where = error.where if isinstance(error, InvalidRequestError) else None
+        where = error.parameter if isinstance(error, NearkinError) else None
         kind = ParameterError if isinstance(error, ParameterError) else type(error)
         told = ApiProblem(error=kind.__name__, message=service.with_commands(message), where=where)
         return JSONAnswer(told, status, headers)
@@ -273,7 +266,7 @@ async def _failed(service: ReviewService, request: Request, error: Exception) ->
     tolerance = {name: request.query_params[name] for name in ("measure", "value") if name in request.query_params}
     values = {
         "status": status,
-        "message": _on_page(error, message),
+        "message": error.on_page if isinstance(error, InvalidRequestError) else message,
         "tolerance": tolerance,
         "is_unreadable": isinstance(error, SourceError),
         "is_checked_in": request.url.path == "/check-in/file",
@@ -284,21 +277,11 @@ async def _failed(service: ReviewService, request: Request, error: Exception) ->
     return HTMLResponse(service.page(answer, visitor_of(request), here=here), status, headers)
 
 
-def _on_page(error: Exception, message: str) -> str:
-    """Return the message of an error without names of types and of parameters in Python."""
-    if isinstance(error, InvalidRequestError):
-        return error.on_page
-    return error.with_options(_SHOWN.get) if isinstance(error, ParameterError) else message
-
-
-def _told(error: Exception, *, is_program: bool) -> tuple[int, str]:
+def _told(error: Exception) -> tuple[int, str]:
     """Return the status and the message of an error; the message of an unexpected error reveals nothing."""
     if isinstance(error, HTTPException):
         allowed = (error.headers or {}).get("Allow")
         return error.status_code, str(error.detail) if allowed is None else f"The method must be one of: {allowed}."
     if isinstance(error, NearkinError):
-        if is_program:
-            return status_of(error), error.with_advice(OVER_HTTP)
-        is_about_options = isinstance(error, CollectionError) and error.names_parameters  # of nearkin serve
-        return status_of(error), error.with_advice({"read only": ""}) if is_about_options else str(error)
+        return status_of(error), str(error)
     return 500, "The service failed to answer. The terminal in which nearkin serve runs says why."

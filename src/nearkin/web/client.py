@@ -100,7 +100,7 @@ def _connection(server: str) -> http.client.HTTPConnection:
     except ValueError:
         parts, host, port = urlsplit(""), "", None
     if parts.scheme not in ("http", "https") or not host or parts.path.strip("/") or parts.query or parts.username:
-        raise ParameterError.of("server", "check", "a URL such as http://127.0.0.1:8000", server)
+        raise ParameterError.of("server", "a URL such as http://127.0.0.1:8000", server)
     if parts.scheme == "https":
         return http.client.HTTPSConnection(host, port, timeout=_TIMEOUT_S, context=ssl.create_default_context())
     if not is_loopback(host):

@@ -21,7 +21,6 @@ from nearkin.nouns import counted
 from nearkin.runs.files import published
 from nearkin.runs.progress import Unit
 from nearkin.web.queries import SliderMeasure
-from nearkin.web.refusals import OVER_HTTP
 from nearkin.workflows.resources import Resources
 
 _KEPT, _STOPPING_S = 50, 5.0
@@ -209,7 +208,7 @@ class JobRunner:
             except _Stopped:
                 return
             except NearkinError as error:
-                self._ended(job, "failed", error.with_advice({"undo": OVER_HTTP["undo"]}), error)
+                self._ended(job, "failed", str(error), error)
             except Exception:  # noqa: BLE001  (no job may end the thread of all jobs)
                 traceback.print_exc()
                 self._ended(job, "failed", _BUG)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from starlette.responses import PlainTextResponse, Response
 
 from nearkin.errors import (
@@ -16,7 +14,6 @@ from nearkin.errors import (
     UnavailableCollectionError,
     UnknownDocumentError,
 )
-from nearkin.message_pieces import AdviceKind
 
 _STATUS: tuple[tuple[type[NearkinError], int], ...] = (
     (UnknownDocumentError, 404),
@@ -26,16 +23,6 @@ _STATUS: tuple[tuple[type[NearkinError], int], ...] = (
     (ReplacedCollectionError, 503),
     (UnavailableCollectionError, 503),
 )
-
-OVER_HTTP: Mapping[AdviceKind, str] = {
-    "read only": "",
-    "command": "",
-    "stop": "",
-    "group": " GET /api/v1/groups lists the groups.",
-    "groups": " POST /api/v1/groups computes them.",
-    "undo": " One of them can be undone on the page of the log.",
-}
-"""Advice for scripts, in place of the advice to run a command; a script may not reach the machine of the service."""
 
 
 def status_of(error: NearkinError) -> int:

@@ -29,8 +29,8 @@ class InvalidRequestError(ParameterError):
     """
 
     def __init__(self, where: str, what: str, *, on_page: str = "") -> None:
-        super().__init__(f"{where}: {what}")
-        self.where, self.on_page = where, on_page or what
+        super().__init__(what, parameter=where)
+        self.on_page = on_page or what
 
 
 @dataclass(frozen=True, slots=True)

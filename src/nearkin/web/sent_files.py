@@ -8,25 +8,16 @@ import shutil
 import tempfile
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from nearkin.errors import ParameterError, SourceError
-from nearkin.message_pieces import AdviceKind
 from nearkin.stages.documents.members import SENT, printable_id
 from nearkin.workflows.reading.one_text import OneDocument, read_one_document
 
 _MAX_KEPT, _MAX_CHARACTERS = 16, 64 << 20
 _MAX_NAME = 200
-_ADVICE: Mapping[AdviceKind, str] = {
-    "encoding": "send it with the encoding",
-    "member": "Send one of its documents alone:",
-    "size": "the maximum size",
-    "limit": "",
-}
-"""Advice for a browser or a script, in place of the advice for the command line."""
 _SUFFIX = re.compile(r"(\.[a-z0-9]{1,8}){1,2}\Z")
 
 
@@ -83,8 +74,7 @@ class SentFile:
                 inside = [(shown or self.shown_name) + one.removeprefix(str(path)) for one in document.inside]
                 return replace(document, inside=tuple(inside))
             except SourceError as error:
-                told = error.with_advice(_ADVICE)
-                raise SourceError(told.replace(str(path), shown or self.shown_name)) from None
+                raise SourceError(error.message.replace(str(path), shown or self.shown_name)) from None
 
     @property
     def shown_name(self) -> str:

@@ -34,7 +34,6 @@ from nearkin.web.mail_threads import CurrentThreads
 from nearkin.web.metrics import RequestMetrics
 from nearkin.web.queries import DoneQuery, GroupingQuery, ToleranceQuery
 from nearkin.web.read_again import FilesSentAgain
-from nearkin.web.refusals import OVER_HTTP
 from nearkin.web.sent_files import SentTexts
 from nearkin.web.served_runs import ServedRuns
 from nearkin.web.static_files import StaticFilesOfPages
@@ -74,7 +73,6 @@ class ReviewService:
     ) -> None:
         self.runs = runs
         self.collection, self.workers = collection, workers
-        collection.opened.advice = OVER_HTTP
         self.users: Callable[[], Users] | None = None  # None: only this machine can connect
         self.static, self.sent = StaticFilesOfPages(), SentTexts()
         self.jobs, self.metrics = JobRunner(collection.opened), RequestMetrics()

@@ -100,10 +100,10 @@ def compare(
     >>> round(found.edit_similarity, 3), round(found.jaccard, 3)
     (0.926, 0.5)
     """
-    shingling = parse_shingling(shingle, owner="compare")
+    shingling = parse_shingling(shingle)
     for name, text in (("text_a", text_a), ("text_b", text_b)):
         if not isinstance(text, str) or not _is_unicode(text):
-            raise ParameterError.of(name, "compare", "a string of valid Unicode", text)
+            raise ParameterError.of(name, "a string of valid Unicode", text)
     check_are_texts((text_a, text_b), "Read the files first, or run nearkin compare, which takes files.")
     sets = shingling.sets(Normalisation().apply(pa.array([text_a, text_b], pa.large_string())))
     a, b = (sets.hashes[start:end] for start, end in zip(sets.offsets[:-1], sets.offsets[1:], strict=True))

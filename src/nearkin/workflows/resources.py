@@ -33,9 +33,9 @@ class Resources:
     def __post_init__(self) -> None:
         if not is_int(self.threads) or not 0 <= self.threads <= MAX_THREADS:
             rule = f"an int from 1 to {MAX_THREADS:,}, or 0 for one per CPU core"
-            raise ParameterError.of("threads", "dedup", rule, self.threads)
+            raise ParameterError.of("threads", rule, self.threads)
         if not is_int(self.memory_bytes) or self.memory_bytes < MIN_MEMORY:
-            raise ParameterError.of("memory", "dedup", _at_least("0"), self.memory_bytes)
+            raise ParameterError.of("memory", _at_least("0"), self.memory_bytes)
 
     @classmethod
     def of(cls, threads: int = 0, memory: str | int = 2 << 30) -> Resources:
@@ -48,11 +48,11 @@ class Resources:
         >>> Resources.of(memory="64MB")
         Traceback (most recent call last):
         ...
-        nearkin.errors.ParameterError: The 'memory' parameter of dedup must be at least 256MiB (269MB). Got
+        nearkin.errors.ParameterError: memory: must be at least 256MiB (269MB). Got
         '64MB' instead.
         """
         if isinstance(memory, str) and parse_size(memory) < MIN_MEMORY:
-            raise ParameterError.of("memory", "dedup", _at_least(memory), memory)
+            raise ParameterError.of("memory", _at_least(memory), memory)
         return cls(threads, parse_size(memory) if isinstance(memory, str) else memory)
 
     @property

@@ -197,7 +197,7 @@ def test_progress_is_given_when_asked(capfd: pytest.CaptureFixture[str]) -> None
     assert {"read", "plan", "verify"} <= set(heard)
     nearkin.dedup(RECORDS)
     assert capfd.readouterr() == ("", "")
-    with pytest.raises(ParameterError, match="'progress' parameter of sign must be a function"):
+    with pytest.raises(ParameterError, match="progress: must be a function"):
         nearkin.sign(RECORDS, progress=True)  # type: ignore[arg-type]
 
 

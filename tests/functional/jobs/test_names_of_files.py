@@ -102,7 +102,7 @@ def test_iterables_of_paths_are_read_as_files() -> None:
 def test_paths_are_refused_where_no_files_are_read() -> None:
     with pytest.raises(ParameterError, match=r"Collection\.add reads no files: run nearkin add"):
         added([Path("a.txt"), Path("b.txt")])
-    with pytest.raises(ParameterError, match="'documents' parameter of keep must be documents in memory"):
+    with pytest.raises(ParameterError, match="documents: must be documents in memory"):
         nearkin.dedup([FIRST]).keep([Path("a.txt")])
 
 

@@ -56,14 +56,14 @@ def test_a_column_of_one_side_needs_columns_on_that_side(tmp_path: Path) -> None
     for name in ("left_text", "left_id"):
         with pytest.raises(ParameterError, match=f"^'{name}' names a column"):
             nearkin.pairs(PAIRS, file, right_text="body", right_id="name", **{name: "body"})
-    with pytest.raises(ParameterError, match=r"^'right_text' names a column"):
+    with pytest.raises(ParameterError, match=r"^right_text: names a column"):
         nearkin.plan(file, PAIRS, left_text="body", right_text="body")
     assert len(nearkin.pairs(PAIRS, file, text="body", min_occurrences=1, encoding="latin-1").pairs) > 0
 
 
 @pytest.mark.parametrize("job", ["dedup", "families", "sign", "pairs"])
 def test_a_path_with_a_null_character_is_refused(job: str) -> None:
-    with pytest.raises(ParameterError, match=f"^The 'out' parameter of {job} must be a path, which cannot contain"):
+    with pytest.raises(ParameterError, match=r"^out: must be a path, which cannot contain"):
         JOBS[job](PAIRS, out="a\0b")
 
 

@@ -42,7 +42,7 @@ def test_messages_spell_parameters_as_python_does(tmp_path: Path) -> None:
         (lambda: nearkin.dedup(table, on_error="stop"), "because of on_error='stop'"),
         (lambda: nearkin.dedup(TEXTS, ignore=tmp_path / "none"), f"(ignore='{tmp_path / 'none'}')"),
         (lambda: nearkin.pairs(TEXTS, TEXTS[:1], left_language="de"), "or 'interwiki': give one"),
-        (lambda: nearkin.pairs(table, table), "'left_text' and 'right_text' name"),
+        (lambda: nearkin.pairs(table, table), "left_text and right_text name"),
         (lambda: nearkin.pairs(TEXTS, TEXTS[:1], min_terms=99), "Lower 'min_terms' or 'min_occurrences'"),
     )
     for call, part in refusals:

@@ -42,19 +42,19 @@ def test_the_last_of_two_settings_counts():
 @pytest.mark.parametrize(
     ("arguments", "rule"),
     [
-        (("sparc", None, None), r"'engine' .* must be local or spark\. Got 'sparc'"),
+        (("sparc", None, None), r"engine: must be local or spark\. Got: 'sparc'"),
         (("local", "local[*]", None), r"--master needs --engine spark\. Got 'local\[\*\]'"),
         (("local", None, ["a=b"]), r"--conf needs --engine spark"),
-        (("spark", None, ["spark.executor.memory"]), r"'conf' .* must be KEY=VALUE\. Got 'spark\.executor\.memory'"),
-        (("spark", None, ["=4g"]), r"'conf' .* must be KEY=VALUE\. Got '=4g'"),
-        (("spark", "one:7077", None), r"'master' parameter of Spark must be local\[\*\], .*Got 'one:7077'"),
-        (("spark", "spark://one", None), "'master' parameter of Spark"),
-        (("spark", "", None), "'master' parameter of Spark"),
-        (("spark", None, ["spark.master=spark://one"]), "'master' parameter of Spark"),
-        (("spark", "local[0]", None), "'master' parameter of Spark"),
+        (("spark", None, ["spark.executor.memory"]), r"conf: must be KEY=VALUE\. Got: 'spark\.executor\.memory'"),
+        (("spark", None, ["=4g"]), r"conf: must be KEY=VALUE\. Got: '=4g'"),
+        (("spark", "one:7077", None), r"master: must be local\[\*\], .*Got: 'one:7077'"),
+        (("spark", "spark://one", None), "master: "),
+        (("spark", "", None), "master: "),
+        (("spark", None, ["spark.master=spark://one"]), "master: "),
+        (("spark", "local[0]", None), "master: "),
         (
             ("spark", "local[2]", ["spark.master=local[1]"]),
-            r"'master' .* must be that of --conf, local\[1\], or omitted",
+            r"master: must be that of --conf, local\[1\], or omitted",
         ),
     ],
 )

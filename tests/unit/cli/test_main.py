@@ -65,7 +65,7 @@ def test_all_is_well(ends):
     assert ends("dedup", doing=lambda: None) == (0, "", "")
 
 
-@pytest.mark.parametrize("error", [NearkinError("x"), ParameterError.of("a", "b", "c", 1), DocumentError("f:3: bad")])
+@pytest.mark.parametrize("error", [NearkinError("x"), ParameterError.of("a", "c", 1), DocumentError("f:3: bad")])
 def test_errors_end_with_their_code_and_say_why(ends, error):
     code, out, err = ends("dedup", doing=raising(error))
     assert (code, out, err) == (error.exit_code, "", f"Error: {error}\n")

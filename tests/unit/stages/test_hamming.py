@@ -25,9 +25,9 @@ def random_words(n: int, n_words: int = 1):
 
 @pytest.mark.parametrize("distance", [-1, 64, 1000, 2.0, "3", True, None])
 def test_distances_that_make_no_sense(distance):
-    with pytest.raises(ParameterError, match=r"'distance' parameter of neighbour_pairs must be an int from 0 to 63"):
+    with pytest.raises(ParameterError, match=r"distance: must be an int from 0 to 63"):
         neighbour_pairs(signatures(np.zeros((2, 8))), distance)
-    with pytest.raises(ParameterError, match=r"'distance' parameter of nearest"):
+    with pytest.raises(ParameterError, match=r"distance: "):
         nearest(signatures(np.zeros((1, 8))), signatures(np.zeros((2, 8))), distance)
 
 

@@ -86,5 +86,5 @@ def test_slices_and_nulls():
 def test_parameters_and_fingerprints():
     assert LetterCounts().fingerprint == "letters=latin;dimensions=62;least=20;unicode=14.0"
     assert LetterCounts("universal").fingerprint == "letters=universal;dimensions=126;least=20;unicode=14.0"
-    with pytest.raises(ParameterError, match="'alphabet' parameter of LetterCounts must be 'latin' or 'universal'"):
+    with pytest.raises(ParameterError, match="alphabet: must be 'latin' or 'universal'"):
         LetterCounts("greek")

@@ -83,5 +83,5 @@ def test_options_take_a_measure_or_its_name():
     assert DedupOptions.of(measure="jaccard") == DedupOptions.of(measure=Jaccard()) == DedupOptions()
     assert DedupOptions().in_words()["measure"] == "jaccard"
     for unknown in ("cosine", "", 5):
-        with pytest.raises(ParameterError, match=f"'measure' parameter of dedup must be {MEASURE_NAMES}"):
+        with pytest.raises(ParameterError, match=f"measure: must be {MEASURE_NAMES}"):
             DedupOptions.of(measure=unknown)

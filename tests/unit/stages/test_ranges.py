@@ -27,13 +27,13 @@ def vectors(n: int = 500, d: int = 62, seed: int = 0) -> LetterVectors:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"gamma": -0.1}, "'gamma' .* must be finite and at least 0. Got -0.1"),
-        ({"gamma": float("nan")}, "'gamma' .* must be finite"),
-        ({"gamma": float("inf")}, "'gamma' .* must be finite"),
-        ({"gamma": [0.1, 0.2]}, "'gamma' .* one for each of 500 queries"),
-        ({"gamma": 0.1, "threads": 0}, "'threads' .* an int >= 1"),
-        ({"gamma": 0.1, "max_matches": 0}, "'max_matches' .* an int >= 1"),
-        ({"gamma": 5.0, "max_matches": 1000}, "'gamma' .* small enough for at most 1,000 matches"),
+        ({"gamma": -0.1}, "gamma: must be finite and at least 0. Got: -0.1"),
+        ({"gamma": float("nan")}, "gamma: must be finite"),
+        ({"gamma": float("inf")}, "gamma: must be finite"),
+        ({"gamma": [0.1, 0.2]}, "gamma: .* one for each of 500 queries"),
+        ({"gamma": 0.1, "threads": 0}, "threads: .* an int >= 1"),
+        ({"gamma": 0.1, "max_matches": 0}, "max_matches: .* an int >= 1"),
+        ({"gamma": 5.0, "max_matches": 1000}, "gamma: .* small enough for at most 1,000 matches"),
     ],
 )
 def test_rules(options, message):
@@ -49,7 +49,7 @@ def test_vectors_of_another_counting_are_refused():
 
 @pytest.mark.parametrize("counts", [np.full((3, 62), 2**27, np.uint32), np.ones((3, 257), np.uint32), np.ones((3, 0))])
 def test_vectors_too_large_for_exact_arithmetic_are_refused(counts):
-    with pytest.raises(ParameterError, match="'counts' parameter of RangeSegment"):
+    with pytest.raises(ParameterError, match="counts: "):
         RangeIndex.of(replace(vectors(3), counts=counts))
 
 

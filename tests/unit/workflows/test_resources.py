@@ -14,11 +14,11 @@ from nearkin.workflows.resources import Resources
 )
 def test_too_little_memory_is_told_in_its_own_unit(text, least):
     also = rf" \({least}\)" if least else ""
-    with pytest.raises(ParameterError, match=rf"must be at least 256MiB{also}\. Got '{text}' instead"):
+    with pytest.raises(ParameterError, match=rf"must be at least 256MiB{also}\. Got: '{text}'"):
         Resources.of(memory=text)
     if least and "bytes" not in least:
         assert Resources.of(memory=least).memory_bytes >= 256 << 20
-    with pytest.raises(ParameterError, match=r"must be at least 256MiB \(268,435,456 bytes\)\. Got 1 instead"):
+    with pytest.raises(ParameterError, match=r"must be at least 256MiB \(268,435,456 bytes\)\. Got: 1"):
         Resources.of(memory=1)
 
 

@@ -64,7 +64,7 @@ def check_engine(engine: str) -> None:
     ParameterError
     """
     if engine not in ("local", "spark"):
-        raise ParameterError.of("engine", "nearkin", "local or spark", engine)
+        raise ParameterError.of("engine", "local or spark", engine)
 
 
 def engine_of(engine: str, master: str | None, conf: Iterable[str] | None) -> Engine:
@@ -93,11 +93,11 @@ def engine_of(engine: str, master: str | None, conf: Iterable[str] | None) -> En
         return LOCAL
     for key, is_set, value in pairs:
         if not is_set or not key.strip():
-            raise ParameterError.of("conf", "nearkin", "KEY=VALUE", f"{key}{is_set}{value}")
+            raise ParameterError.of("conf", "KEY=VALUE", f"{key}{is_set}{value}")
     settings = {key.strip(): value.strip() for key, _, value in pairs}
     named = settings.pop("spark.master", master)
     if master is not None and named != master:
-        raise ParameterError.of("master", "nearkin", f"that of --conf, {named}, or omitted", master)
+        raise ParameterError.of("master", f"that of --conf, {named}, or omitted", master)
     from nearkin.cli.no_pandas import show_pandas
     from nearkin.engines.spark.session import Cluster, check_pyspark  # not before it is asked for
 

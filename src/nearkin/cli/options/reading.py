@@ -97,7 +97,7 @@ def extraction_limits(given: Sequence[str] | None) -> dict[str, str]:
     found = {}
     for name, is_set, value in (one.partition("=") for one in given or ()):
         if not is_set:
-            raise ParameterError.of("extraction_limit", "reading", "NAME=VALUE", name)
+            raise ParameterError.of("extraction_limit", "NAME=VALUE", name)
         found[name.strip()] = value
     return found
 

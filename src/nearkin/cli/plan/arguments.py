@@ -96,5 +96,5 @@ def parse_machine(text: str, cores_here: int) -> Machine:
     if cores is None or speed is None:
         raise ParameterError(f"--machine must have numbers after cores= and speed=. Got {text!r} instead.")
     if not 1 <= cores <= _MAX_CORES or not 0 < speed < math.inf:
-        raise ParameterError.of("machine", "plan", f"of cores from 1 to {_MAX_CORES:,} and a speed above 0", text)
+        raise ParameterError.of("machine", f"of cores from 1 to {_MAX_CORES:,} and a speed above 0", text)
     return Machine(cores, speed, is_this)

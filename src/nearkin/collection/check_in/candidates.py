@@ -64,11 +64,11 @@ class Query:
             The text is not a str, or cannot be encoded as UTF-8.
         """
         if not isinstance(text, str):
-            raise ParameterError.of("text", "check", "a str", text)
+            raise ParameterError.of("text", "a str", text)
         try:
             digest = hashlib.sha256(text.encode("utf-8")).digest()
         except UnicodeEncodeError as error:
-            raise ParameterError.of("text", "check", "text that can be encoded as UTF-8", text[error.start]) from error
+            raise ParameterError.of("text", "text that can be encoded as UTF-8", text[error.start]) from error
         texts = strings([text])
         signed, indexed = counting.sign(texts), counting.index(texts) if with_index else None
         signature: U8 | None = signed.packed[0] if signed.has_features[0] else None

@@ -93,7 +93,7 @@ def check_in(collection: OpenedCollection, text: str, options: CheckOptions, und
         checked = inside.take(0, query, options, refused=_SIMILAR if under.only_new else ())
         inside.finish()
         if (checked.version or 1) > 1:  # a new id has no decisions
-            contradicting = contradiction_of_version(connection, under.doc_id, collection.advice)
+            contradicting = contradiction_of_version(connection, under.doc_id)
             checked = replace(checked, contradiction=contradicting)
     return replace(checked, elapsed_s=_since(started))
 
@@ -109,7 +109,7 @@ def check_many(
     """Check documents in order, and store them in one exclusive transaction; see `Collection.check_many`."""
     for one in documents:
         if not isinstance(one, tuple | list) or len(one) != 2:
-            raise ParameterError.of("documents", "check_many", "an iterable of pairs (id, text)", one)
+            raise ParameterError.of("documents", "an iterable of pairs (id, text)", one)
     if under is not None:
         return _check_in_many(collection, documents, options, under, stops=stops)
     make_keys(collection)
@@ -148,7 +148,7 @@ def _check_in_many(
 
     wave, lines = checked_wave(under.wave), under.lines or range(1, len(documents) + 1)
     if len(lines) != len(documents):
-        raise ParameterError.of("lines", "CheckInMany", f"one line per document, {len(documents)}", lines)
+        raise ParameterError.of("lines", f"one line per document, {len(documents)}", lines)
     queries = [_query(collection, doc_id, text, options) for doc_id, text in documents]
     usable = [i for i, query in enumerate(queries) if isinstance(query, Query)]
     places = {i: place for place, i in enumerate(usable)}
@@ -174,7 +174,7 @@ def _check_in_many(
 def _query(collection: OpenedCollection, doc_id: str, text: str, options: CheckOptions) -> Query | ParameterError:
     has_nul = isinstance(doc_id, str) and "\0" in doc_id  # `examine` refuses it, in the words of nearkin add
     try:
-        check_name("doc_id", "check_many", "usual" if has_nul else doc_id)
+        check_name("doc_id", "usual" if has_nul else doc_id)
         return Query.of(collection.counting, text, with_index=options.method == "si")
     except ParameterError as error:
         return error

@@ -71,11 +71,11 @@ class CheckOptions:
             value = getattr(self, name)
             is_off = name == "containment" and value is None
             if not is_off and not is_limit(of_method, value):
-                raise ParameterError.of(name, "check", RULES[of_method], value)
+                raise ParameterError.of(name, RULES[of_method], value)
         if self.method not in ("minhash", "si"):
-            raise ParameterError.of("method", "check", "minhash or si", self.method)
+            raise ParameterError.of("method", "minhash or si", self.method)
         if not isinstance(self.limit, int) or isinstance(self.limit, bool) or not 1 <= self.limit <= MAX_TOLD:
-            raise ParameterError.of("limit", "check", f"an int from 1 to {MAX_TOLD:,}", self.limit)
+            raise ParameterError.of("limit", f"an int from 1 to {MAX_TOLD:,}", self.limit)
 
 
 @checking_methods
@@ -112,7 +112,7 @@ class CheckIn:
 
     def __post_init__(self) -> None:
         for name in ("doc_id", "source"):
-            check_name(name, "CheckIn", getattr(self, name))
+            check_name(name, getattr(self, name))
 
     def refuse_other_id(self, is_there: bool) -> None:
         """Refuse an id that breaks the rule of ``id_is_new``.
@@ -158,10 +158,10 @@ class CheckInMany:
     only_new: bool = False
 
     def __post_init__(self) -> None:
-        check_name("source", "CheckInMany", self.source)
+        check_name("source", self.source)
         is_sequence = isinstance(self.lines, Sequence) and not isinstance(self.lines, str | bytes)
         if not is_sequence or not all(type(line) is int and 0 <= line < 2**63 for line in self.lines):
-            raise ParameterError.of("lines", "CheckInMany", "a sequence of ints from 0 to 2**63 - 1", self.lines)
+            raise ParameterError.of("lines", "a sequence of ints from 0 to 2**63 - 1", self.lines)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -404,14 +404,14 @@ class CheckAnswer:
         }
 
 
-def check_given(owner: str, options: object, store: object, kind: type) -> None:
+def check_given(options: object, store: object, kind: type) -> None:
     """Refuse ``options`` that are no `CheckOptions` and a ``store`` that is no ``kind``; both may be None."""
     for name, value, wanted in (("options", options, CheckOptions), ("store", store, kind)):
         if value is not None and not isinstance(value, wanted):
-            raise ParameterError.of(name, owner, f"a {wanted.__name__}", value)
+            raise ParameterError.of(name, f"a {wanted.__name__}", value)
 
 
-def check_name(parameter: str, owner: str, value: object) -> None:
+def check_name(parameter: str, value: object) -> None:
     """Refuse an id or a source that is blank, or that a database cannot hold."""
     if not isinstance(value, str) or not value.strip() or not is_storable(value):
-        raise ParameterError.of(parameter, owner, "text that is not blank, and that a database can hold", value)
+        raise ParameterError.of(parameter, "text that is not blank, and that a database can hold", value)

@@ -206,14 +206,14 @@ def conflicts(
     collection: OpenedCollection, labels: Labels, tolerance: Tolerance, *, limit: int, threads: int
 ) -> Conflicts:
     """Find conflicts; see `Collection.conflicts`."""
-    check_limit("conflicts", limit)
-    check_threads("conflicts", threads)
+    check_limit(limit)
+    check_threads(threads)
     by_id = _by_id(labels)
 
     def ask(seen: Snapshot) -> Conflicts:
         connection, name = seen.connection, str(tolerance)
         refuse_changed_documents(connection)
-        matching, measures = matching_of(connection, collection.counting, seen.segments, tolerance, "conflicts")
+        matching, measures = matching_of(connection, collection.counting, seen.segments, tolerance)
         state = GroupState.known(connection, name)
         regrouped = regroup(
             connection, state, matching, similarity_by(measures, tolerance), threads=threads,
@@ -254,12 +254,12 @@ def _by_id(labels: Labels) -> dict[str, list[str]]:
         An item is not a pair, or a value is not a str.
     """
     if not isinstance(labels, Iterable):
-        raise ParameterError.of("labels", "conflicts", "a mapping or pairs of ids and labels", labels)
+        raise ParameterError.of("labels", "a mapping or pairs of ids and labels", labels)
     by_id = dict[str, list[str]]()
     for pair in labels.items() if isinstance(labels, Mapping) else labels:
         is_pair = isinstance(pair, tuple | list) and len(pair) == 2
         if not is_pair or not isinstance(pair[0], str) or not isinstance(pair[1], str):
-            raise ParameterError.of("labels", "conflicts", "pairs of an id and a label, each a str", pair)
+            raise ParameterError.of("labels", "pairs of an id and a label, each a str", pair)
         known = by_id.setdefault(pair[0], [])
         if pair[1] not in known:
             known.append(pair[1])

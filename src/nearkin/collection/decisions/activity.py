@@ -37,7 +37,7 @@ def checked_by(by: object) -> str:
     if by is None:
         by = system_user() or _NOBODY
     if not isinstance(by, str) or not by.strip() or len(by) > _MAX_OF_A_NAME or not is_storable(by):
-        raise ParameterError.of("by", "Collection", f"a name of 1 to {_MAX_OF_A_NAME} characters, not blank", by)
+        raise ParameterError.of("by", f"a name of 1 to {_MAX_OF_A_NAME} characters, not blank", by)
     return by.strip()
 
 

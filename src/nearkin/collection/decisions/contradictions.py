@@ -12,11 +12,9 @@ from nearkin.collection.decisions.activity import current_decisions
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP, SettingChange
 from nearkin.collection.stored.document_rows import current_rows
 from nearkin.errors import CollectionError, ParameterError
-from nearkin.message_pieces import AdviceKind, AdvicePiece, MessagePiece
 from nearkin.store.schema import decisions, documents
 
 _OF_GROUPS = (NEVER_GROUP, SAME_GROUP)
-_UNDO = AdvicePiece("undo", (" To undo a decision: nearkin undo COLLECTION NUMBER",))
 DocumentPair = tuple[str, str]
 
 
@@ -81,15 +79,15 @@ class PairDecisions:
         for a, b in apart:
             if lead(a) == lead(b):
                 links += [(one, other, f"{one!r} and {other!r} have the same text") for one, other in alike]
-                raise ParameterError(*self._contradiction(a, b, _path(links, a, b)))
+                raise ParameterError(self._contradiction(a, b, _path(links, a, b)))
 
-    def _contradiction(self, a: str, b: str, reasons: Sequence[str]) -> Sequence[MessagePiece]:
+    def _contradiction(self, a: str, b: str, reasons: Sequence[str]) -> str:
         """Describe a contradiction, and how to undo a decision if one of them is stored."""
         number, told = self.never[a, b], "; ".join(reasons)
         decided = f"{NEVER_GROUP} {a!r} {b!r} {_numbered(number)}"
         if number is None and not any(reason.startswith(SAME_GROUP) for reason in reasons):
-            return (f"{decided}, but {told}: documents with the same text are always in one group",)
-        return f"Decisions contradict one another: {decided}, but {told}.", _UNDO
+            return f"{decided}, but {told}: documents with the same text are always in one group"
+        return f"Decisions contradict one another: {decided}, but {told}. Undo one of them."
 
     def _alike(self) -> list[DocumentPair]:
         """Return each document with the first one that has the same text."""
@@ -98,7 +96,7 @@ class PairDecisions:
         return [(one, other) for one, other in both if one != other]
 
 
-def contradiction_of_version(connection: Connection, doc_id: str, advice: Mapping[AdviceKind, str]) -> str | None:
+def contradiction_of_version(connection: Connection, doc_id: str) -> str | None:
     """Return the contradiction that a new version of a document causes; see `contradiction_of_load`.
 
     Only a text that another current document has can cause one: all other links are decisions. So the decisions, which
@@ -108,18 +106,18 @@ def contradiction_of_version(connection: Connection, doc_id: str, advice: Mappin
         select(documents.c.content).where(documents.c.doc_id == doc_id, documents.c.is_current)
     )
     other = select(documents.c.row).where(own, documents.c.is_current, documents.c.doc_id != doc_id).limit(1)
-    return None if connection.execute(other).first() is None else contradiction_of_load(connection, advice)
+    return None if connection.execute(other).first() is None else contradiction_of_load(connection)
 
 
-def contradiction_of_load(connection: Connection, advice: Mapping[AdviceKind, str]) -> str | None:
+def contradiction_of_load(connection: Connection) -> str | None:
     """Describe the current decisions that contradict each other with the stored texts; None if there are none.
 
-    Damaged decisions keep no document from being stored: None for them, too. ``advice`` is that of `OpenedCollection`.
+    Damaged decisions keep no document from being stored: None for them, too.
     """
     try:
         PairDecisions.read(connection).refuse_contradictions()
     except ParameterError as error:
-        return error.with_advice(advice)
+        return str(error)
     except CollectionError:
         return None
     return None

@@ -26,7 +26,6 @@ from nearkin.collection.stored.document_rows import refuse_changed_documents
 from nearkin.collection.stored.documents import document, refuse_damaged_loads
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError
-from nearkin.message_pieces import NamedParameter, listed_parameters
 from nearkin.store.bulk import is_storable
 from nearkin.store.store import Store
 
@@ -58,7 +57,7 @@ def decide(
     kinds = [kind for kind, value in given.items() if value is not None]
     if len(kinds) != 1:
         *others, last = (kind.replace("-", "_") for kind in given)
-        raise ParameterError("Give one decision: ", *listed_parameters(others), " or ", NamedParameter(last), ".")
+        raise ParameterError(f"Give one decision: {', '.join(others)} or {last}.")
     kind, who, data = kinds[0], checked_by(by), dict[str, object]()
     with store.reading() if dry_run else store.writing() as connection:
         refuse_damaged_loads(connection)
@@ -110,7 +109,7 @@ def _of_principal(connection: Connection, doc_id: str) -> SettingChange:
 
 def _of_pair(connection: Connection, kind: str, pair: object) -> SettingChange:
     if not isinstance(pair, tuple | list) or len(pair) != 2 or pair[0] == pair[1]:
-        raise ParameterError.of(kind.replace("-", "_"), "decide", "two different ids", pair)
+        raise ParameterError.of(kind.replace("-", "_"), "two different ids", pair)
     first, second = sorted(document(connection, doc_id).doc_id for doc_id in pair)
     if kind == SPLIT_OFF:
         return SettingChange(NEVER_GROUP, first, second, None, pair[0])
@@ -127,11 +126,11 @@ def _of_group(connection: Connection, kind: str, group_note: tuple[int, str], to
 
 def _check_pair(kind: str, value: object, rule: str) -> None:
     if not isinstance(value, tuple | list) or len(value) != 2:
-        raise ParameterError.of(kind.replace("-", "_"), "decide", rule, value)
+        raise ParameterError.of(kind.replace("-", "_"), rule, value)
 
 
 def _checked_note(text: object) -> str | None:
     """Return a note; None for an empty one, which removes the current note."""
     if not isinstance(text, str) or not is_storable(text) or len(text) > _MAX_OF_A_NOTE:
-        raise ParameterError.of("note", "decide", f"a text of at most {_MAX_OF_A_NOTE:,} characters", text)
+        raise ParameterError.of("note", f"a text of at most {_MAX_OF_A_NOTE:,} characters", text)
     return text.strip() or None

@@ -66,7 +66,7 @@ def activities(
     wanted = [row for row in rows if row[1] >= start and by in (None, row[2]) and stored in (None, row[3])]
     if of is not None:
         if not isinstance(of, str):
-            raise ParameterError.of("of", "log", "the id of a document", of)
+            raise ParameterError.of("of", "the id of a document", of)
         acted = _activities_of(connection, rows, of) if is_storable(of) else set()
         wanted = [row for row in wanted if row[0] in acted]
     found = _activities(connection, wanted, rows)
@@ -177,7 +177,7 @@ def checked_since(since: str) -> str:
         found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
     except (TypeError, ValueError, OverflowError) as error:  # in UTC it may be before the year 1
         rule = "a date or a time in ISO 8601, such as 2026-11-23 or 2026-11-23T10:00"
-        raise ParameterError.of("since", "log", rule, since) from error
+        raise ParameterError.of("since", rule, since) from error
     return found.isoformat(timespec="seconds")
 
 

@@ -9,7 +9,6 @@ from nearkin.arguments import checking_methods
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, is_int
-from nearkin.message_pieces import NamedParameter
 
 if TYPE_CHECKING:
     from nearkin.collection.decisions.purging import Purged
@@ -89,7 +88,7 @@ class DecisionMethods:
             tolerance=_tolerance_of("group", group, threshold, gamma),
             by=by,
             dry_run=dry_run,
-            max_changes=checked_max("max_changes", "Collection", max_changes),
+            max_changes=checked_max("max_changes", max_changes),
         )
 
     def untag(
@@ -116,7 +115,7 @@ class DecisionMethods:
             tolerance=_tolerance_of("group", group, threshold, gamma),
             by=by,
             dry_run=dry_run,
-            max_changes=checked_max("max_changes", "Collection", max_changes),
+            max_changes=checked_max("max_changes", max_changes),
         )
 
     def tag_values(
@@ -161,7 +160,7 @@ class DecisionMethods:
             field,
             by=by,
             dry_run=dry_run,
-            max_changes=checked_max("max_changes", "Collection", max_changes),
+            max_changes=checked_max("max_changes", max_changes),
         )
 
     def tags(self) -> Tags:
@@ -254,7 +253,7 @@ class DecisionMethods:
             number,
             by=by,
             dry_run=dry_run,
-            max_changes=checked_max("max_changes", "Collection", max_changes),
+            max_changes=checked_max("max_changes", max_changes),
         )
 
     def log(self, *, since: str | None = None, of: str | None = None) -> list[Activity]:
@@ -320,13 +319,11 @@ def _tolerance_of(name: str, group: object, threshold: float | None, gamma: floa
     """Return the tolerance of a group; without a group, a tolerance is refused."""
     if group is None and (threshold is not None or gamma is not None):
         why = ": every other decision holds at every tolerance" if name == "group_note" else ""
-        raise ParameterError(
-            NamedParameter("threshold"), " and ", NamedParameter("gamma"), " require ", NamedParameter(name), f"{why}."
-        )
+        raise ParameterError(f"threshold and gamma require {name}{why}.")
     return Tolerance.of(threshold=threshold, gamma=gamma)
 
 
-def checked_max(parameter: str, owner: str, value: object) -> int | None:
+def checked_max(parameter: str, value: object) -> int | None:
     """Return a maximum number of changes.
 
     Raises
@@ -336,4 +333,4 @@ def checked_max(parameter: str, owner: str, value: object) -> int | None:
     """
     if value is None or (is_int(value) and value >= 0):
         return value
-    raise ParameterError.of(parameter, owner, "an int >= 0, or None", value)
+    raise ParameterError.of(parameter, "an int >= 0, or None", value)

@@ -32,7 +32,6 @@ from nearkin.collection.stored.purged import BLANK, purged_contents
 from nearkin.collection.stored.removed_rows import remove_current
 from nearkin.collection.word_search import stored_words
 from nearkin.errors import CollectionBusyError, CollectionError, ParameterError, UnknownDocumentError, quoted
-from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, insert_rows, is_storable
@@ -113,9 +112,9 @@ def purge(
     damaged: bool = False,
 ) -> Purged:
     """Erase texts; see `Collection.purge`."""
-    wanted = tuple(checked_ids(doc_ids, "purge"))
+    wanted = tuple(checked_ids(doc_ids))
     if not wanted:
-        raise ParameterError.of("doc_ids", "purge", "a list of ids", doc_ids)
+        raise ParameterError.of("doc_ids", "a list of ids", doc_ids)
     who, store, number = checked_by(by), collection.store, None
     try:
         with store.reading() if dry_run else store.writing() as connection:
@@ -250,10 +249,9 @@ def _refuse_copies(others: list[str], *, copies: bool) -> None:
     n = len(others)
     if others and not copies:
         raise ParameterError(
-            f"{first_of(list(map(repr, others)), _N_SHOWN)} {agreeing(n, 'has', 'have')} the same text. To remove "
-            f"{agreeing(n, 'this document', 'these documents')}, too, and erase the text, give ",
-            NamedParameter("copies"),
-            ". Nothing was erased.",
+            f"{first_of(list(map(repr, others)), _N_SHOWN)} {agreeing(n, 'has', 'have')} the same text. "
+            f"To remove {agreeing(n, 'this document', 'these documents')}, too, and erase the text, "
+            "give 'copies'. Nothing was erased."
         )
 
 

@@ -88,7 +88,7 @@ def remove(
     ParameterError
         Neither or both are given, or a name is invalid.
     """
-    wanted, who = checked_ids(doc_ids, "remove"), checked_by(by)
+    wanted, who = checked_ids(doc_ids), checked_by(by)
     if bool(wanted) == (wave is not None):
         raise ParameterError("Give either a list of documents to remove or a wave.")
     with store.reading() if dry_run else store.writing() as connection:

@@ -19,10 +19,9 @@ from nearkin.collection.stored.document_rows import (
 )
 from nearkin.collection.stored.documents import checked_ids, document, refuse_damaged_loads
 from nearkin.collection.stored.group_state import GroupState
-from nearkin.collection.stored.missing_groups import no_group_pieces, no_groups_pieces
+from nearkin.collection.stored.missing_groups import no_group_text, no_groups_text
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, UnknownDocumentError, quoted
-from nearkin.message_pieces import AdvicePiece
 from nearkin.nouns import counted, first_of
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, is_storable
@@ -31,7 +30,6 @@ from nearkin.store.store import Store
 MAX_OF_A_VALUE = 1_000
 _MAX_OF_A_FIELD = 100
 _MAX_NAMED = 10
-_ADD = AdvicePiece("command", (" If the document is new or was removed, add it with nearkin add.",))
 TAGS_SCHEMA = pa.schema(
     [
         pa.field("doc_id", pa.large_string(), nullable=False),
@@ -104,7 +102,7 @@ def tag(
     field, who = checked_field(field), checked_by(by)
     value = None if value is None else _checked_value(value)
     kind = "untag" if value is None else "tag"
-    wanted = checked_ids(doc_ids, kind)
+    wanted = checked_ids(doc_ids)
     if bool(wanted) == (group is not None):
         raise ParameterError(f"Give either a list of documents to {kind} or a group.")
     data: dict[str, object] = {"field": field}
@@ -130,9 +128,9 @@ def tag_values(
     """Set a field to a different value for each document; see `Collection.tag_values`."""
     field, who = checked_field(field), checked_by(by)
     if not isinstance(values, Mapping) or not values:
-        raise ParameterError.of("values", "tag_values", "a mapping of ids of documents to values, not empty", values)
+        raise ParameterError.of("values", "a mapping of ids of documents to values, not empty", values)
     checked: dict[str, str | None] = {doc_id: _checked_value(value) for doc_id, value in values.items()}
-    wanted = checked_ids(list(checked), "tag_values")
+    wanted = checked_ids(list(checked))
     data: dict[str, object] = {"field": field, "n_values": len(set(checked.values()))}
     with store.reading() if dry_run else store.writing() as connection:
         refuse_damaged_loads(connection)
@@ -242,7 +240,7 @@ def checked_field(field: object) -> str:
     is_name = isinstance(field, str) and is_storable(field) and field.strip().isprintable() and "=" not in field
     if not isinstance(field, str) or not is_name or not 0 < len(field.strip()) <= _MAX_OF_A_FIELD:
         rule = f"a name of 1 to {_MAX_OF_A_FIELD} printable characters without ="
-        raise ParameterError.of("field", "tag", rule, field)
+        raise ParameterError.of("field", rule, field)
     return field.strip()
 
 
@@ -250,7 +248,7 @@ def _checked_value(value: object) -> str:
     is_text = isinstance(value, str) and is_storable(value) and len(value) <= MAX_OF_A_VALUE
     if not isinstance(value, str) or not is_text or (value and not value.strip()):
         rule = f"a str of at most {MAX_OF_A_VALUE:,} characters, not blank; empty for a bare tag"
-        raise ParameterError.of("value", "tag", rule, value)
+        raise ParameterError.of("value", rule, value)
     return value.strip()
 
 
@@ -267,14 +265,14 @@ def members_of(connection: Connection, group: int, tolerance: str) -> list[str]:
         It is not the number of a group.
     """
     if not isinstance(group, int) or isinstance(group, bool) or not 0 < group < 2**63:
-        raise ParameterError.of("group", "Collection", "the number of a group", group)
+        raise ParameterError.of("group", "the number of a group", group)
     state = GroupState.known(connection, tolerance)
     contents = state.member_contents[state.member_groups == group].tolist()
     found = current_rows(connection, schema.documents.c.content, contents)
     if not found:
         is_at_all = state.number is not None
         raise UnknownDocumentError(
-            *(no_group_pieces(tolerance, group) if is_at_all else no_groups_pieces(connection, tolerance))
+            no_group_text(tolerance, group) if is_at_all else no_groups_text(connection, tolerance)
         )
     return [one.doc_id for one in found]
 
@@ -292,11 +290,10 @@ def _refuse_unknown(connection: Connection, doc_ids: Sequence[str], tagged: str 
             document(connection, unknown[0])
         except UnknownDocumentError as error:  # it says why the document is missing
             omit = " Omit this id." if len(doc_ids) > 1 else ""
-            raise error.within("", f" Nothing was changed.{omit}", _ADD) from None
+            raise UnknownDocumentError(f"{error} Nothing was changed.{omit}") from None
     if unknown:
         raise UnknownDocumentError(
             f"Not in the collection: {len(unknown):,} of {counted(len(doc_ids), 'document')}: "
-            f"{first_of(list(map(quoted, unknown[:_MAX_NAMED])), _MAX_NAMED, len(unknown))}. Nothing was changed. Omit "
-            "these ids.",
-            AdvicePiece("command", (" If a document is new or was removed, add it with nearkin add.",)),
+            f"{first_of(list(map(quoted, unknown[:_MAX_NAMED])), _MAX_NAMED, len(unknown))}. Nothing "
+            "was changed. Omit these ids. If a document is new or was removed, add it with nearkin add."
         )

@@ -24,7 +24,7 @@ def undo(store: Store, number: int, *, by: str | None, dry_run: bool, max_change
     """Undo an activity; see `Collection.undo`."""
     who, table = checked_by(by), schema.activity
     if not isinstance(number, int) or isinstance(number, bool) or not 0 < number < 2**63:
-        raise ParameterError.of("number", "undo", "the number of an activity", number)
+        raise ParameterError.of("number", "the number of an activity", number)
     with store.reading() if dry_run else store.writing() as connection:
         refuse_damaged_loads(connection)
         refuse_changed(connection, table, schema.changes)  # all rows: one may name another activity now

@@ -175,12 +175,12 @@ def group(
 
     See `Collection.groups`. ``progress`` is by default that of the collection.
     """
-    check_threads("groups", threads)
+    check_threads(threads)
 
     def ask(seen: Snapshot) -> _Updated:
         refuse_changed_documents(seen.connection)
         state = GroupState.read(seen.connection, str(tolerance))
-        matching, measures = matching_of(seen.connection, collection.counting, seen.segments, tolerance, "groups")
+        matching, measures = matching_of(seen.connection, collection.counting, seen.segments, tolerance)
         regrouped = regroup(
             seen.connection, state, matching, similarity_by(measures, tolerance),
             threads=threads, progress=progress or collection.progress,
@@ -238,7 +238,7 @@ def stored_members(collection: OpenedCollection, tolerance: Tolerance) -> pa.Tab
         state = GroupState.read(seen.connection, str(tolerance))
         if state.number is None:
             raise ParameterError(f"The groups {tolerance.in_words()} are not computed yet.")
-        matching, measures = matching_of(seen.connection, collection.counting, seen.segments, tolerance, "groups")
+        matching, measures = matching_of(seen.connection, collection.counting, seen.segments, tolerance)
         rows = _rows_of(seen.connection, Membership(state.member_contents, state.member_groups))
         numbers, starts, ends, proposed = _bounds(rows)
         shown = shown_principals(seen.connection, state, numbers.tolist())

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
 from nearkin.collection.stored.group_history import grouped_loads
-from nearkin.collection.stored.missing_groups import no_groups_pieces, stored_options
+from nearkin.collection.stored.missing_groups import no_groups_text, stored_options
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import quoted
-from nearkin.message_pieces import MessagePiece
 from nearkin.nouns import agreeing, first_of
 from nearkin.store.schema import loads, waves
 
@@ -55,21 +54,21 @@ def loads_of_waves(connection: Connection) -> dict[str, LoadsOfWave]:
     }
 
 
-def no_groups_since_pieces(
+def no_groups_since_text(
     connection: Connection, wave: str, of_waves: Mapping[str, LoadsOfWave], tolerance: Tolerance
-) -> Sequence[MessagePiece]:
+) -> str:
     """Say that no groups are stored at a tolerance, and at which ones the changes since the wave are known.
 
     Groups that are computed now are too late for a wave that is not the last.
     """
-    missing = no_groups_pieces(connection, str(tolerance))
+    missing = no_groups_text(connection, str(tolerance))
     if of_waves[wave].next_wave is None or not tolerance.has_groups:
         return missing
     late = f"Groups computed now would include the waves after {quoted(wave)}"
     if known := _known_elsewhere(connection, wave, of_waves):
         none = f"There are no groups {tolerance.in_words()} yet."
-        return (f"{none} {late}, and could not show what has changed since that wave. {known}",)
-    return f"{late}: changes since that wave stay unknown. ", *missing
+        return f"{none} {late}, and could not show what has changed since that wave. {known}"
+    return f"{late}: changes since that wave stay unknown. {missing}"
 
 
 def not_known_text(

@@ -110,7 +110,7 @@ def stored_groups(
     CollectionError
         The groups were changed in the store.
     """
-    check_limit("stored_groups", limit)
+    check_limit(limit)
     state = GroupState.known(connection, str(tolerance))
     rows = [
         one

@@ -188,7 +188,7 @@ def _compared(
     collection: OpenedCollection, seen: Snapshot, number: int, tolerance: Tolerance, limit: int
 ) -> GroupMembers:
     connection = seen.connection
-    matching, measures = matching_of(connection, collection.counting, seen.segments, tolerance, "groups")
+    matching, measures = matching_of(connection, collection.counting, seen.segments, tolerance)
     ids = members_of(connection, number, str(tolerance))
     principal = shown_principals(connection, GroupState.known(connection, str(tolerance)), [number])[number]
     rows, found = _documents(connection, ids)

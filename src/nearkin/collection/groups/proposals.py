@@ -175,7 +175,7 @@ def _compared(
     for one in current_rows(seen.connection, documents.c.content, group_of):
         if group_of[one.content] in members:
             members[group_of[one.content]].append(ShownPrincipal(one.row, one.content, one.doc_id))
-    matching, measures = matching_of(seen.connection, collection.counting, seen.segments, tolerance, "groups")
+    matching, measures = matching_of(seen.connection, collection.counting, seen.segments, tolerance)
     pairs = list(
         dict.fromkeys((shown[number].content, one.content) for number, some in members.items() for one in some)
     )

@@ -12,7 +12,7 @@ import pyarrow as pa
 from sqlalchemy import Connection, func, select
 
 from nearkin.collection.decisions.later import later_decisions
-from nearkin.collection.groups.known_waves import N_NAMED, loads_of_waves, no_groups_since_pieces, not_known_text
+from nearkin.collection.groups.known_waves import N_NAMED, loads_of_waves, no_groups_since_text, not_known_text
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.document_rows import current_ids, current_rows, document_rows
@@ -192,7 +192,7 @@ class _GroupsOf:
 def groups_since(collection: OpenedCollection, wave: str, tolerance: Tolerance) -> GroupsSince:
     """Compare the stored groups with those at the end of a wave; see `Collection.groups_since`."""
     if not isinstance(wave, str):
-        raise ParameterError.of("since", "groups", "the name of a wave", wave)
+        raise ParameterError.of("since", "the name of a wave", wave)
     with collection.store.reading() as connection:
         refuse_changed(connection, waves, loads, facts)
         refuse_missing_rows(connection, activity, changes)
@@ -238,7 +238,7 @@ def _both(connection: Connection, wave: str, tolerance: Tolerance) -> tuple[Past
     name = str(tolerance)
     state, now = GroupState.read(connection, name), past_groups(connection, name)
     if state.number is None:
-        raise ParameterError(*no_groups_since_pieces(connection, wave, of_waves, tolerance))
+        raise ParameterError(no_groups_since_text(connection, wave, of_waves, tolerance))
     if now is None:
         raise ParameterError(
             f"The groups {tolerance.in_words()} have no history. To begin it: nearkin groups COLLECTION"

@@ -172,7 +172,7 @@ def group_time_line(
     CollectionError
         The groups, a tag or a text were changed in the store.
     """
-    check_limit("group_time_line", limit)
+    check_limit(limit)
     field = checked_field(date_tag)
     found = collection.answered(lambda seen: _time_line(collection, seen, number, tolerance, field, limit, offset))
     pairs = [pair for one in found.entries if (pair := _related_pair(one, tolerance)) is not None]
@@ -208,7 +208,7 @@ def _time_line(
 ) -> GroupTimeLine:
     connection = seen.connection
     refuse_changed(connection, waves, loads)
-    _, measures = matching_of(connection, collection.counting, seen.segments, tolerance, "groups")
+    _, measures = matching_of(connection, collection.counting, seen.segments, tolerance)
     ids = members_of(connection, number, str(tolerance))
     dates = _dates_of(connection, ids, field)
     is_by_date = len(dates) == len(ids)

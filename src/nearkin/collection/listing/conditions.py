@@ -13,10 +13,9 @@ from nearkin.collection.decisions.tags import parsed
 from nearkin.collection.listing.exceptions import blank_contents
 from nearkin.collection.stored.documents import is_removed, number_of_wave
 from nearkin.collection.stored.group_state import GroupState
-from nearkin.collection.stored.missing_groups import no_group_pieces, no_groups_pieces
+from nearkin.collection.stored.missing_groups import no_group_text, no_groups_text
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, UnknownDocumentError, is_among
-from nearkin.message_pieces import NamedParameter
 from nearkin.store.bulk import is_storable, written_out
 from nearkin.store.ordering import by_bytes
 from nearkin.store.schema import documents, loads, members, tags
@@ -66,33 +65,24 @@ class DocumentFilter:
 
     def __post_init__(self) -> None:
         if not is_among(self.which, get_args(Which)):
-            raise ParameterError.of("which", "documents", f"one of {', '.join(get_args(Which))}", self.which)
+            raise ParameterError.of("which", f"one of {', '.join(get_args(Which))}", self.which)
         for name in ("doc_id", "source"):
             pattern = getattr(self, name)
             if pattern is not None and not (isinstance(pattern, str) and is_storable(pattern)):
-                raise ParameterError.of(name, "documents", "a pattern that can be encoded as UTF-8", pattern)
+                raise ParameterError.of(name, "a pattern that can be encoded as UTF-8", pattern)
         for name in ("added_since", "added_before"):
             _utc(name, getattr(self, name))
         if self.tag is not None:
             if not isinstance(self.tag, str):
-                raise ParameterError.of("tag", "documents", "FIELD or FIELD=VALUE", self.tag)
+                raise ParameterError.of("tag", "FIELD or FIELD=VALUE", self.tag)
             parsed(self.tag)
         group, is_about_groups = self.group, self.group is not None or self.has_near_duplicates
         if group is not None and (not isinstance(group, int) or isinstance(group, bool) or not 0 < group < 2**63):
-            raise ParameterError.of("group", "documents", "the number of a group", group)
+            raise ParameterError.of("group", "the number of a group", group)
         if is_about_groups and self.which != "current":
             raise ParameterError("Only current documents are in groups: a condition on groups lists no others.")
         if self.tolerance is not None and not is_about_groups:
-            raise ParameterError(
-                NamedParameter("threshold"),
-                " and ",
-                NamedParameter("gamma"),
-                " choose groups: they need ",
-                NamedParameter("group"),
-                " or ",
-                NamedParameter("has_near_duplicates"),
-                ".",
-            )
+            raise ParameterError("threshold and gamma choose groups: they need group or has_near_duplicates.")
 
     def condition(self, connection: Connection, groups: GroupState | None) -> ColumnElement[bool]:
         """Return the condition on documents and their loads.
@@ -157,9 +147,9 @@ class DocumentFilter:
         tolerance = self.tolerance or Tolerance.of()
         state = GroupState.known(connection, str(tolerance))
         if state.number is None:
-            raise ParameterError(*no_groups_pieces(connection, str(tolerance)))
+            raise ParameterError(no_groups_text(connection, str(tolerance)))
         if self.group is not None and self.group not in state.principals:
-            raise UnknownDocumentError(*no_group_pieces(str(tolerance), self.group))
+            raise UnknownDocumentError(no_group_text(str(tolerance), self.group))
         return state
 
     def _is_in_group(self, groups: GroupState) -> ColumnElement[bool]:
@@ -213,5 +203,5 @@ def _utc(name: str, text: str | None) -> str | None:
         when = when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
     except (TypeError, ValueError, OverflowError):  # in UTC it may be before the year 1
         rule = "a date or a time in ISO 8601, such as 2026-03-01 or 2026-03-01T12:00"
-        raise ParameterError.of(name, "documents", rule, text) from None
+        raise ParameterError.of(name, rule, text) from None
     return when.isoformat(timespec="seconds")

@@ -158,10 +158,10 @@ class ExceptionFilter:
 
     def __post_init__(self) -> None:
         if self.reason is not None and not is_among(self.reason, REASONS):
-            raise ParameterError.of("reason", "exceptions", f"one of {', '.join(REASONS)}", self.reason)
+            raise ParameterError.of("reason", f"one of {', '.join(REASONS)}", self.reason)
         if not is_among(self.which, get_args(WhichExceptions)):
             rule = f"one of {', '.join(get_args(WhichExceptions))}"
-            raise ParameterError.of("which", "exceptions", rule, self.which)
+            raise ParameterError.of("which", rule, self.which)
 
     def admits(self, one: StoredException) -> bool:
         """Whether an exception meets the conditions."""

@@ -157,9 +157,9 @@ def listed_batches(
         document is no date.
     """
     if not is_among(sort, get_args(Sort)):
-        raise ParameterError.of("sort", "documents", f"one of {', '.join(get_args(Sort))}", sort)
+        raise ParameterError.of("sort", f"one of {', '.join(get_args(Sort))}", sort)
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
-        raise ParameterError.of("limit", "documents", "an int >= 1", limit)
+        raise ParameterError.of("limit", "an int >= 1", limit)
     date_tag = checked_field(date_tag)
     refuse_omitted_documents(connection)
     refuse_missing_rows(connection, tags, origins)

@@ -5,7 +5,7 @@ Readers see all of a load or nothing, and an interrupted process leaves nothing 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -24,10 +24,8 @@ from nearkin.collection.stored.problem_rows import failed_places
 from nearkin.collection.stored.purged import PURGED
 from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError, NearkinError, ParameterError
-from nearkin.message_pieces import AdviceKind, AdvicePiece, NamedParameter
 from nearkin.progress_messages import WarningMessage
 from nearkin.stages.documents.members import place_text
-from nearkin.stages.documents.problem_pieces import problem_pieces
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.store.store import Store
 
@@ -179,7 +177,7 @@ def add_incoming(
 ) -> Added:
     """Store documents, and index them; see `add`."""
     if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
-        raise ParameterError.of("threads", "add", "an int >= 1", threads)
+        raise ParameterError.of("threads", "an int >= 1", threads)
     added = add(
         opened.store,
         opened.counting,
@@ -187,7 +185,6 @@ def add_incoming(
         wave=wave,
         threads=threads,
         rules=rules,
-        advice=opened.advice,
         re_extract=re_extract,
         are_files=are_files,
         by=by,
@@ -212,7 +209,6 @@ def add(
     wave: str | None,
     threads: int,
     rules: ReadingRules,
-    advice: Mapping[AdviceKind, str],
     re_extract: bool = False,
     are_files: bool = False,
     by: str | None = None,
@@ -271,7 +267,7 @@ def add(
                 _stop_at_problems(examined)  # ids that other documents have, too
             unreadable.take(examined)
         rules.check_readable(unreadable.n, unreadable.n_documents, unreadable.first)
-        added = _added(load, advice, is_dry_run=dry_run)
+        added = _added(load, is_dry_run=dry_run)
         if dry_run:
             raise _RolledBackError
         commit.load = load
@@ -288,14 +284,14 @@ def _rolled_back() -> Iterator[None]:
         yield
 
 
-def _added(load: Load, advice: Mapping[AdviceKind, str], *, is_dry_run: bool) -> Added:
+def _added(load: Load, *, is_dry_run: bool) -> Added:
     figures = asdict(load.finish()) | asdict(load.origins.figures)
     return Added(
         wave=load.name,
         n_contents=load.next_content - load.first_content,
         removed=load.removed.doc_ids,
         removed_unread=load.removed.unread_ids,
-        contradiction=contradiction_of_load(load.connection, advice) if load.changes_ids else None,
+        contradiction=contradiction_of_load(load.connection) if load.changes_ids else None,
         is_dry_run=is_dry_run,
         **figures,
     )
@@ -305,9 +301,7 @@ def _stop_at_problems(examined: Examined) -> None:
     columns = examined.doc_ids, examined.sources, examined.lines, examined.problems
     for doc_id, source, line, problem in zip(*columns):
         if problem is not None:
-            why = (" The run stops at bad documents because of ", NamedParameter("on_error", value="stop"), "; nothing")
-            nothing = AdvicePiece("stop", (*why, " was stored."))
-            raise DocumentError(f"{place_text(doc_id, source, line)}: ", *problem_pieces(problem), ".", nothing)
+            raise DocumentError(f"{place_text(doc_id, source, line)}: {problem}. Nothing was stored.")
 
 
 @dataclass(slots=True)

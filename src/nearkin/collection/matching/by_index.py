@@ -7,7 +7,6 @@ from sqlalchemy import Connection, func, select
 
 from nearkin.collection.matching.near import Near
 from nearkin.errors import FingerprintError
-from nearkin.message_pieces import NamedParameter
 from nearkin.stages.signatures.similarity_index import SimilarityIndex, interval
 from nearkin.store import schema
 
@@ -58,10 +57,8 @@ def check_index(place: object, own: SimilarityIndex, asked: SimilarityIndex | st
     if method is not None and method.fingerprint != own.fingerprint:
         raise FingerprintError(
             f"{place} has similarity indexes by {own} ({own.fingerprint!r}), not by {method} ({method.fingerprint!r}); "
-            "the two cannot be compared. The method is fixed when a collection is created: omit ",
-            NamedParameter("similarity_index", "--index"),
-            ", or add the documents to a new collection with ",
-            NamedParameter("similarity_index", "--index", value=method.spec),
+            "the two cannot be compared. The method is fixed when a collection is created: omit --index, "
+            f"or add the documents to a new collection with --index {method.spec}"
         )
 
 

@@ -173,7 +173,7 @@ class WordMatching:
 
 
 def matching_of(
-    connection: Connection, counting: TextCounting, segments: Sequence[Segment], tolerance: Tolerance, owner: str
+    connection: Connection, counting: TextCounting, segments: Sequence[Segment], tolerance: Tolerance
 ) -> tuple[Matching, PairMeasures]:
     """Return the matching by a tolerance, and the measures of a snapshot.
 
@@ -183,7 +183,7 @@ def matching_of(
         The method has no pairs: it is neither by wording nor by letters.
     """
     if not tolerance.has_groups:
-        raise ParameterError.of("measure", owner, "'words' or 'letters'", tolerance.measure)
+        raise ParameterError.of("measure", "'words' or 'letters'", tolerance.measure)
     sets = WordSets(connection, counting, segments[-1].end if segments else 0)
     measures = PairMeasures(counting, segments, sets)
     if tolerance.method == "minhash":

@@ -18,7 +18,6 @@ from nearkin.records import I64, U32, Bool, LetterVectors
 from nearkin.runs.progress import Progress
 from nearkin.stages.search.ranges.matches import RangeQueries, check_threads
 
-_OWNER = "groups and conflicts"
 _PAIRS_AT_A_TIME = 1 << 22
 """Maximum number of pairs held by all threads together if all texts are similar to one another."""
 _FEWEST_QUERIES, _MAX_QUERIES = 8, 64
@@ -76,8 +75,8 @@ def pairs_within(
         Gamma breaks its rule, or threads is not an int above 0.
     """
     if not is_limit("range", gamma):
-        raise ParameterError.of("gamma", _OWNER, RULES["range"], gamma)
-    check_threads(_OWNER, threads)
+        raise ParameterError.of("gamma", RULES["range"], gamma)
+    check_threads(threads)
     return _batches(RangePairs(counting, segments, asked, is_live, gamma), threads, progress)
 
 
@@ -188,7 +187,7 @@ class RangePairs:
         return self._counting.vectors_of_counts(counts, self._is_counted[contents])
 
     def _queries(self, vectors: LetterVectors, gamma: float) -> RangeQueries:
-        return RangeQueries.of(_OWNER, self._counting.letters.fingerprint, vectors, gamma)
+        return RangeQueries.of(self._counting.letters.fingerprint, vectors, gamma)
 
 
 def _widened(gamma: float) -> float:

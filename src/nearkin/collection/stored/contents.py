@@ -217,11 +217,11 @@ def content_of(connection: Connection, counting: TextCounting, text: str) -> Con
     ParameterError
     """
     if not isinstance(text, str):
-        raise ParameterError.of("text", "similar", "a str", text)
+        raise ParameterError.of("text", "a str", text)
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise ParameterError.of("text", "similar", "text that can be encoded as UTF-8", text[error.start]) from error
+        raise ParameterError.of("text", "text that can be encoded as UTF-8", text[error.start]) from error
     texts = strings([text])
     vectors, signed = counting.count(texts), counting.sign(texts)
     digest = hashlib.sha256(data).digest()

@@ -11,7 +11,6 @@ from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.origins import IS_UNREAD
 from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError, quoted
-from nearkin.message_pieces import AdvicePiece, MessagePiece
 from nearkin.nouns import agreeing, counted
 from nearkin.store import integrity
 from nearkin.store.bulk import in_slices, is_storable
@@ -125,7 +124,7 @@ def document(connection: Connection, doc_id: str, version: int | None = None) ->
     check_id(doc_id)
     is_int = isinstance(version, int) and not isinstance(version, bool)
     if version is not None and not (is_int and 0 < version < 2**31):
-        raise ParameterError.of("version", "Collection", "an int from 1 to 2**31 - 1", version)
+        raise ParameterError.of("version", "an int from 1 to 2**31 - 1", version)
     is_wanted = documents.c.doc_id == doc_id
     is_wanted &= documents.c.is_current if version is None else documents.c.version == version
     row = connection.execute(with_documents().where(is_wanted)).first() if is_storable(doc_id) else None
@@ -133,7 +132,7 @@ def document(connection: Connection, doc_id: str, version: int | None = None) ->
         return _stored_document(row)
     _refuse_damaged(connection, doc_id, version)
     refuse_missing_documents(connection)
-    raise UnknownDocumentError(*_unknown(connection, doc_id, version))
+    raise UnknownDocumentError(_unknown(connection, doc_id, version))
 
 
 def _refuse_damaged(connection: Connection, doc_id: str, version: int | None) -> None:
@@ -270,10 +269,10 @@ def refuse_changed(connection: Connection, numbers: Sequence[int]) -> None:
 def check_id(doc_id: object) -> None:
     """Refuse anything but a valid id before it reaches the database."""
     if not isinstance(doc_id, str):
-        raise ParameterError.of("doc_id", "Collection", "a str; numeric ids are stored as their digits", doc_id)
+        raise ParameterError.of("doc_id", "a str; numeric ids are stored as their digits", doc_id)
 
 
-def checked_ids(doc_ids: object, owner: str) -> list[str]:
+def checked_ids(doc_ids: object) -> list[str]:
     """Return different ids in order.
 
     Raises
@@ -282,7 +281,7 @@ def checked_ids(doc_ids: object, owner: str) -> list[str]:
         They are no list of ids.
     """
     if isinstance(doc_ids, str | bytes) or not isinstance(doc_ids, Iterable):
-        raise ParameterError.of("doc_ids", owner, "a list of ids", doc_ids)
+        raise ParameterError.of("doc_ids", "a list of ids", doc_ids)
     wanted = list(doc_ids)
     for doc_id in wanted:
         check_id(doc_id)
@@ -299,7 +298,7 @@ def checked_wave(wave: object) -> str:
     """
     if not isinstance(wave, str) or not wave.strip() or len(wave) > _MAX_OF_A_NAME or not is_storable(wave):
         rule = f"a name of 1 to {_MAX_OF_A_NAME} characters, not blank, that can be encoded as UTF-8"
-        raise ParameterError.of("wave", "Collection", rule, wave)
+        raise ParameterError.of("wave", rule, wave)
     return wave.strip()
 
 
@@ -322,10 +321,10 @@ def number_of_wave(connection: Connection, wave: str) -> int:
     return int(number)
 
 
-def _unknown(connection: Connection, doc_id: str, version: int | None) -> Sequence[MessagePiece]:
-    """Return the pieces of a message that says why a document is missing, with a hint at similar ids."""
+def _unknown(connection: Connection, doc_id: str, version: int | None) -> str:
+    """Say why a document is missing, with a hint at similar ids."""
     if not is_storable(doc_id):
-        return (f"There is no document {doc_id!r}.",)
+        return f"There is no document {doc_id!r}."
     stored = connection.execute(
         select(documents.c.version, documents.c.removed_at)
         .where(documents.c.doc_id == doc_id)
@@ -333,7 +332,7 @@ def _unknown(connection: Connection, doc_id: str, version: int | None) -> Sequen
     ).all()
     if stored and version is not None:
         versions = ", ".join(str(row[0]) for row in stored)
-        return (f"The document {doc_id!r} has no version {version}; it has {versions}.",)
+        return f"The document {doc_id!r} has no version {version}; it has {versions}."
     if stored:
         is_erased = (documents.c.doc_id == doc_id) & (contents.c.text == b"")  # no compressed text is empty
         query = select(func.count()).select_from(documents.join(contents)).where(is_erased)
@@ -341,22 +340,18 @@ def _unknown(connection: Connection, doc_id: str, version: int | None) -> Sequen
         removed = f"The document {doc_id!r} was removed at {stored[-1][1]}."
         if n_erased == len(stored):
             its = agreeing(n_erased, "Its only version was", "All of its versions were")
-            return f"{removed} {its} erased", AdvicePiece("command", (" by nearkin purge",)), "."
+            return f"{removed} {its} erased."
         n, erased = len(stored) - n_erased, f", and {n_erased:,} {agreeing(n_erased, 'was', 'were')} erased"
         kept = f"{counted(n, 'version')} {agreeing(n, 'is', 'are')} kept{erased * (n_erased > 0)}"
-        listed = f"; nearkin history lists {agreeing(len(stored), 'it', 'them')}"
-        return f"{removed} {kept}", AdvicePiece("command", (listed,)), "."
+        return f"{removed} {kept}."
     if len(doc_id) > _MAX_OF_A_HINT:
-        return (f"There is no document {doc_id[:_MAX_OF_A_HINT]!r}… (an id of {counted(len(doc_id), 'character')}).",)
+        return f"There is no document {doc_id[:_MAX_OF_A_HINT]!r}… (an id of {counted(len(doc_id), 'character')})."
     is_unread = exists().where((origins.c.doc_id == doc_id) & IS_UNREAD)
     is_refused = exists().where((problems.c.doc_id == doc_id) & (problems.c.problem != PURGED))
     if connection.execute(select(is_unread | is_refused)).scalar_one():
-        why = AdvicePiece("command", (" nearkin exceptions COLLECTION says why.",))
-        return f"There is no document {doc_id!r}: it was not stored.", why
+        return f"There is no document {doc_id!r}: it was not stored; the list of exceptions says why."
     pattern = f"%{doc_id.replace(chr(92), chr(92) * 2).replace('%', chr(92) + '%').replace('_', chr(92) + '_')}%"
     is_like = documents.c.is_current & documents.c.doc_id.like(pattern, escape="\\")
     alike = connection.execute(select(documents.c.doc_id).where(is_like).limit(3)).scalars().all()
-    hint: MessagePiece = AdvicePiece("command", (" nearkin list COLLECTION shows the ids.",))
-    if alike:
-        hint = f" Did you mean {' or '.join(repr(one) for one in alike)}?"
-    return f"There is no document {doc_id!r}.", hint
+    hint = f" Did you mean {' or '.join(map(repr, alike))}?" if alike else ""
+    return f"There is no document {doc_id!r}.{hint}"

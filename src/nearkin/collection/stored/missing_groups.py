@@ -7,40 +7,37 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, select
 
 from nearkin.collection.tolerance import Tolerance, described
-from nearkin.message_pieces import AdvicePiece, MessagePiece
 from nearkin.nouns import agreeing
 from nearkin.store.schema import groupings
 
 
-def no_group_pieces(tolerance: str, group: int) -> Sequence[MessagePiece]:
+def no_group_text(tolerance: str, group: int) -> str:
     """Say that no group at a stored tolerance has a number.
 
     Examples
     --------
-    >>> from nearkin.message_pieces import joined
-    >>> joined(no_group_pieces(str(Tolerance.of(gamma=0.1)), 99), in_python=False)
+    >>> no_group_text(str(Tolerance.of(gamma=0.1)), 99)
     'There is no group 99 within gamma 0.1. List the groups: nearkin groups COLLECTION --gamma 0.1'
     """
     alike, command = _asked(tolerance)
-    return f"There is no group {group} {alike}.", AdvicePiece("group", (f" List the groups: {command}",))
+    return f"There is no group {group} {alike}. List the groups: {command}"
 
 
-def no_groups_pieces(connection: Connection, tolerance: str) -> Sequence[MessagePiece]:
+def no_groups_text(connection: Connection, tolerance: str) -> str:
     """Say that no groups are stored at a tolerance, and with which options the stored ones are found.
 
     If documents are never grouped by its measure, say so: no command could compute these groups.
     """
     if (asked := Tolerance.of_stored(tolerance)) is not None and not asked.has_groups:
-        return (f"Groups cannot use {asked.measure}. Use words or letters.",)
+        return f"Groups cannot use {asked.measure}. Use words or letters."
     alike, command = _asked(tolerance)
     stored = _stored_tolerances(connection)
     if not stored:
-        return f"There are no groups {alike} yet.", AdvicePiece("groups", (f" Compute them: {command}",))
+        return f"There are no groups {alike} yet. Compute them: {command}"
     options = stored_options(connection)
     at = " and ".join(options.get(one) or described(one) for one in stored)
     give = f": use {agreeing(len(options), 'this option', 'one of these options')}" if options else ""
-    others = f" Your groups are stored at {at}{give}. For groups {alike}: {command}"
-    return f"There are no groups {alike} yet.", AdvicePiece("groups", (others,))
+    return f"There are no groups {alike} yet. Your groups are stored at {at}{give}. For groups {alike}: {command}"
 
 
 def stored_options(connection: Connection) -> dict[str, str]:

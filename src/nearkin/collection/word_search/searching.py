@@ -93,7 +93,7 @@ def search(collection: OpenedCollection, query: str, *, wave: str | None, limit:
     """Search for words; see `Collection.search`."""
     started = time.perf_counter()
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
-        raise ParameterError.of("limit", "search", "an int >= 1", limit)
+        raise ParameterError.of("limit", "an int >= 1", limit)
     words = parse_words(query)
     _store_words(collection)
     try:

@@ -142,22 +142,22 @@ def parse_words(query: object) -> WordQuery:
 SearchTerm(words=('crown',), is_prefix=True), SearchTerm(words=('well', 'kept'), is_prefix=False))
     """
     if not isinstance(query, str) or any("\ud800" <= one <= "\udfff" for one in query):
-        raise ParameterError.of("query", "search", "words, as a str that can be encoded as UTF-8", query)
+        raise ParameterError.of("query", "words, as a str that can be encoded as UTF-8", query)
     terms, ignored = list[SearchTerm](), list[str]()
     for found in _PARTS.finditer(query):
         quoted, closing, star, plain = found.groups()
         if quoted is not None and not closing:
-            raise ParameterError.of("query", "search", 'words and phrases in "quotes" that are closed', query)
+            raise ParameterError.of("query", 'words and phrases in "quotes" that are closed', query)
         term = _term(quoted if plain is None else plain.removesuffix("*"), _has_star(plain, star), query)
         if term is None:
             ignored.append(found[0])
         elif term not in terms:
             terms.append(term)
     if not terms:
-        raise ParameterError.of("query", "search", "at least one word of letters or digits", query)
+        raise ParameterError.of("query", "at least one word of letters or digits", query)
     parsed = WordQuery(tuple(terms), tuple(ignored))
     if len(parsed.indexed) > _MAX_WORDS:
-        raise ParameterError.of("query", "search", f"at most {_MAX_WORDS} different words", query)
+        raise ParameterError.of("query", f"at most {_MAX_WORDS} different words", query)
     return parsed
 
 
@@ -169,6 +169,6 @@ def _term(text: str, is_prefix: bool, query: str) -> SearchTerm | None:
     """Return the term of a part of the query; None if it has no word."""
     if "*" in text or (is_prefix and not ends_in_word(text)):
         rule = 'words and phrases in "quotes", with a * only directly behind one of them, such as terminat*'
-        raise ParameterError.of("query", "search", rule, query)
+        raise ParameterError.of("query", rule, query)
     (words,) = tokens_of([text]).by_text()
     return SearchTerm(tuple(words), is_prefix) if words else None

@@ -39,12 +39,12 @@ def check_form(master: str) -> None:
     >>> check_form("one:7077")
     Traceback (most recent call last):
     ...
-    nearkin.errors.ParameterError: The 'master' parameter of Spark must be local[*], ... Got 'one:7077' instead.
+    nearkin.errors.ParameterError: master: must be local[*], ... Got: 'one:7077'
     """
     if not any(re.fullmatch(form, master) for form in _FORMS):
-        raise ParameterError.of("master", "Spark", RULE, master)
+        raise ParameterError.of("master", RULE, master)
     if any(not 0 < port <= _MAX_PORT for _, port in addresses(master)):
-        raise ParameterError.of("master", "Spark", f"an address with ports from 1 to {_MAX_PORT}", master)
+        raise ParameterError.of("master", f"an address with ports from 1 to {_MAX_PORT}", master)
 
 
 def is_local(master: str) -> bool:

@@ -103,11 +103,11 @@ def calibrated(cosines: F64, gaps: NDArray[np.integer], n_documents: int) -> Pre
     """
     cosines, gaps = np.asarray(cosines, np.float64), np.asarray(gaps)
     if gaps.ndim != 2 or len(gaps) != len(cosines) or not gaps.size:
-        raise ParameterError.of("gaps", "calibrated", "of shape (n_pairs, n_orders), without zeros", gaps.shape)
+        raise ParameterError.of("gaps", "of shape (n_pairs, n_orders), without zeros", gaps.shape)
     if not (np.abs(cosines) <= 1).all():
-        raise ParameterError.of("cosines", "calibrated", "from -1 to 1", float(cosines[np.abs(cosines) > 1][0]))
+        raise ParameterError.of("cosines", "from -1 to 1", float(cosines[np.abs(cosines) > 1][0]))
     if n_documents < 2:
-        raise ParameterError.of("n_documents", "calibrated", "an int >= 2", n_documents)
+        raise ParameterError.of("n_documents", "an int >= 2", n_documents)
     logs = np.log1p(-np.minimum(np.arccos(cosines) / np.pi, 1 - 1e-12))
     windows = np.unique(np.geomspace(1, n_documents - 1, 4 * math.ceil(math.log2(n_documents)) + 1).astype(np.int64))
     n_pairs, n_orders = gaps.shape

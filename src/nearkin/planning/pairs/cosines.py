@@ -46,9 +46,9 @@ class CosineSpread:
     def __post_init__(self) -> None:
         edges, shares = np.asarray(self.edges, np.float64), np.asarray(self.shares, np.float64)
         if edges.ndim != 1 or len(edges) < 2 or not (np.diff(edges) > 0).all() or edges[0] < -1 or edges[-1] > 1 + 1e-9:
-            raise ParameterError.of("edges", "CosineSpread", "two or more ascending numbers from -1 to 1", self.edges)
+            raise ParameterError.of("edges", "two or more ascending numbers from -1 to 1", self.edges)
         if shares.shape != (len(edges) - 1,) or not (shares >= 0).all() or not abs(float(shares.sum()) - 1) < 1e-6:
-            raise ParameterError.of("shares", "CosineSpread", "a share >= 0 for each bin, with sum 1", self.shares)
+            raise ParameterError.of("shares", "a share >= 0 for each bin, with sum 1", self.shares)
 
     @classmethod
     def of_counts(cls, edges: F64, counts: I64 | F64) -> CosineSpread:
@@ -56,7 +56,7 @@ class CosineSpread:
         counted = np.asarray(counts, np.float64)
         total = float(counted.sum())
         if not total > 0:
-            raise ParameterError.of("counts", "CosineSpread.of_counts", "above 0 in some bin", counts)
+            raise ParameterError.of("counts", "above 0 in some bin", counts)
         return cls(np.asarray(edges, np.float64), counted / total)
 
     @classmethod

@@ -58,7 +58,7 @@ class Costs:
         for field in fields(self):
             value = getattr(self, field.name)
             if not 0 <= value < math.inf:
-                raise ParameterError.of(field.name, "Costs", "a number >= 0", value)
+                raise ParameterError.of(field.name, "a number >= 0", value)
 
     @classmethod
     def default(cls) -> Costs:
@@ -68,7 +68,7 @@ class Costs:
     def scaled(self, speed: float) -> Costs:
         """Return the costs of a machine that is ``speed`` times as fast."""
         if not 0 < speed < math.inf:
-            raise ParameterError.of("speed", "Costs.scaled", "a number above 0", speed)
+            raise ParameterError.of("speed", "a number above 0", speed)
         return replace(self, **{field.name: getattr(self, field.name) / speed for field in fields(self)})
 
     def comparison_ns(self, n_bits: int, n_right: int) -> float:

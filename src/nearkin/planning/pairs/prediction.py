@@ -64,7 +64,7 @@ class PairSearch:
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
-            raise ParameterError.of("method", "PairSearch", f"one of {', '.join(METHODS)}", self.method)
+            raise ParameterError.of("method", f"one of {', '.join(METHODS)}", self.method)
         signs, slides = self.method != "vectors", self.method == "window"
         for name, is_used, least, most in (
             ("bits", signs, 8, MAX_BITS),
@@ -74,10 +74,10 @@ class PairSearch:
         ):
             value = getattr(self, name)
             if not is_used and value != 0:
-                raise ParameterError.of(name, "PairSearch", f"0 with the method {self.method}", value)
+                raise ParameterError.of(name, f"0 with the method {self.method}", value)
             if is_used and not (is_int(value) and least <= value <= most and (name != "bits" or value % 8 == 0)):
                 rule = f"{'a multiple of 8' if name == 'bits' else 'an int'} from {least} to {most}"
-                raise ParameterError.of(name, "PairSearch", rule, value)
+                raise ParameterError.of(name, rule, value)
 
     def describe(self) -> str:
         """Describe the method in words."""
@@ -147,13 +147,13 @@ class Question:
     def __post_init__(self) -> None:
         for name in ("n_left", "n_right", "cores"):
             value = getattr(self, name)
-            check_int(name, "Question", value, 1)
+            check_int(name, value, 1)
         for name in ("threshold", "recall"):
             if not 0 < (value := getattr(self, name)) <= 1:
-                raise ParameterError.of(name, "Question", "above 0 and at most 1", value)
+                raise ParameterError.of(name, "above 0 and at most 1", value)
         for name in ("left_terms", "right_terms"):
             if not 0 <= (value := getattr(self, name)) < 1e12:
-                raise ParameterError.of(name, "Question", "a number >= 0", value)
+                raise ParameterError.of(name, "a number >= 0", value)
         if self.spread is None:
             object.__setattr__(self, "spread", CosineSpread.default(self.threshold))
 

@@ -138,10 +138,10 @@ def _allowed(
     if method is None:
         return left
     if method not in METHODS:
-        raise ParameterError.of("method", "choose", f"one of {', '.join(METHODS)}", method)
+        raise ParameterError.of("method", f"one of {', '.join(METHODS)}", method)
     if method not in left:
         fixed = "permutations or window" if slides else "bits or distance"
-        raise ParameterError.of("method", "choose", f"one of {', '.join(left)}, since {fixed} is given", method)
+        raise ParameterError.of("method", f"one of {', '.join(left)}, since {fixed} is given", method)
     return (method,)
 
 

@@ -24,7 +24,7 @@ def bit_difference(cosine: float) -> float:
     (0.403, 0.0, 1.0)
     """
     if not -1 <= cosine <= 1:
-        raise ParameterError.of("cosine", "bit_difference", "from -1 to 1", cosine)
+        raise ParameterError.of("cosine", "from -1 to 1", cosine)
     return math.acos(cosine) / math.pi
 
 
@@ -93,7 +93,7 @@ class WindowModel:
     def __post_init__(self) -> None:
         for name, least in (("n_documents", 1), ("n_bits", 1), ("permutations", 1), ("window", 1), ("distance", 0)):
             value = getattr(self, name)
-            check_int(name, "WindowModel", value, least)
+            check_int(name, value, least)
 
     def found(self, cosine: float) -> tuple[float, float]:
         """Return bounds on the probability that a pair is found, from the article's model.

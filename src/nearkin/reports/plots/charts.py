@@ -39,7 +39,7 @@ def interval_chart(
     height: int = 220,
 ) -> str:
     """Draw a histogram; ``mark`` is a value on the x axis, drawn as a line across, with its label."""
-    check_bins("interval_chart", bin_edges, counts)
+    check_bins(bin_edges, counts)
     x = Numbers(low=bin_edges[0], high=bin_edges[-1], title=x_title, n_ticks=6)
     plot = Plot(x=x, y=count_axis(counts, y_title), width=width, height=height)
     parts = [plot.axes(), plot.intervals(bin_edges, counts), plot.mark(*mark) if mark else ""]
@@ -83,7 +83,7 @@ def line_chart(
     ``mark`` is a value on the x axis and its label, drawn as a line across.
     """
     if not 1 <= len(series) <= len(SERIES):
-        raise ParameterError.of("series", "line_chart", f"1 to {len(SERIES)} lines", len(series))
+        raise ParameterError.of("series", f"1 to {len(SERIES)} lines", len(series))
     left, right = x_domain or _span([float(v) for line in series for v in line.x])
     low, high = y_domain or _span([0.0, *(float(v) for line in series for v in line.y)])
     x, y = Numbers(low=left, high=right, title=x_title, n_ticks=6), Numbers(low=low, high=high, title=y_title)
@@ -96,12 +96,12 @@ def line_chart(
     return plot.svg(*parts, name=name, title=title, description=description)
 
 
-def check_bins(owner: str, bin_edges: Sequence[float], counts: Sequence[int]) -> None:
+def check_bins(bin_edges: Sequence[float], counts: Sequence[int]) -> None:
     """Refuse invalid bins: fewer than one, edges that do not increase, or not one count for each."""
     if len(bin_edges) < 2 or any(a >= b for a, b in pairwise(bin_edges)):
-        raise ParameterError.of("bin_edges", owner, "two or more rising numbers", list(bin_edges))
+        raise ParameterError.of("bin_edges", "two or more rising numbers", list(bin_edges))
     if len(counts) != len(bin_edges) - 1:
-        raise ParameterError.of("counts", owner, f"one for each of {len(bin_edges) - 1} bins", len(counts))
+        raise ParameterError.of("counts", f"one for each of {len(bin_edges) - 1} bins", len(counts))
 
 
 def _span(values: Sequence[float]) -> tuple[float, float]:

@@ -65,7 +65,7 @@ def picture(*parts: str, width: float, height: float, origin: tuple[float, float
         The name is no id.
     """
     if not _NAME.fullmatch(name):
-        raise ParameterError.of("name", "picture", "small letters, digits and hyphens, a letter first", name)
+        raise ParameterError.of("name", "small letters, digits and hyphens, a letter first", name)
     size = f'width="{number(width)}" height="{number(height)}" viewBox="0 0 {number(width)} {number(height)}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="nk-figure" id="{name}" {size} role="img"'

@@ -72,8 +72,8 @@ def compare_texts(
     2 1 ['is due in', ' 45', ' days', ' at once']
     """
     for name, value in (("context_lines", context_lines), ("context_words", context_words)):
-        check_int(name, "compare_texts", value, 0)
-    ignored = check_ignored(ignore, owner="compare_texts")
+        check_int(name, value, 0)
+    ignored = check_ignored(ignore)
     n_words_a = count_words(text_a)
     if text_a == text_b:
         return Comparison(

@@ -16,7 +16,9 @@ _NUMBER = re.compile(r"\d(?:[\d.,:/]*\d)?")
 _BREAKS = re.compile(r"\r\n?|\n")
 
 
-def check_ignored(ignore: Iterable[str], *, owner: str) -> tuple[Ignored, ...]:
+def check_ignored(
+    ignore: Iterable[str],
+) -> tuple[Ignored, ...]:
     """Return the kinds of difference that do not count, in a fixed order.
 
     Raises
@@ -25,11 +27,11 @@ def check_ignored(ignore: Iterable[str], *, owner: str) -> tuple[Ignored, ...]:
         A kind is unknown.
     """
     if not isinstance(ignore, Iterable):
-        raise ParameterError.of("ignore", owner, f"a list of some of {', '.join(IGNORED)}", ignore)
+        raise ParameterError.of("ignore", f"a list of some of {', '.join(IGNORED)}", ignore)
     ignore = ignore if isinstance(ignore, str) else tuple(ignore)
     unknown = [ignore] if isinstance(ignore, str) else [kind for kind in ignore if not is_among(kind, IGNORED)]
     if unknown:
-        raise ParameterError.of("ignore", owner, f"a list of some of {', '.join(IGNORED)}", unknown[0])
+        raise ParameterError.of("ignore", f"a list of some of {', '.join(IGNORED)}", unknown[0])
     return tuple(kind for kind in IGNORED if kind in ignore)
 
 

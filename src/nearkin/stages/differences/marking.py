@@ -88,7 +88,7 @@ def mark_differences(
 
 def _check(parameter: str, value: object, least: int) -> None:
     """Refuse a limit that is not an int of at least ``least``."""
-    check_int(parameter, "mark_differences", value, least)
+    check_int(parameter, value, least)
 
 
 def _shared_ends(text_a: str, text_b: str) -> tuple[int, int]:

@@ -87,7 +87,7 @@ def first_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece
     >>> "".join(piece.text or "…" for piece in first_difference(found, 6))
     '…payable in 30 45 days from…'
     """
-    check_int("max_words", "first_difference", max_words, 3)
+    check_int("max_words", max_words, 3)
     if not comparison.differences:
         return ()
     best = min(comparison.differences, key=lambda one: (one.has_same_words, one.is_move))

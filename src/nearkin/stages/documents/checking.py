@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nearkin.errors import SourceError, TruncatedInputError
-from nearkin.message_pieces import NamedParameter
 from nearkin.paths import STDIN
 from nearkin.stages.documents.column_samples import objects_of_records
 from nearkin.stages.documents.columns import check_unique, inside_hint, listed_columns, missing_column
@@ -35,11 +34,12 @@ def without_columns(name: str, file_format: str) -> str:
 
 def check_has_columns(name: str, file_format: str | None) -> None:
     """Raise SourceError for a format without a column to keep by; None stands for strings and pairs in memory."""
-    keep = NamedParameter("keep")
     if file_format is None:
-        raise SourceError(keep, " with a column needs columns; strings and (id, text) pairs have none.", in_python=True)
+        raise SourceError("a column needs columns; strings and (id, text) pairs have none.", parameter="keep")
     if not has_columns(file_format):
-        raise SourceError(keep, " with a column needs columns in every input; ", without_columns(name, file_format))
+        raise SourceError(
+            f"a column needs columns in every input; {without_columns(name, file_format)}", parameter="keep"
+        )
 
 
 def check_columns(

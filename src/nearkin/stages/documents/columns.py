@@ -10,7 +10,6 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from nearkin.errors import MissingColumnError, ParameterError, SourceError
-from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted, first_of
 from nearkin.stages.documents.column_samples import ColumnSample, objects_of_schema
 from nearkin.stages.documents.text_path import column_of
@@ -84,20 +83,19 @@ def check_header(names: Sequence[str], label: str) -> None:
     >>> check_header(["17", "It was a dark night."], "in.csv")
     Traceback (most recent call last):
     ...
-    nearkin.errors.SourceError: in.csv has no header: its first line, '17', 'It was a dark night.', looks like a record.
-    Put a line with the names of the columns, such as id,text, before it (psql: COPY … WITH (FORMAT csv, HEADER)); if it
-    is a header, name the text column with --text.
+    nearkin.errors.SourceError: text: in.csv has no header: its first line, '17', 'It was a dark night.', looks like a
+    record. Put a line with the names of the columns, such as id,text, before it (psql: COPY … WITH (FORMAT csv,
+    HEADER)); if it is a header, name the text column.
     """
     if not {_folded(name) for name in names}.isdisjoint(KNOWN_NAMES | PART_NAMES):
         return
     if any(len(name) > _MAX_NAME or _NUMBER.fullmatch(name) for name in names):
         shown = first_of([repr(_shortened(name)) for name in names], 3)
         raise SourceError(
-            f"{label} has no header: its first line, {shown}, looks like a record. "
-            "Put a line with the names of the columns, such as id,text, before it (psql: COPY … WITH (FORMAT csv, "
-            "HEADER)); if it is a header, name the text column with ",
-            NamedParameter("text"),
-            ".",
+            f"{label} has no header: its first line, {shown}, looks like a record. Put a line with the "
+            "names of the columns, such as id,text, before it (psql: COPY … WITH (FORMAT csv, "
+            "HEADER)); if it is a header, name the text column.",
+            parameter="text",
         )
 
 
@@ -168,10 +166,7 @@ def missing_column(
         where = "" if label == TABLE_IN_MEMORY else f", in {which}"
         seen = f" in the first {counted(n_seen, 'record')}; at least one of these must have it{where}. Their"
     return MissingColumnError(
-        f"{label}: there is no column '{named}' (",
-        NamedParameter(parameter, is_bare=True),
-        f"){seen} columns are: {columns}.{hint}",
-        in_python=label == TABLE_IN_MEMORY,
+        f"{label}: there is no column '{named}'{seen} columns are: {columns}.{hint}", parameter=parameter
     )
 
 
@@ -190,12 +185,10 @@ def check_unique(label: str, used: Mapping[str, str | None], names: Sequence[str
     """
     for parameter, named in used.items():
         if named is not None and (n_alike := names.count(named)) > 1:
-            option = (" (", NamedParameter(parameter, is_bare=True), ")") if parameter else ()
             raise SourceError(
-                f"{label}: {counted(n_alike, 'column')} have the name '{named}'",
-                *option,
-                f"; it must be unique. Rename the others. The columns are: {listed_columns(names)}.",
-                in_python=label == TABLE_IN_MEMORY,
+                f"{label}: {counted(n_alike, 'column')} have the name '{named}'; it must "
+                f"be unique. Rename the others. The columns are: {listed_columns(names)}.",
+                parameter=parameter or None,
             )
 
 
@@ -208,39 +201,34 @@ def likely_text(sample: ColumnSample, doc_id: str | None) -> str | None:
 
 def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
     """Return the column with a likely name, else the only one with texts that are not ids."""
-    columns, in_python = listed_columns(sample.names) or "none", label == TABLE_IN_MEMORY
+    columns = listed_columns(sample.names) or "none"
     named = likely_text(sample, doc_id)
     if named is not None and named in sample.unfit:
         raise SourceError(
-            f"{label}: the column '{named}' has the name of a text but holds {_shortened(sample.unfit[named])}, not "
-            "strings. Name the text column with ",
-            NamedParameter("text"),
-            f" (the columns are: {columns}).",
-            in_python=in_python,
+            f"{label}: the column '{named}' has the name of a text but holds "
+            f"{_shortened(sample.unfit[named])}, not strings. Name the text column (the "
+            f"columns are: {columns}).",
+            parameter="text",
         )
     if named is not None:
         return named
     if sample.is_partial:
         raise SourceError(
-            f"{label}: the first record is so long that only its beginning was inspected, and no column there has a "
-            f"likely name (columns seen: {columns}). Name the text column with ",
-            NamedParameter("text"),
-            ".",
-            in_python=in_python,
+            f"{label}: the first record is so long that only its beginning was inspected, and no column "
+            f"there has a likely name (columns seen: {columns}). Name the text column.",
+            parameter="text",
         )
     candidates = _texts(sample, doc_id)
     if not candidates:
         shown = listed_columns([f"{name} ({sample.shown.get(name, 'null')})" for name in sample.names]) or "none"
-        said = f"{label}: no column holds text, as far as the first rows show. The columns are: {shown}. Name it with "
+        said = f"{label}: no column holds text, as far as the first rows show. The columns are: {shown}."
         hint = inside_hint(sample.names, sample.objects)
-        raise SourceError(said, NamedParameter("text"), f".{hint}", in_python=in_python)
+        raise SourceError(f"{said} Name the text column.{hint}", parameter="text")
     if len(candidates) > 1:
         raise SourceError(
-            f"{label}: several columns hold text, and none has a likely name: {listed_columns(candidates)}. Name the "
-            "one to compare with ",
-            NamedParameter("text"),
-            f" (the columns are: {columns}).",
-            in_python=in_python,
+            f"{label}: several columns hold text, and none has a likely name: "
+            f"{listed_columns(candidates)}. Name the one to compare (the columns are: {columns}).",
+            parameter="text",
         )
     return candidates[0]
 

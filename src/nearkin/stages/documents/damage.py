@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from nearkin.errors import TruncatedInputError
-from nearkin.message_pieces import AdvicePiece, NamedParameter
 from nearkin.nouns import counted
 from nearkin.stages.documents.compression import StreamFault
 
 DAMAGED = "damaged file"
 """Kind of such a problem in counts of problems."""
-_SKIP = NamedParameter("on_error", value="skip")
 _MARK, _MISSING = f"{DAMAGED}: ", "; what comes after is missing"
 _NOTHING = "; none of its documents can be read"
 
@@ -33,16 +31,16 @@ def truncated_input(name: str, fault: StreamFault | str, n_documents: int | None
     again, or add --on-error skip to use the documents before the damage.
     """
     if n_documents is None:
-        return TruncatedInputError(f"{name}: {fault}", _advice("to use what comes before the damage"))
+        return TruncatedInputError(f"{name}: {fault}{_advice('to use what comes before the damage')}")
     if not n_documents:
         where, otherwise = "before the first document", "to continue without it"
     else:
         where, otherwise = f"after {counted(n_documents, 'document')}", "to use the documents before the damage"
-    return TruncatedInputError(f"{name}: {fault}, {where}", _advice(otherwise))
+    return TruncatedInputError(f"{name}: {fault}, {where}{_advice(otherwise)}")
 
 
-def _advice(otherwise: str) -> AdvicePiece:
-    return AdvicePiece("damage", (". Get the file again, or add ", _SKIP, f" {otherwise}."))
+def _advice(otherwise: str) -> str:
+    return f". Get the file again, or add --on-error skip {otherwise}."
 
 
 def problem_of(fault: StreamFault | str, *, is_whole: bool = False) -> str:

@@ -17,7 +17,6 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from nearkin.errors import ParameterError, quoted
-from nearkin.message_pieces import NamedParameter
 
 # UTF-32 first, because its little-endian mark begins with that of UTF-16
 BYTE_ORDER_MARKS = (
@@ -52,10 +51,8 @@ def check_encoding(encoding: str) -> str:
             raise LookupError(name)
     except (LookupError, TypeError, ValueError) as error:
         raise ParameterError(
-            "The encoding (",
-            NamedParameter("encoding", is_bare=True),
-            ") must be the name of a character encoding such as utf-8, cp1252 or utf-16. "
-            f"Got {quoted(encoding)} instead.",
+            "The encoding (encoding) must be the name of a character encoding such as utf-8, cp1252 or "
+            f"utf-16. Got {quoted(encoding)} instead."
         ) from error
     return name
 

@@ -18,7 +18,6 @@ import pyarrow as pa
 
 from nearkin import _compute as pc
 from nearkin.errors import ParameterError, quoted
-from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.paths import check_are_texts, why
 from nearkin.progress_messages import WarningMessage
@@ -30,7 +29,6 @@ _MAX_FILE_BYTES = 1 << 20
 _MAX_SHOWN = 1000  # characters of the name of a file in a message
 _MAX_PASSAGES = 1_000
 _N_NAMED, _MAX_PASSAGE = 3, 80
-_IGNORE = NamedParameter("ignore", is_bare=True)
 _SPECIAL = re.compile(r"([\\.+*?()|\[\]{}^$])")
 _DIGITS, _LETTER = r"\p{Nd}+", r"\pL"
 _EDGE = r"[^\pL\pN_]"
@@ -83,7 +81,7 @@ class Ignored:
     def __post_init__(self) -> None:
         if len(self.passages) > _MAX_PASSAGES:
             rule = f"at most {_MAX_PASSAGES:,} passages"
-            raise ParameterError.of("ignore", "reading", rule, len(self.passages))
+            raise ParameterError.of("ignore", rule, len(self.passages))
         for number, one in enumerate(self.passages, 1):
             _check(one, number)
 
@@ -105,12 +103,12 @@ class Ignored:
             return cls((), numbers)
         if isinstance(given, str | Path):
             if not str(given):
-                raise ParameterError("The passages to ignore (", _IGNORE, "): the name of the file is empty.")
+                raise ParameterError("the name of the file is empty.", parameter="ignore")
             return cls(cls.parse(_content(Path(given))).passages, numbers)
         if isinstance(given, Sequence) and all(isinstance(one, str | Path) for one in given):
             check_are_texts(given, "To read passages from a file, pass its name alone, outside a list.")
             return cls(tuple(_passage(one) for one in given), numbers)
-        raise ParameterError.of("ignore", "reading", "a file of passages, or a list of passages", given)
+        raise ParameterError.of("ignore", "a file of passages, or a list of passages", given)
 
     @classmethod
     def parse(cls, content: str) -> Ignored:
@@ -140,9 +138,8 @@ class Ignored:
                 passages.append(_passage(mark))
         if block is not None:
             raise ParameterError(
-                "The passages to ignore (",
-                _IGNORE,
-                f"): the block that begins with {_BLOCK} in line {begun} has no end. End it with a line {_END}.",
+                f"the block that begins with {_BLOCK} in line {begun} has no end. End it with a line {_END}.",
+                parameter="ignore",
             )
         return cls(tuple(passages))
 
@@ -263,53 +260,46 @@ def _check(passage: str, number: int) -> None:
     kind = PATTERN if passage.startswith(PATTERN) else LITERAL
     value = passage.removeprefix(kind)
     if not passage.startswith((PATTERN, LITERAL)) or not value.strip():
-        raise ParameterError.of("ignore", "reading", "passages that are not empty", passage)
+        raise ParameterError.of("ignore", "passages that are not empty", passage)
     if kind == LITERAL:
         return
     try:
         is_empty = pc.match_substring_regex(pa.array([""], pa.large_string()), f"(?mi:{value})")[0].as_py()
     except pa.ArrowInvalid as error:
+        why_not = str(error).removeprefix("Invalid regular expression: ")
         raise ParameterError(
-            "The passages to ignore (",
-            _IGNORE,
-            f"): pattern {number}, {value!r}, is not a pattern of RE2 "
-            f"({str(error).removeprefix('Invalid regular expression: ')}). RE2 has no backreferences or look-around.",
+            f"pattern {number}, {value!r}, is not a pattern of RE2 ({why_not}), which has no backreferences.",
+            parameter="ignore",
         ) from error
     if is_empty:
         raise ParameterError(
-            "The passages to ignore (",
-            _IGNORE,
-            f"): pattern {number}, {value!r}, matches the empty text. Make it match at least one character.",
+            f"pattern {number}, {value!r}, matches the empty text. Make it match at least one character.",
+            parameter="ignore",
         )
 
 
 def _content(path: Path) -> str:
     """Read a file of passages."""
     if "\0" in str(path):
-        raise ParameterError(
-            "The passages to ignore (", _IGNORE, f"): {quoted(str(path))} contains the character U+0000."
-        )
+        raise ParameterError(f"The passages to ignore (ignore): {quoted(str(path))} contains the character U+0000.")
     try:
         os.fsencode(path)
     except UnicodeEncodeError as error:
         raise ParameterError(
-            "The passages to ignore (", _IGNORE, f"): {quoted(str(path))} has an unpaired surrogate."
+            f"The passages to ignore (ignore): {quoted(str(path))} has an unpaired surrogate."
         ) from error
     shown = str(path) if len(str(path)) <= _MAX_SHOWN else quoted(str(path))
-    named = NamedParameter("ignore", value=shown)
     try:
         with path.open("rb") as file:
             data = file.read(_MAX_FILE_BYTES + 1)
     except OSError as error:
-        raise ParameterError("Cannot read the passages to ignore (", named, f"): {why(error)}.") from error
+        raise ParameterError(f"Cannot read {shown}: {why(error)}.", parameter="ignore") from error
     if len(data) > _MAX_FILE_BYTES:
-        raise ParameterError("The passages to ignore (", named, ") must be at most 1 MiB.")
+        raise ParameterError(f"{shown} must be at most 1 MiB.", parameter="ignore")
     try:
         content = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ParameterError(
-            "The passages to ignore (", named, f") must be UTF-8. Byte {error.start} is not."
-        ) from error
+        raise ParameterError(f"{shown} must be UTF-8. Byte {error.start} is not.", parameter="ignore") from error
     if not Ignored.parse(content).passages:
-        raise ParameterError("The file of passages to ignore (", named, ") has no passage.")
+        raise ParameterError(f"{shown} has no passage.", parameter="ignore")
     return content

@@ -83,7 +83,7 @@ def interwiki_links(
     """
     language = language.strip().lower()
     if not re.fullmatch(r"[a-z]{2,12}(-[a-z]{2,12})*", language):
-        raise ParameterError.of("language", "interwiki_links", "the code of an edition, such as 'en'", language)
+        raise ParameterError.of("language", "the code of an edition, such as 'en'", language)
     others: dict[int, list[str]] = {}
     if langlinks is not None:
         with _opened(langlinks, progress, takes_damaged=takes_damaged) as stream:

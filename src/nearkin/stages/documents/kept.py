@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nearkin.errors import OutputError, SourceError, TruncatedInputError
-from nearkin.message_pieces import NamedParameter
 from nearkin.paths import STDIN, why
 from nearkin.records import I64
 from nearkin.stages.documents.compression import SUFFIX_OF_COMPRESSION
@@ -201,10 +200,8 @@ def _copy_kept(source: Source, mask: Mask, raw: BinaryIO, file: IO[bytes], progr
         n_lost = int(mask[fault.line or len(mask) :].sum())
         if n_lost:  # another column is damaged than those that were read
             raise TruncatedInputError(
-                f"{source.name}: {fault}, and {n_lost:,} of the documents that are kept cannot be copied. Get the file "
-                "again, or omit ",
-                NamedParameter("write_kept"),
-                ".",
+                f"{source.name}: {fault}, and {n_lost:,} of the documents that are kept cannot be "
+                "copied. Get the file again, or omit --write-kept."
             ) from fault
         if not source.takes_damaged:
             raise truncated_input(source.name, fault, int(mask.sum())) from fault

@@ -88,11 +88,11 @@ class Normalisation:
         """
         rule = f"steps out of {', '.join(STEPS)}, joined by commas, or 'none'"
         if not isinstance(text, str):
-            raise ParameterError.of("normalise", "dedup", rule, text)
+            raise ParameterError.of("normalise", rule, text)
         text, mark, ignored = text.partition(";")
         steps = {step.strip() for step in text.split(",")} - {"", "none"}
         if unknown := steps - STEPS.keys():
-            raise ParameterError.of("normalise", "dedup", rule, ",".join(sorted(unknown)))
+            raise ParameterError.of("normalise", rule, ",".join(sorted(unknown)))
         return cls(**{step: step in steps for step in STEPS}, ignored=Ignored.restored(mark + ignored))
 
     def ignoring(self, ignored: Ignored) -> Normalisation:

@@ -95,7 +95,7 @@ def read_batches(
     """
     encoding = check_encoding(encoding)
     if batch_bytes < 1:
-        raise ParameterError.of("batch_bytes", "read_batches", "an int >= 1", batch_bytes)
+        raise ParameterError.of("batch_bytes", "an int >= 1", batch_bytes)
     if keep_column is None:
         batches = batches_of(source, batch_bytes, None, progress, stdin, encoding, note, content, check, text_read)
         yield from _until_damage(source, batches, note)

@@ -9,17 +9,15 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from nearkin.errors import DocumentError, ParameterError, SourceError, is_among, is_int, is_number
-from nearkin.message_pieces import MessagePiece, NamedParameter
 from nearkin.nouns import counted
-from nearkin.paths import path_of, spelt_option
+from nearkin.paths import path_of
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
-from nearkin.stages.documents.problem_pieces import problem_pieces
 from nearkin.stages.documents.sizes import MAX_SIZE_OPTION, SIZE_RULE, parse_size
 
 OnError = Literal["skip-documents", "skip", "stop"]
 MAX_UNREADABLE = 0.5
 MAX_DOCUMENT_BYTES = 64 << 20
-STOPPED = "The run stops at bad documents because of ", NamedParameter("on_error", value="stop"), "."
+STOPPED = "The run stops at bad documents because of --on-error stop."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,11 +56,11 @@ class ReadingRules:
 
     def __post_init__(self) -> None:
         if not is_among(self.on_error, get_args(OnError)):
-            raise ParameterError.of("on_error", "reading", "skip-documents, skip or stop", self.on_error)
+            raise ParameterError.of("on_error", "skip-documents, skip or stop", self.on_error)
         if not isinstance(self.max_unreadable, int | float) or not 0 <= self.max_unreadable <= 1:
             raise _bad_share(self.max_unreadable)
         if not is_int(self.max_document_bytes) or self.max_document_bytes < 1:
-            raise ParameterError.of("max_document_size", "reading", SIZE_RULE, self.max_document_bytes)
+            raise ParameterError.of("max_document_size", SIZE_RULE, self.max_document_bytes)
 
     @classmethod
     def of(
@@ -85,10 +83,10 @@ class ReadingRules:
         """
         size = max_document_size
         if isinstance(size, str):
-            size = parse_size(size, "max_document_size", "reading")
-        root = None if text_root is None else str(path_of(text_root, "text_root", "reading"))
+            size = parse_size(size, "max_document_size")
+        root = None if text_root is None else str(path_of(text_root, "text_root"))
         if root is not None and not os.path.isdir(root):
-            raise ParameterError.of("text_root", "reading", "a folder", root)
+            raise ParameterError.of("text_root", "a folder", root)
         if ocr is not None:
             from nearkin.stages.documents.extraction.language_data import language_data
 
@@ -132,24 +130,19 @@ class ReadingRules:
         """
         if not n_unreadable:
             return
-        why = problem_pieces(first)
-        prefix: list[MessagePiece] = [spelt_option(of), ": "] if of else []
+        prefix = f"{of}: " if of else ""
         if n_unreadable == n_documents:
             if n_documents == 1:
-                raise SourceError(*prefix, "The only document is unreadable: ", *why, ".")
+                raise SourceError(f"{prefix}The only document is unreadable: {first}.")
             all_of_them = f"All {counted(n_documents, 'document')} are unreadable. The first: "
-            raise SourceError(*prefix, all_of_them, *why, ".")
+            raise SourceError(f"{prefix}{all_of_them}{first}.")
         share = n_unreadable / n_documents
         if share > self.max_unreadable + 1e-12:  # 29 of 100 must count as 29%, despite rounding errors
             are, which = ("is", "It is") if n_unreadable == 1 else ("are", "The first:")
             raise DocumentError(
-                *prefix,
-                f"{n_unreadable:,} of {counted(n_documents, 'document')} {are} unreadable: {100 * share:.4g}%, "
-                f"more than the {100 * self.max_unreadable:.4g}% of ",
-                NamedParameter("max_unreadable"),
-                f". {which} ",
-                *why,
-                ".",
+                f"{prefix}{n_unreadable:,} of {counted(n_documents, 'document')} {are} "
+                f"unreadable: {100 * share:.4g}%, more than the {100 * self.max_unreadable:.4g}% of "
+                f"--max-unreadable. {which} {first}."
             )
 
 
@@ -186,7 +179,7 @@ def _bad_share(given: object) -> ParameterError:
     ):
         hint = f" ({str(given).strip()} percent is {str(given).strip()}%)"
     rule = f"a percentage such as 1%, or a number from 0 to 1{hint}"
-    return ParameterError.of("max_unreadable", "reading", rule, given)
+    return ParameterError.of("max_unreadable", rule, given)
 
 
 def too_long(n_bytes: int | None, max_document_bytes: int) -> str:

@@ -13,13 +13,13 @@ SIZE_RULE = "a size such as 2GiB or 500MB"
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?))?(b?)\s*", re.IGNORECASE | re.ASCII)
 
 
-def parse_size(text: str, parameter: str = "memory", owner: str = "dedup") -> int:
+def parse_size(text: str, parameter: str = "memory") -> int:
     """Parse a size such as ``2GiB``, ``500MB`` or ``1073741824``, and return bytes.
 
     Raises
     ------
     ParameterError
-        The input is anything else; the message names the parameter and its owner.
+        The input is anything else; the message names the parameter.
 
     Examples
     --------
@@ -28,10 +28,10 @@ def parse_size(text: str, parameter: str = "memory", owner: str = "dedup") -> in
     """
     found = _SIZE.fullmatch(text)
     if not found:
-        raise ParameterError.of(parameter, owner, SIZE_RULE, text)
+        raise ParameterError.of(parameter, SIZE_RULE, text)
     size = float(found[1]) * _unit_of(found)
     if size >= 2**63:
-        raise ParameterError.of(parameter, owner, "a size below 8 EiB", text)
+        raise ParameterError.of(parameter, "a size below 8 EiB", text)
     return int(size)
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from nearkin.errors import ParameterError, SourceError, TruncatedInputError, is_among
-from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import first_of
 from nearkin.paths import STDIN, printable, shown_path
 from nearkin.progress_messages import WarningMessage
@@ -26,7 +25,6 @@ from nearkin.stages.documents.formats.extracted import Extracted
 from nearkin.stages.documents.formats.format import StreamFormat
 from nearkin.stages.documents.head import Head, empty_stdin
 from nearkin.stages.documents.not_read import Note, NotRead, not_read_among, sentences_of
-from nearkin.stages.documents.problem_pieces import problem_pieces
 from nearkin.stages.documents.rows_in_text import caution_of_rows
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input, unreadable
@@ -123,11 +121,7 @@ def resolve_sources(
     """
     if file_format is not None and not is_among(file_format, FORMATS):
         every = ", ".join(FORMATS)
-        raise ParameterError(
-            "The format (",
-            NamedParameter("file_format", "--format", is_bare=True),
-            f") must be one of {every}. Got {file_format!r} instead.",
-        )
+        raise ParameterError(f"The format (file_format) must be one of {every}. Got {file_format!r} instead.")
     asked = _Asked(
         text=text,
         doc_id=doc_id,
@@ -378,12 +372,10 @@ def _check_format(one: FoundFile, file_format: str, head: Head) -> None:
     """Raise SourceError if the content is of another format."""
     form = FORMATS[file_format]
     if isinstance(form, StreamFormat) and (advice := looks_like_utf16(head.data)) is not None:
-        raise SourceError(f"{one.name}: ", *problem_pieces(advice), ".")
+        raise SourceError(f"{one.name}: {advice}.")
     if head.table is not None and file_format != head.table:
         raise SourceError(
-            f"{one.name}: this is {TABLES[head.table].a_file}, not {form.in_words}. Read it with ",
-            NamedParameter("file_format", "--format", value=head.table),
-            ".",
+            f"{one.name}: this is {TABLES[head.table].a_file}, not {form.in_words}. Read it with --format {head.table}."
         )
     if (problem := form.problem(head)) is not None:
         raise SourceError(f"{one.name}: {problem}")
@@ -430,9 +422,7 @@ def _resolve_pipe(one: FoundFile, file_format: str | None, compression: Compress
     if file_format is None or not FORMATS[file_format].is_pipeable:
         without = ", ".join(name for name, form in FORMATS.items() if not form.is_pipeable)
         raise SourceError(
-            f"{one.name} is a pipe, so its format cannot be detected. Name it with ",
-            NamedParameter("file_format", "--format"),
-            f" (not {without}).",
+            f"{one.name} is a pipe, so its format cannot be detected. Name it with --format (not {without})."
         )
     source = _source(one, file_format, compression, 0, asked, is_forced=file_format == "file")
     return replace(source, text=asked.text, id=asked.doc_id)

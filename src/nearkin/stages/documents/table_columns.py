@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from nearkin import _compute as pc
 from nearkin.errors import SourceError
-from nearkin.message_pieces import NamedParameter
 from nearkin.records import I64, Bool
 from nearkin.stages.documents.arrow_values import WITHOUT_VIEWS, as_binary, holds_characters, plain
 from nearkin.stages.documents.column_samples import objects_of_schema
@@ -177,8 +176,6 @@ def _ids(values: pa.Array, name: str, column: str) -> pa.Array:
     except (pa.ArrowException, ValueError, OverflowError, LookupError) as error:
         # invalid UTF-8 inside a list, times out of Python's range, unknown time zones
         raise SourceError(
-            f"{name}: the column '{column}' holds {values.type}, and some of its values cannot be read as ids. "
-            "Choose another column (",
-            NamedParameter("id", is_bare=True),
-            ").",
+            f"{name}: the column '{column}' holds {values.type}, and some of its values cannot be read "
+            "as ids. Choose another column (--id)."
         ) from error

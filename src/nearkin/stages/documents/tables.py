@@ -9,7 +9,6 @@ from itertools import chain, islice
 import pyarrow as pa
 
 from nearkin.errors import ParameterError, SourceError, quoted
-from nearkin.message_pieces import NamedParameter
 from nearkin.paths import check_are_texts
 from nearkin.stages.documents.arrow_values import as_binary, holds_characters, plain
 from nearkin.stages.documents.checking import check_has_columns
@@ -69,9 +68,7 @@ def check_names(**columns: object) -> None:
     """Refuse names of columns that are no strings."""
     for parameter, name in columns.items():
         if name is not None and not isinstance(name, str):
-            raise ParameterError(
-                NamedParameter(parameter), f" must be the name of a column. Got {quoted(name)} instead."
-            )
+            raise ParameterError.of(parameter, "the name of a column", name)
 
 
 def _columns_of(table: pa.Table, text: str | None, doc_id: str | None) -> Columns:
@@ -129,7 +126,7 @@ def read_table(
         With the first batch: a column is missing or unsuitable.
     """
     if batch_rows < 1:
-        raise ParameterError.of("batch_rows", "read_table", "an int >= 1", batch_rows)
+        raise ParameterError.of("batch_rows", "an int >= 1", batch_rows)
     check_names(text=text, id=doc_id)
     keep = None if keep_column is None else KeepColumn(keep_column)
     batches = _read(
@@ -264,7 +261,7 @@ class _Names:
         for parameter, name in (("text", self.text), ("id", self.doc_id)):
             if self.must_exist and name is not None:
                 raise ParameterError(
-                    NamedParameter(parameter), " names a column, and texts and (id, text) pairs have none: omit it."
+                    "names a column, and texts and (id, text) pairs have none: omit it.", parameter=parameter
                 )
 
 

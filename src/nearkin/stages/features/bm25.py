@@ -38,9 +38,9 @@ class BM25:
 
     def __post_init__(self) -> None:
         if not 0 <= self.k1 < float("inf"):
-            raise ParameterError.of("k1", "BM25", "a number >= 0", self.k1)
+            raise ParameterError.of("k1", "a number >= 0", self.k1)
         if not 0 <= self.b <= 1:
-            raise ParameterError.of("b", "BM25", "from 0 to 1", self.b)
+            raise ParameterError.of("b", "from 0 to 1", self.b)
 
     @property
     def fingerprint(self) -> str:

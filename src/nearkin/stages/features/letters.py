@@ -48,7 +48,7 @@ class LetterCounts:
 
     def __post_init__(self) -> None:
         if not is_among(self.alphabet, _BUCKETS):
-            raise ParameterError.of("alphabet", "LetterCounts", "'latin' or 'universal'", self.alphabet)
+            raise ParameterError.of("alphabet", "'latin' or 'universal'", self.alphabet)
 
     @property
     def n_dimensions(self) -> int:

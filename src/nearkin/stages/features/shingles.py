@@ -39,7 +39,7 @@ class Shingling:
     unit: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        check_int("length", type(self).__name__, self.length, 1, _MAX_UNITS)
+        check_int("length", self.length, 1, _MAX_UNITS)
 
     def __str__(self) -> str:
         return f"{self.unit}:{self.length}"
@@ -89,8 +89,8 @@ class Characters(Shingling):
     unit: ClassVar[str] = "chars"
 
 
-def parse_shingling(text: str, *, parameter: str = "shingle", owner: str = "dedup") -> Shingling:
-    """Parse ``"words:5"`` or ``"chars:24"``; the parameter and its owner are for messages.
+def parse_shingling(text: str, *, parameter: str = "shingle") -> Shingling:
+    """Parse ``"words:5"`` or ``"chars:24"``; the parameter is for messages.
 
     Raises
     ------
@@ -107,5 +107,5 @@ def parse_shingling(text: str, *, parameter: str = "shingle", owner: str = "dedu
     is_number = length.isascii() and length.isdigit() and len(length) < 10  # Python refuses very long numbers
     if unit not in kinds or not is_number or not 1 <= int(length) <= _MAX_UNITS:
         rule = f"words:N or chars:N with N from 1 to {_MAX_UNITS}, such as words:5"
-        raise ParameterError.of(parameter, owner, rule, text)
+        raise ParameterError.of(parameter, rule, text)
     return kinds[unit](int(length))

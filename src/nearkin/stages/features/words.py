@@ -95,7 +95,7 @@ class WordSplitter:
     def _stemmer(self) -> Any:
         """Return a new stemmer for each call: threads must not share it."""
         if self.stem not in STEMMED_LANGUAGES:
-            raise ParameterError.of("stem", "words", f"one of {', '.join(STEMMED_LANGUAGES)}", self.stem)
+            raise ParameterError.of("stem", f"one of {', '.join(STEMMED_LANGUAGES)}", self.stem)
         name = STEMMED_LANGUAGES[self.stem]
         snowball = _snowball()
         if name not in snowball.algorithms():

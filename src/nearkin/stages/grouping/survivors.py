@@ -49,7 +49,7 @@ class Keep:
         """
         found = _FORM.fullmatch(text)
         if not found:
-            raise ParameterError.of("keep", "dedup", "longest, shortest, first, max:COLUMN or min:COLUMN", text)
+            raise ParameterError.of("keep", "longest, shortest, first, max:COLUMN or min:COLUMN", text)
         return cls(found[1] or found[2], found[3])  # type: ignore[arg-type]  # the pattern admits only the rules
 
     @property

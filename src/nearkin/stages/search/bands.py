@@ -41,7 +41,7 @@ class Bands:
     def __post_init__(self) -> None:
         for name in ("bands", "rows"):
             value = getattr(self, name)
-            check_int(name, "Bands", value, 1, _MAX_SLOTS)
+            check_int(name, value, 1, _MAX_SLOTS)
         if self.size > _MAX_SLOTS:
             raise ParameterError(f"Bands must have at most {_MAX_SLOTS:,} slots. Got {self.bands:,} x {self.rows:,}.")
 
@@ -58,9 +58,9 @@ class Bands:
     def probability(self, similarity: F64 | float) -> F64:
         """Return the probability that a pair of this Jaccard similarity is a candidate: 1 − (1 − s^rows)^bands."""
         if not (is_number(similarity) or (isinstance(similarity, np.ndarray) and similarity.dtype.kind in "fiu")):
-            raise ParameterError.of("similarity", "Bands.probability", "a number or an array of numbers", similarity)
+            raise ParameterError.of("similarity", "a number or an array of numbers", similarity)
         if np.isnan(similarity).any():
-            raise ParameterError.of("similarity", "Bands.probability", "without NaN", similarity)
+            raise ParameterError.of("similarity", "without NaN", similarity)
         return found_by_bands(similarity, self.bands, self.rows)
 
     def keys(self, signatures: Signatures) -> U64:
@@ -74,7 +74,6 @@ class Bands:
         if signatures.slots.shape[1] < self.size:
             raise ParameterError.of(
                 "signatures",
-                "Bands.keys",
                 f"signatures with at least {self.size} slots ({self.bands} bands of {self.rows})",
                 signatures.slots.shape[1],
             )

@@ -103,7 +103,7 @@ class Prefixes:
 
     def __post_init__(self) -> None:
         if not 0 < self.threshold <= 1:
-            raise ParameterError.of("threshold", "Prefixes", "a number > 0 and <= 1", self.threshold)
+            raise ParameterError.of("threshold", "a number > 0 and <= 1", self.threshold)
 
     def lengths(self, sizes: I64) -> I64:
         """Return the number of elements that each set contributes, shape (n_sets,)."""

@@ -42,9 +42,9 @@ class Sampling:
 
     def __post_init__(self) -> None:
         if not 0 < self.rate <= 1:
-            raise ParameterError.of("rate", "Sampling", "a number > 0 and <= 1", self.rate)
+            raise ParameterError.of("rate", "a number > 0 and <= 1", self.rate)
         if not 0 <= self.seed < 2**64:
-            raise ParameterError.of("seed", "Sampling", "an int from 0 to 2**64 - 1", self.seed)
+            raise ParameterError.of("seed", "an int from 0 to 2**64 - 1", self.seed)
 
     @property
     def fingerprint(self) -> str:

@@ -84,7 +84,7 @@ class SlidingWindow:
         for name, least in (("permutations", 1), ("window", 1), ("seed", 0)):
             value, most = getattr(self, name), 2**64 if name == "seed" else 2**31
             if not is_int(value) or not least <= value < most:
-                raise ParameterError.of(name, "SlidingWindow", f"an int >= {least} and below {most}", value)
+                raise ParameterError.of(name, f"an int >= {least} and below {most}", value)
 
     @property
     def fingerprint(self) -> str:
@@ -121,7 +121,7 @@ class SlidingWindow:
             The signatures were made by different methods.
         ParameterError
         """
-        check_search(left, right, distance=distance, threads=threads, owner="SlidingWindow.pairs")
+        check_search(left, right, distance=distance, threads=threads)
         held, n_comparisons, n_new = [NearPairs(np.zeros(0, np.uint64), np.zeros(0, np.uint16))], 0, 0
         for stretches in self.stretches(left, right):
             n_comparisons += stretches.n_comparisons
@@ -243,7 +243,7 @@ class SignatureScan:
         self, left: BitSignatures, right: BitSignatures | None = None, *, distance: int, threads: int = 1
     ) -> WindowPairs:
         """Find pairs whose signatures differ in at most ``distance`` bits; see `SlidingWindow.pairs`."""
-        check_search(left, right, distance=distance, threads=threads, owner="SignatureScan.pairs")
+        check_search(left, right, distance=distance, threads=threads)
         (stretches,) = self.stretches(left, right)
         return WindowPairs.of(distinct(list(stretches.all_near(distance, threads))), stretches.n_comparisons)
 

@@ -151,7 +151,7 @@ def sides_of(left: BitSignatures, right: BitSignatures | None) -> tuple[list[U64
     return [np.ascontiguousarray(one) for one in words], rows
 
 
-def check_search(left: BitSignatures, right: BitSignatures | None, *, distance: int, threads: int, owner: str) -> None:
+def check_search(left: BitSignatures, right: BitSignatures | None, *, distance: int, threads: int) -> None:
     """Refuse signatures of two methods, and an invalid distance or number of threads.
 
     Raises
@@ -161,8 +161,8 @@ def check_search(left: BitSignatures, right: BitSignatures | None, *, distance: 
     if right is not None and left.fingerprint != right.fingerprint:
         both = ("left", left.fingerprint), ("right", right.fingerprint)
         raise FingerprintError.of("Signatures", "be compared", *both)
-    check_int("distance", owner, distance, 0, left.n_bits)
-    check_int("threads", owner, threads, 1)
+    check_int("distance", distance, 0, left.n_bits)
+    check_int("threads", threads, 1)
 
 
 def _filled(words: U64, unit: int) -> U64:

@@ -31,13 +31,13 @@ class BitMethod(Protocol):
 def check_bits(bits: int, name: str) -> None:
     """Refuse a length that is not a multiple of 8 from 8 to 1024."""
     if not is_int(bits) or not 8 <= bits <= MAX_BITS or bits % 8:
-        raise ParameterError.of("bits", name, f"a multiple of 8 from 8 to {MAX_BITS}", bits)
+        raise ParameterError.of("bits", f"a multiple of 8 from 8 to {MAX_BITS}", bits)
 
 
-def check_seed(seed: int, name: str) -> None:
+def check_seed(seed: int) -> None:
     """Refuse a seed beyond 64 bits."""
     if not is_int(seed) or not 0 <= seed < 2**64:
-        raise ParameterError.of("seed", name, "an int from 0 to 2**64 - 1", seed)
+        raise ParameterError.of("seed", "an int from 0 to 2**64 - 1", seed)
 
 
 def packed_words(words: U32, bits: int) -> U8:

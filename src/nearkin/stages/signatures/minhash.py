@@ -46,9 +46,9 @@ class MinHash:
 
     def __post_init__(self) -> None:
         if not is_int(self.size) or not 1 <= self.size <= 65536:
-            raise ParameterError.of("size", "MinHash", "an int from 1 to 65536", self.size)
+            raise ParameterError.of("size", "an int from 1 to 65536", self.size)
         if not is_int(self.seed) or not 0 <= self.seed < 2**64:
-            raise ParameterError.of("seed", "MinHash", "an int from 0 to 2**64 - 1", self.seed)
+            raise ParameterError.of("seed", "an int from 0 to 2**64 - 1", self.seed)
 
     @property
     def fingerprint(self) -> str:

@@ -79,8 +79,8 @@ class RandomProjection:
 
     def __post_init__(self) -> None:
         if not is_int(self.bits) or not 8 <= self.bits <= MAX_BITS or self.bits % 8:
-            raise ParameterError.of("bits", "RandomProjection", f"a multiple of 8 from 8 to {MAX_BITS}", self.bits)
-        check_seed(self.seed, "RandomProjection")
+            raise ParameterError.of("bits", f"a multiple of 8 from 8 to {MAX_BITS}", self.bits)
+        check_seed(self.seed)
 
     @property
     def fingerprint(self) -> str:
@@ -97,7 +97,7 @@ class RandomProjection:
         """
         if len(vectors.weights) and not float(np.abs(vectors.weights).max()) <= _MAX_WEIGHT:
             worst = vectors.weights[np.argmax(~(np.abs(vectors.weights) <= _MAX_WEIGHT))]
-            raise ParameterError.of("vectors", "RandomProjection.sign", "weights from -2**20 to 2**20", float(worst))
+            raise ParameterError.of("vectors", "weights from -2**20 to 2**20", float(worst))
         weights = _votes(vectors)
         words = project_hashes(vectors.hashes, weights, vectors.offsets, n_words=-(-self.bits // 32), seed=self.seed)
         packed = packed_words(words, self.bits)

@@ -61,9 +61,9 @@ class Simhash:
 
     def __post_init__(self) -> None:
         check_bits(self.bits, "Simhash")
-        check_seed(self.seed, "Simhash")
+        check_seed(self.seed)
         if not is_among(self.hash, get_args(Hash)):
-            raise ParameterError.of("hash", "Simhash", one_of(get_args(Hash)), self.hash)
+            raise ParameterError.of("hash", one_of(get_args(Hash)), self.hash)
         object.__setattr__(self, "_vectors", FeatureVectors(self._digests, 4 * self._n_words))
 
     @property

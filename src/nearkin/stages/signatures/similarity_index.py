@@ -132,16 +132,15 @@ class SimilarityIndex:
     _OFFSETS: ClassVar[dict[str, int]] = {name: 20 * place for place, name in enumerate(STREAMS)}
 
     def __post_init__(self) -> None:
-        owner = "SimilarityIndex"
         if not is_int(self.method) or self.method not in METHODS:
-            raise ParameterError.of("method", owner, "an int from 1 to 14", self.method)
+            raise ParameterError.of("method", "an int from 1 to 14", self.method)
         object.__setattr__(self, "_text_stream", TextStream(self.stream, self.variation))
         if self.method == 13 and self.stream == "characters":
-            raise ParameterError.of("method", owner, "one that reads characters; 13 reads words", self.method)
+            raise ParameterError.of("method", "one that reads characters; 13 reads words", self.method)
         for name in ("k", "w"):
             if not is_int(getattr(self, name)) or not 1 <= getattr(self, name) < 2**31:
-                raise ParameterError.of(name, owner, "an int from 1 to 2**31 - 1", getattr(self, name))
-        check_seed(self.seed, owner)
+                raise ParameterError.of(name, "an int from 1 to 2**31 - 1", getattr(self, name))
+        check_seed(self.seed)
 
     @classmethod
     def parse(cls, spec: str) -> SimilarityIndex:
@@ -155,14 +154,14 @@ class SimilarityIndex:
         found = _SPEC.fullmatch(spec.strip()) if isinstance(spec, str) else None
         is_known = found is not None and 1 <= int(found[1]) % 20 <= 14 and int(found[1]) <= 54 and int(found[1]) != 13
         if found is None or not is_known:
-            raise ParameterError.of("index", "SimilarityIndex", rule, spec)
+            raise ParameterError.of("index", rule, spec)
         stream = STREAMS[int(found[1]) // 20]
         numbers = dict[str, int]()
         for part in (found[3] or "").split(",") if found[3] else ():
             name, _, value = part.partition("=")
             is_decimal = value.isascii() and value.isdecimal() and len(value) <= 20
             if name not in ("k", "w", "seed") or name in numbers or not is_decimal:
-                raise ParameterError.of("index", "SimilarityIndex", rule, spec)
+                raise ParameterError.of("index", rule, spec)
             numbers[name] = int(value)
         return cls(method=int(found[1]) % 20, stream=stream, variation=found[2], **numbers)  # type: ignore[arg-type]  # the pattern has them
 
@@ -261,7 +260,7 @@ def interval(si: int, tolerance: float = TOLERANCE) -> tuple[int, int]:
     ((701, 1299), (-12, -8), (1, -1))
     """
     if not is_number(tolerance) or not math.isfinite(tolerance) or tolerance <= 0:
-        raise ParameterError.of("tolerance", "interval", "finite and above 0", tolerance)
+        raise ParameterError.of("tolerance", "finite and above 0", tolerance)
     reach = abs(Fraction(repr(float(tolerance))) * si)
     return math.floor(si - reach) + 1, math.ceil(si + reach) - 1
 

@@ -70,7 +70,7 @@ class Statistics:
 
     def __post_init__(self) -> None:
         if not is_int(self.n_documents):
-            raise ParameterError.of("n_documents", "Statistics", "an int", self.n_documents)
+            raise ParameterError.of("n_documents", "an int", self.n_documents)
 
     @classmethod
     def of(cls, batches: Iterable[FeatureCounts]) -> Statistics:
@@ -83,10 +83,10 @@ class Statistics:
         """
         growing: GrowingStatistics | None = None
         if not isinstance(batches, Iterable):
-            raise ParameterError.of("batches", "Statistics.of", "an iterable of FeatureCounts", batches)
+            raise ParameterError.of("batches", "an iterable of FeatureCounts", batches)
         for counted in batches:
             if not isinstance(counted, FeatureCounts):
-                raise ParameterError.of("batches", "Statistics.of", "an iterable of FeatureCounts", counted)
+                raise ParameterError.of("batches", "an iterable of FeatureCounts", counted)
             growing = growing or GrowingStatistics(counted.fingerprint)
             growing.add(counted)
         return (growing or GrowingStatistics("")).frozen()
@@ -131,7 +131,7 @@ class Statistics:
 
     def save(self, path: Path) -> None:
         """Write directly to a file; use `runs.files.published` to publish it atomically."""
-        path = path_of(path, "path", "Statistics.save")
+        path = path_of(path, "path")
         about = {
             "version": FORMAT_VERSION,
             "features": self.features,
@@ -150,7 +150,7 @@ class Statistics:
         SourceError
             The file has no statistics, has another format version, or is damaged.
         """
-        path = path_of(path, "path", "Statistics.load")
+        path = path_of(path, "path")
         try:
             table = parquet.read_table(path)
         except parquet.UNREADABLE as error:

@@ -71,9 +71,9 @@ class TextStream:
 
     def __post_init__(self) -> None:
         if not is_among(self.name, STREAMS):
-            raise ParameterError.of("stream", "SimilarityIndex", f"one of {', '.join(STREAMS)}", self.name)
+            raise ParameterError.of("stream", f"one of {', '.join(STREAMS)}", self.name)
         if not is_among(self.variation, VARIATIONS):
-            raise ParameterError.of("variation", "SimilarityIndex", f"one of {', '.join(VARIATIONS)}", self.variation)
+            raise ParameterError.of("variation", f"one of {', '.join(VARIATIONS)}", self.variation)
 
     @property
     def fingerprint(self) -> str:

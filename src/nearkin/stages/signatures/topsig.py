@@ -32,9 +32,9 @@ class _SparseProjection:
     def __post_init__(self) -> None:
         name = type(self).__name__
         check_bits(self.bits, name)
-        check_seed(self.seed, name)
+        check_seed(self.seed)
         if self.density is not None and not (is_number(self.density) and 0 < self.density <= 1):
-            raise ParameterError.of("density", name, "a number > 0 and <= 1, or None", self.density)
+            raise ParameterError.of("density", "a number > 0 and <= 1, or None", self.density)
 
     @property
     def n_nonzero(self) -> int:
@@ -130,7 +130,7 @@ class WeightedTopSig(_SparseProjection):
     def __post_init__(self) -> None:
         _SparseProjection.__post_init__(self)
         if not isinstance(self.statistics, Statistics):
-            raise ParameterError.of("statistics", "WeightedTopSig", "Statistics", self.statistics)
+            raise ParameterError.of("statistics", "Statistics", self.statistics)
 
     @property
     def fingerprint(self) -> str:

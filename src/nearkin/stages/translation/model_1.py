@@ -86,7 +86,7 @@ class Model1:
     iterations: int = 5
 
     def __post_init__(self) -> None:
-        check_int("iterations", "Model1", self.iterations, 1, 100)
+        check_int("iterations", self.iterations, 1, 100)
 
     @property
     def fingerprint(self) -> str:

@@ -35,9 +35,9 @@ class Pruning:
 
     def __post_init__(self) -> None:
         if not 0 <= self.min_probability <= 1:
-            raise ParameterError.of("min_probability", "Pruning", "from 0 to 1", self.min_probability)
+            raise ParameterError.of("min_probability", "from 0 to 1", self.min_probability)
         if not is_int(self.max_translations) or self.max_translations < 1:
-            raise ParameterError.of("max_translations", "Pruning", "an int >= 1", self.max_translations)
+            raise ParameterError.of("max_translations", "an int >= 1", self.max_translations)
 
     def keeps(self, given: I32, other: I32, probabilities: F64) -> Bool:
         """Return which entries of one direction stay; in a tie those with lower numbers.

@@ -58,9 +58,9 @@ class TableOrigin:
     def __post_init__(self) -> None:
         for parameter, language in (("source", self.source), ("target", self.target)):
             if not language.strip():
-                raise ParameterError.of(parameter, "TranslationTable", "the code of a language", language)
+                raise ParameterError.of(parameter, "the code of a language", language)
         if self.source == self.target:
-            raise ParameterError.of("target", "TranslationTable", f"a language other than {self.source}", self.target)
+            raise ParameterError.of("target", f"a language other than {self.source}", self.target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +258,7 @@ class TranslationTable:
             There are fewer than two tables.
         """
         if len(tables) < 2:
-            raise ParameterError.of("tables", "TranslationTable.merged", "two tables or more", len(tables))
+            raise ParameterError.of("tables", "two tables or more", len(tables))
         first = tables[0].origin
         turned = first.target, first.source
         tables = [one.turned() if (one.origin.source, one.origin.target) == turned else one for one in tables]

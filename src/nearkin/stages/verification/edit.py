@@ -76,7 +76,7 @@ def edit_similarity(text_a: str, text_b: str, *, max_work: int = MAX_WORK) -> Ed
         from rapidfuzz.distance import Levenshtein, Postfix, Prefix
     except ImportError as error:
         raise MissingExtraError.of("The edit similarity", "collection") from error
-    check_int("max_work", "edit_similarity", max_work, 0)
+    check_int("max_work", max_work, 0)
     length_a, length_b = len(text_a), len(text_b)
     start = int(Prefix.similarity(text_a, text_b))
     rest_a, rest_b = text_a[start:], text_b[start:]

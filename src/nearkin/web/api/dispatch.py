@@ -132,7 +132,7 @@ def _by_place(error: ParameterError, operation: Operation) -> ParameterError:
     if name is None or name not in fields_of(operation.query):
         return error
     place = "path" if name in operation.in_path else "query"
-    return InvalidRequestError(f"{place}.{name}", error.with_options({name: "it"}.get))
+    return InvalidRequestError(f"{place}.{name}", error.message)
 
 
 def _check_value(place: str, asked: object) -> None:

@@ -41,7 +41,7 @@ class StoredQuery(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 def put_document(service: ReviewService, visitor: Visitor, asked: StoredQuery, sent: RequestBody) -> OperationAnswer:
     """Store a document; the same request again changes nothing."""
-    check_name("id", "PUT /documents", asked.id)
+    check_name("id", asked.id)
     one = document_of(sent, asked.name, asked.encoding)
     incoming = incoming_of([asked.id], [one.text], [1], source_of_sent(asked.name, "api"), one.file_under(asked.id))
     rules = ReadingRules.of("stop")

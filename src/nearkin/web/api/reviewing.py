@@ -34,8 +34,6 @@ from nearkin.web.sign_in import Visitor
 
 Number = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 _MAX_IDS = 10_000
-_NAMES_IN_BODY = {"field": "'field'", "value": "'tag_value'"}
-"""Fields of the body of POST /tags, by the parameters for which they stand."""
 _TAG_VALUE = "The value that the documents get; null removes the field, and an empty string is a tag without a value."
 
 
@@ -173,7 +171,8 @@ def post_tags(service: ReviewService, visitor: Visitor, _: NoParameters, body: T
             max_changes=body.max_changes,
         )
     except ParameterError as error:
-        raise ParameterError(error.with_options(_NAMES_IN_BODY.get)) from error
+        error.parameter = "tag_value" if error.parameter == "value" else error.parameter
+        raise
     return msgspec.convert(found.to_dict(), ApiTagged)
 
 

@@ -64,7 +64,7 @@ def change_users(path: Path, change: Callable[[Users], Users]) -> Users:
     with writing(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     _refuse_open_folders(path)
-    with locked(path.with_name(f".{path.name}.lock"), other=["another --users-file"]):
+    with locked(path.with_name(f".{path.name}.lock"), other="another --users-file"):
         users = change(read_users(path))
         with published(path) as aside:
             handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE)

@@ -13,7 +13,6 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from nearkin.errors import ParameterError, SourceError
-from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted
 from nearkin.paths import STDIN
 from nearkin.stages.documents.columns import check_unique, listed_columns, missing_column
@@ -75,7 +74,6 @@ class ParallelCorpus:
         if self.file_format is not None and (self.file_format not in _FORMATS or len(self.paths) == 2):
             raise ParameterError.of(
                 "format",
-                "align",
                 f"one of {', '.join(_FORMATS)}, for one file; two files are read as lines of text",
                 self.file_format,
             )
@@ -83,7 +81,7 @@ class ParallelCorpus:
         for name, column in (("source_column", self.source_column), ("target_column", self.target_column)):
             if column is not None and not self._is_table:
                 raise ParameterError(
-                    NamedParameter(name), " names a column, which neither two text files nor TMX have: omit it."
+                    "names a column, which neither two text files nor TMX have: omit it.", parameter=name
                 )
         if len(self.paths) == 2:
             _check_names(self.paths, self.source, self.target)

@@ -7,7 +7,6 @@ from pathlib import Path
 from nearkin.errors import ParameterError, RunError
 from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest
 from nearkin.manifests.pairs import PairsManifest
-from nearkin.message_pieces import NamedParameter
 from nearkin.runs.damage import damage_of
 from nearkin.runs.finished import MANIFEST, WORK, read_results
 from nearkin.runs.progress import Progress, Silent
@@ -63,11 +62,8 @@ def audit(
     manifest = _manifest(directory)
     if options.tolerance is not None:
         raise ParameterError(
-            f"The run in {directory} is audited at its own threshold. Only collections take ",
-            NamedParameter("measure"),
-            " and ",
-            NamedParameter(options.tolerance.parameter),
-            ".",
+            f"The run in {directory} is audited at its own threshold. Only collections take 'measure' "
+            f"and {options.tolerance.parameter!r}."
         )
     if isinstance(manifest, PairsManifest):
         return audit_pairs(directory, manifest, options, progress, in_memory)

@@ -58,7 +58,7 @@ class AuditOptions:
     def __post_init__(self) -> None:
         for name, least in (("sample", 1), ("seed", 0), ("threads", 1)):
             value = getattr(self, name)
-            check_int(name, "audit", value, least)
+            check_int(name, value, least)
 
     def drawn(self, population: I64) -> I64:
         """Draw the sample from a population, uniformly, in the order of the population."""

@@ -127,7 +127,7 @@ def _by_letters(
 ) -> Iterator[TrueOnes]:
     last = int(current[-1]) + 1 if len(current) else 0
     vectors = counting.vectors_of_counts(asked.counts, np.ones(len(asked.numbers), np.bool_))
-    queries = RangeQueries.of("audit", counting.letters.fingerprint, vectors, tolerance.value)
+    queries = RangeQueries.of(counting.letters.fingerprint, vectors, tolerance.value)
     for first in range(0, last, _CONTENTS_AT_A_TIME):
         span = first, min(first + _CONTENTS_AT_A_TIME, last)
         stored, _, _ = read_contents(connection, counting, span, Silent())

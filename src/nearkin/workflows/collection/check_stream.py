@@ -198,9 +198,7 @@ def check_stream(
                 place = f"line {bad.line}: {bad.answer.problem}"
                 if rules.on_error == "stop":
                     done = "answered" if store is None else "stored as answered"
-                    raise DocumentError(
-                        f"{place.removesuffix('.')}. ", *STOPPED, f" The documents before it are {done}."
-                    )
+                    raise DocumentError(f"{place.removesuffix('.')}. {STOPPED} The documents before it are {done}.")
                 first_problem = first_problem or place
     summary.elapsed_s = round(time.perf_counter() - started, 3)
     if n_unreadable == summary.n_documents:

@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from nearkin import _compute as pc
 from nearkin.errors import SourceError
-from nearkin.message_pieces import NamedParameter
 from nearkin.paths import STDIN
 from nearkin.stages.documents.columns import listed_columns
 from nearkin.stages.documents.formats import FORMATS, TABLES, is_of_documents
@@ -68,11 +67,10 @@ def _refuse_run(run: KeptDocuments, name: str) -> None:
     if pipe is not None:
         shown = "standard input" if pipe == STDIN else pipe
         raise SourceError(
-            f"{name} has records without ids, which it read from {shown}. They are named {pipe}:1, {pipe}:2, … in "
-            "every such run, so the records of the next run would replace these. Repeat the run and name the "
-            "column of ids with ",
-            NamedParameter("id"),
-            ". If there is none, write the records to a file, with a new name for each delivery, and read the file.",
+            f"{name} has records without ids, which it read from {shown}. They are named {pipe}:1, "
+            f"{pipe}:2, … in every such run, so the records of the next run would replace these. Repeat "
+            "the run and name the column of ids with --id. If there is none, write the records to a "
+            "file, with a new name for each delivery, and read the file."
         )
 
 
@@ -146,17 +144,15 @@ def _without_ids(source: Source, columns: Sequence[str]) -> SourceError:
     shown, records = _shown(source), "records" if form.has_ids else "lines"
     save = f"write the {records} to a file, with a new name for each delivery: its documents are named FILE:LINE."
     among = f" Its columns are: {listed_columns(columns)}." if columns else ""
-    advice: tuple[str | NamedParameter, ...]
     if form.has_columns:
-        advice = ("Name the column of the ids with ", NamedParameter("id"), f".{among} If there is none, {save}")
+        advice = f"Name the column of the ids with --id.{among} If there is none, {save}"
     else:
-        advice = ("Put an id and a tab before each text and use --format lines, or ", save)
+        advice = f"Put an id and a tab before each text and use --format lines, or {save}"
     if shown != source.name:
         shown = f"{shown[0].upper()}{shown[1:]}"
     return SourceError(
-        f"{shown} has {records} without ids. They would be named {source.name}:1, "
-        f"{source.name}:2, … in every run, so the {records} of the next run would replace these. ",
-        *advice,
+        f"{shown} has {records} without ids. They would be named {source.name}:1, {source.name}:2, … "
+        f"in every run, so the {records} of the next run would replace these. {advice}"
     )
 
 

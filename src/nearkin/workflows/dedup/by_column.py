@@ -11,7 +11,6 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from nearkin.errors import MissingColumnError, ParameterError, SourceError
-from nearkin.message_pieces import MessagePiece, NamedParameter
 from nearkin.progress_messages import WarningMessage
 from nearkin.runs.meter import Meter
 from nearkin.stages.documents.checking import check_columns, without_columns
@@ -20,10 +19,9 @@ from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.inputs import FileInput, Input, StoredSource
 from nearkin.workflows.reading.memory_documents import IN_MEMORY
 
-BY_IN_MEMORY: tuple[MessagePiece, ...] = (
-    NamedParameter("by"),
-    " does not work for documents in memory. Count with your own column: the rows of 'documents' of the result are "
-    "in the order of your documents, and 'keep' says which are kept.",
+BY_IN_MEMORY = (
+    "does not work for documents in memory. Count with your own column: the rows of 'documents' of the result are "
+    "in the order of your documents, and 'keep' says which are kept."
 )
 _LISTS: dict[str, Callable[[str], object]] = {
     "jsonl": json.loads, "parquet": ast.literal_eval, "arrow": ast.literal_eval,
@@ -45,9 +43,9 @@ def check_by(column: str, sources: Sequence[Source], *, encoding: str, stdin: Bi
     for source in sources:
         if isinstance(source, StoredSource) or not has_columns(source.format):
             if source.format == IN_MEMORY:
-                raise ParameterError(*BY_IN_MEMORY)
+                raise ParameterError(BY_IN_MEMORY, parameter="by")
             which = without_columns(source.name, source.format)
-            raise ParameterError(NamedParameter("by"), f" needs columns in every input; {which}")
+            raise ParameterError(f"needs columns in every input; {which}", parameter="by")
         try:
             check_columns([replace(source, id=column)], encoding=encoding, stdin=stdin, id_parameter="by")
         except MissingColumnError:
@@ -68,8 +66,7 @@ def values_of(column: str, inputs: Sequence[Input], meter: Meter) -> pa.Dictiona
     with meter.stage("count by column", sum(one.size_bytes for one in inputs), "bytes") as progress:
         for one in inputs:
             if not isinstance(one, FileInput):
-                said = f"{', '.join(one.names)}: there is no column '{column}' ("
-                raise SourceError(said, NamedParameter("by", is_bare=True), ").")
+                raise SourceError(f"{', '.join(one.names)}: there is no column '{column}'.", parameter="by")
             # the reader takes ids of any type, which texts and numbers to keep by need not have
             again = replace(one, source=replace(one.source, id=column), keep_column=None)
             try:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol
 from nearkin.engines.choice import LOCAL, Engine
 from nearkin.errors import ParameterError
 from nearkin.manifests.dedup import ColumnCounts, DedupManifest, FamilyCounts, KeptFile, ValueCounts
-from nearkin.message_pieces import MessagePiece, NamedParameter
 from nearkin.nouns import counted
 from nearkin.progress_messages import WarningMessage
 from nearkin.runs.directory import RunDirectory
@@ -72,9 +71,7 @@ class Delivery:
 
     def __post_init__(self) -> None:
         if self.resume and self.overwrite:
-            raise ParameterError(
-                NamedParameter("resume"), " and ", NamedParameter("overwrite"), " exclude each other. Got both."
-            )
+            raise ParameterError("excludes overwrite; give one of them.", parameter="resume")
         if self.overlay is not None:
             vendor_of(self.overlay)
 
@@ -140,7 +137,7 @@ class Ending(Protocol):
         """Name of the command, for the manifest."""
 
     @property
-    def twice(self) -> MessagePiece | None:
+    def twice(self) -> str | None:
         """Parameter or command that needs a second reading of the input, for messages; None if none does."""
 
     def check(self, sourced: Sourced) -> None:
@@ -343,10 +340,10 @@ class DedupEnding:
     command: str = "dedup"
 
     @property
-    def twice(self) -> NamedParameter | None:
+    def twice(self) -> str | None:
         """The cleaned corpus, which is written from the input, the values of a column, and overlays."""
         given = {"write_kept": self.delivery.kept, "by": self.delivery.by, "overlay": self.delivery.overlay}
-        return next((NamedParameter(name) for name, value in given.items() if value not in (None, False)), None)
+        return next((name for name, value in given.items() if value not in (None, False)), None)
 
     def check(self, sourced: Sourced) -> None:
         """Refuse results of a run for the cleaned corpus, and sources without a column that is needed."""

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from nearkin._version import __version__
 from nearkin.errors import OutputExistsError, ParameterError
-from nearkin.message_pieces import MessagePiece, NamedParameter
 from nearkin.nouns import counted
 from nearkin.paths import STDIN, shown_path
 from nearkin.reports.inputs import counted_inputs
@@ -24,7 +23,6 @@ from nearkin.workflows.dedup.other_columns import (
     AS_THE_INPUT,
     OTHER_SET,
     OtherColumns,
-    about_the_input,
     about_the_other_set,
 )
 from nearkin.workflows.reading.input_digests import InputSide, digest_of_reading, has_many_documents
@@ -76,15 +74,14 @@ class Sourced:
         *,
         against: Sequence[str | StoredSource] = (),
         against_columns: OtherColumns = AS_THE_INPUT,
-        twice: MessagePiece | None = None,
+        twice: str | None = None,
     ) -> Sourced:
         """Find the input and check that it can be read; ``twice`` names what reads it a second time, if anything.
 
         If the first document is to be kept, the order of the arguments decides which is first.
         """
-        with about_the_input(against_columns, is_against=bool(against)):
-            mine = LabelledProgress("INPUT", progress) if against else progress
-            found, not_read = _resolve(asked, out, mine, in_order=options.keep.rule == "first")
+        mine = LabelledProgress("INPUT", progress) if against else progress
+        found, not_read = _resolve(asked, out, mine, in_order=options.keep.rule == "first")
         others: tuple[Source, ...] = ()
         if against:
             request = against_columns.request(asked, against)
@@ -93,16 +90,14 @@ class Sourced:
                 others, more = _resolve(request, out, theirs, optional=against_columns.may_be_missing)
             not_read = tuple(dict.fromkeys((*not_read, *more)))
             progress.say(f"INPUT: {counted_inputs(found)}; {OTHER_SET}: {counted_inputs(others)}")
-        with about_the_input(against_columns, is_against=bool(against)):
-            check_inputs(found, keep_column=options.keep.column, encoding=asked.encoding, stdin=asked.stdin)
+        check_inputs(found, keep_column=options.keep.column, encoding=asked.encoding, stdin=asked.stdin)
         with about_the_other_set(against_columns):
             check_inputs(others, encoding=asked.encoding, stdin=asked.stdin)
         if sum(source.path == STDIN for source in found + others) > 1:
             raise ParameterError("Standard input ('-') can be read only once. Got it twice.")
         if twice and (pipes := [s.path for s in found if s.path != STDIN and is_pipe(s)]):
             raise ParameterError(
-                twice,
-                f" reads its input twice, and {pipes[0]} is a pipe. Save it to a file, or use '-'.",
+                f"{twice} reads its input twice, and {pipes[0]} is a pipe. Save it to a file, or use '-'."
             )
         return cls(
             asked=asked,
@@ -169,10 +164,7 @@ def _resolve(
     inside = {path for path in on_disk if Path(path).resolve().is_relative_to(place)}
     if named := sorted(inside.intersection(one for one in asked.inputs if isinstance(one, str))):
         where = "is also " if Path(named[0]).resolve() == place else f"lies in {out}, which is "
-        own = NamedParameter("out")
-        raise OutputExistsError(
-            f"The input {named[0]} {where}", own, ": the run would replace it. Choose another ", own, "."
-        )
+        raise OutputExistsError(f"The input {named[0]} {where}--out: the run would replace it. Choose another --out.")
     if inside:
         progress.say(f"omitted {counted(len(inside), 'file')} in {out}: results of an earlier run")
     return tuple(source for source in found if source.path not in inside), resolved.not_read

@@ -13,7 +13,6 @@ import numpy as np
 
 from nearkin.errors import ParameterError
 from nearkin.manifests.dedup import KeptFile
-from nearkin.message_pieces import NamedParameter
 from nearkin.records import Bool
 from nearkin.runs.files import published, writing
 from nearkin.runs.meter import Meter
@@ -38,9 +37,9 @@ def check_can_be_written(sources: Sequence[Source]) -> None:
     for source in sources:
         if isinstance(source, StoredSource) and source.format == "results":
             raise ParameterError(
-                NamedParameter("write_kept"),
-                f" writes files in the format of the input, and {source.name} holds results of a run. "
+                f"writes files in the format of the input, and {source.name} holds results of a run. "
                 f"{_with_files(source)}",
+                parameter="write_kept",
             )
 
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from nearkin.arguments import checking_methods
 from nearkin.errors import ParameterError, check_int, in_percent, is_among, is_int, is_number
-from nearkin.message_pieces import NamedParameter, listed_parameters
 from nearkin.nouns import one_of
 from nearkin.planning.search import check_reachable
 from nearkin.records import Bool, Matches
@@ -117,12 +116,12 @@ class DedupOptions:
     def __post_init__(self) -> None:
         if not is_number(self.threshold) or not 0 < self.threshold <= 1:
             rule = f"a number > 0 and <= 1{in_percent(self.threshold)}"
-            raise ParameterError.of("threshold", "dedup", rule, self.threshold)
+            raise ParameterError.of("threshold", rule, self.threshold)
         if not is_number(self.recall) or not 0 < self.recall < 1:
             rule = f"a number > 0 and < 1{in_percent(self.recall)}"
-            raise ParameterError.of("recall", "dedup", rule, self.recall)
+            raise ParameterError.of("recall", rule, self.recall)
         if not is_among(self.group, get_args(Rule)):
-            raise ParameterError.of("group", "dedup", one_of(get_args(Rule)), self.group)
+            raise ParameterError.of("group", one_of(get_args(Rule)), self.group)
         for name, kind, words in (
             ("measure", Measure, MEASURE_NAMES),
             ("shingle", Shingling, "words:N or chars:N"),
@@ -130,9 +129,9 @@ class DedupOptions:
             ("normalise", Normalisation, "steps such as nfkc,case,space, or none"),
         ):
             if not isinstance(getattr(self, name), kind):
-                raise ParameterError.of(name, "dedup", words, getattr(self, name))
+                raise ParameterError.of(name, words, getattr(self, name))
         if not is_int(self.seed) or not 0 <= self.seed < 2**64:
-            raise ParameterError.of("seed", "dedup", "an int from 0 to 2**64 - 1", self.seed)
+            raise ParameterError.of("seed", "an int from 0 to 2**64 - 1", self.seed)
         self._check_across()
         if self.measure.search == "bands":
             check_reachable(self.threshold, self.recall)
@@ -140,17 +139,14 @@ class DedupOptions:
     def _check_across(self) -> None:
         """Refuse parameters that have no effect or contradict each other."""
         if self.drop is not None and not is_among(self.drop, get_args(Drop)):
-            raise ParameterError.of("drop", "dedup", one_of(get_args(Drop)), self.drop)
+            raise ParameterError.of("drop", one_of(get_args(Drop)), self.drop)
         if self.drop is not None and not self.measure.is_directed:
             raise ParameterError(
-                NamedParameter("drop"),
-                " needs ",
-                NamedParameter("measure"),
-                f" to be containment. Got {self.measure.name} instead.",
+                f"needs 'measure' to be containment. Got {self.measure.name} instead.", parameter="drop"
             )
         if self.min_shared is None:
             return
-        check_int("min_shared", "dedup", self.min_shared, 1)
+        check_int("min_shared", self.min_shared, 1)
         clashes = {
             "threshold": self.threshold != ANY_SHARE,
             "measure": not self.measure.is_directed,
@@ -158,10 +154,9 @@ class DedupOptions:
         }
         if others := [name for name, is_clash in clashes.items() if is_clash]:
             raise ParameterError(
-                NamedParameter("min_shared"),
-                " drops every document that shares enough shingles, whatever its similarity. Omit ",
-                *listed_parameters(others, " and "),
-                ".",
+                "drops every document that shares enough shingles, whatever its similarity. Omit "
+                f"{' and '.join(others)}.",
+                parameter="min_shared",
             )
 
     @classmethod
@@ -183,7 +178,7 @@ class DedupOptions:
             A value is invalid.
         """
         if preset is not None and not is_among(preset, PRESETS):
-            raise ParameterError.of("preset", "dedup", f"one of {', '.join(PRESETS)}", preset)
+            raise ParameterError.of("preset", f"one of {', '.join(PRESETS)}", preset)
         return cls()._changed(PRESETS.get(preset or "", {}), given)
 
     def replaced(self, **given: object) -> DedupOptions:
@@ -257,7 +252,7 @@ class DedupOptions:
             Something else than verified pairs was given.
         """
         if not isinstance(matches, Matches):
-            raise ParameterError.of("matches", "DedupOptions.is_match", "verified pairs (Matches)", matches)
+            raise ParameterError.of("matches", "verified pairs (Matches)", matches)
         if self.min_shared is not None:
             return np.greater_equal(matches.n_common, self.min_shared)
         return np.greater_equal(self.measure.similarity(matches), self.threshold)
@@ -271,7 +266,7 @@ class DedupOptions:
         """
         for name in FOR_ANOTHER_SET:
             if getattr(self, name) is not None and not is_against:
-                raise ParameterError(NamedParameter(name), " needs ", NamedParameter("against"), ".")
+                raise ParameterError("needs 'against'.", parameter=name)
 
     @property
     def looks_inside(self) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from nearkin.errors import MissingColumnError, ParameterError, SourceError
-from nearkin.message_pieces import NamedParameter
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.request import ReadingRequest
 
@@ -54,7 +53,7 @@ class OtherColumns:
         ParameterError
         """
         for name in () if is_against else self.given:
-            raise ParameterError(NamedParameter(name), " needs ", NamedParameter("against"), ".")
+            raise ParameterError("needs 'against'.", parameter=name)
 
     def request(self, asked: ReadingRequest, inputs: Sequence[str | StoredSource]) -> ReadingRequest:
         """Request the other set, read as the input except for its columns."""
@@ -72,40 +71,14 @@ def about_the_other_set(columns: OtherColumns) -> Iterator[None]:
     Examples
     --------
     >>> with about_the_other_set(OtherColumns(text="text")):
-    ...     raise SourceError("eval.jsonl: there is no column 'text' (", NamedParameter("text", is_bare=True), ").")
+    ...     raise SourceError("eval.jsonl: there is no column 'text'.", parameter="text")
     Traceback (most recent call last):
     ...
-    nearkin.errors.SourceError: eval.jsonl: there is no column 'text' (--against-text).
+    nearkin.errors.SourceError: against_text: eval.jsonl: there is no column 'text'.
     """
     try:
         yield
     except SourceError as error:
-        if isinstance(error, MissingColumnError) and columns.lacks(error.parameter):
-            raise _with_hint(error) from error.__cause__  # the name is that of a column of the input
-        raise error.renamed(_OWN) from error.__cause__
-
-
-@contextlib.contextmanager
-def about_the_input(columns: OtherColumns, *, is_against: bool) -> Iterator[None]:
-    """Say in messages about a named column of the input how that of the other set is named, if there is one.
-
-    Examples
-    --------
-    >>> with about_the_input(AS_THE_INPUT, is_against=True):
-    ...     raise MissingColumnError("a.jsonl: there is no column 'body' (", NamedParameter("text", is_bare=True), ").")
-    Traceback (most recent call last):
-    ...
-    nearkin.errors.MissingColumnError: a.jsonl: there is no column 'body' (--text). To name a column of --against, use
-    --against-text.
-    """
-    try:
-        yield
-    except MissingColumnError as error:
-        if not (is_against and columns.lacks(error.parameter)):
-            raise
-        raise _with_hint(error) from error.__cause__
-
-
-def _with_hint(error: MissingColumnError) -> MissingColumnError:
-    own = NamedParameter(_OWN[error.parameter or ""])
-    return error.within("", " To name a column of ", NamedParameter("against"), ", use ", own, ".")
+        if not (isinstance(error, MissingColumnError) and columns.lacks(error.parameter)):
+            error.parameter = _OWN.get(error.parameter or "", error.parameter)
+        raise

@@ -6,7 +6,6 @@ import numpy as np
 
 from nearkin.errors import DocumentError
 from nearkin.stages.documents.damage import fault_of, is_damage, truncated_input
-from nearkin.stages.documents.problem_pieces import problem_pieces
 from nearkin.stages.documents.rules import STOPPED, ReadingRules
 from nearkin.workflows.dedup.corpus import UNREADABLE, Corpus
 from nearkin.workflows.dedup.row_places import Places
@@ -28,7 +27,7 @@ def check_problems(places: Places, rules: ReadingRules) -> None:
             n_before = int(np.count_nonzero(places.source[:row] == places.source[row]))
             raise truncated_input(places.source_names[int(places.source[row])], fault_of(problem), n_before)
         if rules.on_error == "stop":
-            raise DocumentError(f"{places.where(row)}: ", *problem_pieces(problem), ". ", *STOPPED)
+            raise DocumentError(f"{places.where(row)}: {problem}. {STOPPED}")
 
 
 def check_readable(corpus: Corpus, places: Places, rules: ReadingRules) -> None:

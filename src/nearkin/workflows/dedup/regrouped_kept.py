@@ -10,7 +10,6 @@ from typing import get_args
 from nearkin.errors import InputError, OutputExistsError, SourceError
 from nearkin.manifests.dedup import DedupManifest, KeptFile
 from nearkin.manifests.inputs import InputFile
-from nearkin.message_pieces import NamedParameter
 from nearkin.paths import on_disk
 from nearkin.records import Bool
 from nearkin.runs.damage import damage_of
@@ -72,8 +71,9 @@ class InputAgain:
                     threads=Resources().n_threads, progress=meter.progress,
                 )  # fmt: skip
             except InputError as error:
-                said = f": the input of {directory} cannot be read again. "
-                raise error.within([NamedParameter("write_kept"), said]) from error
+                error.args = (f"the input of {directory} cannot be read again. {error}",)
+                error.parameter = "write_kept"
+                raise
         check_can_be_written(sources)
         if manifest.reading is not None:  # copied as by the run, to which damage may have been an error
             takes_damaged = manifest.reading.on_error == "skip"
@@ -120,10 +120,9 @@ def _stored_again(entry: InputFile) -> StoredSource:
 
 def _check_outside(files: Sequence[InputFile], out: Path) -> None:
     """Refuse a directory for results in which a file of the input lies, and could be replaced."""
-    place, own = out.resolve(), NamedParameter("out")
+    place = out.resolve()
     for one in files:
         if one.format not in get_args(StoredFormat) and Path(on_disk(one.path)).resolve().is_relative_to(place):
             raise OutputExistsError(
-                f"The input {one.path} lies in {out}, which is ", own, ": it could be replaced. Choose another ", own,
-                ".",
-            )  # fmt: skip
+                f"The input {one.path} lies in {out}, which is --out: it could be replaced. Choose another --out."
+            )

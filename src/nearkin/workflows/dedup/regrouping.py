@@ -203,7 +203,6 @@ def _options(run: FinishedRun, directory: Path, threshold: float, group: Rule | 
     if threshold < run.options.threshold:
         raise ParameterError.of(
             "threshold",
-            "regroup",
             f"at least {run.options.threshold}, the threshold of {directory}: pairs below it were not stored",
             threshold,
         )

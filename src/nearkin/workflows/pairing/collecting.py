@@ -18,7 +18,6 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.normalisation import AS_IT_CAME
-from nearkin.stages.documents.problem_pieces import problem_pieces
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.vocabulary import Vocabulary
 from nearkin.workflows.reading.distinct_ids import with_distinct_names
@@ -206,9 +205,9 @@ def collection_of(
     check_readable([counted.documents], rules or ReadingRules(), of=asked_by)
     if not counted.counts.offsets[-1]:
         first = problems.drop_null()
-        said = [" The first problem: ", *problem_pieces(first[0].as_py()), "."] if len(first) else []
+        said = f" The first problem: {first[0].as_py()}." if len(first) else ""
         raise SourceError(
-            f"{_called(asked_by, name)}: none of its {nouns.counted(n_documents, 'document')} has a word.", *said
+            f"{_called(asked_by, name)}: none of its {nouns.counted(n_documents, 'document')} has a word.{said}"
         )
     # in one chunk: batch boundaries would change the bytes of a file
     table = with_distinct_names(counted.documents, counted.id_kind).combine_chunks()

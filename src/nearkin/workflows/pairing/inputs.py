@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from nearkin.errors import ParameterError, SourceError
 from nearkin.manifests.pairs import SIDES
-from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import agreeing, counted
 from nearkin.paths import STDIN
 from nearkin.progress_messages import WarningMessage, labelled
@@ -135,11 +134,8 @@ def opened(
     for source in sides[1].sources:
         if (Path(source.path).resolve(), source.text) in ours:
             raise ParameterError(
-                f"{source.path} is on both sides, with the same text{_of_column(source)}. ",
-                NamedParameter("left_text"),
-                " and ",
-                NamedParameter("right_text"),
-                " name a column for each side; for pairs inside one corpus use nearkin dedup.",
+                f"{source.path} is on both sides, with the same text{_of_column(source)}. left_text and right_text "
+                "name a column for each side; for pairs inside one corpus use nearkin dedup."
             )
     return sides[0], sides[1]
 

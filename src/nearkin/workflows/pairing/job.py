@@ -9,7 +9,6 @@ from pathlib import Path
 from nearkin.engines.choice import LOCAL, Engine
 from nearkin.errors import ParameterError
 from nearkin.manifests.pairs import SIDES, PairsManifest
-from nearkin.message_pieces import NamedParameter
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
@@ -202,24 +201,16 @@ def _searched(
     )
 
 
-_KNOWN, _INTERWIKI, _RIGHT_LANGUAGE = map(NamedParameter, ("known", "interwiki", "right_language"))
-
-
 def _check(given: PairInput, beside: Beside) -> None:
     """Refuse arguments that are known to be wrong before anything is read."""
     if beside.known and beside.interwiki:
-        raise ParameterError("Known pairs come from ", _KNOWN, " or from ", _INTERWIKI, ": omit one of them.")
+        raise ParameterError("excludes interwiki: known pairs come from one of them.", parameter="known")
     if beside.known not in (None, SAME_IDS) and not Path(str(beside.known)).exists():
-        raise ParameterError.of("known", "pairs", f"{SAME_IDS}, or an existing file of pairs of ids", beside.known)
+        raise ParameterError.of("known", f"{SAME_IDS}, or an existing file of pairs of ids", beside.known)
     if given.table is None and (given.left_language or (given.right_language and not beside.interwiki)):
         raise ParameterError(
-            "Languages need a translation table or ",
-            _INTERWIKI,
-            ": give one of them, or omit ",
-            NamedParameter("left_language"),
-            " and ",
-            _RIGHT_LANGUAGE,
-            ".",
+            "Languages need a translation table or interwiki: give one of them, or omit left_language and "
+            "right_language."
         )
 
 
@@ -249,9 +240,7 @@ def _known(beside: Beside, given: PairInput, prepared: Prepared, meter: Meter) -
         return None
     language = given.right_language or (prepared.table.origin.target if prepared.table else None)
     if language is None:
-        raise ParameterError(
-            _INTERWIKI, ": the language of the right side is not known. Set it with ", _RIGHT_LANGUAGE, "."
-        )
+        raise ParameterError("the language of the right side is not known: give right_language.", parameter="interwiki")
     langlinks = None if beside.interwiki == INLINE else Path(beside.interwiki)
     with meter.stage("links", 0, "bytes") as progress:
         takes_damaged = given.left.rules.takes_damaged

@@ -15,7 +15,6 @@ from nearkin.formats import parquet
 from nearkin.formats.delimited import as_it_was
 from nearkin.kernels.buffers import strings
 from nearkin.manifests.pairs import KnownFound
-from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted
 from nearkin.records import F64, U64
 from nearkin.runs.progress import Progress
@@ -71,16 +70,9 @@ def known_by_id(left: Collected, right: Collected) -> Known:
     if not len(rows):
         first, second = (shortened(one[0].as_py()) for one in ids)
         raise ParameterError(
-            NamedParameter("known", value=SAME_IDS),
-            ": ",
-            NamedParameter("left", value=left.name),
-            " and ",
-            NamedParameter("right", value=right.name),
-            f" have no id in common ({first}, {second}, …). Name the columns with ",
-            NamedParameter("left_id"),
-            " and ",
-            NamedParameter("right_id"),
-            ", or give a file of pairs of ids.",
+            f"known={SAME_IDS!r}: left={left.name!r} and right={right.name!r} have no id in common ({first}, "
+            f"{second}, …). Name the columns with 'left_id' and 'right_id', or give a file of pairs of "
+            "ids."
         )
     return Known("equal ids", keys_of(rows, place.drop_null().to_numpy().astype(np.int64)), len(rows))
 
@@ -98,11 +90,9 @@ def known_by_file(path: Path, left: Collected, right: Collected) -> Known:
     try:
         columns = _two_columns(path)
     except (OSError, pa.ArrowException) as error:
-        raise SourceError(NamedParameter("known", value=str(path)), f": cannot be read: {error}.") from error
+        raise SourceError(f"{path} cannot be read: {error}.", parameter="known") from error
     if columns is None:
-        raise SourceError(
-            NamedParameter("known", value=str(path)), ": must have two columns: left ids and right ids. Got fewer."
-        )
+        raise SourceError(f"{path} must have two columns: left ids and right ids. Got fewer.", parameter="known")
     sides = zip((left, right), columns, strict=True)
     may_have_header = path.suffix != ".parquet" and len(columns[0])
     if may_have_header and any(_ids(side).index(column[0]).as_py() < 0 for side, column in sides):
@@ -144,10 +134,7 @@ def known_by_links(
     dumps = [Path(one.source.path) for one in left.inputs if one.source.format == "wikipedia"]
     if not dumps:
         raise ParameterError(
-            NamedParameter("interwiki"),
-            ": ",
-            NamedParameter("left", value=left.name),
-            " is not a Wikipedia dump and has no such links.",
+            f"left={left.name!r} is not a Wikipedia dump and has no such links.", parameter="interwiki"
         )
     tables = [
         interwiki_links(dump, language, langlinks=langlinks, takes_damaged=takes_damaged, progress=progress.advance)

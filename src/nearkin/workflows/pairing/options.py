@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from nearkin.errors import ParameterError, check_int, in_percent, is_among, is_number
-from nearkin.message_pieces import NamedParameter
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.features.bm25 import BM25
 from nearkin.stages.signatures.random_projection import MAX_BITS
@@ -80,31 +79,29 @@ class PairOptions:
             value = getattr(self, name)
             if not is_number(value) or not least < value <= 1:
                 rule = f"a number {'> 0' if least == 0 else '>= 0'} and <= 1{in_percent(value)}"
-                raise ParameterError.of(name, "pairs", rule, value)
+                raise ParameterError.of(name, rule, value)
         for name in ("stems", "splits"):
             if not isinstance(getattr(self, name), bool):
-                raise ParameterError.of(name, "pairs", "True or False", getattr(self, name))
+                raise ParameterError.of(name, "True or False", getattr(self, name))
         if not is_among(self.method, METHODS):
-            raise ParameterError.of("method", "pairs", f"one of {', '.join(METHODS)}", self.method)
+            raise ParameterError.of("method", f"one of {', '.join(METHODS)}", self.method)
         if not is_among(self.translate, TRANSLATED):
-            raise ParameterError.of("translate", "pairs", f"one of {', '.join(TRANSLATED)}", self.translate)
+            raise ParameterError.of("translate", f"one of {', '.join(TRANSLATED)}", self.translate)
         for name, min_int in _COUNTS.items():
             value = getattr(self, name)
             if value is None and name in _OPTIONAL:
                 continue
             most = _MOST.get(name, 2**31 - 1)
-            check_int(name, "pairs", value, min_int, most, rule=f"an int >= {min_int} and <= {most}")
+            check_int(name, value, min_int, most, rule=f"an int >= {min_int} and <= {most}")
         if None not in (self.bits, self.distance) and self.distance > self.bits:  # type: ignore[operator]
-            raise ParameterError.of("distance", "pairs", f"at most the {self.bits} bits of a signature", self.distance)
+            raise ParameterError.of("distance", f"at most the {self.bits} bits of a signature", self.distance)
         if self.bits is not None and (self.bits % 8 or self.bits > MAX_BITS):
-            raise ParameterError.of("bits", "pairs", f"a multiple of 8 from 8 to {MAX_BITS}", self.bits)
+            raise ParameterError.of("bits", f"a multiple of 8 from 8 to {MAX_BITS}", self.bits)
         for name, methods in _OF_METHODS.items():
             if getattr(self, name) is not None and self.method not in ("auto", *methods):
                 raise ParameterError(
-                    NamedParameter(name),
-                    f" belongs to the method {' or '.join(methods)}, and ",
-                    NamedParameter("method"),
-                    f" is {self.method}. Omit one of them.",
+                    f"belongs to the method {' or '.join(methods)}, and 'method' is {self.method}. Omit one of them.",
+                    parameter=name,
                 )
 
     @property

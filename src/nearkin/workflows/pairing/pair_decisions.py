@@ -111,7 +111,7 @@ class StoredPairDecisions:
             The file cannot be written.
         """
         at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        with self._lock, locked(self._folder / f".{DECISIONS}.lock", other=["another time"]):
+        with self._lock, locked(self._folder / f".{DECISIONS}.lock", other="another time"):
             found = self._read()
             former = next((one for one in found.decisions if one.rows == rows), None)
             if former is not None and not may_replace(former.by):

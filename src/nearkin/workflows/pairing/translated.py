@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 
 from nearkin.errors import ParameterError
 from nearkin.manifests.pairs import TranslatedCosines
-from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import agreeing, counted
 from nearkin.progress_messages import WarningMessage
 from nearkin.records import F64, I64
@@ -74,10 +73,9 @@ class TranslatedDocuments:
         n_missing = int((row_of < 0).sum())
         if n_missing == len(row_of):
             raise ParameterError(
-                NamedParameter("left_translated", value=own.name),
-                ": none of its ids is in ",
-                NamedParameter("left", value=prepared.left.name),
-                f" ({shortened(ids[1][0].as_py())}, {shortened(ids[0][0].as_py())}, …).",
+                f"none of the ids of {own.name} is in {prepared.left.name} ({shortened(ids[1][0].as_py())}, "
+                f"{shortened(ids[0][0].as_py())}, …).",
+                parameter="left_translated",
             )
         if n_missing:
             told = (

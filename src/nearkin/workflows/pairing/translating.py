@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 from nearkin.errors import MissingExtraError, SourceError
 from nearkin.kernels.buffers import strings
 from nearkin.manifests.pairs import Side
-from nearkin.message_pieces import NamedParameter
 from nearkin.stages.features.words import STEMMED_LANGUAGES, WordSplitter
 from nearkin.stages.translation.projection import Projector, Stemming, WordProjection
 from nearkin.stages.translation.table import TranslationTable
@@ -162,5 +161,5 @@ def _stemming(table: TranslationTable) -> Stemming | None:
     try:
         splitter = WordSplitter(language)
     except MissingExtraError as error:
-        raise MissingExtraError(f"{error}; or omit stems: ", NamedParameter("stems", "--no-stems")) from error
+        raise MissingExtraError(f"{error}; or omit stems: --no-stems") from error
     return lambda words: strings(splitter.stems(words.to_pylist()))

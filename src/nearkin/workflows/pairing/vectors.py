@@ -14,7 +14,6 @@ import pyarrow as pa
 from nearkin.engines.local import map_ordered
 from nearkin.errors import ParameterError
 from nearkin.manifests.pairs import SideFacts
-from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted
 from nearkin.records import F64, I64, U64, BitSignatures, Bool, WeightedVectors
 from nearkin.runs.meter import Meter
@@ -162,14 +161,10 @@ def _check_any(
     for collected, vectors, projection in sorted(of_sides, key=lambda one: one[2] is not None):
         if not vectors.sizes.any():
             raise ParameterError(
-                f"{collected.called}: none of its {counted(len(collected), 'document')} has "
-                f"{options.min_terms} terms that occur at least {options.min_occurrences} times in the corpus"
+                f"{collected.called}: none of its {counted(len(collected), 'document')} has {options.min_terms} terms "
+                f"that occur at least {options.min_occurrences} times in the corpus"
                 + (" and can be translated" if projection is not None else "")
-                + ": there is nothing to compare. Lower ",
-                NamedParameter("min_terms"),
-                " or ",
-                NamedParameter("min_occurrences"),
-                ".",
+                + ": there is nothing to compare. Lower min_terms or min_occurrences."
             )
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from nearkin.engines.local import map_ordered
 from nearkin.errors import ParameterError
 from nearkin.kernels.cosines import products
-from nearkin.message_pieces import NamedParameter
 from nearkin.records import F64, I64, U64, Bool
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.workflows.pairing.vectors import PairVectors
@@ -159,11 +158,8 @@ def check_not_too_many(n_pairs: int, threshold: float) -> None:
     """
     if n_pairs > MAX_PAIRS:
         raise ParameterError(
-            f"More than {MAX_PAIRS:,} pairs have a cosine of {threshold} or more. Raise ",
-            NamedParameter("threshold"),
-            ", or keep the best of each document with ",
-            NamedParameter("top"),
-            ".",
+            f"More than {MAX_PAIRS:,} pairs have a cosine of {threshold} or more. Raise 'threshold', or "
+            "keep the best of each document with 'top'."
         )
 
 

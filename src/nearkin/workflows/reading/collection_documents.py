@@ -28,7 +28,6 @@ from nearkin.collection.stored.origins import (
 )
 from nearkin.errors import CollectionError, SourceError
 from nearkin.formats import zstd
-from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import agreeing, counted
 from nearkin.records import DOCUMENTS_SCHEMA, I64, ORIGIN_TYPE
 from nearkin.runs.progress import Progress
@@ -128,9 +127,8 @@ class CollectionDocuments:
         """
         if keep_column is not None:
             raise SourceError(
-                f"{name}: a collection has no column '{keep_column}' to keep by, only ids and texts. Use ",
-                NamedParameter("keep"),
-                " longest, shortest or first.",
+                f"{name}: a collection has no column '{keep_column}' to keep by, only ids and texts. "
+                "Use --keep longest, shortest or first."
             )
         return StoredInput(self, name)
 

@@ -21,7 +21,6 @@ from nearkin.errors import InputError, MissingExtraError, SourceError
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.manifests.inputs import InputFile
-from nearkin.message_pieces import AdvicePiece
 from nearkin.paths import STDIN, on_disk, printable
 from nearkin.records import DOCUMENTS_SCHEMA, I64, Bool
 from nearkin.runs.damage import damage_of
@@ -45,7 +44,7 @@ from nearkin.workflows.reading.rereading import Reread, reread
 from nearkin.workflows.resources import Resources
 
 _TABLE = "documents.parquet"
-_HINT = AdvicePiece("write kept", (" A run with --write-kept does not need its input for this.",))
+_HINT = " A run with --write-kept does not need its input for this."
 _HIDDEN_PASSWORD = ":***@"
 
 
@@ -300,9 +299,10 @@ def _reread(directory: Path, files: Sequence[InputFile], manifest: DedupManifest
             progress=progress,
         )  # fmt: skip
     except InputError as error:
-        hint = () if manifest.kept is not None or error.advises("write kept") else (_HINT,)
-        said = f"{directory}: the documents kept by this run cannot be read again. "
-        raise error.within(said, *hint) from error
+        hint = "" if manifest.kept is not None or _HINT in error.message else _HINT
+        said = f"{directory}: the documents kept by this run cannot be read again."
+        error.args = (f"{said} {error.message}{hint}",)
+        raise
 
 
 def source_of_run(directory: Path, progress: Progress) -> StoredSource:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nearkin.errors import SourceError, TruncatedInputError
-from nearkin.message_pieces import AdvicePiece
 from nearkin.nouns import first_of
 from nearkin.paths import printable
 from nearkin.runs.progress import Silent
@@ -23,7 +22,6 @@ from nearkin.stages.documents.members import BETWEEN
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile, Origin
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
-from nearkin.stages.documents.problem_pieces import problem_pieces
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.reading.extracting import recognised_format
 from nearkin.workflows.reading.request import ReadingRequest
@@ -31,7 +29,6 @@ from nearkin.workflows.reading.request import ReadingRequest
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_NAME_ONE = AdvicePiece("member", ("Name one inside it:",))
 _SHOWN = 5
 _MAGIC_BYTES = 64
 _MANY = {"zip": "an archive", "tar": "an archive", "mbox": "a mailbox", "pst": "a mailbox"}
@@ -74,7 +71,7 @@ def _without_advice_for_many() -> Iterator[None]:
     try:
         yield
     except TruncatedInputError as error:
-        raise SourceError(error.with_advice({"damage": "."})) from error
+        raise SourceError(f"{error.message.partition('. Get the file')[0]}.") from error
 
 
 @_without_advice_for_many()
@@ -120,7 +117,7 @@ def read_one_document(
         if found is None and doc_id in ids:
             at = ids.index(doc_id)
             if told[at] is not None:
-                raise SourceError(f"{path}: ", *problem_pieces(told[at]))
+                raise SourceError(f"{path}: {told[at]}")
             found = _document_at(prepared, at, texts.names[0])
             if not with_inside:
                 return found
@@ -132,7 +129,7 @@ def read_one_document(
         return replace(found, inside=tuple(inside))
     if len(texts.names) == 1 and others and file == str(path):
         what = _MANY.get(declared_kind(file) or "", "a file of several documents")
-        raise SourceError(f"{path} is {what}, not one document. ", _NAME_ONE, f" {first_of(others, _SHOWN, n_others)}.")
+        raise SourceError(f"{path} is {what}, not one document. It contains {first_of(others, _SHOWN, n_others)}.")
     if len(texts.names) == 1 and others:
         raise SourceError(
             f"{path}: there is no such document in {file}. It contains {first_of(others, _SHOWN, n_others)}."
@@ -140,8 +137,8 @@ def read_one_document(
     if len(texts.names) == 1 and problem:
         if problem.startswith(f"{doc_id}{BETWEEN}#1: "):  # an archive whose files are unknown
             problem = problem.removeprefix(f"{doc_id}{BETWEEN}#1: ")
-            raise SourceError(f"{path}: ", *problem_pieces(problem), ".")
-        raise SourceError(f"No document in {path} can be read. The first: ", *problem_pieces(problem), ".")
+            raise SourceError(f"{path}: {problem}.")
+        raise SourceError(f"No document in {path} can be read. The first: {problem}.")
     raise SourceError(f"{path} is not a single file. Name one file.")
 
 

@@ -10,7 +10,6 @@ import pyarrow as pa
 from nearkin.errors import DocumentError
 from nearkin.stages.documents.damage import fault_of, is_damage
 from nearkin.stages.documents.members import place_text
-from nearkin.stages.documents.problem_pieces import problem_pieces
 from nearkin.stages.documents.rules import STOPPED, ReadingRules
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def stop_at_problem(documents: pa.RecordBatch, source_of: Callable[[int], str]) 
     DocumentError
     """
     if where := first_problem(documents, source_of):
-        raise DocumentError(*problem_pieces(where), ". ", *STOPPED)
+        raise DocumentError(f"{where}. {STOPPED}")
 
 
 def check_readable(documents: Sequence[pa.Table], rules: ReadingRules, *, of: str = "") -> None:

@@ -134,7 +134,8 @@ class ReadingRequest:
             _say(found, progress)
             check_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
         except SourceError as error:
-            raise error.renamed(self.named) from error.__cause__
+            error.parameter = self.named.get(error.parameter or "", error.parameter)
+            raise
         return texts
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from nearkin.errors import MissingColumnError, SourceError
-from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted, first_of
 from nearkin.paths import STDIN, printable
 from nearkin.runs.finished import MANIFEST, TABLES, how_to_finish, manifest_if_any
@@ -238,17 +237,14 @@ def _is_collection(folder: Path) -> bool:
 
 
 def _refuse_what_is_of_files(source: StoredSource, given: Mapping[str, str | None]) -> None:
-    options = {"file_format": ("file_format", "--format"), "text": ("text", ""), "doc_id": ("id", "")}
+    parameters = {"file_format": "file_format", "text": "text", "doc_id": "id"}
     for name, value in given.items():
         if value is not None:
             what = "a collection" if source.format == "collection" else "results of a run"
             kind = SourceError if name == "file_format" else MissingColumnError
             raise kind(
-                f"{source.name}: ",
-                NamedParameter(*options[name], value=value),
-                f" is for files, and this is {what}, whose ids and texts are known. Omit ",
-                NamedParameter(*options[name]),
-                ".",
+                f"{source.name} is {what}, whose ids and texts are known; omit the {parameters[name]} {value}.",
+                parameter=parameters[name],
             )
 
 

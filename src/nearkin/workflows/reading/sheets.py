@@ -19,7 +19,6 @@ from nearkin.stages.documents.load_files.columns import columns_of, is_for_revie
 from nearkin.stages.documents.load_files.dialect import Dialect, decoded, dialect_of, fallback, names_in
 from nearkin.stages.documents.load_files.reading import stream_encoding
 from nearkin.stages.documents.load_files.records import RecordReader
-from nearkin.stages.documents.problem_pieces import problem_pieces
 from nearkin.stages.documents.sniffing import head_of_file, unreadable
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 
@@ -92,9 +91,9 @@ def text_of(path: Path, encoding: str) -> str:
     data = b"".join(parts)
     if b"\0" in data:
         advice = looks_like_utf16(data) or "it contains the character U+0000"
-        raise SourceError(f"{name}: ", *problem_pieces(advice), ".")
+        raise SourceError(f"{name}: {advice}.")
     if (problem := why_not_utf8(data, encoding, stream.byte_order_mark())) is not None:
-        raise SourceError(f"{name}: ", *problem_pieces(problem), ".")
+        raise SourceError(f"{name}: {problem}.")
     return data.decode("utf-8")
 
 

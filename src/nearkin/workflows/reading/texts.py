@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import ParameterError
-from nearkin.message_pieces import NamedParameter
 from nearkin.paths import STDIN, is_one_of, printable
 from nearkin.records import I64, FeatureCounts
 from nearkin.runs.progress import Progress
@@ -204,13 +203,9 @@ def check_not_an_input(out: Path, sources: Iterable[Source], encoding: str) -> N
     for one in sources:
         shown, form = printable(one.path), FORMATS.get(one.format)
         if is_one_of(out, [one.path]):
-            raise ParameterError(_out(out), f" is one of the inputs ({shown}). Choose another file.")
+            raise ParameterError(f"{out} is one of the inputs ({shown}). Choose another file.", parameter="out")
         if isinstance(form, LoadFile) and one.path != STDIN and form.names_text(one, encoding, out.stat()):
-            raise ParameterError(_out(out), f" is one of the texts that {shown} names. Choose another file.")
-
-
-def _out(place: Path) -> NamedParameter:
-    return NamedParameter("out", value=str(place))
+            raise ParameterError(f"{out} is one of the texts that {shown} names. Choose another file.", parameter="out")
 
 
 def counts_fingerprint(features: Shingling, normalise: Normalisation) -> str:

@@ -10,7 +10,6 @@ import numpy as np
 
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.formats.by_suffix import check_suffix
-from nearkin.message_pieces import NamedParameter
 from nearkin.paths import on_disk
 from nearkin.records import U32
 from nearkin.runs.files import published
@@ -56,12 +55,7 @@ def find_neighbours(
             file, out, distance, verification=verification, equal=equal, resources=resources, progress=progress
         )
     if equal != "all":
-        raise ParameterError(
-            NamedParameter("equal"),
-            " is about the pairs of one set of signatures: omit it with ",
-            NamedParameter("against"),
-            ".",
-        )
+        raise ParameterError("is about the pairs of one set of signatures: omit it with 'against'.", parameter="equal")
     return neighbours_across(
         file, against, out, distance, verification=verification, resources=resources, progress=progress
     )
@@ -74,7 +68,7 @@ def check_place(out: Path, signed: Iterable[SignatureFile], *, is_verified: bool
     ------
     ParameterError
     """
-    check_suffix(out, "out", "neighbours", may_have_none=True)
+    check_suffix(out, "out", may_have_none=True)
     for one in signed if is_verified else ():
         sources = [replace(entry.source, path=on_disk(entry.source.path)) for entry in one.about.inputs]
         check_not_an_input(out, sources, one.about.encoding)

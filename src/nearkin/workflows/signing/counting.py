@@ -65,7 +65,7 @@ def merge(paths: Sequence[Path], out: Path) -> Statistics:
         A file cannot be read, or is of other features.
     """
     if len(paths) < 2:
-        raise ParameterError.of("files", "statistics merge", "at least two files of statistics", len(paths))
+        raise ParameterError.of("files", "at least two files of statistics", len(paths))
     growing: GrowingStatistics | None = None
     for path in paths:
         one = Statistics.load(path)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from nearkin.engines.choice import Engine
 from nearkin.errors import ParameterError
-from nearkin.message_pieces import NamedParameter
 from nearkin.runs.meter import Meter
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig
@@ -59,12 +58,8 @@ class SigningThreads:
         if options.method == "weighted-topsig" and statistics is None and not options.is_online:
             if not texts.can_be_read_again:
                 raise ParameterError(
-                    "weighted-topsig counts all documents before it signs them, and a pipe can be read only once. Save "
-                    "it to a file, give ",
-                    NamedParameter("statistics"),
-                    ", or add ",
-                    NamedParameter("online", is_flag=True),
-                    ".",
+                    "weighted-topsig counts all documents before it signs them, and a pipe can be read "
+                    "only once. Save it to a file, give 'statistics', or add online=True."
                 )
             statistics = collect(texts, options.features, options.normalise, threads=threads, meter=self.meter)
         method = options.signer(statistics)

@@ -12,7 +12,6 @@ from nearkin.engines.choice import LOCAL, Engine
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.manifests.inputs import DamagedFile
 from nearkin.manifests.signing import SigningRecord, StatisticsRecord
-from nearkin.message_pieces import NamedParameter
 from nearkin.paths import check_own_format
 from nearkin.records import BitSignatures
 from nearkin.runs.files import published
@@ -62,10 +61,8 @@ def sign(
     signer = SigningThreads(resources, meter) if out is None else signing_engine(engine, out, resources, meter)
     if statistics is not None and (options.method != "weighted-topsig" or options.is_online):
         raise ParameterError(
-            NamedParameter("statistics"),
-            " is for weighted-topsig that is not online. Choose that method, or omit ",
-            NamedParameter("statistics"),
-            ".",
+            "is for weighted-topsig that is not online. Choose that method, or omit 'statistics'.",
+            parameter="statistics",
         )
     signer.check(reading, options)
     given = None if statistics is None else Statistics.load(statistics)

@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import ParameterError, is_among, is_int
-from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted
 from nearkin.planning.neighbour_recall import usual_distance
 from nearkin.records import BitSignatures
@@ -111,7 +110,7 @@ def neighbours_of_signatures(
         A parameter is invalid, or there are more than 100 million pairs.
     """
     if not is_among(equal, ("all", "first")):
-        raise ParameterError.of("equal", "neighbours", "all or first", equal)
+        raise ParameterError.of("equal", "all or first", equal)
     meter = Meter(progress or Silent())
     distance = chosen_distance(distance, file, meter.progress)
     expected = expected_of(file, distance)
@@ -146,11 +145,10 @@ def neighbours_of_signatures(
 def _check_n_pairs(pairs: HammingPairs, distance: int, name: str) -> None:
     if pairs.n_document_pairs > MAX_PAIRS:
         raise ParameterError(
-            f"{name}: {counted(pairs.n_document_pairs, 'pair')} within distance {distance}, {_n_equal(pairs):,} of "
-            f"them with equal signatures; the limit is {MAX_PAIRS:,}. Add ",
-            NamedParameter("equal", value="first"),
-            ", which pairs each document only with the first of its signature, or use a shorter distance or longer "
-            "signatures.",
+            f"{name}: {counted(pairs.n_document_pairs, 'pair')} within distance {distance}, "
+            f"{_n_equal(pairs):,} of them with equal signatures; the limit is {MAX_PAIRS:,}. Add "
+            "equal='first', which pairs each document only with the first of its signature, or use a "
+            "shorter distance or longer signatures."
         )
 
 
@@ -213,7 +211,7 @@ def chosen_distance(distance: int | None, file: SignatureFile, progress: Progres
     if distance is not None:
         if not is_int(distance):
             rule = f"an int from 0 to {file.signatures.n_bits - 1}"
-            raise ParameterError.of("distance", "neighbours", rule, distance)
+            raise ParameterError.of("distance", rule, distance)
         return distance
     chosen = default_distance(file)
     progress.say(f"distance {chosen} of {file.signatures.n_bits} bits, for {file.about.parameters['method']}")

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from nearkin.errors import ParameterError, is_among, is_number
-from nearkin.message_pieces import NamedParameter
 from nearkin.stages.documents.normalisation import AS_IT_CAME, Normalisation
 from nearkin.stages.features.shingles import Characters, Shingling
 from nearkin.stages.signatures.bit_minhash import BitMinHash
@@ -58,34 +57,28 @@ class SigningOptions:
 
     def __post_init__(self) -> None:
         if not is_among(self.method, get_args(MethodName)):
-            raise ParameterError.of("method", "sign", f"one of {', '.join(METHODS)}", self.method)
+            raise ParameterError.of("method", f"one of {', '.join(METHODS)}", self.method)
         check_bits(self.bits, "sign")
-        check_seed(self.seed, "sign")
+        check_seed(self.seed)
         for name, kind, rule in (
             ("features", Shingling, "words:N or chars:N"),
             ("normalise", Normalisation, "steps such as nfkc,case,space, or none"),
         ):
             if not isinstance(getattr(self, name), kind):
-                raise ParameterError.of(name, "sign", rule, getattr(self, name))
+                raise ParameterError.of(name, rule, getattr(self, name))
         if self.density is not None and not (is_number(self.density) and 0 < self.density <= 1):
-            raise ParameterError.of("density", "sign", "a number > 0 and <= 1", self.density)
+            raise ParameterError.of("density", "a number > 0 and <= 1", self.density)
         if self.seed and self.method == "simhash":
-            raise ParameterError(NamedParameter("seed"), f" has no effect with {self.method}: omit it.")
+            raise ParameterError(f"has no effect with {self.method}: omit it.", parameter="seed")
         if self.is_online and self.method != "weighted-topsig":
             raise ParameterError(
-                NamedParameter("online"),
-                " is for weighted-topsig, which needs statistics, and ",
-                NamedParameter("method"),
-                f" is {self.method}. Choose weighted-topsig, or omit ",
-                NamedParameter("online"),
-                ".",
+                f"is for weighted-topsig, which needs statistics, and 'method' is {self.method}. Choose "
+                "weighted-topsig, or omit 'online'.",
+                parameter="online",
             )
         if self.density is not None and "topsig" not in self.method:
             raise ParameterError(
-                NamedParameter("density"),
-                " is for topsig and weighted-topsig, and ",
-                NamedParameter("method"),
-                f" is {self.method}.",
+                f"is for topsig and weighted-topsig, and 'method' is {self.method}.", parameter="density"
             )
 
     @property
@@ -99,7 +92,7 @@ class SigningOptions:
             if self.is_online:
                 return OnlineTopSig(GrowingStatistics(self.counts_fingerprint), self.bits, self.density, self.seed)
             if statistics is None:
-                raise ParameterError.of("statistics", "sign", "given for weighted-topsig", None)
+                raise ParameterError.of("statistics", "given for weighted-topsig", None)
             return WeightedTopSig(statistics, self.bits, self.density, self.seed)
         makers: dict[str, Callable[[], BitMethod]] = {
             "simhash": lambda: Simhash(self.bits),

@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
 from nearkin.errors import ParameterError, SourceError, in_percent
-from nearkin.message_pieces import NamedParameter
 from nearkin.nouns import counted, one_of
 from nearkin.records import I64, U32, U64, Bool, Candidates, Matches, ShingleSets
 from nearkin.reports.criterion import criterion_text
@@ -50,7 +49,7 @@ class Verification:
             ("normalise", Normalisation, "steps such as nfkc,case,space, or none"),
         ):
             if not isinstance(getattr(self, name), kind):
-                raise ParameterError.of(name, "neighbours", rule, getattr(self, name))
+                raise ParameterError.of(name, rule, getattr(self, name))
 
     @classmethod
     def if_given(
@@ -71,14 +70,7 @@ class Verification:
             ("shingle", shingling, Shingling, Words()), ("normalise", steps, Normalisation, Normalisation())
         ):  # fmt: skip
             if not isinstance(given, kind) or given != default:
-                raise ParameterError(
-                    NamedParameter(name),
-                    " is for ",
-                    NamedParameter("verify"),
-                    ": add it, or omit ",
-                    NamedParameter(name),
-                    ".",
-                )
+                raise ParameterError(f"is for 'verify': add it, or omit {name!r}.", parameter=name)
         return None
 
     @classmethod
@@ -103,7 +95,7 @@ class Verification:
         if measure not in MEASURES or not 0 < threshold <= 1:
             names = one_of(f"{name}:T" for name in MEASURES)
             rule = f"{names} with T > 0 and <= 1, such as jaccard:0.8{in_percent(threshold)}"
-            raise ParameterError.of("verify", "neighbours", rule, text)
+            raise ParameterError.of("verify", rule, text)
         return cls(MEASURES[measure], threshold, shingle, normalise)
 
     @property

@@ -125,21 +125,19 @@ class StreamDeduplicator:
         max_age: int | None = None,
     ) -> None:
         if not is_number(threshold) or not 0 < threshold <= 1:
-            raise ParameterError.of(
-                "threshold", "StreamDeduplicator", f"a number > 0 and <= 1{in_percent(threshold)}", threshold
-            )
+            raise ParameterError.of("threshold", f"a number > 0 and <= 1{in_percent(threshold)}", threshold)
         if not is_number(recall) or not 0 < recall < 1:
-            raise ParameterError.of("recall", "StreamDeduplicator", f"a number > 0 and < 1{in_percent(recall)}", recall)
+            raise ParameterError.of("recall", f"a number > 0 and < 1{in_percent(recall)}", recall)
         if max_age is not None:
-            check_int("max_age", "StreamDeduplicator", max_age, 1, rule="an int >= 1, or None")
+            check_int("max_age", max_age, 1, rule="an int >= 1, or None")
         for name, value, kind, rule in (
             ("shingle", shingle, (str, Shingling), "a name such as words:5, or a Shingling"),
             ("normalise", normalise, (str, Normalisation), "steps such as nfkc,case,space, or a Normalisation"),
         ):
             if not isinstance(value, kind):
-                raise ParameterError.of(name, "StreamDeduplicator", rule, value)
+                raise ParameterError.of(name, rule, value)
         if fetch is not None and not callable(fetch):
-            raise ParameterError.of("fetch", "StreamDeduplicator", "a function, or None", fetch)
+            raise ParameterError.of("fetch", "a function, or None", fetch)
         self.threshold, self.recall, self.max_age = threshold, recall, max_age
         self.shingle = parse_shingling(shingle) if isinstance(shingle, str) else shingle
         self.minhash = MinHash(size, seed)
@@ -228,15 +226,15 @@ class StreamDeduplicator:
             before the first result; for what is no (id, text) pair it is raised with its batch.
         """
         if not isinstance(documents, Iterable) or isinstance(documents, str | bytes):
-            raise ParameterError.of("documents", "StreamDeduplicator.add_many", _PAIRS, documents)
-        check_int("batch_size", "StreamDeduplicator.add_many", batch_size, 1)
+            raise ParameterError.of("documents", _PAIRS, documents)
+        check_int("batch_size", batch_size, 1)
         return self._added(documents, batch_size)
 
     def _added(self, documents: Iterable[tuple[Hashable, str]], batch_size: int) -> Iterator[tuple[StreamMatch, ...]]:
         batch: list[tuple[Hashable, str]] = []
         for document in documents:
             if not isinstance(document, tuple | list) or len(document) != 2:
-                raise ParameterError.of("documents", "StreamDeduplicator.add_many", _PAIRS, document)
+                raise ParameterError.of("documents", _PAIRS, document)
             batch.append((_plain_id(document[0]), document[1]))
             if len(batch) == batch_size:
                 yield from self._add_batch(batch)
@@ -295,10 +293,10 @@ class StreamDeduplicator:
                 is_known = self._is_known(doc_id, self._places, place) or self._is_known(doc_id, new, place)
             except TypeError as error:  # such as a list
                 rule = "hashable, such as a str or an int"
-                raise ParameterError.of("doc_id", "StreamDeduplicator", rule, doc_id) from error
+                raise ParameterError.of("doc_id", rule, doc_id) from error
             if is_known:
                 rule = "new: each id can be added once"
-                raise ParameterError.of("doc_id", "StreamDeduplicator", rule, doc_id)
+                raise ParameterError.of("doc_id", rule, doc_id)
             new[doc_id] = place
 
     def _compare(self, row: int, earlier: int, pending: dict[int, str]) -> StreamMatch:
@@ -368,7 +366,7 @@ class StreamDeduplicator:
         >>> again.add("b", "The cat sat on the mat, by the door of the house.")[0].doc_id
         'a'
         """
-        place = path_of(path, "path", "StreamDeduplicator.save")
+        place = path_of(path, "path")
         with self._lock:
             n = len(self._ids)
             SavedStream(
@@ -411,7 +409,7 @@ class StreamDeduplicator:
         ParameterError
             ``path`` is no path, or ``fetch`` is no function.
         """
-        saved = SavedStream.read(path_of(path, "path", "StreamDeduplicator.open"))
+        saved = SavedStream.read(path_of(path, "path"))
         stream = cls(fetch=fetch, **saved.parameters)
         if saved.methods != stream._methods():
             raise FingerprintError(
@@ -443,7 +441,7 @@ def _strings(texts: list[str]) -> pa.LargeStringArray:
     except UnicodeEncodeError:
         pass
     came = next(text for text in texts if not isinstance(text, str) or text.encode(errors="replace").decode() != text)
-    raise ParameterError.of("text", "StreamDeduplicator", "a str that UTF-8 can encode", came)
+    raise ParameterError.of("text", "a str that UTF-8 can encode", came)
 
 
 def _bands_within(size: int, threshold: float, recall: float) -> Bands:
@@ -452,9 +450,7 @@ def _bands_within(size: int, threshold: float, recall: float) -> Bands:
         bands = bands_for(threshold, rows, recall)
         if bands * rows <= size:
             return Bands(bands, rows)
-    raise ParameterError.of(
-        "size", "StreamDeduplicator", f"large enough for recall {recall} at threshold {threshold}", size
-    )
+    raise ParameterError.of("size", f"large enough for recall {recall} at threshold {threshold}", size)
 
 
 def _enlarged(array: NDArray[Number], capacity: int) -> NDArray[Number]:

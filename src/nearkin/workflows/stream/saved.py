@@ -48,7 +48,7 @@ class SavedStream:
         """Write the file; see `StreamDeduplicator.save`."""
         odd = [doc_id for doc_id in self.ids if not isinstance(doc_id, str | int)]
         if odd:
-            raise ParameterError.of("doc_id", "StreamDeduplicator.save", "a str or an int", odd[0])
+            raise ParameterError.of("doc_id", "a str or an int", odd[0])
         _check_free(path)
         header = {
             "parameters": dict(self.parameters),

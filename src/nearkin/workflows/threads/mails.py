@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import SourceError
-from nearkin.message_pieces import MessagePiece
 from nearkin.nouns import counted
 from nearkin.records import I64, Bool
 from nearkin.runs.progress import Progress
@@ -22,7 +21,6 @@ from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.origin import MailHeaders, Origin
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
-from nearkin.stages.documents.problem_pieces import problem_pieces
 from nearkin.workflows.dedup.origins import Origins, find_origins
 from nearkin.workflows.reading.distinct_ids import with_distinct_names
 from nearkin.workflows.reading.problems import check_readable
@@ -205,19 +203,18 @@ def _mail(row: int, key: tuple[int, str], origin: Mapping[str, Any], text: str |
 
 
 def _no_mail(texts: Texts, n_documents: int) -> SourceError:
-    among: list[MessagePiece] = [f"There is no mail among {counted(n_documents, 'document')}."]
+    among = f"There is no mail among {counted(n_documents, 'document')}."
     if without := [one for one in texts.exceptions if not one.is_partial]:
-        among += [f" {len(without):,} of them gave no text. The first: {_place_of(without[0], texts)}: "]
-        among += [*problem_pieces(without[0].sentence), "."]
+        first = f"{_place_of(without[0], texts)}: {without[0].sentence}"
+        among += f" {len(without):,} of them gave no text. The first: {first}."
     if any(source.format == "collection" for source in texts.sources):
         return SourceError(
-            *among,
-            " A collection has the headers of mails that were added as EML, MBOX or MSG files. Add those of an older "
-            "collection again: nearkin add COLLECTION FILE...",
+            f"{among} A collection has the headers of mails that were added as EML, MBOX or MSG "
+            "files. Add those of an older collection again: nearkin add COLLECTION FILE..."
         )
     return SourceError(
-        *among,
-        " nearkin threads takes mails with their headers: EML, MBOX and MSG files, and folders and archives of these.",
+        f"{among} nearkin threads takes mails with their headers: EML, MBOX and MSG files, and "
+        "folders and archives of these."
     )
 
 

@@ -31,9 +31,9 @@ class ThreadOptions:
     def __post_init__(self) -> None:
         days = self.window_days
         if not isinstance(days, int | float) or isinstance(days, bool) or not 0 <= days <= MAX_DAYS:
-            raise ParameterError.of("window_days", "threads", f"a number from 0 to {MAX_DAYS:,}", days)
+            raise ParameterError.of("window_days", f"a number from 0 to {MAX_DAYS:,}", days)
         if not isinstance(self.new_text_only, bool):
-            raise ParameterError.of("new_text_only", "threads", "True or False", self.new_text_only)
+            raise ParameterError.of("new_text_only", "True or False", self.new_text_only)
 
     @property
     def window(self) -> timedelta:

@@ -81,13 +81,13 @@ def test_dates_and_infinite_numbers_are_not_told_as_rounded() -> None:
             "a.jsonl",
             b'{"text": "a", "q": 1}',
             "p",
-            r"no column 'p' \(--keep\) in the first 1 record; at least one of these must have it, in every file. "
+            r"no column 'p' in the first 1 record; at least one of these must have it, in every file. "
             "Their columns are: text, q",
         ),
         ("a.jsonl", b'{"text": "a", "q": "x"}', "q", r"The column 'q' holds 'x'. The columns are: text, q."),
-        ("a.csv", b"text;q\na;1\n", "p", r"a.csv: there is no column 'p' \(--keep\). The columns are: text, q."),
+        ("a.csv", b"text;q\na;1\n", "p", r"a.csv: there is no column 'p'. The columns are: text, q."),
         ("a.csv", b"text;q\na;x\n", "q", r"The column 'q' holds 'x'. The columns are: text, q."),
-        ("a.txt", b"a", "q", r"^--keep with a column needs columns in every input; a.txt is a text file, which has no"),
+        ("a.txt", b"a", "q", r"^keep: a column needs columns in every input; a.txt is a text file, which has no"),
     ],
 )
 def test_a_column_that_cannot_serve_is_told_before_the_run(name: str, data: bytes, keep: str, message: str) -> None:
@@ -128,7 +128,7 @@ def test_columns_that_went_missing_since_are_told() -> None:
     write("a.csv", b"id,text\n1,a\n")
     sources = resolve_sources(["a.csv"]).sources
     write("a.csv", b"key,text\n1,a\n")
-    with pytest.raises(SourceError, match=r"a.csv: there is no column 'id' \(--id\). The columns are: key, text."):
+    with pytest.raises(SourceError, match=r"a.csv: there is no column 'id'. The columns are: key, text."):
         check_columns(sources)
     os.remove("a.csv")
     with pytest.raises(SourceError, match=r"Cannot open .*a.csv:"):

@@ -95,8 +95,8 @@ def test_what_is_asked(name):
                 choose_columns(sample, "in.jsonl", text=None, doc_id=None)
             every = ", ".join(fields)
             assert str(caught.value) == (
-                f"in.jsonl: several columns hold text, and none has a likely name: {every}. Name the one to compare "
-                f"with --text (the columns are: id, {every})."
+                f"text: in.jsonl: several columns hold text, and none has a likely name: {every}. Name "
+                f"the one to compare (the columns are: id, {every})."
             )
             assert choose_columns(sample, "in", text=fields[-1], doc_id=None).text == fields[-1]
 
@@ -109,7 +109,7 @@ def test_files_ask_before_anything_is_read(tmp_path, suffix):
         path.write_text(json.dumps({"instruction": LONG.replace(",", ""), "output": "yes"}) + "\n")
     else:
         path.write_text(f"id{comma}instruction{comma}output\n1{comma}{LONG.replace(',', '')}{comma}yes\n")
-    with pytest.raises(SourceError, match=r"instruction, output\. Name the one to compare with --text"):
+    with pytest.raises(SourceError, match=r"instruction, output\. Name the one to compare"):
         resolve_sources([str(path)])
     (source,) = resolve_sources([str(path)], text="output").sources
     assert source.text == "output"
@@ -125,8 +125,8 @@ def test_a_likely_name_that_cannot_hold_text_is_refused(name, other):
         with pytest.raises(SourceError) as caught:
             choose_columns(sample, "in.jsonl", text=None, doc_id=None)
         assert str(caught.value) == (
-            f"in.jsonl: the column 'text' has the name of a text but holds {kind}, not strings. Name the text column "
-            f"with --text (the columns are: {other}, text)."
+            f"text: in.jsonl: the column 'text' has the name of a text but holds {kind}, not strings. Name the "
+            f"text column (the columns are: {other}, text)."
         )
 
 
@@ -138,7 +138,7 @@ def test_one_string_among_the_first_values_is_enough():
 @pytest.mark.parametrize("name", REFUSED)
 def test_an_id_is_never_the_text(name):
     for sample in samples([REFUSED[name]] * 3):
-        with pytest.raises(SourceError, match=r"no column holds text.* Name it with --text\."):
+        with pytest.raises(SourceError, match=r"no column holds text.* Name the text column\."):
             choose_columns(sample, "in.jsonl", text=None, doc_id=None)
 
 
@@ -178,7 +178,7 @@ def test_texts_of_another_type_in_files(tmp_path, values, suffix):
             writer.write_table(table)
     else:
         path.write_text(json.dumps(table.to_pylist()[0]) + "\n")
-    with pytest.raises(SourceError, match=r"the column 'text' has the name of a text but holds .* with --text"):
+    with pytest.raises(SourceError, match=r"^text: .*the column 'text' has the name of a text but holds"):
         resolve_sources([str(path)])
 
 

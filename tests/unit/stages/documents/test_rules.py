@@ -17,7 +17,7 @@ def test_shares(given: str | float, share: float) -> None:
 
 @pytest.mark.parametrize("given", ["", "1 percent", "101%", "-1%", "1.5", "nan", "1e-2", True, None, float("nan"), 2])
 def test_what_is_no_share(given: object) -> None:
-    with pytest.raises(ParameterError, match=r"'max_unreadable' parameter of reading must be .* Got "):
+    with pytest.raises(ParameterError, match=r"max_unreadable: must be .* Got: "):
         parse_share(given)  # type: ignore[arg-type]
 
 
@@ -28,9 +28,9 @@ def test_a_number_that_is_meant_as_percent() -> None:
 
 def test_a_size_names_its_parameter() -> None:
     assert parse_size("64MiB") == 64 << 20
-    with pytest.raises(ParameterError, match="'max_document_size' parameter of reading"):
+    with pytest.raises(ParameterError, match="max_document_size: "):
         ReadingRules.of(max_document_size="huge")
-    with pytest.raises(ParameterError, match="'memory' parameter of dedup"):
+    with pytest.raises(ParameterError, match="memory: "):
         parse_size("huge")
 
 
@@ -46,9 +46,8 @@ def test_more_than_are_allowed() -> None:
     message = (
         r"^--left: 2 of 3 documents are unreadable: 66\.67%, more than the 1% of --max-unreadable\. The first: a:1: x"
     )
-    with pytest.raises(DocumentError, match=message) as caught:
+    with pytest.raises(DocumentError, match=message):
         ReadingRules.of(max_unreadable="1%").check_readable(2, 3, "a:1: x", of="--left")
-    assert "more than the 1% of 'max_unreadable'." in caught.value.spelt(in_python=True)
     with pytest.raises(
         DocumentError, match=r"^1 of 2 documents is unreadable: 50%, .* --max-unreadable\. It is a:1: x\."
     ):

@@ -106,7 +106,7 @@ def test_keep_values() -> None:
 
 @pytest.mark.parametrize("table", [["a"], [("1", "a")], pd.Series(["a"]), [{"text": "a"}], [{"text": "a", "n": "x"}]])
 def test_a_column_to_keep_by_must_be_there_and_hold_numbers(table: object) -> None:
-    with pytest.raises(SourceError, match=r"the table: .*column|with a column needs columns"):
+    with pytest.raises(SourceError, match=r"the table: .*column|a column needs columns"):
         next(read_table(table, keep_column="n"))
 
 
@@ -118,9 +118,7 @@ def test_columns_are_guessed_named_and_missed() -> None:
     assert guess_columns(["a"]) is None
     assert rows_of(pa.table(COLUMNS), text="body")[0][0] is None
     assert rows_of(pa.table(COLUMNS).to_pylist(), text="body", doc_id="n")[0][0] == "0.5"
-    with pytest.raises(
-        SourceError, match=r"the table: there is no column 'text' \(text\). The columns are: key, n, body."
-    ):
+    with pytest.raises(SourceError, match=r"the table: there is no column 'text'. The columns are: key, n, body."):
         rows_of(pa.table(COLUMNS), text="text")
     with pytest.raises(SourceError, match=r"the text must be a column of strings. The column 'n' holds double"):
         rows_of(pa.table(COLUMNS), text="n")

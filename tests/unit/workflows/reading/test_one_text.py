@@ -66,7 +66,7 @@ def test_of_several_documents_only_readable_ones_are_offered(tmp_path):
     with tarfile.open(tmp_path / "whole.tar") as tar:
         last = tar.getmember("c.txt").offset
     (tmp_path / "cut.tar").write_bytes((tmp_path / "whole.tar").read_bytes()[:last])
-    with pytest.raises(SourceError, match=r"Name one inside it: \S*cut\.tar!a\.txt, \S*cut\.tar!b\.txt\.$"):
+    with pytest.raises(SourceError, match=r"It contains \S*cut\.tar!a\.txt, \S*cut\.tar!b\.txt\.$"):
         read_one_document(tmp_path / "cut.tar")
 
 

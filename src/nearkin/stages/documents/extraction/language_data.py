@@ -11,7 +11,6 @@ from functools import lru_cache
 from importlib.util import find_spec
 
 from nearkin.errors import MissingExtraError, ParameterError
-from nearkin.message_pieces import NamedParameter
 from nearkin.stages.documents.digest import file_sha256
 
 FOLDERS = (
@@ -80,13 +79,13 @@ def language_data(languages: str, folders: Sequence[str] = FOLDERS) -> LanguageD
     names = languages.split("+") if isinstance(languages, str) else [""]
     if not all(_LANGUAGE.fullmatch(one) for one in names) or len(set(names)) < len(names):
         rule = "languages as tesseract names them, such as eng or eng+deu"
-        raise ParameterError.of("ocr", "reading", rule, languages)
+        raise ParameterError.of("ocr", rule, languages)
     if find_spec("xberg") is None or find_spec("pypdfium2") is None:
         raise MissingExtraError.of("OCR", "documents")
     for folder in folders:
         if all(os.path.isfile(_file_of(one, folder)) for one in names):
             return LanguageData(languages, folder)
-    raise ParameterError(NamedParameter("ocr"), _missing(names, folders))
+    raise ParameterError(f"{_missing(names, folders)}", parameter="ocr")
 
 
 def _missing(names: Sequence[str], folders: Sequence[str]) -> str:

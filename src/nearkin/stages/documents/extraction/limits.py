@@ -75,7 +75,7 @@ class ExtractionLimits:
         for one in fields(self):
             value = getattr(self, one.name)
             if not _is_limit(value, one.name):
-                raise ParameterError.of(one.name, "ExtractionLimits", f"an int from 1 to {_max_of(one.name):,}", value)
+                raise ParameterError.of(one.name, f"an int from 1 to {_max_of(one.name):,}", value)
 
     @classmethod
     def of(cls, given: Mapping[str, int | str]) -> ExtractionLimits:
@@ -93,7 +93,7 @@ class ExtractionLimits:
         """
         if not isinstance(given, Mapping):
             rule = 'a mapping of names to values, such as {"time": 300}'
-            raise ParameterError.of("extraction_limits", "reading", rule, given)
+            raise ParameterError.of("extraction_limits", rule, given)
         return cls(**{field: value for name, told in given.items() for field, value in _parsed(name, told).items()})
 
     @property
@@ -113,7 +113,7 @@ class ExtractionLimits:
 def _parsed(name: str, told: int | str) -> dict[str, int]:
     """Return the fields that a limit sets, with their values."""
     if name not in _FIELDS:
-        raise ParameterError.of("extraction_limit", "reading", f"one of {', '.join(_FIELDS)}", name)
+        raise ParameterError.of("extraction_limit", f"one of {', '.join(_FIELDS)}", name)
     is_size = _VALUES.get(name) == "SIZE"
     most = _max_of(_FIELDS[name][0])
     rule = f"{SIZE_RULE}, at most {most >> 40:,}TiB" if is_size else f"an int from 1 to {most:,}"
@@ -124,7 +124,7 @@ def _parsed(name: str, told: int | str) -> dict[str, int]:
         except ParameterError:
             value = None
     if not _is_limit(value, _FIELDS[name][0]):
-        raise ParameterError.of("extraction_limit", "reading", f"{name}={_VALUES.get(name, 'N')}, with {rule}", told)
+        raise ParameterError.of("extraction_limit", f"{name}={_VALUES.get(name, 'N')}, with {rule}", told)
     return dict.fromkeys(_FIELDS[name], value)
 
 

@@ -9,7 +9,6 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, TypeVar
 
 from nearkin.errors import SourceError
-from nearkin.message_pieces import NamedParameter
 from nearkin.stages.documents.encodings import is_told_by_line
 from nearkin.stages.documents.formats.format import StreamFormat, stream_of
 from nearkin.stages.documents.head import Head
@@ -121,9 +120,9 @@ class LoadFile(StreamFormat):
                 guesses.append(f"{kind} the column '{text}'")
             elif doc_id is not None:
                 raise SourceError(
-                    f"{label}: this load file has no column of texts, and none of paths of text files. Name it with ",
-                    NamedParameter("text"),
-                    f". The columns are: {listed_columns(sample.names)}.",
+                    f"{label}: this load file has no column of texts, and none of paths of text files. "
+                    f"Name it. The columns are: {listed_columns(sample.names)}.",
+                    parameter="text",
                 )
         chosen = choose_columns(sample, label, text=text, doc_id=doc_id)
         return Columns(chosen.text, chosen.id, (*guesses, *chosen.guesses))

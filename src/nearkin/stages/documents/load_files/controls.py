@@ -10,7 +10,6 @@ from itertools import islice
 from typing import BinaryIO
 
 from nearkin.errors import SourceError
-from nearkin.message_pieces import NamedParameter
 from nearkin.stages.documents.columns import listed_columns
 from nearkin.stages.documents.load_files.columns import columns_of, is_control
 from nearkin.stages.documents.load_files.damaged_records import control_of_damaged
@@ -103,20 +102,13 @@ def _control_column(source: Source, names: Sequence[str]) -> str:
     column = source.id or known
     if column is None or column not in names:
         raise SourceError(
-            f"{source.name}: an overlay is keyed on the control number, and no column is known to hold it. Name it "
-            "with ",
-            NamedParameter("id"),
-            f". The columns are: {listed_columns(names)}.",
+            f"{source.name}: an overlay is keyed on the control number, and no column is known to hold "
+            f"it. Name it with --id. The columns are: {listed_columns(names)}."
         )
     if known is not None and not is_control(column):
         raise SourceError(
-            f"{source.name}: an overlay is keyed on the control number, which is the column '{known}'; ",
-            NamedParameter("id"),
-            f" names '{column}'. Omit ",
-            NamedParameter("id"),
-            ", or omit ",
-            NamedParameter("overlay"),
-            ".",
+            f"{source.name}: an overlay is keyed on the control number, which is the column '{known}'; "
+            f"--id names '{column}'. Omit --id, or omit --overlay."
         )
     return column
 

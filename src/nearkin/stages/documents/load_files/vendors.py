@@ -149,5 +149,5 @@ def vendor_of(name: str) -> Vendor:
     ('A-1', 'No', '99')
     """
     if name not in VENDORS:
-        raise ParameterError.of("overlay", "nearkin", f"one of {', '.join(VENDORS)}", name)
+        raise ParameterError.of("overlay", f"one of {', '.join(VENDORS)}", name)
     return VENDORS[name]

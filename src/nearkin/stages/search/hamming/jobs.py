@@ -54,17 +54,16 @@ class HammingSearch:
     lefts: U64
     words: U64
     max_pairs: int
-    owner: str
 
     @classmethod
-    def of(cls, plan: HammingPlan, signatures: U64, queries: U64 | None, max_pairs: int, owner: str) -> HammingSearch:
+    def of(cls, plan: HammingPlan, signatures: U64, queries: U64 | None, max_pairs: int) -> HammingSearch:
         """Make the search, with the bits in the order of the plan."""
         lefts = signatures if queries is None else queries
         words = np.concatenate([lefts, signatures]) if plan.method == "tables" and queries is not None else signatures
         if plan.order is not None:
             words = move_bits(words, plan.order)
             lefts = words if queries is None else move_bits(lefts, plan.order)
-        return cls(plan, lefts, words, max_pairs, owner)
+        return cls(plan, lefts, words, max_pairs)
 
     @property
     def n_queries(self) -> int:
@@ -104,7 +103,6 @@ class HammingSearch:
         if n_found > self.max_pairs:
             raise ParameterError.of(
                 "distance",
-                self.owner,
                 f"short enough for at most {counted(self.max_pairs, 'pair')} of signatures ('max_pairs')",
                 self.plan.distance,
             )

@@ -89,13 +89,13 @@ def neighbour_pairs(
     >>> found.left.tolist(), found.right.tolist(), found.distance.tolist(), found.n_document_pairs
     ([0], [1], [1], 3)
     """
-    _check("neighbour_pairs", signatures, distance, threads, method, max_pairs)
+    _check(signatures, distance, threads, method, max_pairs)
     classes = EqualSignatures.of(signatures)
     words = signatures.words[classes.firsts]
     if distance == 0:  # distinct signatures are never equal, so the groups are the result
         words = words[:0]
     plan = plan_hamming(words, None, n_bits=signatures.n_bits, distance=distance, method=method)
-    search = HammingSearch.of(plan, words, None, max_pairs, "neighbour_pairs")
+    search = HammingSearch.of(plan, words, None, max_pairs)
     left, right, distances = search.run(threads, progress)
     sort_together(left, right, distances)
     return HammingPairs(
@@ -144,10 +144,10 @@ def nearest(
         both = [(name, f"{one.fingerprint};bits={one.n_bits}") for name, one in
                 (("queries", queries), ("signatures", signatures))]  # fmt: skip
         raise FingerprintError.of("Signatures", "be compared", *both)
-    _check("nearest", signatures, distance, threads, method, max_pairs)
+    _check(signatures, distance, threads, method, max_pairs)
     asked, words = _words_with_features(queries), _words_with_features(signatures)
     plan = plan_hamming(words, asked, n_bits=signatures.n_bits, distance=distance, method=method)
-    query, row, distances = HammingSearch.of(plan, words, asked, max_pairs, "nearest").run(threads, progress)
+    query, row, distances = HammingSearch.of(plan, words, asked, max_pairs).run(threads, progress)
     query, row = _rows_with_features(queries, query), _rows_with_features(signatures, row)
     sort_together(query, distances, row)
     return Nearest(query, row, distances, plan)
@@ -165,14 +165,12 @@ def _rows_with_features(signatures: BitSignatures, places: U32) -> U32:
     return np.flatnonzero(signatures.has_features)[places].astype(np.uint32)
 
 
-def _check(
-    owner: str, signatures: BitSignatures, distance: int, threads: int, method: str | None, max_pairs: int
-) -> None:
+def _check(signatures: BitSignatures, distance: int, threads: int, method: str | None, max_pairs: int) -> None:
     """Refuse invalid parameters."""
     if not is_int(distance) or not 0 <= distance < signatures.n_bits:
         rule = f"an int from 0 to {signatures.n_bits - 1}, one less than the bits of a signature"
-        raise ParameterError.of("distance", owner, rule, distance)
-    check_int("threads", owner, threads, 1)
+        raise ParameterError.of("distance", rule, distance)
+    check_int("threads", threads, 1)
     if method not in (None, "tables", "brute force"):
-        raise ParameterError.of("method", owner, "'tables', 'brute force' or None", method)
-    check_int("max_pairs", owner, max_pairs, 1)
+        raise ParameterError.of("method", "'tables', 'brute force' or None", method)
+    check_int("max_pairs", max_pairs, 1)

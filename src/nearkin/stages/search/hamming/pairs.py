@@ -162,7 +162,6 @@ class HammingPairs:
         if not 0 <= distance <= self.plan.distance:
             raise ParameterError.of(
                 "distance",
-                "HammingPairs.within",
                 f"an int from 0 to {self.plan.distance}, the searched distance",
                 distance,
             )
@@ -189,7 +188,7 @@ class HammingPairs:
         Neighbours
         """
         if block_pairs < 1:
-            raise ParameterError.of("block_pairs", "HammingPairs.blocks", "an int >= 1", block_pairs)
+            raise ParameterError.of("block_pairs", "an int >= 1", block_pairs)
         neighbours, distances, offsets = self._neighbour_classes()
         n_rows, start = len(self.classes.class_of_row), 0
         sizes = np.concatenate([[0], np.cumsum(self.classes.sizes[neighbours])])

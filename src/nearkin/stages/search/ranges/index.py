@@ -24,7 +24,6 @@ from nearkin.stages.search.ranges.matches import (
 )
 from nearkin.stages.search.ranges.segment import RangeSegment, check_counts
 
-_OWNER = "RangeIndex.search"
 _QUERIES_OF_A_JOB = 64
 
 
@@ -88,10 +87,10 @@ class RangeIndex:
         ParameterError
             A parameter breaks its rule, or there are more than ``max_matches`` matches.
         """
-        check_threads(_OWNER, threads)
-        check_counts(_OWNER, queries.counts)
-        asked = RangeQueries.of(_OWNER, self.fingerprint, queries, gamma)
-        budget = MatchBudget(_OWNER, max_matches)
+        check_threads(threads)
+        check_counts(queries.counts)
+        asked = RangeQueries.of(self.fingerprint, queries, gamma)
+        budget = MatchBudget(max_matches)
         survivors = np.zeros((len(queries), len(self.stages)), np.int64)
         survivors[queries.is_counted, 0] = sum(len(segment.rows) for segment in self.segments)
         starts = range(0, len(queries), _QUERIES_OF_A_JOB)

@@ -93,14 +93,14 @@ class RangeQueries:
     limits: I64
 
     @classmethod
-    def of(cls, owner: str, fingerprint: str, vectors: LetterVectors, gamma: Gamma) -> RangeQueries:
+    def of(cls, fingerprint: str, vectors: LetterVectors, gamma: Gamma) -> RangeQueries:
         """Validate queries; round limits down to integers, in integer arithmetic.
 
         Examples
         --------
         >>> counts = np.array([[30, 40]], np.uint32)
         >>> vectors = LetterVectors(counts, np.ones(1, bool), np.array([70]), np.array([0]), "letters")
-        >>> RangeQueries.of("example", "letters", vectors, 0.1).limits.tolist()  # a tenth of 50, squared
+        >>> RangeQueries.of("letters", vectors, 0.1).limits.tolist()  # a tenth of 50, squared
         [25]
         """
         if vectors.fingerprint != fingerprint:
@@ -111,13 +111,12 @@ class RangeQueries:
         if gammas.ndim and gammas.shape != (len(vectors),):
             raise ParameterError.of(
                 "gamma",
-                owner,
                 f"a number, or one for each of {counted(len(vectors), 'query', 'queries')}",
                 gammas.shape,
             )
         wrong = gammas[~(np.isfinite(gammas) & (gammas >= 0))]
         if wrong.size:
-            raise ParameterError.of("gamma", owner, "finite and at least 0", float(wrong.flat[0]))
+            raise ParameterError.of("gamma", "finite and at least 0", float(wrong.flat[0]))
         gammas = np.broadcast_to(gammas, len(vectors))
         lengths = squared_lengths(vectors.counts)
         limits = np.full(len(vectors), -1, np.int64)
@@ -134,9 +133,9 @@ class RangeQueries:
 class MatchBudget:
     """Number of matches that a search may still find, shared by threads."""
 
-    def __init__(self, owner: str, max_matches: int) -> None:
-        check_int("max_matches", owner, max_matches, 1)
-        self._owner, self._most, self._n_found, self._lock = owner, max_matches, 0, Lock()
+    def __init__(self, max_matches: int) -> None:
+        check_int("max_matches", max_matches, 1)
+        self._most, self._n_found, self._lock = max_matches, 0, Lock()
 
     def spend(self, n_matches: int, gammas: F64) -> None:
         """Refuse tolerances that find too much before memory is exhausted."""
@@ -144,9 +143,9 @@ class MatchBudget:
             self._n_found += n_matches
             if self._n_found > self._most:
                 rule = f"small enough for at most {counted(self._most, 'match', 'matches')} ('max_matches')"
-                raise ParameterError.of("gamma", self._owner, rule, float(gammas.max()))
+                raise ParameterError.of("gamma", rule, float(gammas.max()))
 
 
-def check_threads(owner: str, threads: int) -> None:
+def check_threads(threads: int) -> None:
     """Refuse an invalid number of threads."""
-    check_int("threads", owner, threads, 1)
+    check_int("threads", threads, 1)

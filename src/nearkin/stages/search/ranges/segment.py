@@ -60,7 +60,7 @@ class RangeSegment:
         ParameterError
             There are more than 256 dimensions, or a count exceeds 2**27 - 1.
         """
-        check_counts("RangeSegment", vectors.counts)
+        check_counts(vectors.counts)
         rows = np.flatnonzero(vectors.is_counted).astype(np.uint32)
         chosen = None if len(rows) == len(vectors) else rows
         directions = directions or Directions.learn(vectors.counts, chosen)
@@ -164,13 +164,13 @@ def groups_of_levels(n_blocks: int) -> I64:
     return np.array(starts, np.int64)
 
 
-def check_counts(owner: str, counts: U32) -> None:
+def check_counts(counts: U32) -> None:
     """Refuse vectors whose squared lengths may not fit into 62 bits."""
     if counts.ndim != 2 or not 1 <= counts.shape[1] <= MAX_DIMENSIONS:
-        raise ParameterError.of("counts", owner, f"of 1 to {MAX_DIMENSIONS} dimensions", counts.shape)
+        raise ParameterError.of("counts", f"of 1 to {MAX_DIMENSIONS} dimensions", counts.shape)
     largest = int(counts.max(initial=0))
     if largest > MAX_COUNT:
-        raise ParameterError.of("counts", owner, f"at most {MAX_COUNT:,}, one less than 2**27", largest)
+        raise ParameterError.of("counts", f"at most {MAX_COUNT:,}, one less than 2**27", largest)
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
