@@ -222,23 +222,6 @@ def test_of_a_document_that_fails_nothing_is_stored(place, monkeypatch):
         assert [one.checked.verdict for one in collection.check_many(documents)] == [*["new", "exact"] * 2, "exact"]
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"source": "\udcff"},
-        {"source": "a\0b"},
-        {"source": " "},
-        {"source": 5},
-        {"lines": 3},
-        {"lines": ["1"]},
-        {"lines": [-1]},
-    ],
-)
-def test_how_documents_are_stored_is_checked(options):
-    with pytest.raises(ParameterError, match="CheckInMany"):
-        CheckInMany(**options)
-
-
 def test_ids_and_documents_that_break_a_rule(place):
     text = Prose(3).text(100)
     with place.open() as collection:
@@ -255,11 +238,6 @@ def test_ids_and_documents_that_break_a_rule(place):
                 collection.check_many(documents)
         with pytest.raises(ParameterError, match="one line per document, 2"):
             collection.check_many([("a", text), ("b", text)], store=CheckInMany(lines=[1]))
-
-
-def test_the_wave_is_checked_before_anything_is_stored(place):
-    with place.open() as collection, pytest.raises(ParameterError):
-        collection.check_many([("a", "text")], store=CheckInMany(wave=" "))
 
 
 def oracle(documents) -> tuple[set[str], list[set[str]]]:

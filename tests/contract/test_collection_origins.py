@@ -8,7 +8,7 @@ import pytest
 
 from contract.damaged_collections import is_silent
 from extracted_documents import HEADERS, LEASE, LETTER, add_extracted, origin, unread
-from nearkin.errors import ParameterError, UnknownDocumentError
+from nearkin.errors import UnknownDocumentError
 from nearkin.store import schema
 
 
@@ -152,16 +152,6 @@ def matter(collection):
     return collection
 
 
-def test_an_id_of_an_exception_is_unknown_and_the_message_says_where_it_is_listed(matter) -> None:
-    for doc_id in ("1.pdf", "5.txt", "6.pdf"):
-        with pytest.raises(UnknownDocumentError, match=r"it was not stored\. nearkin exceptions COLLECTION says why\."):
-            matter.document(doc_id)
-    with pytest.raises(UnknownDocumentError, match=r"nearkin list COLLECTION shows the ids\."):
-        matter.document("no-such-id")
-    matter.add([("1.pdf", LEASE)])
-    assert matter.document("1.pdf").doc_id == "1.pdf"
-
-
 def test_exceptions_are_listed_and_counted(matter) -> None:
     found = matter.exceptions()
     assert [(one.doc_id[:9], one.wave, one.exception, one.is_partial, one.sentence) for one in found.exceptions] == [
@@ -183,19 +173,6 @@ def test_exceptions_are_listed_and_counted(matter) -> None:
     assert len(found.to_dict(limit=2)["exceptions"]) == 2
 
 
-def test_exceptions_by_condition(matter) -> None:
-    assert [one[0] for one in listed(matter, wave="two", which="no text")] == ["5.txt", "6.pdf"]
-    assert [one[0] for one in listed(matter, doc_id="*.pdf")] == ["1.pdf", "6.pdf"]
-    assert [one[0] for one in listed(matter, reason="encrypted")] == ["1.pdf"]
-    assert [one[0] for one in listed(matter, kind="doc")] == ["2.doc"]
-    with pytest.raises(UnknownDocumentError, match="'three'"):
-        matter.exceptions(wave="three")
-    with pytest.raises(ParameterError, match=r"'reason'.*encrypted"):
-        matter.exceptions(reason="secret")
-    with pytest.raises(ParameterError, match="'which'"):
-        matter.exceptions(which="some")
-
-
 def test_files_without_a_text_are_removed(matter) -> None:
     dry = matter.remove(["1.pdf", "2.doc"], dry_run=True)
     assert (dry.n_documents, dry.n_unread, len(listed(matter))) == (1, 1, 6)
@@ -212,13 +189,6 @@ def test_files_without_a_text_are_removed(matter) -> None:
     for doc_id in ("1.pdf", "5.txt"):
         with pytest.raises(UnknownDocumentError):
             matter.remove([doc_id])
-
-
-def test_a_removed_document_is_not_listed_for_an_older_problem(matter) -> None:
-    matter.add([("5.txt", LETTER)])
-    removed = matter.remove(["5.txt"])
-    assert (removed.n_documents, removed.n_unread) == (1, 0)
-    assert "5.txt" not in [one[0] for one in listed(matter)]
 
 
 def test_a_replaced_text_is_no_exception(matter) -> None:

@@ -82,30 +82,6 @@ def test_a_group_is_tagged(collection) -> None:
     assert collection.log()[0].data == {"field": "hot", "value": "", "group": 1, "tolerance": "range, gamma 0.2"}
 
 
-def test_more_changes_than_allowed_are_a_dry_run(collection) -> None:
-    found = collection.tag(["d0", "d1", "d2"], "x", max_changes=2)
-    assert (found.is_dry_run, found.number, len(found.changes)) == (True, None, 3)
-    assert collection.log() == []
-    assert collection.tag(["d0", "d1"], "x", max_changes=2).number == 1
-    assert collection.tag(["d0", "d1", "d2"], "x", max_changes=1).number == 2  # one changes
-    assert collection.undo(1, max_changes=1).is_dry_run
-    assert collection.untag(["d0", "d1"], "x", max_changes=1).is_dry_run
-    assert collection.undo(2, max_changes=1).number == 3
-
-
-def test_tags_are_in_the_order_of_their_bytes(collection, place) -> None:
-    """Not in that of the language of the database."""
-    if place.kind == "postgresql":  # the tests' own server has the order of bytes
-        place.sql('ALTER TABLE tags ALTER COLUMN value TYPE text COLLATE "und-x-icu"')
-    collection.tag(["d0", "d1", "d2"], "b", "x")
-    for doc_id, value in [("d0", "b"), ("d1", "B"), ("d2", "_a")]:
-        collection.tag([doc_id], "A", value)
-    listed = collection.tags().documents.select(["field", "value", "doc_id"]).to_pylist()
-    assert [tuple(one.values()) for one in listed] == sorted(tuple(one.values()) for one in listed)
-    with collection.opened.store.reading() as connection:
-        assert [value for _, value in tags_as_labels(connection, "A")] == ["B", "_a", "b"]
-
-
 def test_nothing_changed_is_no_activity_and_a_dry_run_changes_nothing(collection) -> None:
     assert collection.tag(["d0"], "hot", dry_run=True).number is None
     assert collection.log() == []

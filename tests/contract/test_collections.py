@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 
 import pandas as pd
 import polars as pl
@@ -15,8 +14,6 @@ from nearkin.errors import (
     CollectionBusyError,
     CollectionError,
     DocumentError,
-    MissingCollectionError,
-    OutputError,
     ParameterError,
     SourceError,
     UnknownDocumentError,
@@ -105,13 +102,6 @@ def test_a_changed_text_is_a_new_version(collection):
     old = collection.document("a", version=2)
     assert (old.wave, old.is_current, str(old)) == ("wave 2", False, "a (version 2)")
     assert collection.document("b").version == 1
-
-
-def test_a_text_that_returns_within_its_wave_is_current_again(collection):
-    for text, n_earlier in ((1, 0), (2, 0), (1, 1), (2, 1)):
-        added = collection.add([("a", LEASE.format(text))], wave="table")
-        assert (added.n_earlier_texts, added.n_replaced) == (n_earlier, 0)
-        assert current(collection) == {"a": LEASE.format(text)}
 
 
 def test_exact_copies_share_one_text(collection):
@@ -374,36 +364,7 @@ def test_a_load_that_fails_leaves_no_trace(collection, monkeypatch):
     assert len(collection.info().waves) == 1
 
 
-@pytest.mark.parametrize("error", [FileNotFoundError("not here"), ConnectionResetError("gone"), KeyError("x")])
-def test_what_the_documents_raise_is_not_blamed_on_the_database(collection, error):
-    def documents():
-        yield ("a", "one")
-        raise error
-
-    with pytest.raises(type(error)) as caught:
-        collection.add(documents())
-    assert caught.value is error
-
-
 # -- what is not there ------------------------------------------------------------------------------------------------
-
-
-def test_unknown_ids_are_named_and_others_suggested(collection):
-    collection.add([("contract-17", "one"), ("100%_sure", "two")])
-    with pytest.raises(UnknownDocumentError, match="Did you mean 'contract-17'"):
-        collection.similar("tract-1")
-    with pytest.raises(UnknownDocumentError, match="'100%_sure'"):
-        collection.text("0%_s")
-    with pytest.raises(UnknownDocumentError) as caught:
-        collection.document("_______")
-    assert "mean" not in str(caught.value)
-    with pytest.raises(UnknownDocumentError, match="no version 2; it has 1"):
-        collection.document("contract-17", version=2)
-    for doc_id in ("half \ud800", "\0", "x" * 10_000):
-        with pytest.raises(UnknownDocumentError):
-            collection.document(doc_id)
-        with pytest.raises(UnknownDocumentError):
-            collection.remove([doc_id])
 
 
 def test_a_collection_is_opened_again(place):
@@ -415,22 +376,6 @@ def test_a_collection_is_opened_again(place):
         assert collection.similar("a", gamma=0.2).n_found == 1
     with place.open() as collection:
         assert state(collection) == before
-
-
-def test_a_file_is_not_taken_for_a_collection_that_is_missing(tmp_path):
-    file, matter = tmp_path / "kb.db", tmp_path / "matter"
-    file.write_bytes(b"SQLite format 3")
-    with pytest.raises(MissingCollectionError, match="is a file, and a collection is a directory"):
-        Collection.open(file)
-    with pytest.raises(OutputError, match=r"it is a file, and a collection is a directory\. Choose another name"):
-        Collection.open(file, create=True)
-    Collection.open(matter, create=True).close()
-    with pytest.raises(MissingCollectionError, match=rf"Name its directory: {re.escape(str(matter))}"):
-        Collection.open(matter / "nearkin.sqlite")
-    with pytest.raises(
-        MissingCollectionError, match=r"it has other files \(kb\.db, matter\)\. .* nearkin add NEW INPUT"
-    ):
-        Collection.open(tmp_path)  # where adding would not create one
 
 
 def test_what_is_not_there_is_not_made_unasked(place):

@@ -5,11 +5,8 @@ from __future__ import annotations
 import random
 from itertools import count
 
-from contract.damaged_collections import is_silent
 from example_counts import examples
 from extracted_documents import Row, add_extracted, origin, unread
-from nearkin.collection.listing.problems import problems_of
-from nearkin.collection.loads.adding import Added
 
 BLANKS = ("", " \n", "\n" * 200, "\u00a0\u3000")
 
@@ -53,46 +50,3 @@ def test_exceptions_are_those_counted_by_hand(place) -> None:
             assert {one.doc_id for one in found.exceptions if one.is_partial} == partly
             assert (found.n_no_text, found.n_partial) == (len(without), len(partly))
             assert (collection.info().n_no_text, collection.info().n_partial) == (len(without), len(partly))
-
-
-def test_a_record_that_failed_is_listed_although_another_one_stored_its_id(place) -> None:
-    """Until a later load stores a text under the id, or reads one from the same source without a failure."""
-
-    def listed() -> set[str]:
-        assert is_silent(collection.fsck())
-        found = {one.doc_id for one in collection.exceptions().exceptions}
-        with collection.opened.store.reading() as connection:
-            assert {one.doc_id for one in problems_of(connection)} == found
-        assert (collection.info().n_problems, collection.info().n_no_text) == (len(found), len(found))
-        return found
-
-    def add(source: str, *rows: tuple[str, str | None]) -> Added:
-        return add_extracted(collection, [(*row, None, None) for row in (*rows, ("sure", "A text."))], source=source)
-
-    with place.open() as collection:
-        rows = [("a", "One text."), ("a", None), ("b", None), ("b", "Another text."), ("c", None), ("d", "Third.")]
-        assert add("first", *rows).n_no_text == 3
-        assert listed() == {"a", "b", "c"}
-        again = add("first", *rows)
-        assert (again.n_listed_before, again.n_new, again.n_new_versions) == (3, 0, 0)
-        assert listed() == {"a", "b", "c"}
-        add("second", ("d", None))  # a later version that failed
-        assert listed() == {"a", "b", "c", "d"}
-        add("third", ("d", "Third."))  # nothing new: what failed is in another place
-        assert listed() == {"a", "b", "c", "d"}
-        add("second", ("d", "Third."))  # mended
-        assert listed() == {"a", "b", "c"}
-        add("second", ("d", None))
-        add("second", ("e", "Before it."), ("d", "Third."), ("d", None))  # it moved, and failed again
-        assert listed() == {"a", "b", "c", "d"}
-        add("second", ("e", "Before it."), ("f", "Before it, too."), ("d", "Third."))  # it moved, and is mended
-        assert listed() == {"a", "b", "c"}
-        add("second", ("d", None))
-        add("second", ("a", "A new text."))
-        assert listed() == {"b", "c", "d"}
-        add("first", ("a", "One text."), ("a", None))  # failed again, after a text was stored
-        assert listed() == {"a", "b", "c", "d"}
-        collection.remove(["a"])
-        assert listed() == {"b", "c", "d"}
-        assert collection.remove(wave="wave 1").doc_ids == ("b", "d", "sure")
-        assert listed() == {"d"}

@@ -14,7 +14,6 @@ from contract.damaged_collections import copy_filled
 from functional.conftest import nearkin_here
 from generator import office_files as make
 from made_up_prose import Prose
-from nearkin.collection.listing import exceptions
 
 PROSE = Prose(19)
 HEADERS = {"From": "ada@b.org", "To": "bo@c.org", "Subject": "Offer", "Message-ID": "<1@b.org>",
@@ -69,16 +68,6 @@ def listed(path: Path) -> dict[str, str]:
     return dict(rows)
 
 
-def test_families_of_a_collection_look_up_its_exceptions_once(matter, tmp_path, monkeypatch) -> None:
-    looked_up = list[str]()
-    one_by_one = exceptions.blank_documents
-    monkeypatch.setattr(exceptions, "blank_documents", lambda given: looked_up.append("once") or one_by_one(given))
-    ended = nearkin_here("families", matter, "--out", tmp_path / "out", "--max-unreadable", "1", "-q")
-    assert ended.code == 0, ended.err
-    assert listed(tmp_path / "out/exceptions.csv") == REASONS
-    assert looked_up == ["once"]
-
-
 def test_exceptions_of_a_collection_are_all_listed(matter, tmp_path) -> None:
     counts = []
     said = "9 exceptions (7 without text, 2 partial): 5 corrupt, 2 empty, 2 unreadable; see exceptions.csv"
@@ -116,24 +105,3 @@ def test_regrouped_results_signatures_and_pairs_list_them_too(matter, tmp_path) 
     given = "--left", matter, "--right", right, "--out", tmp_path / "pairs", "-q", "--no-report"
     assert nearkin_here("pairs", *given).code == 0
     assert listed(tmp_path / "pairs/exceptions.csv") == REASONS
-
-
-def test_a_collection_of_records_has_exceptions_without_extraction(place, tmp_path) -> None:
-    (tmp_path / "records.jsonl").write_text(RECORDS)
-    assert nearkin_here("add", place.address, tmp_path / "records.jsonl", "-q").code == 0
-    for command in ("dedup", "families"):
-        shown = nearkin_here(command, place.address, "--out", tmp_path / command).out
-        assert "exceptions.csv lists 1 document without text: 1 unreadable" in " ".join(shown.split())
-        assert listed(tmp_path / command / "exceptions.csv") == {"r-2": "unreadable"}
-        assert "1 document gave no text." in (tmp_path / command / "report.html").read_text()
-
-
-def test_an_empty_document_whose_id_failed_later_is_listed_as_it_is_counted(tmp_path) -> None:
-    for number, text in enumerate(("", None)):
-        records = {"id": "r-1", "text": "It was"}, {"id": "a", "text": text}
-        (tmp_path / f"{number}.jsonl").write_text("\n".join(map(json.dumps, records)))
-        assert nearkin_here("add", tmp_path / "matter", tmp_path / f"{number}.jsonl", "-q").code == 0
-    for command in ("dedup", "families"):
-        shown = nearkin_here(command, tmp_path / "matter", "--out", tmp_path / command).out
-        assert "exceptions.csv lists 1 document without text: 1 empty" in " ".join(shown.split()), command
-        assert listed(tmp_path / command / "exceptions.csv") == {"a": "empty"}

@@ -74,16 +74,6 @@ def test_a_mail_without_any_attachment_left(collection) -> None:
     assert current(collection) == ["m"]
 
 
-def test_archives_in_archives(collection) -> None:
-    inner = member("c", "three", parent="m!in.zip", family=None)
-    add(collection, member("a", "one", family=None), inner, member("d", "four", parent="m!in.zip", family=None))
-    assert add(collection, inner).removed == ("m!a", "m!in.zip!d")
-    # a text in the place of the archive, which then comes back
-    assert add(collection, ("m", LETTER, origin("1", declared_kind="zip"), None)).removed == ()
-    assert add(collection, inner).removed == ("m",)
-    assert current(collection) == ["m!in.zip!c"]
-
-
 def test_an_archive_that_can_be_read_again_is_no_exception(collection) -> None:
     add(collection, ("m", None, unread("1", kind="zip"), None), ("n", "text", None, None))
     assert excepted(collection) == ["m"]
@@ -109,13 +99,6 @@ def test_what_could_not_be_read_is_not_gone(collection, rows) -> None:
     assert {"m!a", "m!b"} <= set(current(collection))
 
 
-def test_a_locked_attachment_keeps_what_is_inside_of_it_alone(collection) -> None:
-    inside = member("page", "inside", parent="m!locked.pdf")
-    add(collection, mail("1"), A, member("locked.pdf", "a form"), inside, wave="one")
-    assert add(collection, mail("2"), LOCKED, wave="two").removed == ("m!a",)
-    assert current(collection) == ["m", "m!locked.pdf", "m!locked.pdf!page"]
-
-
 def test_an_earlier_wave_that_is_given_again_changes_nothing(collection) -> None:
     add(collection, mail("1"), A, B, wave="one")
     new = member("new", "text of the second wave")
@@ -123,13 +106,6 @@ def test_an_earlier_wave_that_is_given_again_changes_nothing(collection) -> None
     again = add(collection, mail("1"), A, B, LOCKED, wave="one")
     assert (again.n_new, again.removed) == (0, ())
     assert (current(collection), excepted(collection)) == (["m", "m!a", "m!new"], ["m!locked.pdf"])
-
-
-def test_the_same_bytes_lose_nothing_to_another_extractor(collection) -> None:
-    add(collection, mail("1"), A, B, CUT)
-    added = add(collection, mail("1", extractor="nearkin html 2"), A)
-    assert (added.removed, added.removed_unread) == ((), ("m!#3",))
-    assert add(collection, mail("1", extractor="nearkin html 2"), A, re_extract=True).removed == ("m!b",)
 
 
 def test_others_keep_theirs(collection) -> None:

@@ -45,16 +45,6 @@ def test_a_principal_that_a_decision_took_out_is_principal_again_after_the_undo(
     assert collection.groups(threshold=0.3).members.equals(before)
 
 
-def test_one_that_somebody_chose_since_stays(collection) -> None:
-    collection.decide(never_group=("signed", "draft"))
-    collection.groups(threshold=0.3)
-    collection.decide(principal="copy")
-    collection.undo(1)
-    found = collection.groups(threshold=0.3)
-    assert next(one.principal for one in found.groups if one.n_documents == 4) == "copy"
-    assert [one.principal_again for one in found.changes] == [None]
-
-
 def test_groups_that_were_united_have_their_principals_again_after_the_undo(collection) -> None:
     collection.add(
         [("longer", LEASE.format(905) + TERMS + " A second page follows."), ("z", OTHER + " The very end of it all.")]
@@ -63,16 +53,6 @@ def test_groups_that_were_united_have_their_principals_again_after_the_undo(coll
     assert (before["longer"], before["z"]) == ("signed", "y")  # the first ones, though others are longer now
     collection.decide(same_group=("x", "copy"))
     assert len(set(principals_of(collection).values())) == 1
-    collection.undo(1)
-    assert principals_of(collection) == before
-
-
-def test_two_documents_that_were_a_group_have_their_principal_again(collection) -> None:
-    collection.add([("y", OTHER + " The end.")], wave="later")
-    collection.add([("x", OTHER + " This is now the longer one of the two.")], wave="later")
-    before = principals_of(collection)
-    collection.decide(never_group=("x", "y"))
-    assert "x" not in principals_of(collection)
     collection.undo(1)
     assert principals_of(collection) == before
 
@@ -86,15 +66,3 @@ def test_a_removed_principal_that_is_added_again_does_not_take_its_place_back(co
     found = collection.groups(threshold=0.3)
     assert (found.groups[0].principal, found.groups[0].proposed_principal) == (since, "signed")
     assert [one.principal_again for one in found.changes] == [None]
-
-
-def test_a_new_group_is_not_said_to_have_a_principal_again(collection) -> None:
-    collection.add([("x", OTHER + " This is now the longer one of the two.")], wave="later")
-    principals_of(collection)
-    collection.decide(never_group=("x", "y"))
-    principals_of(collection)
-    collection.undo(1)
-    found = collection.groups(threshold=0.3)
-    (change,) = (one for one in found.changes if one.is_new)
-    said = next(one.text for one in change_sentences(found) if f"group {change.number}:" in one.text)
-    assert said.endswith(f"its principal is {change.principal_again}, which was a principal before")

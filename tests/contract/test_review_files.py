@@ -14,7 +14,6 @@ import pytest
 
 from nearkin._version import __version__
 from nearkin.stages.documents.load_files.vendors import VENDORS
-from nearkin.web.screens.groups import TOOLS
 from places import SomePlace
 from review_client import DOCUMENTS, LEASE, OWN, Visit, words_of
 
@@ -67,20 +66,6 @@ def test_pages_and_overlays_of_groups_count_later_documents_and_decisions(visit:
     assert "since the groups were updated" not in words_of(visit.get("/group?number=1").text)
 
 
-def test_the_export_of_some_sizes_has_the_groups_of_the_page(visit: Visit) -> None:
-    letters = "The tea was good, {}, and the evening was long, and none of us will forget the songs of the harbour."
-    visit.service.collection.add([(f"tea {i}", letters.format(i)) for i in range(3)])
-    visit.service.collection.groups()
-    assert visit.get("/groups.json").json()["n_groups"] == 2
-    for asked, ids in (({"max_documents": 3}, {"tea 0", "tea 1", "tea 2"}), ({"min_documents": 5}, set())):
-        rows = list(csv.DictReader(io.StringIO(visit.get("/groups.csv", **asked).text)))
-        assert {one["doc_id"] for one in rows} == ids
-        assert visit.get("/groups.json", **asked).json()["n_documents"] == len(rows)
-    assert "/groups.csv?measure=words&amp;value=0.5&amp;min_documents=2&amp;max_documents=3" in visit.get(
-        "/groups", max_documents=3
-    ).text  # fmt: skip
-
-
 def test_members_that_were_removed_are_not_exported(visit: Visit) -> None:
     collection = visit.service.collection
     collection.groups()
@@ -104,10 +89,6 @@ def test_an_overlay_has_every_document_and_its_parameters(visit: Visit, tool: st
     assert (told["tool"], told["measure"], told["threshold"], told["n_groups"]) == (tool, "words", 0.5, 1)
     assert (told["n_documents_in_groups"], told["n_documents_added_since"]) == (4, 0)
     assert [one["path"] for one in told["overlays"]] == ["overlay.csv"]
-
-
-def test_every_tool_can_be_chosen() -> None:
-    assert list(TOOLS) == list(VENDORS)
 
 
 def test_a_path_that_was_sent_as_a_name_is_never_read(visit: Visit, tmp_path: Path) -> None:

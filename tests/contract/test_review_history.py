@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from nearkin.collection.groups import time_line
 from nearkin.web.screens import history
 from places import SomePlace
 from review_client import LEASE, Visit, words_of
@@ -121,35 +120,3 @@ def test_pages_and_exports_have_the_same_steps(visit: Visit, monkeypatch: pytest
     assert "/group/history.csv" not in page
     refused = visit.send("GET", "/group/history.csv?number=1")
     assert (refused.status_code, "up to 3 documents" in refused.text) == (400, True)
-
-
-def test_a_removed_member_is_not_shown(visit: Visit) -> None:
-    dated(visit, *DATES)
-    assert "950" in visit.get("/group/history", number=1).text
-    visit.service.collection.remove(["offer"])
-    assert steps(visit) == in_a_row("draft", "draft, again", "signed")
-    for path in ("/group/history", "/group/history.json", "/group/history.csv"):
-        assert "offer" not in visit.get(path, number=1).text
-    visit.service.collection.remove(["draft", "draft, again", "signed"])
-    assert visit.send("GET", "/group/history?number=1").status_code == 404
-    assert visit.send("GET", "/group/history?number=77").status_code == 404
-
-
-def test_like_letters_are_no_relation(visit: Visit) -> None:
-    collection = visit.service.collection
-    collection.add([("reversed", " ".join(FIRST.split()[::-1]))])
-    collection.groups(gamma=0.05)
-    (one,) = visit.get("/groups.json", measure="letters", value=0.05).json()["groups"]
-    asked = {"number": one["number"], "measure": "letters", "value": 0.05}
-    last = visit.get("/group/history.json", **asked).json()["entries"][-1]
-    assert (last["doc_id"], last["relation"]) == ("reversed", "")
-    assert last["change"]["n_differences"] > 3
-
-
-def test_steps_between_too_long_texts_are_not_compared(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time_line, "MAX_COMPARED", len(THIRD) + len(FIRST))
-    found = visit.get("/group/history.json", number=1).json()["entries"]
-    assert [one["change"] is not None for one in found] == [False, True, False, False]
-    assert [one["relation"] != "" for one in found] == [False, True, False, False]
-    assert found[2]["jaccard"] == 1
-    assert words_of(visit.get("/group/history", number=1).text).count("Not compared here") == 2

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
-from nearkin.collection.groups import proposals
 from places import SomePlace
 from review_client import Visit, words_of
 
@@ -49,39 +44,3 @@ def test_a_member_that_is_as_long_as_the_principal_is_not_proposed(place: SomePl
         visit = Visit(collection).sign_in()
         assert "proposed" not in words_of(visit.get("/groups").text)
         assert "proposed" not in words_of(visit.get("/group", number=group.number).text)
-
-
-def test_pages_of_groups_compare_again_after_changes_elsewhere(place: SomePlace) -> None:
-    with place.open() as collection, place.open() as other:
-        collection.add([("a", changed()), ("b", changed(3))])
-        collection.groups()
-        visit = Visit(collection).sign_in()
-
-        def shown() -> tuple[str | None, int]:
-            (one,) = visit.get("/groups.json").json()["groups"]
-            return one["proposed_principal"], one["n_indirect"]
-
-        first = shown()
-        other.add([("c", changed(3, 13)), ("d", changed(3, 13, 23))])
-        other.groups()
-        found = [shown()]
-        other.remove(["d"])
-        found.append(shown())
-        other.decide(principal="b", by="ada")  # it is the principal already
-        found.append(shown())
-        assert (first, found) == ((None, 0), [("d", 0), ("c", 0), (None, 0)])
-
-
-def test_groups_that_a_page_does_not_compare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proposals, "MAX_COMPARED", 2)
-    other = " ".join(f"other{i}" for i in range(40))
-    with SomePlace.new(tmp_path, None).open() as collection:
-        collection.add([("a", changed()), ("b", changed(3)), ("c", changed(4)), ("d", other), ("e", other + " more")])
-        collection.groups()
-        visit = Visit(collection).sign_in()
-        large, small = visit.get("/groups.json").json()["groups"]
-        assert (large["n_indirect"], large["proposed_principal"]) == (None, None)
-        assert (small["n_indirect"], small["proposed_principal"]) == (0, None)
-        page = words_of(visit.get("/groups").text)
-        assert f"{large['number']} 3 3 – {large['principal']} " in page
-        assert "Indirect members and proposed principals of 1 group are not shown: a page compares at most" in page

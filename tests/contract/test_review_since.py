@@ -6,7 +6,6 @@ import csv
 import html
 import io
 import re
-import time
 from collections.abc import Iterator
 from typing import get_args
 
@@ -112,32 +111,6 @@ def test_every_kind_of_change_is_a_reason(kind: str) -> None:
     assert (now, was) == (kind not in ("left", "removed"), kind in ("left", "removed", "moved"))
 
 
-def test_decisions_on_an_earlier_text_are_named(visit: Visit) -> None:
-    def overtaken() -> dict[object, object]:
-        return {one["doc_id"]: one["overtaken"] for one in listed(visit) if one["overtaken"]}
-
-    assert overtaken() == {"a1": ["tag responsive=yes", "never group a1 with b2"]}
-    collection = visit.service.collection
-    stored = time.time()
-    while int(time.time()) == int(stored):  # times are compared by the second
-        time.sleep(0.05)
-    collection.tag(["a1"], "responsive", "no")
-    collection.tag(["a3"], "responsive", "no")
-    assert overtaken() == {"a1": ["never group a1 with b2"]}
-    collection.undo(4)
-    assert overtaken() == {}
-
-
-def test_a_text_that_came_back_overtakes_nothing(visit: Visit) -> None:
-    collection = visit.service.collection
-    collection.tag(["c1"], "seen", "")
-    collection.remove(["c1"])
-    collection.add([("c1", text("c", " c1"))], wave="may")
-    collection.groups()
-    (c1,) = [one for one in listed(visit) if one["doc_id"] == "c1"]
-    assert (c1["version"], c1["overtaken"]) == (2, [])
-
-
 def test_pages_have_what_the_export_has(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = list(csv.DictReader(io.StringIO(visit.get("/since.csv", wave="march").text)))
     monkeypatch.setattr(history, "_CHANGES_OF_A_PAGE", 2)
@@ -152,14 +125,3 @@ def test_pages_have_what_the_export_has(visit: Visit, monkeypatch: pytest.Monkey
     assert "Page 3 of 3" in words_of(visit.get(later).text)
     assert "Page 2 of 2" in words_of(visit.get("/since", wave="march", page=2).text)
     assert visit.send("GET", "/since?show=nothing").status_code == 400
-
-
-def test_groups_that_were_not_updated_are_updated_on_another_page(visit: Visit) -> None:
-    visit.service.collection.groups(threshold=0.6)
-    visit.service.collection.add([("c3", text("c"))], wave="may")
-    answer = visit.send("GET", "/since?wave=may&measure=words&value=0.6")
-    assert answer.status_code == 400
-    page = html.unescape(answer.text)
-    assert f"nearkin groups {visit.service.name_in_commands} --threshold 0.6" in page
-    assert "COLLECTION" not in page
-    assert '<a href="/groups?measure=words&value=0.6">Groups</a>' in page

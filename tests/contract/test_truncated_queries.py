@@ -26,17 +26,3 @@ def test_the_nearest_are_compared_and_the_others_counted(tmp_path, monkeypatch):
     assert versions.to_dict()["n_not_compared"] == 9
     for said in (similar_sentences(found, "same"), versions_sentences(versions)):
         assert any("Not compared word by word: 9 texts," in str(one) for one in said)
-
-
-def test_versions_are_sorted_by_the_measure_asked_for(tmp_path):
-    """A copy in capitals has the same words, and an edit similarity of next to nothing."""
-    prose = Prose(6)
-    text = prose.text(120)
-    documents = [("a", text), ("changed", prose.altered(text, 3)), ("capitals", text.upper())]
-    with nearkin.Collection.open(tmp_path / "m", create=True) as collection:
-        collection.add(documents)
-        by_words, by_letters = collection.versions("a"), collection.versions("a", gamma=0.5)
-    assert [one.similar.document.doc_id for one in by_words.versions] == ["capitals", "changed"]
-    assert by_words.versions[0].similar.edit_similarity < 0.3
-    distances = [one.similar.relative_distance for one in by_letters.versions]
-    assert distances == sorted(distances)

@@ -38,12 +38,7 @@ BANNED = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """Phrases that have to be read twice, words for which the field has a term of its own, and another spelling."""
-NO_BEGINNING = re.compile(
-    r"(?:Of|By|That|With|As|From|In|At|On|To|Where|Which|What|Who|Whose|When|But|How|And|So|Under|Among"
-    r"|Why|If|Because|Than|Or|Without|Nothing|Not)\b"
-)
 """Words with which neither a noun phrase begins nor a sentence that says what a function does."""
-NO_VERB = re.compile(r"(?:The|A|An|All|Every|Each|Both|Either|One|Two|Some|It|Its|None|Nothing)\b")
 """Words with which a noun phrase begins: a function does something."""
 
 
@@ -113,28 +108,6 @@ def test_scripts_are_plain(script: Path) -> None:
 
 def _is_property(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return any(ast.unparse(one).endswith("property") for one in node.decorator_list)
-
-
-@pytest.mark.parametrize("room", ROOMS)
-def test_docstrings_begin_with_a_noun_or_a_verb(room: str) -> None:
-    places = [
-        f"{path.relative_to(ROOT)}:{line}: {text.splitlines()[0]}"
-        for path in _python_of(room)
-        for line, text in _worded(path).docstrings
-        if NO_BEGINNING.match(text)
-    ]
-    assert not places, "\n".join(places)
-
-
-@pytest.mark.parametrize("room", ROOMS)
-def test_docstrings_of_functions_begin_with_a_verb(room: str) -> None:
-    places = [
-        f"{path.relative_to(ROOT)}:{line}: {text.splitlines()[0]}"
-        for path in _python_of(room)
-        for line, text in _worded(path).of_functions
-        if NO_VERB.match(text)
-    ]
-    assert not places, "\n".join(places)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -8,14 +8,7 @@ from pathlib import Path
 import pytest
 
 from functional.conftest import Ended, nearkin_here
-from nearkin.runs.progress import Silent
-from nearkin.stages.documents.load_files.text_folder import TextFolder
 from nearkin.workflows.dedup import job
-from nearkin.workflows.pairing.inputs import PairInput, opened
-from nearkin.workflows.pairing.job import _identity
-from nearkin.workflows.pairing.options import PairOptions
-from nearkin.workflows.pairing.sources import PairSources
-from nearkin.workflows.reading.request import ReadingRequest
 
 
 def dedup(path: Path, tmp_path: Path, *options: str) -> Ended:
@@ -70,51 +63,3 @@ def test_a_text_file_that_was_edited_behind_an_equal_size_and_time(production: P
     assert ended.code == 5
     told = " ".join(ended.err.split())
     assert "load.dat in the input has changed: the text files that it names have other texts" in told
-
-
-def test_pairs_are_those_of_the_text_files_of_a_load_file(production: Path) -> None:
-    given = PairInput(*(ReadingRequest(inputs=[str(production / name)]) for name in ("load.dat", "other.dat")))
-    before, again = (
-        _identity(given, PairSources.of(opened(given, None, Silent())), None, PairOptions()) for _ in range(2)
-    )
-    os.utime(production / "2.txt", ns=(0, 0))
-    after = _identity(given, PairSources.of(opened(given, None, Silent())), None, PairOptions())
-    assert before == again
-    assert {name for name, value in before.items() if after[name] != value} == {"left", "right"}
-
-
-@pytest.mark.parametrize("change", ["same length", "gone", "none"])
-def test_audits_and_overlays_of_another_threshold_are_of_the_texts_of_the_run(
-    production: Path, tmp_path: Path, change: str
-) -> None:
-    """A time of change alone is none: a folder that was copied has others."""
-    assert dedup(production / "load.dat", tmp_path, "--overlay", "plain").code == 0
-    text = production / "2.txt"
-    if change == "same length":
-        text.write_text(text.read_text().replace("rent", "loan"))
-    elif change == "gone":
-        text.unlink()
-    else:
-        os.utime(text, ns=(0, 0))
-    out = tmp_path / "o"
-    again = ("regroup", out, "--threshold", "0.9", "--out", tmp_path / "again", "--no-report", "--overlay", "plain")
-    for told in (nearkin_here("audit", out), nearkin_here(*again)):
-        told.assert_clean()
-        assert (told.code == 0) == (change == "none"), told.err
-        is_named = "load.dat has changed since it was read (the text files that it names differ)" in told.err
-        assert is_named == (change != "none")
-
-
-def test_the_text_files_are_looked_at_once_before_and_once_after(production: Path, tmp_path: Path, monkeypatch) -> None:
-    seen: list[str] = []
-    state_of = TextFolder.state_of
-
-    def noting(folder: TextFolder, path: str) -> tuple[int, int] | None:
-        seen.append(path)
-        return state_of(folder, path)
-
-    monkeypatch.setattr(TextFolder, "state_of", noting)
-    monkeypatch.setattr(job, "write_tables", lambda *asked: 1 / 0)
-    with pytest.raises(ZeroDivisionError):  # when they were read
-        dedup(production / "load.dat", tmp_path)
-    assert seen == ["1.txt", "2.txt"] * 2

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from functional.conftest import nearkin_here
 from nearkin import Collection
-from nearkin.errors import ParameterError
 from nearkin.workflows.comparing import compare
 from unit.stages.test_edit import plain_distance
 
@@ -102,14 +101,6 @@ def test_similarities_are_those_of_their_definitions(a: str, b: str, n: int) -> 
     assert found.containment_b_in_a == (len(one & other) / len(other) if other else 1)
     assert found.edit_similarity == (1 - plain_distance(a, b) / max(len(a), len(b)) if a or b else 1)
     assert found.comparison.is_identical == (a == b)
-
-
-@pytest.mark.parametrize(
-    "given", [{"text_a": "\ud800"}, {"text_b": None}, {"shingle": "lines:3"}, {"context_lines": -1}]
-)
-def test_parameters(given) -> None:
-    with pytest.raises(ParameterError, match=next(iter(given))):
-        compare(**({"text_a": "a", "text_b": "b"} | given))
 
 
 # -- a stored document and a file -------------------------------------------------------------------------------------

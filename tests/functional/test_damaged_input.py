@@ -14,10 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import nearkin
 from functional.conftest import Ended, nearkin_here, write_jsonl
 from made_up_prose import Prose
-from nearkin.errors import DocumentError
 from nearkin.formats import zstd
 
 PROSE = Prose(4)
@@ -210,23 +208,6 @@ def test_a_parquet_file_without_its_end_is_left_out_and_named(tmp_path: Path) ->
     assert [path.name for path in (tmp_path / "o/kept").iterdir()] == ["0.parquet"]
 
 
-def test_a_column_that_is_damaged_and_was_not_read(tmp_path: Path) -> None:
-    """The results are of all rows; a copy with all columns cannot be."""
-    path = tmp_path / "a.parquet"
-    texts = [record["text"] for record in RECORDS]
-    other = [random.Random(i).randbytes(50).hex() for i in range(120)]
-    pq.write_table(pa.table({"text": texts, "other": other}), path, row_group_size=40, compression="zstd")
-    data = bytearray(path.read_bytes())
-    start = pq.ParquetFile(path).metadata.row_group(1).column(1).data_page_offset
-    data[start : start + 60] = bytes(60)
-    path.write_bytes(data)
-    assert nearkin_here("dedup", path, "--out", tmp_path / "a", "--no-report", "-q", "--text", "text").code == 0
-    arguments = ["dedup", path, "--out", tmp_path / "b", "--no-report", "-q", "--text", "text", "--write-kept"]
-    for option in ([], ["--on-error", "skip", "--resume"]):
-        assert_refused(nearkin_here(*arguments, *option), 13, "of the documents that are kept cannot be copied")
-        assert not (tmp_path / "b/manifest.json").exists()
-
-
 def test_a_plain_file_cut_inside_a_line_has_one_bad_document(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(LINES[:-30])
     ended = nearkin_here("dedup", tmp_path / "a.jsonl", "--out", tmp_path / "o", "--no-report", "--json")
@@ -289,12 +270,6 @@ def test_a_repaired_file_is_another_input_and_is_named(cut: Path, tmp_path: Path
     assert dedup(cut, tmp_path, "--overwrite").code == 0
 
 
-def test_another_maximum_is_another_run(cut: Path, tmp_path: Path) -> None:
-    assert dedup(cut, tmp_path).code == 13
-    ended = dedup(cut, tmp_path, "--resume", "--on-error", "skip", "--max-document-size", "1MiB")
-    assert_refused(ended, 5, ": --max-document-size was 64MiB and is now 1MiB. Run the original command")
-
-
 # -- documents that are too long ---------------------------------------------------------------------------------------
 
 
@@ -311,25 +286,6 @@ def test_a_document_over_the_maximum_is_skipped_everywhere(command: str, tmp_pat
         assert_refused(ended, 4, f"{path}:6: longer than --max-document-size (50,0", "the maximum is 10,240)")
     ended = nearkin_here(*arguments, *size)  # type: ignore[arg-type]
     assert ended.code == 0, ended.err
-
-
-def test_what_was_signed_by_another_maximum_is_read_again_by_it(tmp_path: Path) -> None:
-    long = " ".join(f"word{i}" for i in range(9000))
-    path = write_jsonl(tmp_path / "a.jsonl", [{"id": "a", "text": long}, {"id": "b", "text": long + " more"}, *RECORDS])
-    sign = ["sign", path, "--out", tmp_path / "s.parquet", "-q"]
-    verify = [
-        "neighbours",
-        tmp_path / "s.parquet",
-        "--verify",
-        "jaccard:0.5",
-        "--out",
-        tmp_path / "n.parquet",
-        "--json",
-    ]
-    assert nearkin_here(*sign, "--max-document-size", "1MiB").code == 0
-    found = nearkin_here(*verify)
-    assert found.code == 0, found.err
-    assert {(row["id_a"], row["id_b"]) for row in pq.read_table(tmp_path / "n.parquet").to_pylist()} == {("a", "b")}
 
 
 def test_an_audit_reads_by_the_rules_of_the_run(tmp_path: Path) -> None:
@@ -411,53 +367,7 @@ def test_bytes_that_are_no_utf8_cost_a_row(command: str, options: list[str], nam
         assert f"{tmp_path / name}:3: not valid UTF-8 at byte 0 (0xff)" in with_stop.err
 
 
-def test_tables_in_memory_with_such_bytes() -> None:
-    import pandas as pd
-
-    texts = [str(record["text"]) for record in RECORDS[:5]]
-    raw = [text.encode() for text in texts]
-    raw[1] = b"\xff bad"
-    bad = pa.array(raw, pa.binary()).view(pa.string())
-    for documents in (
-        pa.table({"id": pa.array([b"a", b"\xff", b"c", b"d", b"e"], pa.binary()).view(pa.string()), "text": bad}),
-        pd.DataFrame({"id": list("abcde"), "text": pd.Series([texts[0], "\udcff bad", *texts[2:]], dtype=object)}),
-        pd.DataFrame({"id": list("abcde"), "text": pd.Series([texts[0], 7, *texts[2:]], dtype=object)}),
-        pd.Series([texts[0], "half \ud800", *texts[2:]], dtype=object),
-    ):
-        found = nearkin.dedup(documents)
-        counts = found.manifest["counts"]
-        assert (counts["documents"], counts["unreadable"], counts["kept"]) == (5, 1, 4)  # type: ignore[index]
-        with pytest.raises(DocumentError, match=r"^table:2: .*on_error='stop'"):
-            nearkin.dedup(documents, on_error="stop")
-
-
 # -- formats that are read ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("compress", [None, gzip.compress, lzma.compress, zstd.compress, bz2.compress])
-def test_a_document_a_line(compress: Callable[[bytes], bytes] | None, tmp_path: Path) -> None:
-    texts = [str(record["text"]) for record in RECORDS[:20]]
-    lines = "\n".join([*texts[:10], "", "   ", *texts[10:], texts[4]]).encode() + b"\n"
-    suffix = {None: "", gzip.compress: ".gz", lzma.compress: ".xz", bz2.compress: ".bz2"}.get(compress, ".zst")
-    path = tmp_path / f"a.txt{suffix}"
-    path.write_bytes(lines if compress is None else compress(lines))
-    arguments = [
-        "dedup",
-        path,
-        "--format",
-        "text-lines",
-        "--out",
-        tmp_path / "o",
-        "--write-kept",
-        "--json",
-        "--no-report",
-    ]
-    told = json.loads(nearkin_here(*arguments).out)
-    assert (told["counts"]["documents"], told["counts"]["exact_copy"]) == (21, 1)
-    ids = pq.read_table(tmp_path / "o/documents.parquet")["id"].to_pylist()
-    assert ids == [f"{path}:{i}" for i in (*range(1, 11), *range(13, 24))]
-    again = ["dedup", tmp_path / "o/kept" / path.name, "--format", "text-lines", "--out", tmp_path / "p", "--json"]
-    assert json.loads(nearkin_here(*again, "--no-report").out)["counts"]["documents"] == 20
 
 
 def test_a_run_that_fails_leaves_the_results_that_it_was_to_replace(cut: Path, tmp_path: Path) -> None:

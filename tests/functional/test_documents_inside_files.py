@@ -115,39 +115,6 @@ def test_dedup_and_what_follows_from_it(folder, tmp_path):
         ran("dedup", folder, "--out", out, "--overwrite")
 
 
-def test_families_read_the_members_again(folder, tmp_path):
-    ran("families", folder, "--out", tmp_path / "out", "--threshold", "0.7")
-    found = {row["id"]: row for row in rows_of(tmp_path / "out", "families") if row["role"] == "member"}
-    assert {frozenset((doc_id, row["principal"])) for doc_id, row in found.items()} == NEAR | COPIES
-    for doc_id, end in (("a.bundle", "and no more"), ("box.bundle!1%21.txt", "and nothing else")):
-        assert found[doc_id]["first_difference_member"].endswith(EXPECTED[doc_id][2][-200:])
-        assert found[doc_id]["first_difference_principal"].endswith(f"{EXPECTED[doc_id][2][-200:]} {end}")
-    page = (tmp_path / "out/report.html").read_text()
-    assert "box.bundle!inner!scan.pdf" in page
-    assert "box.bundle:" not in page
-
-
-def test_against_another_folder(folder, tmp_path):
-    other = tmp_path / "theirs"
-    write_bundle(other / "t.bundle", "", [("x", NEAR_A, ()), ("y", C, ())])
-    write_bundle(other / "u.bundle", PROSE.text(50), [("x", C, ())])
-    out = tmp_path / "out"
-    ran("dedup", folder, "--against", other, "--out", out)
-    found = {(row["id_a"], row["id_b"]) for row in rows_of(out, "pairs")}
-    assert found >= {("a.bundle", "t.bundle!x"), ("note.txt", "t.bundle!y")}
-    assert {row["id"]: (row["parent"], row["parent_row"]) for row in rows_of(out, "against")} == {
-        "t.bundle!x": ("t.bundle", None), "t.bundle!y": ("t.bundle", None),
-        "u.bundle": (None, None), "u.bundle!x": ("u.bundle", 9),
-    }  # fmt: skip
-    assert audited_pairs(out) == (2, 2)
-
-    more = write_bundle(tmp_path / "theirs2/t.bundle", PROSE.text(50), [("x", f"{D} as well", ())]).parent
-    ran("dedup", folder, "--against", other, "--against", more, "--out", out, "--overwrite")
-    (repeated,) = (row for row in rows_of(out, "pairs") if row["id_a"] == "box.bundle!inner")
-    assert (repeated["id_b"], repeated["name_b"]) == ("t.bundle!x", f"t.bundle!x ({more}/t.bundle:2)")
-    assert audited_pairs(out) == (3, 3)
-
-
 def test_a_file_that_changed_is_not_read_again(folder, tmp_path):
     ran("dedup", folder, "--out", tmp_path / "out", "--no-report")
     write_bundle(folder / "a.bundle", A, [("scan.pdf", C, ())])

@@ -17,12 +17,8 @@ from commands import command, quick_python
 from functional.conftest import CHOSEN, listing, results, run_here, warned_of_empty, write_jsonl
 from nearkin.errors import OutputExistsError, ResumeError, RunError
 from nearkin.runs import files
-from nearkin.runs.progress import Silent
-from nearkin.workflows.dedup.files import Delivery, dedup_files
-from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.reading import inputs
-from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.resources import Resources
 
 RESUME = Delivery(report=False, resume=True, kept=True)
 FRESH = Delivery(report=False, kept=True)
@@ -443,56 +439,3 @@ def test_published_files_are_all_or_nothing(tmp_path):
         write_half(path)
     assert path.read_text() == "whole"
     assert [one.name for one in tmp_path.iterdir()] == ["a.txt"]
-
-
-class Heard(Silent):
-    """What a run says."""
-
-    def __init__(self) -> None:
-        self.said: list[str] = []
-
-    def say(self, message: str) -> None:
-        self.said.append(message)
-
-
-@pytest.mark.parametrize(
-    ("at", "words"),
-    [
-        ("000000001.json", "--resume: 1 of 3 files was read completely; reading "),
-        ("search/sizes.npz", "3 files were read; continuing with: sketch"),
-        ("search/runs.json", "3 files were read; done: sketch; continuing with: link"),
-        ("matches.npz", "3 files were read; done: sketch, link, shingle pairs; continuing with: verify"),
-        ("groups.parquet", "3 files were read; done: sketch, link, shingle pairs, verify; continuing with: group"),
-    ],
-)
-def test_resume_says_what_it_found(corpus, tmp_path, small_batches, monkeypatch, at, words):
-    rename = os.replace
-
-    def cutting(a: str, b: str) -> None:
-        if at in str(b):
-            raise PowerCut
-        rename(a, b)
-
-    heard = Heard()
-    asked = ReadingRequest(inputs=list(corpus)), tmp_path / "out", DedupOptions.of(shingle="words:3", threshold=0.8)
-    monkeypatch.setattr(os, "replace", cutting)
-    with pytest.raises(PowerCut):
-        dedup_files(*asked, delivery=Delivery(report=False), resources=Resources(1))
-    monkeypatch.setattr(os, "replace", rename)
-    dedup_files(*asked, delivery=Delivery(report=False, resume=True), resources=Resources(1), progress=heard)
-    (told,) = [said for said in heard.said if said.startswith("--resume")]
-    assert words in told
-    assert at != "000000001.json" or told.endswith(f"{corpus[1]} from its start")
-
-
-def test_resume_with_nothing_to_resume(corpus, tmp_path):
-    heard, out = Heard(), tmp_path / "out"
-    asked = ReadingRequest(inputs=corpus[:1]), out, DedupOptions.of(shingle="words:3", threshold=0.8)
-    dedup_files(*asked, delivery=Delivery(report=False, resume=True), resources=Resources(1), progress=heard)
-    assert f"--resume: {out} holds no unfinished run, so this run starts from the beginning" in heard.said
-    (out / ".work" / "kept").mkdir(parents=True)  # as a kill leaves it between the manifest and the end
-    before = (out / "manifest.json").read_bytes()
-    with pytest.raises(OutputExistsError, match="a finished run: nothing is left to resume"):
-        dedup_files(*asked, delivery=Delivery(report=False, resume=True), resources=Resources(1))
-    assert not (out / ".work").exists()
-    assert (out / "manifest.json").read_bytes() == before

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from functional.conftest import nearkin_here
 from nearkin.collection.collection import Collection
-from nearkin.errors import OutputError
 from nearkin.stages.documents.load_files.controls import controls_of
 from nearkin.stages.documents.load_files.dialect import Dialect, dialect_of
 from nearkin.stages.documents.load_files.records import RecordReader
@@ -62,21 +61,6 @@ def test_what_is_read_and_written_unchanged_has_the_same_bytes(dialect: Dialect,
     again = controls_of(file, Source(path="x", name="x", format="load-file"), "utf-8")
     assert list(again) == ["Ä-1", *controls]
     assert again.dialect == found
-
-
-def test_csv_is_as_python_writes_it() -> None:
-    values = ["A,1", 'say "so"', "", " x ", "two\nlines"]
-    file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerow(values)
-    plain = Dialect(separator=",", qualifier='"', newline="", line_end="\n", quotes_all=False)
-    assert written(plain, [values]).decode() == file.getvalue()
-
-
-def test_a_value_that_the_dialect_cannot_hold_is_refused_by_name() -> None:
-    with pytest.raises(OutputError, match=r"'Ω-1'.*not in cp1252"):
-        written(DAT, [["Ω-1"]])
-    with pytest.raises(OutputError, match="no qualifier"):
-        written(Dialect(qualifier=""), [["a\x14b"]])
 
 
 def test_only_equal_texts_have_a_hundred_percent() -> None:
@@ -269,17 +253,6 @@ def test_records_and_documents_of_a_folder_get_an_overlay_each(tmp_path: Path) -
     of_documents = (tmp_path / "out" / "overlay.csv").read_text()
     assert "timeline.csv" in of_documents
     assert "note.txt" in of_documents
-
-
-def test_wrong_uses_are_refused(tmp_path: Path) -> None:
-    load = production(tmp_path, "utf-8")
-    told = nearkin_here("dedup", str(load), "--out", str(tmp_path / "out"), "--overlay", "casemap")
-    assert "relativity, everlaw, reveal, purview, plain" in told.err
-    nearkin_here("add", str(tmp_path / "matter"), str(load))
-    told = nearkin_here("groups", str(tmp_path / "matter"), "--overlay", "plain")
-    assert "--overlay needs --out FILE" in told.err
-    told = nearkin_here("families", str(tmp_path / "matter"), "--overlay", "plain", "--out", "x")
-    assert "nearkin groups" in told.err
 
 
 def test_a_run_that_is_grouped_again_writes_its_overlays_again(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import signal
@@ -16,10 +15,7 @@ import pytest
 from commands import command
 from nearkin.collection.check_in.results import CheckIn
 from nearkin.collection.collection import Collection
-from nearkin.collection.decisions.purging import purge
-from nearkin.collection.stored.segments import loads_of
 from nearkin.errors import CollectionError, ReplacedCollectionError
-from nearkin.runs.progress import Silent
 from places import SomePlace
 
 TEXT = "The tenant shall pay the rent of 900 crowns on the first day of each month to the landlord, clause {}."
@@ -150,51 +146,6 @@ def test_another_connection(matter, change):
             thread.join()
         assert told
         assert names_in(matter) == before
-
-
-def test_no_index_is_saved_where_no_database_is(matter):
-    with Collection.open(matter, create=True) as collection:
-        collection.add([("a", TEXT.format(1))])
-        index, progress = collection.opened.index, Silent()
-        with collection.opened.store.reading() as connection:  # it began before
-            loads = loads_of(connection, collection.opened.store)
-            shutil.rmtree(matter)
-            for is_there in (False, True):
-                if is_there:
-                    matter.mkdir()
-                index.forget("0-1")
-                assert len(index.cover(connection, loads, progress, settle=True)) == 1
-                assert names_in(matter) == set()
-
-
-def test_another_directory_of_the_process_is_no_change(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with Collection.open("matter", create=True) as collection:
-        collection.add([("a", TEXT.format(1))])
-        (tmp_path / "below").mkdir()
-        monkeypatch.chdir(tmp_path / "below")
-        collection.add([("b", TEXT.format(2))])
-        assert collection.info().n_documents == 2
-    assert os.listdir(tmp_path / "below") == []
-
-
-def test_purging_with_erasure_is_no_change(matter):
-    with Collection.open(matter, create=True) as collection, Collection.open(matter) as other:
-        collection.add([("a", TEXT.format(1)), ("b", TEXT.format(2))])
-        other.add([("c", TEXT.format(3))])
-        purge(collection.opened, ["a"], copies=False, by="ada", dry_run=False)
-        collection.add([("d", TEXT.format(4))])
-        other.add([("e", TEXT.format(5))])
-        assert other.info().n_documents == 4
-
-
-def test_others_that_open_and_close_are_no_change(matter):
-    with Collection.open(matter, create=True) as collection:
-        for number in range(5):
-            with Collection.open(matter) as other:
-                other.add([(f"o{number}", TEXT.format(number))])
-            collection.add([(f"c{number}", TEXT.format(100 + number))])
-        assert collection.info().n_documents == 10
 
 
 @pytest.mark.parametrize("change", [deleted, moved])

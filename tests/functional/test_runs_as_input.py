@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import shlex
 import shutil
-import sqlite3
-import sys
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,7 +15,6 @@ import pytest
 
 from functional.conftest import nearkin_here, results, run_here, write_jsonl
 from made_up_prose import Prose
-from nearkin.collection.collection import Collection
 from nearkin.errors import ResumeError, SourceError
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.auditing.audit import audit
@@ -27,7 +22,6 @@ from nearkin.workflows.auditing.audited import AuditOptions
 from nearkin.workflows.dedup import job
 from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.dedup.regrouping import regroup
-from nearkin.workflows.reading.resolving import COLLECTION_FILE
 
 KEPT = Delivery(report=False, kept=True)
 Texts = dict[object, str]
@@ -147,29 +141,6 @@ def test_of_a_regrouped_run(tmp_path):
     assert [row["id"] for row in read_by(directory, tmp_path)] == kept_of(directory)
 
 
-def test_by_a_column_of_its_files(tmp_path):
-    run_here([str(in_jsonl(tmp_path, wave(1)))], tmp_path / "out", threshold=0.95, delivery=KEPT)
-    rows = read_by(tmp_path / "out", tmp_path, threshold=0.5, keep="max:rank")
-    values = [row["keep_value"] for row in rows]
-    assert None not in values
-    assert values == sorted(values)
-    with pytest.raises(SourceError, match="no column 'nope'"):
-        read_by(tmp_path / "out", tmp_path, keep="max:nope")
-
-
-def test_a_pattern_names_many_runs(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for number in (1, 2):
-        run_here([str(in_jsonl(tmp_path, wave(number)))], tmp_path / f"clean-{number}", delivery=KEPT)
-    (tmp_path / "clean-notes.txt").write_text("nothing like it", encoding="utf-8")
-    ended = nearkin_here("dedup", tmp_path / "wave.jsonl", "--against", "clean-*", "--out", "out", "--no-report", "-q")
-    assert ended.code == 0
-    against = json.loads((tmp_path / "out/manifest.json").read_text())["against"]
-    assert [(one["path"], one["format"]) for one in against] == [
-        ("clean-notes.txt", "file"), ("clean-1", "results"), ("clean-2", "results"),
-    ]  # fmt: skip
-
-
 def test_a_resumed_run_must_find_the_same_run(tmp_path, monkeypatch):
     run_here([str(in_jsonl(tmp_path, wave(1)))], tmp_path / "clean", delivery=KEPT)
     (tmp_path / "next").mkdir()
@@ -283,58 +254,3 @@ def test_an_unfinished_run_and_results_without_documents(tmp_path, monkeypatch):
     ended = nearkin_here("dedup", tmp_path / "clean", "--out", tmp_path / "out", "-q")
     assert ended.code == 5
     assert "is damaged (documents.parquet is missing)" in " ".join(ended.err.split())
-
-
-def test_files_of_nearkins_own(tmp_path):
-    path = in_jsonl(tmp_path, wave(1))
-    run_here([str(path)], tmp_path / "clean")
-    matter = tmp_path / "matter"
-    assert nearkin_here("add", matter, path, "-q").code == 0
-    out = tmp_path / "out"
-    for name in ("documents.parquet", "manifest.json", "*.parquet"):
-        assert "is a table of results and holds no texts" in refused("dedup", tmp_path / "clean" / name, out=out)
-    for name in (COLLECTION_FILE, "segments", "*"):
-        said = refused("dedup", path, "--against", matter / name, out=out)
-        assert f"is part of the collection in {matter}" in said
-    with closing(sqlite3.connect(tmp_path / "some.db")) as connection, connection:
-        connection.execute("CREATE TABLE texts (text)")
-    for command in (["dedup"], ["sign"], ["families"], ["dedup", path, "--against"]):
-        assert "is an SQLite database, not text" in refused(*command, tmp_path / "some.db", out=out)
-
-
-def test_the_name_of_a_collections_file():
-    from nearkin.store.place import FILE
-
-    assert COLLECTION_FILE == FILE
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="names of files are bytes")
-@pytest.mark.parametrize("option", [[], ["--write-kept"]])
-def test_files_whose_names_are_not_utf_8_are_read_again(option, tmp_path):
-    """The manifest has printed names; the run was refused because they do not exist."""
-    folder = tmp_path / "in"
-    folder.mkdir()
-    prose = Prose(1)
-    for name in (b"a.txt", b"odd-\xff\xfe.txt", b"c\xe4.html"):
-        Path(os.fsdecode(os.fsencode(folder) + b"/" + name)).write_text(prose.text(60))
-    ids = ["a.txt", r"c\xe4.html", r"odd-\xff\xfe.txt"]
-    out = tmp_path / "run"
-    assert nearkin_here("dedup", folder, "--out", out, *option).code == 0
-    assert kept_of(out) == ids
-    for command in (["dedup", out], ["families", out], ["regroup", out, "--threshold", "0.8"], ["audit", out]):
-        again = tmp_path / f"{command[0]}-again"
-        ended = nearkin_here(*command, *([] if command[0] == "audit" else ["--out", again]))
-        assert ended.code == 0, ended.err
-    assert kept_of(tmp_path / "dedup-again") == ids
-    matter = tmp_path / "matter"
-    assert nearkin_here("add", matter, folder).code == 0
-    with Collection.open(matter) as collection:
-        assert [collection.has_document(one) for one in ids] == [True, True, True]
-
-
-def test_a_command_names_the_file_from_which_the_kept_documents_of_a_run_are_read(tmp_path: Path) -> None:
-    path = in_jsonl(tmp_path, wave(1))
-    assert nearkin_here("dedup", path, "--out", tmp_path / "first", "--quiet").code == 0
-    ended = nearkin_here("dedup", tmp_path / "first", "--out", tmp_path / "second")
-    n = sum(pq.read_table(tmp_path / "first/documents.parquet")["keep"].to_pylist())
-    assert f"{tmp_path / 'first'} (an earlier run): its {n} kept documents, read from {path}" in ended.err

@@ -66,11 +66,6 @@ def test_batches(expected, corpus, tmp_path, monkeypatch, batch_bytes):
     same_bytes(tmp_path / "out", expected)
 
 
-def test_order_of_the_files(expected, corpus, tmp_path):
-    run_here(corpus[::-1], tmp_path / "out")
-    same_bytes(tmp_path / "out", expected)
-
-
 @pytest.mark.parametrize("kind", ["compiled", "plain"])
 def test_which_kernels_served(expected, corpus, tmp_path, monkeypatch, kind):
     monkeypatch.setattr(choosing, "ALWAYS", kind)
@@ -177,12 +172,6 @@ def test_formats(records, tmp_path, wrap):
     run_here([str(write_jsonl(tmp_path / "all.jsonl", records))], tmp_path / "plain-out")
     run_here([str(wrap(tmp_path, records))], tmp_path / "out")
     assert without_places(tmp_path / "out") == without_places(tmp_path / "plain-out")
-
-
-def test_one_file_or_many(records, corpus, tmp_path):
-    run_here([str(write_jsonl(tmp_path / "all.jsonl", records))], tmp_path / "one")
-    run_here(corpus, tmp_path / "many")
-    assert without_places(tmp_path / "one") == without_places(tmp_path / "many")
 
 
 def test_another_order_of_documents_finds_the_same_pairs(records, tmp_path):

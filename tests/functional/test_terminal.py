@@ -51,18 +51,6 @@ def test_a_bar_for_every_stage(seen):
         assert re.search(rf"✓ {stage} +━+", plain(seen)), stage
 
 
-def test_rate_and_time(seen):
-    assert re.search(r"✓ read .* kB +[\d,]+ .B/s +0:00:0\d", plain(seen))
-    assert re.search(r"✓ sketch .* 5\d\d documents +.* 0:00:0\d", plain(seen))
-
-
-def test_what_was_guessed_and_planned_is_said(seen):
-    said = plain(seen)
-    assert "text column: 'text'" in said
-    assert "id column: 'id'" in said
-    assert re.search(r"search: MinHash with \d+ bands of \d+ rows each; ", said)
-
-
 def test_the_cursor_is_back_at_the_end(seen):
     assert seen.rfind("\x1b[?25h") > seen.rfind("\x1b[?25l")
 
@@ -90,12 +78,6 @@ def test_no_bars_and_no_colours_in_a_pipe(corpus, tmp_path):
     assert "━" not in ended.out + ended.err
     assert "exact copy" in ended.out
     assert all(line.startswith("· ") for line in ended.err.splitlines())  # what was guessed and planned
-
-
-def test_quiet_prints_only_warnings(corpus, tmp_path):
-    code, sent = on_a_terminal("dedup", *corpus, "--out", tmp_path / "out", *CHOSEN, "--no-report", "--quiet")
-    warned = "Warning: exceptions.csv lists 2 documents without text: 2 empty"
-    assert (code, sent) == (0, f"\x1b[33m{warned}\x1b[0m\r\n")
 
 
 def test_a_reader_that_goes_away(corpus, tmp_path):

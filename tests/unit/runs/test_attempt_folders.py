@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from nearkin.runs.attempt_folders import published_together, remove_unpublished
-from nearkin.runs.spool import Spool
 
 
 def left_by_killed_attempt(folder: Path, name: str) -> Path:
@@ -47,9 +46,3 @@ def test_a_folder_of_another_machine_is_removed_when_it_has_not_changed_for_some
         os.utime(path, (0, 0))
     with published_together(tmp_path, "7"):
         assert not left.exists()
-
-
-def test_the_mark_of_an_input_is_published_last():
-    spool = Spool(Path("spool"))
-    files = [spool.mark(7), spool.place(7, 0), spool.note(7, 123_456_789), spool.path / "000000007-files.json"]
-    assert max(files) == spool.mark(7)

@@ -17,7 +17,6 @@ from nearkin.engines.spark.blocks import Blocks, Kept, as_batch
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.errors import SourceError
-from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
 from nearkin.runs.spool import Spool
@@ -29,12 +28,11 @@ from nearkin.workflows.dedup.on_spark.reading import ReadInputTask
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.reading import read_one
 from nearkin.workflows.reading import inputs
-from nearkin.workflows.reading.input_digests import DescribedInputs, FileDigest, InputSide
+from nearkin.workflows.reading.input_digests import FileDigest
 from nearkin.workflows.reading.on_spark.notes import Notes, read_by_tasks, take_notes
-from nearkin.workflows.reading.on_spark.seen_files import DriverFiles, FileChecksum, WatchedFiles
-from nearkin.workflows.reading.on_spark.task_input import TaskInput, WatchedLooseFiles
+from nearkin.workflows.reading.on_spark.seen_files import DriverFiles, FileChecksum
+from nearkin.workflows.reading.on_spark.task_input import TaskInput
 from nearkin.workflows.reading.on_spark.tasks import task_blocks, task_input
-from nearkin.workflows.resources import Resources
 
 RIGHT, WRONG = ("".join(json.dumps({"text": f"{word} {i}"}) + "\n" for i in range(3)) for word in ("alpha", "omega"))
 
@@ -103,19 +101,6 @@ def reading(tmp_path) -> ReadingOfAFile:
     return found
 
 
-@pytest.mark.parametrize("other_s", [0, 100])
-def test_texts_of_a_refused_file_are_read_again(other_s, reading):
-    """The task wrote them before the driver refused its checksum; the right file is copied to the worker meanwhile."""
-    right = ["alpha 0", "alpha 1", "alpha 2"]
-    with pytest.raises(SourceError, match="its content differs"):
-        reading.read(WRONG, reading.worker_s)
-    assert reading.read(RIGHT, reading.driver_s + other_s) == right
-    chunk = reading.spool.place(0, 0)
-    before = chunk.stat().st_ino
-    assert reading.read(RIGHT, reading.driver_s + other_s) == right
-    assert chunk.stat().st_ino == before, "a task that reads the same file again uses what is there"
-
-
 @pytest.mark.parametrize("other_s", [0, 500])
 def test_texts_of_a_file_that_changed_while_it_was_read_are_not_kept(other_s, reading, monkeypatch):
 
@@ -159,52 +144,6 @@ def test_attempts_do_not_mix_versions_of_a_file(machine, reading, monkeypatch):
         "nothing is left for the driver to compare"
     )
     assert not list(reading.spool.path.glob(".*")), "the first attempt removed what it wrote"
-
-
-def test_a_batch_of_files_is_stored_only_if_they_have_not_changed(tmp_path):
-    for i in range(3):
-        (tmp_path / f"{i}.txt").write_text(f"alpha {i}")
-    [given] = [task_input([one]) for one in task_blocks(resolve_sources([str(tmp_path)]).sources, "utf-8")]
-    before = (tmp_path / "1.txt").stat()
-    one = WatchedLooseFiles.of(given.one, WatchedFiles(given.sources, given.seen, "w"))
-    (tmp_path / "1.txt").write_text("omega 1")
-    os.utime(tmp_path / "1.txt", ns=(before.st_atime_ns, before.st_mtime_ns))
-    with pytest.raises(SourceError, match=r"1\.txt is not the same file on the worker w: it changed while it was read"):
-        next(one.batches(Silent()))
-
-
-@pytest.mark.parametrize("is_seen", [True, False])
-def test_text_files_of_a_load_file_are_those_of_the_driver(is_seen, tmp_path):
-    """They have the size and the time of modification of before, or are not there at all."""
-    rows = ["1.txt", "2.txt", "missing.txt", "", "../1.txt", "1.txt"]
-    lines = ["þDOCIDþ\x14þTEXTPATHþ", *(f"þA-{i}þ\x14þ{name}þ" for i, name in enumerate(rows)), "þA-9þ"]
-    (tmp_path / "a.dat").write_text("".join(f"{line}\n" for line in lines))
-    texts = [tmp_path / "1.txt", tmp_path / "2.txt"]
-    for path in texts:
-        path.write_text(f"alpha {path.stem}")
-    sources, meter = resolve_sources([str(tmp_path / "a.dat")]).sources, Meter(Silent())
-    (tmp_path / "run/.work").mkdir(parents=True)
-    (tmp_path / "spool").mkdir()
-    described = DescribedInputs.of(
-        {"inputs": InputSide("the input", sources, "utf-8")}, "", RunDirectory(tmp_path / "run"),
-        resources=Resources(1), meter=meter,
-    )  # fmt: skip
-    [task] = task_blocks(sources, "utf-8", described.digests["inputs"])
-    spool = Spool(tmp_path / "spool")
-    read = ReadInputTask(spool, DedupOptions(), ReadingRules())
-    before = texts[1].stat()
-    texts[1].write_text("omega 2")
-    os.utime(texts[1], ns=(before.st_atime_ns, before.st_mtime_ns))
-    if not is_seen:
-        texts[1].unlink()
-    told = rf"a\.dat: the text files that it names have other texts on the worker .* \(in {tmp_path}\), on NFS"
-    with pytest.raises(SourceError, match=told):
-        list(read(0, [Block("input", 0, pickle.dumps((0, task_input([task]))))]))
-    assert spool.chunks() == ()
-    texts[1].write_text("alpha 2")
-    list(read(0, [Block("input", 0, pickle.dumps((0, task_input([task]))))]))
-    [chunk] = spool.chunks()
-    assert chunk.column("text").to_pylist() == ["alpha 1", "alpha 2", "", "", "", "alpha 1", ""]
 
 
 class StagesWithoutJava(Stages):

@@ -14,17 +14,14 @@ import pytest
 
 from nearkin.engines.spark.layout import Block
 from nearkin.errors import SourceError
-from nearkin.progress_messages import WarningMessage, is_warning
 from nearkin.records import BitSignatures
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
-from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
-from nearkin.workflows.reading.on_spark import tasks as grouping_of_files
 from nearkin.workflows.reading.on_spark.attempts import refuse_other_attempts
 from nearkin.workflows.reading.on_spark.notes import Notes, take_notes
-from nearkin.workflows.reading.on_spark.seen_files import DriverFiles, FileChecksum, WatchedFiles
+from nearkin.workflows.reading.on_spark.seen_files import DriverFiles
 from nearkin.workflows.reading.on_spark.tasks import TaskInput, reading_texts, task_blocks, task_input
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.texts import Texts
@@ -38,19 +35,6 @@ RULES = ReadingRules()
 
 
 RECORD = '{"id": "a", "text": "a few words of a lease"}\n'
-
-
-class Counted(Silent):
-    """Stages and the bytes that they finish."""
-
-    def __init__(self) -> None:
-        self.stages, self.n_bytes = list[tuple[str, int]](), 0
-
-    def start(self, stage, total, unit):
-        self.stages.append((stage, total))
-
-    def advance(self, n):
-        self.n_bytes += n
 
 
 @pytest.fixture
@@ -71,22 +55,6 @@ def read(given: TaskInput, notes: Notes | None = None) -> Texts:
 
 def inputs_of(files: list[str]) -> list[TaskInput]:
     return [task_input([block]) for block in task_blocks(resolve_sources(files).sources, "utf-8")]
-
-
-def test_the_files_of_a_folder_are_divided(files, monkeypatch):
-    monkeypatch.setattr(grouping_of_files, "_FILES_A_TASK", 2)
-    assert [len(one.seen) for one in inputs_of(files)] == [1, 2, 2, 1]
-    assert [name for one in inputs_of(files) for name in read(one).names] == [
-        files[0], *(f"{i}.txt" for i in range(5)),
-    ]  # fmt: skip
-
-
-def test_paths_are_seen_from_every_directory(files, monkeypatch):
-    monkeypatch.chdir(Path(files[0]).parent)
-    found = inputs_of(["a.jsonl", "in"])
-    monkeypatch.chdir("/")
-    assert [read(one).sources[0].path for one in found] == [files[0], f"{files[1]}/0.txt"]
-    assert read(found[0]).names == ["a.jsonl"]
 
 
 @pytest.mark.parametrize(
@@ -138,46 +106,6 @@ def test_bytes_decide_if_only_the_modification_time_differs(files, tmp_path):
     path.write_text(RECORD)  # written after the task was made: the worker may have read the new bytes as well
     with pytest.raises(SourceError, match="the driver's file changed while it was read"):
         take_notes(same, own, Silent())
-
-
-def test_the_driver_reads_each_version_of_a_file_once(files, tmp_path):
-    """Signing with weighted-topsig reads the input twice, and a resumed run compares it again."""
-    said = Counted()
-    tables = [files[0], str(tmp_path / "b \udcff.jsonl")]
-    Path(tables[1]).write_text(RECORD * 2)
-
-    def compare(*paths: str) -> list[tuple[str, int]]:
-        said.stages.clear()
-        notes = Notes()
-        for path in paths:
-            seen = os.stat(path)
-            notes.checksums.append(FileChecksum(path, path, "w", file_sha256(path), seen.st_ctime_ns))
-        take_notes(list(notes.blocks(0, target=0)), DriverFiles(tmp_path / "record.json", Meter(said)), said)
-        assert said.n_bytes == sum(total for _, total in said.stages)
-        said.n_bytes = 0
-        return list(said.stages)
-
-    assert compare(*tables) == [("compare inputs", 3 * len(RECORD))]
-    assert compare(*tables) == compare() == []
-    Path(tables[0]).write_text(RECORD.upper())  # the size remains
-    assert compare(*tables) == [("compare inputs", len(RECORD))]
-
-
-def test_watched_files_are_opened_before_they_are_compared(files, monkeypatch):
-    """On NFS, the size and times of a file are those of an earlier moment until it is opened."""
-    folder, opened, system_open = inputs_of(files)[1], list[str](), os.open
-    monkeypatch.setattr(os, "open", lambda path, *given, **named: opened.append(path) or system_open(path, *given))
-    WatchedFiles(folder.sources, folder.seen, "w").check([3, 1])
-    assert opened == [f"{files[1]}/3.txt", f"{files[1]}/1.txt"]
-
-
-def test_a_worker_that_may_not_read(files, monkeypatch):
-    found = inputs_of(files)
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
-    with pytest.raises(SourceError, match="permission denied"):
-        read(found[1])
-    for one in inputs_of(files):  # what the driver may not read either is told in its place
-        read(one)
 
 
 def test_features_are_added_up_wherever_they_meet(files):
@@ -297,23 +225,3 @@ def test_a_part_is_read_as_it_was_written(n_bits, tmp_path):
     assert list(part.read()) == []
     assert [path.name for path in tmp_path.iterdir()] == ["0.arrow"]
     assert pickle.loads(pickle.dumps(part)) == part
-
-
-def test_notes_are_said_in_reading_order(tmp_path):
-    said = Notes()
-    blocks = []
-    for number in (11, 2, 7):
-        notes = Notes()
-        for word in ("first", "second \udcff"):
-            notes.say(f"{number}: {word}")
-        blocks += notes.blocks(number, target=0)
-    take_notes(blocks, DriverFiles(tmp_path / "checked-files.json", Meter(Silent())), said)
-    assert said.said == [f"{number}: {word}" for number in (2, 7, 11) for word in ("first", "second \udcff")]
-    assert list(Notes().blocks(3, target=0)) == []
-
-
-def test_a_warning_of_a_task_is_one_on_the_driver(tmp_path):
-    notes, said = Notes(), Notes()
-    notes.say(WarningMessage("a.gz: the gzip stream is truncated"))
-    take_notes(list(notes.blocks(0, target=0)), DriverFiles(tmp_path / "checked-files.json", Meter(Silent())), said)
-    assert (said.said, [*map(is_warning, said.said)]) == (notes.said, [True])

@@ -69,12 +69,6 @@ def test_another_nearkin(spark, tmp_path, other_python):
         check_executors(spark, tmp_path, Silent())
 
 
-def test_no_pyarrow(spark, tmp_path, other_python):
-    other_python("numpy")
-    with pytest.raises(EngineError, match=r"No module named 'pyarrow'.*pip install"):
-        check_executors(spark, tmp_path, Silent())
-
-
 @pytest.mark.parametrize("pyarrow", ["9.0.0", "25.0.0", "25.1.0.dev3"])
 def test_an_old_pyarrow(tmp_path, pyarrow):
     """Its tasks would fail, each after it had read its texts."""
@@ -92,19 +86,6 @@ def test_an_old_pyarrow(tmp_path, pyarrow):
 def test_the_minimum_of_pyarrow_is_that_of_the_package(root):
     needed = tomllib.loads((root / "pyproject.toml").read_text())["project"]["dependencies"]
     assert f"pyarrow>={OLDEST_PYARROW}" in needed
-
-
-def test_no_python(spark, tmp_path, monkeypatch):
-    monkeypatch.setattr(spark.sparkContext, "pythonExec", "/no/such/python")
-    with pytest.raises(EngineError, match=r"cannot find Python.*/no/such/python.*spark\.pyspark\.python"):
-        check_executors(spark, tmp_path, Silent())
-
-
-def test_another_release_of_python(spark, tmp_path, monkeypatch):
-    # what a driver with another Python would tell the executors
-    monkeypatch.setattr(spark.sparkContext, "pythonVer", "3.10")
-    with pytest.raises(EngineError, match=r"have different versions of Python.*3\.10.*spark\.pyspark\.python"):
-        check_executors(spark, tmp_path, Silent())
 
 
 def test_a_folder_that_workers_do_not_see(spark, tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ import signal
 import pytest
 from py4j.protocol import Py4JNetworkError
 
-from nearkin.engines.spark.failures import engine_errors, of_a_task
+from nearkin.engines.spark.failures import engine_errors
 from nearkin.errors import DocumentError, EngineError, NearkinError
 
 JAVA = """An error occurred while calling o1.collectToPython.
@@ -58,11 +58,6 @@ def test_an_error_of_a_task_while_results_are_fetched_one_by_one(spark):
         list(spark.range(0, 4, 1, 2).mapInArrow(raising("DocumentError('bad')"), "id long").toLocalIterator())
 
 
-def test_a_fault_in_a_task(spark):
-    with pytest.raises(EngineError, match=r"Spark gave up.*: ValueError: x is 3\.$"):
-        run(spark, raising("ValueError('x is 3')"))
-
-
 def test_too_little_memory_in_python(spark):
     with pytest.raises(EngineError, match=r"too little memory.*MemoryError.*spark\.executor\.memory"):
         run(spark, raising("MemoryError()"))
@@ -99,16 +94,6 @@ def test_what_executors_die_of(said, told):
         raise PySparkException(JAVA.format(said))
 
 
-def test_a_traceback_within_javas_words():
-    text = JAVA.format(
-        "org.apache.spark.api.python.PythonException: Traceback (most recent call last):\n"
-        '  File "x.py", line 1, in f\nnearkin.errors.DocumentError: f.jsonl:3: bad\n'
-    )
-    assert str(of_a_task(text)) == "f.jsonl:3: bad"
-    assert type(of_a_task(text.replace("DocumentError", "NoSuchError"))) is EngineError
-    assert of_a_task(JAVA) is None
-
-
 def test_what_is_not_of_spark_is_left_alone():
     for error in (OSError("x"), KeyboardInterrupt(), DocumentError("x"), ZeroDivisionError()):
         with pytest.raises(type(error)) as caught, engine_errors():
@@ -119,11 +104,6 @@ def test_what_is_not_of_spark_is_left_alone():
 def test_wrong_use_of_spark_is_a_fault_of_ours(spark):
     with pytest.raises(TypeError), engine_errors():
         spark.range(3).select(object())
-
-
-def test_what_spark_refuses(spark, tmp_path):
-    with pytest.raises(EngineError, match=r"Spark gave up: .*PATH_NOT_FOUND"), engine_errors():
-        spark.read.parquet(str(tmp_path / "nothing"))
 
 
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
@@ -138,12 +118,3 @@ def test_interrupted_while_java_ends_too(kind):
 
     with pytest.raises(kind), engine_errors():
         job()
-
-
-def test_interrupted_before():
-    """A notebook that tries again after Ctrl-C is told what then goes wrong."""
-    try:
-        raise KeyboardInterrupt
-    except KeyboardInterrupt:
-        with pytest.raises(EngineError, match="connection broke"), engine_errors():
-            raise Py4JNetworkError("Answer from Java side is empty") from None

@@ -52,22 +52,10 @@ def test_too_old(machine):
         check_java()
 
 
-def test_much_too_old(machine):
-    machine("echo 'java version \"1.8.0_402\"' >&2")
-    with pytest.raises(EngineError, match="'java' is Java 8"):
-        check_java()
-
-
 @pytest.mark.parametrize("version", ["17.0.15", "21", "25-ea"])
 def test_new_enough(machine, version):
     machine(f"echo 'Picked up JAVA_TOOL_OPTIONS: -Xmx1g' >&2; echo 'openjdk version \"{version}\"' >&2")
     check_java()
-
-
-def test_one_that_fails(machine):
-    machine("echo 'Error: could not find libjava.so' >&2; exit 2")
-    with pytest.raises(EngineError, match=r"'java -version' fails: Error: could not find libjava\.so\. "):
-        check_java()
 
 
 def test_java_home_goes_before_the_path(machine, monkeypatch):
@@ -78,10 +66,4 @@ def test_java_home_goes_before_the_path(machine, monkeypatch):
         check_java()
     monkeypatch.setenv("JAVA_HOME", str(home))
     with pytest.raises(EngineError, match=f"'{home}/bin/java' is Java 11"):
-        check_java()
-
-
-def test_no_bash(machine):
-    (machine(None) / "bin/bash").unlink()
-    with pytest.raises(EngineError, match="bash is not on the PATH"):
         check_java()

@@ -40,12 +40,6 @@ def closed_port():
         yield bound.getsockname()[1]
 
 
-@pytest.fixture
-def open_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        yield server.getsockname()[1]
-
-
 @pytest.mark.parametrize("master", [*LOCAL, *ELSEWHERE])
 def test_forms(master):
     check_form(master)
@@ -82,27 +76,3 @@ def test_nobody_answers(closed_port):
     assert f"127.0.0.1:{closed_port}: Connection refused" in str(caught.value)
     assert "org.apache.spark.deploy.master.Master" in str(caught.value)
     assert "local[*]" in str(caught.value)
-
-
-def test_no_server_of_spark_connect(closed_port):
-    with pytest.raises(EngineError, match=r"start-connect-server\.sh"):
-        check_answers(f"sc://127.0.0.1:{closed_port}")
-
-
-def test_no_such_address():
-    with pytest.raises(EngineError, match="No Spark master answers at"):
-        check_answers("spark://no-such-host.invalid:7077")
-
-
-def test_no_kubernetes(closed_port):
-    with pytest.raises(EngineError, match=r"Connection refused\).*kubectl cluster-info"):
-        check_answers(f"k8s://https://127.0.0.1:{closed_port}")
-
-
-def test_one_of_several_is_enough(closed_port, open_port):
-    check_answers(f"spark://127.0.0.1:{closed_port},127.0.0.1:{open_port}")
-
-
-@pytest.mark.parametrize("master", [*LOCAL, "yarn"])
-def test_what_has_no_address_is_not_asked(master):
-    check_answers(master)

@@ -16,10 +16,9 @@ from pathlib import Path
 
 import psutil
 import pytest
-from pyspark import SparkConf
 
 from example_counts import every
-from nearkin.engines.spark.session import Cluster, _set_defaults, session
+from nearkin.engines.spark.session import Cluster, session
 from nearkin.errors import DriverMemoryError, EngineError, MissingExtraError, ParameterError
 from nearkin.runs.progress import Silent
 from spark_cluster import java_options
@@ -163,38 +162,6 @@ attempt(Cluster(None, {"spark.driver.memory": "many"}), shown)
     assert lines[4].startswith("EngineError: The driver's Java has ended")
     assert lines[6] == "EngineError: Spark's Java does not start: Invalid maximum heap size: -Xmxmany"
     assert Path(lines[5].partition(": ")[2].partition(": ")[2]).read_text().startswith("Invalid maximum heap size")
-    assert (ended.err, ended.code) == ("", 0)
-
-
-@pytest.mark.parametrize(
-    ("master", "given", "expected"),
-    [
-        ("spark://one:7077", {}, {"spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1"}),
-        ("yarn", {"spark.executor.extraJavaOptions": "-Da=b"}, {"spark.executor.extraJavaOptions": "-Da=b"}),
-        ("local[2]", {}, {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}),
-        ("local", {"spark.driver.host": "h"}, {"spark.driver.host": "h", "spark.driver.bindAddress": "127.0.0.1"}),
-    ],
-)
-def test_what_nobody_says_anything_about(master, given, expected):
-    conf = SparkConf(loadDefaults=False).setAll(given.items())
-    _set_defaults(conf, master)
-    assert dict(conf.getAll()) == expected
-
-
-@pytest.mark.slow
-def test_more_memory_than_any_worker_has(cluster, tmp_path):
-    settings = cluster.settings | {"spark.executor.memory": "500g"}
-    ended = run(
-        tmp_path,
-        f"attempt(Cluster({cluster.url!r}, {settings!r}),"
-        f" lambda spark: check_executors(spark, Path({str(tmp_path)!r}), Voice(), patience_s=4))",
-    )
-    lines = ended.out.splitlines()
-    assert lines[0] == "said: No executor yet; waiting up to 4 s for the cluster to start one."
-    assert lines[2].startswith(
-        "EngineError: The cluster started no executor within 4 s. One was requested with spark.execu"
-    )
-    assert "spark.executor.memory=500g" in lines[2]
     assert (ended.err, ended.code) == ("", 0)
 
 

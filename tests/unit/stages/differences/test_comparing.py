@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from nearkin.errors import ParameterError
 from nearkin.reports.comparison.terminal import pieces_to_terminal, to_terminal
 from nearkin.stages.differences.comparing import compare_texts
-from nearkin.stages.differences.comparison import Comparison, Piece
+from nearkin.stages.differences.comparison import Comparison
 from nearkin.stages.differences.first_passage import first_passage
 from nearkin.stages.differences.passages import first_difference
-from nearkin.stages.differences.words import as_compared, count_words, find_tokens, is_word
+from nearkin.stages.differences.words import as_compared, find_tokens
 
 WHOLE = 10**9
 
@@ -198,23 +198,6 @@ def test_the_first_passage_is_the_first_difference(a: str, b: str) -> None:
     assert (found.n_differences, found.n_moves) == (compared.n_changes, compared.n_moves)
 
 
-@given(st.one_of(texts, st.lists(st.sampled_from(["\u2764", "\ufe0f", "e\u0301", " ", "a", "."])).map("".join)))
-def test_words_are_counted_as_they_are_found(text: str) -> None:
-    words = [found for found in find_tokens(text) if is_word(found.group())]
-    assert count_words(text) == len(words)
-    assert [found.span() for found in find_tokens(text, 3, 9)] == [
-        (start + 3, end + 3) for start, end in (found.span() for found in find_tokens(text[3:9]))
-    ]
-
-
-@given(texts, texts, st.integers(3, 20))
-def test_the_first_difference_is_short(a: str, b: str, most: int) -> None:
-    pieces = first_difference(compare_texts(a, b), most)
-    assert sum(count_words(piece.text) for piece in pieces) <= most + 5
-    assert all("\n" not in piece.text for piece in pieces)
-    assert not pieces or any(piece.difference for piece in pieces)
-
-
 def test_the_shape_of_json() -> None:
     told = compare_texts("in 30 days", "in 45 days").to_json()
     assert told["hunks"] == [
@@ -252,12 +235,3 @@ def test_the_shape_of_json() -> None:
 def test_parameters_out_of_range_are_refused(bad: dict[str, int]) -> None:
     with pytest.raises(ParameterError, match=next(iter(bad))):
         compare_texts("a", "b", **bad)
-
-
-def test_a_passage_of_no_words_is_refused() -> None:
-    with pytest.raises(ParameterError, match="max_words"):
-        first_difference(compare_texts("a", "b"), 2)
-
-
-def test_a_gap_without_words_is_an_ellipsis() -> None:
-    assert pieces_to_terminal([Piece("gap", "")]) == [("dim", "…")]

@@ -4,8 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.errors import ParameterError
-from nearkin.stages.differences import words as words_module
 from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.differences.marking import mark_differences
 from nearkin.stages.differences.marks import marked_text
@@ -78,33 +76,6 @@ def test_examples(a: str, b: str, shown: str) -> None:
     assert marked_text(mark_differences(a, b)) == shown
 
 
-def test_a_long_shared_stretch_becomes_a_gap_that_says_how_long() -> None:
-    shared = " ".join(f"w{i}" for i in range(100))
-
-    segments = mark_differences(f"one {shared} two", f"uno {shared} due", context_words=3)
-
-    assert [segment.text for segment in segments if segment.kind in ("equal", "gap")] == [
-        " w0 w1 w2",
-        "94 equal words",
-        "w97 w98 w99",
-    ]
-
-
-def test_a_long_one_sided_stretch_is_shown_at_its_ends() -> None:
-    segments = mark_differences("a", "a " + "new " * 50, max_run=10)
-
-    assert [segment.kind for segment in segments] == ["equal", "only_b", "gap", "only_b"]
-    assert segments[2].text == "40 more words only in B"
-
-
-def test_a_cut_is_said() -> None:
-    a, b = (" ".join(f"{side}{i}" for i in range(1000)) for side in "ab")
-
-    segments = mark_differences(a, b, max_words=100)
-
-    assert segments[-1] == Piece("gap", "cut here: 900 more words of A and 900 of B were not compared")
-
-
 def test_shared_ends_of_huge_texts_cost_no_words() -> None:
     shared = "lorem ipsum " * 100_000
 
@@ -120,20 +91,3 @@ def test_the_terminal_is_not_steered_by_a_document() -> None:
     assert "\x1b" not in shown
     assert "\x9b" not in shown
     assert "\u202e" not in shown
-
-
-@pytest.mark.parametrize("bad", [{"context_words": -1}, {"max_words": 0}, {"max_run": 1}, {"max_words": True}])
-def test_limits_out_of_range_are_refused(bad: dict[str, int]) -> None:
-    with pytest.raises(ParameterError, match=next(iter(bad))):
-        mark_differences("a", "b", **bad)
-
-
-@given(st.text(alphabet=st.characters(max_codepoint=127)), st.integers(1, 30))
-def test_words_of_ascii_text_are_found_as_in_any_text(text: str, size: int) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(words_module, "_PIECE", size)
-        tokens, n_words = [found.span() for found in find_tokens(text)], count_words(text)
-        patch.setattr(words_module, "_ascii_tokens", words_module._tokens)
-        patch.setattr(words_module, "_PIECE", WHOLE)
-        assert tokens == [found.span() for found in find_tokens(text)]
-        assert n_words == count_words(text)

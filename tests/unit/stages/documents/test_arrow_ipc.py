@@ -6,7 +6,6 @@ import contextlib
 import io
 import os
 import random
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,14 +18,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from nearkin.errors import NearkinError, SourceError, TruncatedInputError
-from nearkin.stages.documents.arrow_ipc import ArrowTable
 from nearkin.stages.documents.checking import check_columns
 from nearkin.stages.documents.kept import write_kept
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source, resolve_sources
-from nearkin.stages.documents.streams import no_progress
-from nearkin.stages.documents.table_columns import Wanted
 from nearkin.stages.documents.tables import read_table
 from unit.stages.documents.conftest import rows_of
 
@@ -96,27 +92,6 @@ def test_the_rows_are_those_of_parquet(tmp_path: Path, write: Write, compression
     assert rows_of(list(read_batches(source, batch_bytes=777))) == expected
     values = [v for batch in read_batches(source, keep_column="score") for v in batch["keep_value"].to_pylist()]
     assert values == TABLE["score"].to_pylist()
-
-
-@pytest.mark.parametrize("compression", [None, "lz4", "zstd"])
-@pytest.mark.parametrize("write", WRITERS)
-def test_what_is_kept_is_written_in_the_same_form(tmp_path: Path, write: Write, compression: str | None) -> None:
-    data = write(TABLE, compression)
-    (tmp_path / "a.arrow").write_bytes(data)
-    mask = np.random.default_rng(1).random(N + 1) < 0.5
-    mask[0] = False
-    (written,) = write_kept([only(tmp_path / "a.arrow")], lambda _: mask, tmp_path / "out")
-    opened = pa.ipc.open_stream if write is as_stream else pa.ipc.open_file
-    came, kept = opened(data).read_all(), opened(written.read_bytes()).read_all()
-    kept.validate(full=True)
-    assert kept.schema.equals(came.schema, check_metadata=True)
-    assert kept.to_pylist() == [row for row, is_kept in zip(came.to_pylist(), mask[1:], strict=True) if is_kept]
-
-
-def test_nothing_kept_is_an_empty_file_of_the_same_form(tmp_path: Path) -> None:
-    (tmp_path / "a.arrow").write_bytes(as_file(TABLE))
-    (written,) = write_kept([only(tmp_path / "a.arrow")], lambda _: np.zeros(N + 1, np.bool_), tmp_path / "out")
-    assert pa.ipc.open_file(written).read_all().equals(TABLE.slice(0, 0), check_metadata=True)
 
 
 def test_dictionaries_that_change_from_batch_to_batch(tmp_path: Path) -> None:
@@ -224,79 +199,6 @@ def test_a_file_that_is_cut(tmp_path: Path, write: Write) -> None:
         ]
 
 
-BATCHES = [TABLE.slice(0, 5), TABLE.slice(5, 7), TABLE.slice(12, 3)]
-MARKER = b"\xff\xff\xff\xff\0\0\0\0"
-
-
-def in_batches() -> tuple[bytes, list[int]]:
-    """Return a stream, and where it can be cut between two messages: after its schema and after each batch."""
-    sink = io.BytesIO()
-    with pa.ipc.new_stream(sink, TABLE.schema) as writer:
-        places = []
-        for part in BATCHES:
-            writer.write_table(part)
-            places.append(sink.tell())
-    return sink.getvalue(), places
-
-
-def from_a_pipe(data: bytes) -> list[pa.RecordBatch]:
-    reading, writing = os.pipe()
-
-    def send() -> None:
-        """Write in pieces, so that the reader gets fewer bytes at once than it asks for."""
-        with contextlib.suppress(BrokenPipeError), open(writing, "wb", buffering=0) as sink:
-            for start in range(0, len(data), 5_000):
-                sink.write(data[start : start + 5_000])
-
-    with open(reading, "rb", buffering=0) as raw:
-        threading.Thread(target=send).start()
-        source = only("-", file_format="arrow", stdin=raw)
-        return list(read_batches(source, stdin=raw))
-
-
-@pytest.mark.parametrize("kept", [1, 2, 3])
-def test_a_stream_cut_between_two_batches(tmp_path: Path, kept: int) -> None:
-    """Its rest is missing as in any other file that was cut; the last cut removes only the marker."""
-    data, places = in_batches()
-    assert data[places[-1] :] == MARKER
-    path = tmp_path / "a.arrow"
-    path.write_bytes(data[: places[kept - 1]])
-    n = sum(map(len, BATCHES[:kept]))
-    words = rf"the Arrow stream is truncated, or its writer was not closed.*, after {n} documents"
-    with pytest.raises(TruncatedInputError, match=words):
-        list(read_batches(only(path)))
-    with pytest.raises(TruncatedInputError, match=words):
-        from_a_pipe(data[: places[kept - 1]])
-    rows = rows_of(list(read_batches(only(path, rules=ReadingRules(on_error="skip")))))
-    assert len(rows) == n + 1
-    assert str(rows[-1][3]).startswith("damaged file: the Arrow stream is truncated")
-
-
-def test_what_follows_the_marker_of_a_stream(tmp_path: Path) -> None:
-    """Another stream would be lost; zeros are padding."""
-    data, path = as_stream(TABLE), tmp_path / "a.arrow"
-    path.write_bytes(data + data)
-    for read in (lambda: list(read_batches(only(path))), lambda: from_a_pipe(data + data)):
-        with pytest.raises(TruncatedInputError, match=rf"has data after its end-of-stream marker.*, after {N:,} doc"):
-            read()
-    path.write_bytes(data + bytes(56))
-    assert len(rows_of(list(read_batches(only(path))))) == N
-    assert len(rows_of(from_a_pipe(data))) == N
-
-
-def test_a_stream_of_an_older_writer(tmp_path: Path) -> None:
-    """Before Arrow 0.15 messages had no continuation marker, and four zeros were the end of a stream."""
-    options = pa.ipc.IpcWriteOptions(metadata_version=pa.ipc.MetadataVersion.V4, use_legacy_format=True)
-    sink, path = io.BytesIO(), tmp_path / "a.arrow"
-    with pa.ipc.new_stream(sink, TABLE.schema, options=options) as writer:
-        writer.write_table(TABLE)
-    path.write_bytes(sink.getvalue())
-    assert len(rows_of(list(read_batches(only(path, file_format="arrow"))))) == N
-    path.write_bytes(sink.getvalue()[:-4])
-    with pytest.raises(TruncatedInputError, match="the Arrow stream is truncated"):
-        list(read_batches(only(path, file_format="arrow")))
-
-
 def test_of_a_damaged_stream_what_came_before_is_kept(tmp_path: Path) -> None:
     data = as_stream(TABLE)
     (tmp_path / "a.arrow").write_bytes(data[: len(data) * 3 // 4])
@@ -344,19 +246,3 @@ def test_a_text_over_the_limit_costs_a_row(tmp_path: Path) -> None:
         problem = "longer than --max-document-size (5,000 bytes; the maximum is 100)"
         assert rows == [(1, b"short", 1, None), (2, None, 2, problem), (3, b"short too", 3, None)]
         assert rows_of(list(read_batches(source, batch_bytes=1))) == rows
-
-
-class InPieces(io.BytesIO):
-    """A pipe whose writer is slow: it gives at most 1,000 bytes at once."""
-
-    def seekable(self) -> bool:
-        return False
-
-    def read(self, n_bytes: int | None = -1, /) -> bytes:
-        return super().read(1_000 if n_bytes is None or n_bytes < 0 else min(n_bytes, 1_000))
-
-
-def test_a_pipe_that_gives_less_than_is_asked_for() -> None:
-    with ArrowTable.opened(InPieces(as_stream(TABLE)), "-") as table:
-        batches = list(table.batches(Wanted("text", "id"), 1 << 20, no_progress))
-    assert sum(map(len, batches)) == N

@@ -6,8 +6,6 @@ import gzip
 import io
 import pickle
 import sqlite3
-import tarfile
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -18,27 +16,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from nearkin.errors import SourceError
-from nearkin.stages.documents.foreign import foreign
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sources import resolve_sources
 
 PROSE = b"It was a dark and stormy night; the rain fell in torrents. " * 40
-
-
-def tar() -> bytes:
-    sink = io.BytesIO()
-    with tarfile.open(fileobj=sink, mode="w") as archive:
-        entry = tarfile.TarInfo("letter.txt")
-        entry.size = len(PROSE)
-        archive.addfile(entry, io.BytesIO(PROSE))
-    return sink.getvalue()
-
-
-def zipped() -> bytes:
-    sink = io.BytesIO()
-    with zipfile.ZipFile(sink, "w") as archive:
-        archive.writestr("letter.txt", PROSE)
-    return sink.getvalue()
 
 
 def saved(how: str) -> bytes:
@@ -60,7 +41,6 @@ def saved(how: str) -> bytes:
 
 
 HTML = b"<!DOCTYPE html>\n<html><head><title>News</title></head><body><p>" + PROSE + b"</p></body></html>"
-MAIL = b"From: a@b.org\r\nTo: c@d.org\r\nSubject: rain\r\nDate: Mon, 2 Jan 2006 15:04:05 -0700\r\n"
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:0f\nsize 7\n"
 OID = bytes.fromhex("3082012306092a864886f70d010702a08201")
 # What it is, and whether --format file reads it as it is.
@@ -148,72 +128,3 @@ def test_in_a_folder_of_texts_it_is_one_bad_document(
     assert str(bad["problem"]).startswith(what)
     if is_text and "UTF-8" not in str(rows("in", file_format="file")[0]["problem"]):
         assert rows("in", file_format="file")[0]["text"]
-
-
-def test_tables_without_a_suffix_are_named_in_a_folder_of_texts(folder: Path) -> None:
-    Path("in", "a").write_bytes(saved("parquet"))
-    Path("in", "b.txt").write_bytes(PROSE)
-    assert [row["problem"] for row in rows("in")] == ["a Parquet file, not text; read it with --format parquet", None]
-
-
-PLAIN = [
-    b"From the beginning: it was a dark night.\nTo: see.\n",
-    b"From Monday on it rained.\nSubject: rain\n",
-    MAIL + b"\r\n" + PROSE,
-    MAIL + b"Content-Type: text/plain\r\n\r\nAbout Content-Transfer-Encoding: base64 and multipart/mixed.\r\n",
-    b"<html> is the outermost element of a page.",
-    b"<!DOCTYPE html> is how a page begins; then comes <html>.",
-    b"<3 you all",
-    b"<!-- a remark -->\n" * 2000 + b"<htm is how no page begins.",
-    b"<name> wrote: it was",
-    b"<s>It was a dark night.</s>\n<s>The rain fell.</s>\n<s>It fell in torrents.</s>\n",
-    b"<b>Note</b> that it <i>was</i> a <u>dark</u> night",
-    b"<doc> is an element.",
-    b"<PAGE>\n\nThis agreement is made between the harbour and the mill.\n\n" * 3,
-    b"<PAGE>\n<TABLE>1</TABLE>\n<TABLE>2</TABLE>\n" + PROSE + b"\n<PAGE>\n<TABLE>3</TABLE>\n",
-    b"<PAGE>\n\nAGREEMENT\n<TABLE>\n1</TABLE>\n<TABLE>\n2</TABLE>\n" + PROSE,
-    b"<TABLE>\n<CAPTION>\n         Year  Rent\n<S>      <C>   <C>\n         1996  1,200\n" + PROSE,
-    b"<DOCUMENT>\n<TYPE>EX-10.1\n<SEQUENCE>2\n<DESCRIPTION>LEASE\n<TEXT>\n<PAGE>\n" + PROSE,
-    b"{\\textbf It was}",
-    b"WARC/1.0 is a format",
-    b"PK is short for public key",
-    b"ORCHARD: it was",
-    b"GIF89a is a format of images.",
-    b"BM25 weighs words",
-    b"MZ is how programs begin",
-    b"ID3 tags",
-    b"GGUF is a format",
-    b"FEA1 is a name",
-    b"Rar! it was",
-    b"version https://example.org/spec",
-    b"IM,A1,D,0,@VOL1;IMG;A1.tif;2\r\nbut then comes prose\r\n",
-    "þorn is a letter; þis too".encode(),
-    b"%! it was",
-    b"{}",
-    "\u0080\u0002 it was".encode(),
-]
-
-
-@pytest.mark.parametrize("data", PLAIN, ids=[data[:24].decode(errors="replace") for data in PLAIN])
-def test_prose_that_only_begins_so_is_read(folder: Path, data: bytes) -> None:
-    assert foreign(data, "a.txt") is None
-    Path("in", "a.txt").write_bytes(data)
-    assert [(row["text"], row["problem"]) for row in rows("in")] == [(data, None)]
-    assert foreign(b"\xef\xbb\xbf" + data, "a.txt") is None
-
-
-def test_unknown_bytes_are_not_called_an_encoding(folder: Path) -> None:
-    Path("in", "a.bin").write_bytes(bytes(range(256)) * 9)
-    Path("in", "b.txt").write_bytes("Das Mädchen".encode("cp1252"))
-    first, second = (row["problem"] for row in rows("in"))
-    assert first == "binary data, not text"
-    assert str(second).endswith("if it is older Western text, repeat the command and add --encoding cp1252")
-
-
-def test_tables_that_are_compressed_as_a_whole(folder: Path) -> None:
-    for name in ("a.parquet.gz", "a.gz"):
-        Path(name).write_bytes(gzip.compress(saved("parquet")))
-        with pytest.raises(
-            SourceError, match=r"this is a Parquet file that is compressed as a whole with gzip. Decompress it"
-        ):
-            resolve_sources([name])

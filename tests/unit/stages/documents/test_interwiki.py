@@ -96,15 +96,6 @@ def test_any_title_comes_back(rows: list[tuple[int, str, str]]) -> None:
     assert found == [(number, title) for number, code, title in rows if code == "en"] * 2
 
 
-def test_statements_of_any_length(tmp_path: Path) -> None:
-    rows = [(number, "en", f"Title's {number}") for number in range(1, 150_000)]
-    sql = HEAD + "-- " + "x" * (3 << 20) + "\n" + inserted(*rows) + TAIL
-    assert len(sql) > 6 << 20
-    assert list(read_langlinks(ByteStream(io.BytesIO(sql.encode()), "none"), "a", "en")) == [
-        (number, title) for number, _, title in rows
-    ]
-
-
 GOOD = HEAD + inserted((7, "en", "Rain"), (8, "en", "Snow"))
 ROWS_LINE = HEAD.count("\n") + 1
 BROKEN = [
@@ -147,12 +138,3 @@ def test_a_dump_cut_short_is_refused(tmp_path: Path) -> None:
 def test_a_language_is_a_code(tmp_path: Path, language: str) -> None:
     with pytest.raises(ParameterError, match="must be the code of an edition, such as 'en'"):
         interwiki_links(tmp_path / "a.xml", language)
-
-
-@pytest.mark.parametrize(
-    "head", ["VALUES\n", "(`ll_from`, `ll_lang`, `ll_title`) VALUES\n", "(`ll_from`,`ll_lang`,`ll_title`) VALUES "]
-)
-def test_statements_over_several_lines_and_with_columns(head):
-    sql = f"INSERT INTO `langlinks` {head}(7,'en','Rain'),\n(8,'en','Snow');\n".encode()
-    stream = ByteStream(io.BytesIO(sql), "none")
-    assert list(read_langlinks(stream, "a.sql", "en")) == [(7, "Rain"), (8, "Snow")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import re
 from pathlib import Path
 
@@ -89,14 +88,6 @@ def test_what_is_read_of_a_file(tmp_path):
     packed = tmp_path / "a.bundle.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
     assert [row["text"] for row in read(packed)] == [row[2] for row in expected]
-
-
-@pytest.mark.usefixtures("bundles")
-def test_from_standard_input():
-    stdin = io.BufferedReader(io.BytesIO(bundle("one", [("b", "two", ())]).encode()))  # type: ignore[arg-type]
-    (source,) = resolve_sources(["-"], file_format="bundle", stdin=stdin).sources
-    rows = [row for batch in read_batches(source, batch_bytes=1 << 20, stdin=stdin) for row in batch.to_pylist()]
-    assert [(row["doc_id"], row["text"]) for row in rows] == [("-", b"one"), ("-!b", b"two")]
 
 
 @pytest.mark.usefixtures("bundles")

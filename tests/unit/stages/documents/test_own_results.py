@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from nearkin.errors import SourceError
-from nearkin.stages.documents.own_results import is_own
 from nearkin.stages.documents.sources import resolve_sources
 
 
@@ -28,14 +26,6 @@ def unfinished(folder: Path) -> None:
 
 def stored(folder: Path) -> None:
     (folder / "nearkin.sqlite").write_bytes(b"SQLite format 3\0")
-
-
-def foreign(folder: Path) -> None:
-    (folder / "manifest.json").write_text(json.dumps({"name": "an app", "version": 2}))
-
-
-def broken(folder: Path) -> None:
-    (folder / "manifest.json").write_text('{"nearkin": ')
 
 
 @pytest.fixture
@@ -76,23 +66,3 @@ def test_what_is_named_is_read(documents, fill):
     assert read("docs/deep/out/r*.txt") == (["docs/deep/out/report.txt"], [])
     assert read("docs/deep/out/report.txt") == (["docs/deep/out/report.txt"], [])
     assert read("docs/deep/out/kept") == (["docs/deep/out/kept/a.txt"], [])
-
-
-@pytest.mark.parametrize("fill", [foreign, broken])
-def test_what_others_wrote_is_read(documents, fill):
-    documents(fill)
-    assert not is_own("docs/deep/out")
-    paths, told = read("docs", file_format="file")
-    assert (len(paths), told) == (5, [])
-    with pytest.raises(SourceError, match=r"docs: holds 1 table \(deep/out/manifest\.json\) and 4 other files"):
-        read("docs")
-
-
-def test_a_folder_of_results_alone(documents):
-    documents(finished)
-    Path("docs/a.txt").unlink()
-    Path("docs/deep/b.txt").unlink()
-    with pytest.raises(
-        SourceError, match=r"holds no files .hidden ones are not read, and results of Nearkin in it are"
-    ):
-        read("docs")

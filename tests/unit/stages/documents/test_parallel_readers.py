@@ -70,12 +70,6 @@ def test_units_give_their_two_languages_in_any_order():
     assert reader.languages == {"en-GB": 1, "de_AT": 1, "de": 2, "fr": 1, "DE": 1, "EN": 1}
 
 
-def test_markup_of_other_programs_is_no_text():
-    text = 'Ein <bpt i="1">&lt;b&gt;<sub>fett</sub></bpt><hi>gutes</hi><ept i="1"/>Haus<ph/>Tor'
-    _, found, _ = read(HEAD + units(("de", text), ("en", "x")) + "</body></tmx>")
-    assert found[0][0].split() == ["Ein", "gutes", "Haus", "Tor"]
-
-
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig", "iso-8859-1"])
 def test_a_file_says_its_encoding(encoding):
     head = HEAD.replace('"1.0"', f'"1.0" encoding="{encoding.removesuffix("-sig")}"')
@@ -110,17 +104,3 @@ def test_a_file_with_a_document_type_of_its_own_is_refused(doctype):
     text = HEAD.replace("<tmx", f"{doctype}<tmx") + units(("de", "&a;"), ("en", "&a;"))
     with pytest.raises(SourceError, match=r"a\.tmx declares its own document type"):
         read(text)
-
-
-def test_the_usual_document_type_is_not_fetched():
-    text = HEAD.replace("<tmx", '<!DOCTYPE tmx SYSTEM "tmx14.dtd">\n<tmx')
-    _, found, fault = read(
-        text + units(("de", "eins &oops;"), ("en", "one")) + units(("de", "2"), ("en", "2")) + "</body></tmx>"
-    )
-    assert fault is None
-    assert found == [(None, None, "it has the entity &oops;, which is not declared"), ("2", "2", None)]
-
-
-def test_a_text_without_end_is_not_held():
-    _, found, _ = read(HEAD + units(("de", "x " * 600_000), ("en", "x")) + "</body></tmx>")
-    assert found == [(None, None, "a text is longer than 1,048,576 characters")]

@@ -15,7 +15,7 @@ from nearkin.errors import SourceError, TruncatedInputError
 from nearkin.formats import zstd
 from nearkin.stages.documents.damage import problem_of
 from nearkin.stages.documents.kept import write_kept
-from nearkin.stages.documents.sources import Source, resolve_sources
+from nearkin.stages.documents.sources import Source
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 from nearkin.stages.documents.wikipedia import pages as wikipedia_pages
 from nearkin.stages.documents.wikipedia.pages import PageReader
@@ -149,27 +149,6 @@ def test_markup_without_end_is_not_held() -> None:
         next(pages)
 
 
-def test_what_a_page_says_of_itself() -> None:
-    reader = PageReader(ByteStream(io.BytesIO(WHOLE), "none"), "a")
-    pages = list(reader.pages())
-    assert [one.is_redirect for one in pages] == [False, True, *[False] * 5]
-    assert (pages[0].number, pages[0].namespace, pages[5].namespace, pages[5].wikitext) == (1, 0, 1, "")
-    assert {"schlagwort", "datei", "file", "en"} <= reader.hidden
-
-
-@pytest.mark.parametrize("name", ["a.xml", "a.xml.bz2", "a.xml-p1p7.bz2", "a"])
-def test_the_format_is_told_from_the_content(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    path.write_bytes(bz2.compress(WHOLE) if name.endswith("2") else b'<?xml version="1.0"?>\n' + WHOLE)
-    found = resolve_sources([str(path)])
-    (source,) = found.sources
-    assert (source.format, source.compression) == ("wikipedia", "bzip2" if name.endswith("2") else "none")
-    assert (source.text, source.id) == (None, None)
-    assert found.guesses == (f"{path}: read as a dump of Wikipedia (recognised by its content)",)
-    path.write_bytes(b"<html>It was</html>")
-    assert resolve_sources([str(path)]).sources[0].format == "file"
-
-
 def test_there_is_no_column_to_keep_by(read: Read) -> None:
     with pytest.raises(SourceError, match=r" is a dump of Wikipedia, which has none\.$"):
         read(WHOLE, "wikipedia", keep_column="n")
@@ -187,14 +166,3 @@ def test_what_is_kept_is_a_dump_again(tmp_path: Path, compression: str) -> None:
     (written,) = write_kept([source], lambda _: mask, tmp_path / "out")
     stream = ByteStream(io.BytesIO(written.read_bytes()), compression)
     assert stream.read(1 << 30) == dump(*[pages[i] for i in kept])
-
-
-def test_of_a_dump_cut_short_the_kept_pages_are_a_whole_one(tmp_path: Path, read: Read) -> None:
-    data = dump(page("a", PROSE), page("b", PROSE), page("c", PROSE))
-    rows = read(data[:-200], "wikipedia", takes_damaged=True)
-    assert [row[0] for row in rows] == ["a", "b", None]
-    mask = np.zeros(1000, np.bool_)
-    mask[[row[2] for row in rows[:2]]] = True
-    source = Source(path=str(tmp_path / "input"), name="a.xml", format="wikipedia", takes_damaged=True)
-    (written,) = write_kept([source], lambda _: mask, tmp_path / "out")
-    assert read(written.read_bytes(), "wikipedia") == rows[:2]

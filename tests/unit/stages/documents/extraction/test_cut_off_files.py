@@ -15,7 +15,6 @@ from compound_files import compound_file, message
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
 from nearkin.stages.documents.extraction.blobs import Blob
-from nearkin.stages.documents.extraction.kinds import kind_of
 from nearkin.stages.documents.extraction.office import _inside
 from nearkin.stages.documents.extraction.ole import OleError, OleFile
 from nearkin.stages.documents.extraction.pst import OutlookMailbox
@@ -101,25 +100,6 @@ def test_old_office_files_are_whole_or_not():
     assert [_inside(one, Blob(one)).is_whole for one in cut] == [True, False, False]
 
 
-def test_the_name_decides_where_the_directory_is_cut_off():
-    """The stream that says the kind is in the last entries of the directory, of which a part is there."""
-    names = [(f"{at}",) for at in range(6)]
-    data = compound_file(dict.fromkeys([*names, ("WordDocument",)], b"x"))
-    at = data.index("WordDocument".encode("utf-16-le"))
-    (first_directory,) = struct.unpack_from("<I", data, 48)
-    table = data[-512:]  # moved to the front: else it would be cut off first
-    moved = bytearray(data[:512] + table + data[512:at])
-    n_fat = len(data) // 512 - 2
-    numbers = [one + 1 if one < n_fat else one for one in struct.unpack("<128I", table)]
-    moved[512:1024] = struct.pack("<128I", 0xFFFFFFFD, *numbers[:n_fat], *[0xFFFFFFFF] * (127 - n_fat))
-    struct.pack_into("<I", moved, 48, first_directory + 1)
-    (first_mini,) = struct.unpack_from("<I", data, 60)
-    struct.pack_into("<I", moved, 60, first_mini + 1)
-    struct.pack_into("<I", moved, 76, 0)
-    assert OleFile(bytes(moved)).names() == {f"{at}" for at in range(6)}
-    assert [kind_of(Blob(bytes(moved)), name) for name in ("a.doc", "a.bin")] == ["doc", "unsupported"]
-
-
 @pytest.mark.parametrize(("version", "size_at"), [(23, 184), (36, 184), (15, 168)])
 def test_a_mailbox_of_outlook_that_is_cut_off_says_so_behind_its_messages(monkeypatch, version, size_at):
     """The header has the size; what libpff reads of the rest may be all of it, or not."""
@@ -167,32 +147,6 @@ def test_an_archive_that_is_cut_is_not_taken_for_the_archive_inside_it(pool, tmp
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("n_behind", [0, 9])
-def test_an_archive_of_zip64_that_is_cut(monkeypatch, n_behind):
-    monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 1)  # as if there were more than 65,535 files
-    inner = stored({"a.txt": b"One.", "b.txt": b"Two."})
-    outer = stored({"c.zip": inner, "d.txt": b"Three."})
-    cut = outer[: outer.index(inner) + len(inner) + n_behind]
-    assert zipfile.ZipFile(io.BytesIO(cut)).namelist() == ["a.txt", "b.txt"]
-    kinds = [Blob(data).before_archive for data in (inner, outer, b"MZ" + outer, cut, inner + outer)]
-    assert kinds == ["", "", "", "part", "archive"]
-
-
-def test_of_two_archives_in_one_file_the_first_is_not_lost_without_a_word(pool, tmp_path):
-    one, other = stored({"a.txt": b"One."}), stored({"b.txt": b"Two."})
-    with zipfile.ZipFile(io.BytesIO(one), "a") as archive:
-        archive.comment = b"made by hand"
-    files = {f"{i}.zip": one + between + other for i, between in enumerate([b"", b"\n", archive.comment])}
-    found = extracted(pool, written(tmp_path, files))
-    assert {name: (one.text, one.origin.exception) for name, one in found.items()} == {
-        key: value
-        for name in files
-        for key, value in {f"{name}!b.txt": (b"Two.", None), f"{name}!#2": (None, "corrupt")}.items()
-    }
-    (letter,) = extracted(pool, written(tmp_path, {"a.docx": make.docx(["First."]) + make.docx(["Last."])})).values()
-    assert (text_of(letter).strip(), letter.origin.exception, letter.origin.is_partial) == ("Last.", "corrupt", True)
-
-
 def test_an_archive_that_does_not_list_all_of_its_files_says_so(pool, tmp_path):
     """As a cut one to which a program has appended."""
     path = tmp_path / "made.zip"
@@ -202,15 +156,6 @@ def test_an_archive_that_does_not_list_all_of_its_files_says_so(pool, tmp_path):
     found = extracted(pool, written(tmp_path, {"a.zip": path.read_bytes()}))
     assert {name: (one.text, one.origin.exception) for name, one in found.items()} == {
         "a.zip!new.txt": (b"Three.", None), "a.zip!#2": (None, "corrupt"),
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize("mark", [b"PK\7\x08", b"PK00", b"MZ\x90\0PK\3\4 is searched", b"#!/bin/sh\nexec unzip $0\n"])
-def test_what_unpacks_itself_is_read_whole_and_refused_if_it_is_cut(pool, tmp_path, mark):
-    whole = mark + stored({"a.txt": b"One.", "b.zip": stored({"two.txt": b"Two."})})
-    found = extracted(pool, written(tmp_path, {"whole.zip": whole, "cut.zip": whole[:-22]}))
-    assert {name: one.origin.exception for name, one in found.items()} == {
-        "whole.zip!a.txt": None, "whole.zip!b.zip!two.txt": None, "cut.zip!#1": "corrupt",
     }  # fmt: skip
 
 

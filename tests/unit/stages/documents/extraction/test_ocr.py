@@ -19,7 +19,7 @@ from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.extractors import extractor_of
 from nearkin.stages.documents.extraction.language_data import FOLDERS, language_data
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
-from nearkin.stages.documents.extraction.ocr import extractor_name, tiff_pages
+from nearkin.stages.documents.extraction.ocr import tiff_pages
 from nearkin.stages.documents.extraction.reading import Given
 from nearkin.stages.documents.extraction.versions import current_name, is_ocr, is_older
 from nearkin.stages.documents.extraction.workers import ExtractionPool, check_sandbox
@@ -195,34 +195,3 @@ def test_pages_of_a_tiff_whose_directory_is_a_circle_or_cut():
 def test_what_is_no_language_is_refused(given):
     with pytest.raises(ParameterError, match="languages as tesseract names them"):
         language_data(given)
-
-
-def test_all_languages_are_in_one_folder(tmp_path):
-    folders = [str(tmp_path / "none"), str(tmp_path)]
-    (tmp_path / "xaa.traineddata").write_bytes(b"")
-    with pytest.raises(ParameterError) as told:
-        language_data("xaa+chi_sim", folders)
-    assert f"chi_sim.traineddata not found in {', '.join(folders)}. " in str(told.value)
-    assert "apt-get install tesseract-ocr-chi-sim." in str(told.value)
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    (elsewhere / "x").write_bytes(b"")
-    (tmp_path / "chi_sim.traineddata").symlink_to(elsewhere / "x")
-    found = language_data("xaa+chi_sim", folders)
-    assert (found.languages, found.folder) == ("xaa+chi_sim", str(tmp_path))
-    assert str(elsewhere / "x") in found.paths
-
-
-def test_other_language_data_is_another_extractor(tmp_path):
-    """Else a collection would take the text of other data for a change of the document."""
-    names = set()
-    for number, content in enumerate((b"one", b"two", b"two")):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        (folder / "xaa.traineddata").write_bytes(content)
-        (folder / "xab.traineddata").write_bytes(b"")
-        names.add(extractor_name(language_data("xaa+xab", [str(folder)])))
-    digests = [hashlib.sha256(one).hexdigest()[:8] for one in (b"one", b"two", b"")]
-    names_of = [f"xaa+xab (data {one}+{digests[2]})" for one in digests[:2]]
-    assert names == {current_name(f"xberg OCR {one}") for one in names_of}
-    assert all(is_ocr(one) and not is_older(one) for one in names)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import struct
 import zipfile
 
 import pytest
@@ -17,17 +16,6 @@ FILES = {
     "a.docx": make.docx([TOLD]), "a.xlsx": make.xlsx([[TOLD]]), "a.pptx": make.pptx([TOLD]), "a.odt": make.odt([TOLD]),
     "a.zip": make.zipped({"a.txt": TOLD}),
 }  # fmt: skip
-OTHER = make.docx(["Another one."])
-END = b"PK\5\6"
-
-
-def with_comment(data: bytes, comment: bytes) -> bytes:
-    return data[:-2] + struct.pack("<H", len(comment)) + comment
-
-
-def with_entries(data: bytes, n_entries: int) -> bytes:
-    at = data.rindex(END) + 8
-    return data[:at] + struct.pack("<HH", n_entries, n_entries) + data[at + 4 :]
 
 
 def encrypted(data: bytes, *names: bytes, local: bool = False) -> bytes:
@@ -39,29 +27,6 @@ def encrypted(data: bytes, *names: bytes, local: bool = False) -> bytes:
             told[at + flags] |= 1
         at += 4
     return bytes(told)
-
-
-UNUSUAL = {
-    "a comment": lambda data: with_comment(data, b"made by hand"),
-    "a script before it": lambda data: b"#!/bin/sh\nexec unzip $0\n" + data,
-    "a program before it": lambda data: b"MZ\x90\0" + bytes(300) + data,
-    "an archive before it": lambda data: OTHER + data,
-    "something behind it": lambda data: data + b"more",
-    "no entries": lambda data: with_entries(data, 0),
-    "one entry": lambda data: with_entries(data, 1),
-    "too many entries": lambda data: with_entries(data, 77),
-}
-
-
-@pytest.mark.parametrize("change", UNUSUAL.values(), ids=UNUSUAL)
-def test_what_is_around_an_archive_is_no_reason_to_refuse_it(pool, tmp_path, change):
-    found = extracted(pool, written(tmp_path, {name: change(data) for name, data in FILES.items()}))
-    lost = [found.pop(name).origin.exception for name in list(found) if "#" in name]
-    assert lost == ["corrupt"] * (change is UNUSUAL["an archive before it"])  # what is in it, of the ZIP archive
-    assert {name: one.origin.exception for name, one in found.items() if TOLD not in text_of(one)} == {}
-    is_behind = change is UNUSUAL["an archive before it"]
-    assert [one.origin.exception for one in found.values()][:-1] == ["corrupt" if is_behind else None] * 4
-    assert [one.origin.kind for one in found.values()] == ["docx", "xlsx", "pptx", "odt", "text"]
 
 
 PROGRAMS = {"dos": b"MZ\x90\0", "unix": b"\x7fELF\2\1\1\0"}
@@ -77,19 +42,6 @@ def test_a_self_extracting_archive_is_read_if_it_begins_near_the_start(pool, tmp
     assert [one.origin.kind for one in found.values()] == kinds
     assert {one.origin.exception for one in found.values()} == ({None} if is_found else {"unsupported"})
     assert all((TOLD in text_of(one)) if is_found else one.text is None for one in found.values())
-
-
-def test_a_self_extracting_archive_with_the_name_of_a_program_is_a_program(pool, tmp_path):
-    (found,) = extracted(pool, written(tmp_path, {"a.exe": PROGRAMS["dos"] + bytes(300) + FILES["a.zip"]})).values()
-    assert (found.origin.kind, found.origin.exception, found.text) == ("unsupported", "unsupported", None)
-    assert found.origin.sentence == "a program, not text; omit it"
-
-
-def test_of_two_archives_the_last_one_is_read(pool, tmp_path):
-    """As by every program that looks for the record at the end of an archive from behind."""
-    files = {name: with_comment(data, OTHER) for name, data in FILES.items()}
-    found = extracted(pool, written(tmp_path, files))
-    assert {(one.origin.kind, text_of(one)) for one in found.values()} == {("docx", "Another one.")}
 
 
 def test_an_office_file_that_is_encrypted_as_an_archive_says_so(pool, tmp_path):
@@ -178,21 +130,6 @@ def test_text_whose_xml_is_truncated_in_a_whole_archive_is_incomplete(pool, tmp_
     }  # fmt: skip
     assert {name for name, one in found.items() if one.origin.exception == "corrupt"} == cut.keys()
     assert {name for name, one in found.items() if one.origin.is_partial} == cut.keys() - {"a.xlsx"}
-
-
-REASONS = [
-    ("Parsing error: DOCX: Security limit exceeded: Failed to read ZIP entry 0: invalid Zip archive: x", "corrupt"),
-    ("Validation error: operation failed in an iteration", "corrupt"),
-    ("Security error: ratio 2000 is over the limit", "bomb"),
-    ("Security error: content exceeds 5 bytes", "bomb"),
-    ("IO error: the request timed out", "time-out"),
-    ("the document is encrypted", "encrypted"),
-]
-
-
-@pytest.mark.parametrize(("message", "exception"), REASONS)
-def test_reasons_of_the_library(message, exception):
-    assert office._in_words(message, 256 << 20).exception == exception
 
 
 REFUSALS = [

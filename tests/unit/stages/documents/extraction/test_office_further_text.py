@@ -10,7 +10,6 @@ import pytest
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
 from nearkin.stages.documents.extraction.office_parts import checked_parts
-from nearkin.stages.documents.extraction.office_vml import captions
 
 KINDS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
@@ -131,19 +130,6 @@ WORKBOOK = {
 }
 
 
-VML = (
-    "<x:xml xmlns:x='v'><x:shape alt='a>b'><x:textbox a='>'><x:div>Größe <![CDATA[& more]]></x:div>{}</x:textbox>"
-    "<x:textpath a='>' string='FOR &amp;amp; US'/></x:shape></x:xml>"
-)
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso-8859-1"])
-@pytest.mark.parametrize("break_", ["<x:br/>", "<br>"])
-def test_captions_of_drawings_need_not_be_well_formed(encoding, break_):
-    part = f"<?xml version='1.0' encoding='{encoding}'?>{VML.format(break_)}".encode(encoding)
-    assert captions(part) == ["Größe & more", "FOR &amp; US"]
-
-
 def further(data: bytes, kind: str, text: str) -> list[str]:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         checked = checked_parts(archive, kind, text)
@@ -157,12 +143,6 @@ def test_what_a_sheet_shows_beside_its_cells(name):
     assert further(with_parts(make.xlsx([["It was dark"]]), parts), "xlsx", "Sheet1\nIt was dark") == lines
 
 
-def test_a_number_of_a_page_alone_is_no_text():
-    sheet = f'<worksheet xmlns="{SHEET}"><headerFooter><oddFooter>Page &amp;P</oddFooter></headerFooter></worksheet>'
-    data = with_parts(make.xlsx([]), {"xl/worksheets/sheet1.xml": sheet})
-    assert (further(data, "xlsx", ""), further(data, "xlsx", "It was")) == ([], ["Page"])
-
-
 PRESENTATION = {
     OF_SLIDE: relations("comments:../comments/a.xml", "diagramData:../diagrams/data1.xml"),
     OF_SLIDE.replace("1", "2"): relations("chart:../charts/chart1.xml", "comments:../comments/b.xml"),
@@ -172,14 +152,6 @@ PRESENTATION = {
     "ppt/diagrams/data1.xml": diagram("Smart art"),
     "ppt/charts/chart1.xml": chart("The chart", "Red", "Blue"),
 }
-
-
-def test_what_the_library_reads_of_some_slides_is_not_added_again():
-    data = with_parts(make.pptx(["It was dark.", "It was cold."]), PRESENTATION)
-    told = "It was dark.\nIt was cold.\n"
-    all_ = ["Is it so?", "Smart art", "The chart", "Red", "Blue", "Not at all.", "It is."]
-    assert further(data, "pptx", told) == all_
-    assert further(data, "pptx", f"{told}Smart art\nThe chart\nRed, Blue, 77") == [all_[0], *all_[5:]]
 
 
 def test_charts_and_diagrams_of_a_document_of_word():
@@ -193,33 +165,6 @@ def test_charts_and_diagrams_of_a_document_of_word():
     assert further(with_parts(make.docx(["It was dark."]), parts), "docx", "It was dark.") == [
         "FOR & US", "Smart art", "It was", "dark",
     ]  # fmt: skip
-
-
-def test_all_names_in_a_chart_and_numbers_that_name_categories_are_read():
-    numbers = "<c:numCache><c:formatCode>{}</c:formatCode><c:pt><c:v>{}</c:v></c:pt></c:numCache>"
-    told = (
-        f"<c:separator>; </c:separator><c:separator> or </c:separator><c:trendline><c:name>Trend</c:name></c:trendline>"
-        f"<c:cat>{numbers.format('General', 2019)}{numbers.format('dd.mm.yy', 43466)}</c:cat>"
-        "<c:pivotSource><c:name>Table1</c:name></c:pivotSource><c:printSettings><c:headerFooter><c:oddHeader/>"
-        "<c:oddFooter>&amp;CBelow</c:oddFooter></c:headerFooter></c:printSettings></c:chartSpace>"
-    )
-    part = chart("It was", "dark").replace("</c:chartSpace>", told)
-    parts = {"word/_rels/document.xml.rels": relations("chart:charts/c.xml"), "word/charts/c.xml": part}
-    lines = ["It was", "or", "Trend", "dark", "2019", "Below"]
-    assert further(with_parts(make.docx(["It was"]), parts), "docx", "It was") == lines
-
-
-@pytest.mark.parametrize("kind", ["chartsheet", "dialogsheet"])
-def test_sheets_without_cells_have_names_and_headers(pool, tmp_path, kind):
-    parts = {
-        "xl/workbook.xml": f"<workbook xmlns='{SHEET}' xmlns:r='{KINDS}'><sheets><sheet name='First' sheetId='1' "
-        "r:id='r91'/><sheet name='Second' sheetId='2' r:id='r90'/></sheets></workbook>",
-        "xl/_rels/workbook.xml.rels": relations(f"{kind}:{kind}s/sheet1.xml", "worksheet:worksheets/sheet1.xml"),
-        f"xl/{kind}s/sheet1.xml": f"<{kind} xmlns='{SHEET}'>{HEADERS}</{kind}>",
-    }
-    found = extracted(pool, written(tmp_path, {"a.xlsx": with_parts(make.xlsx([["It was dark"]]), parts)}))["a.xlsx"]
-    assert found.origin.exception is None
-    assert text_of(found).split("\n")[1:] == ["It was dark", "Second", "Left & right", "Left", "Page of"]
 
 
 SPACES = (
@@ -253,13 +198,6 @@ def test_headers_remarks_and_charts_of_open_documents():
     assert further(make.zipped(parts), "odp", "It was dark A remark") == ["The chart", "dark"]
 
 
-@pytest.mark.parametrize("kind", ["odp", "ods"])
-def test_equal_remarks_stay_apart(kind):
-    remark = "<office:annotation><text:p>A remark</text:p></office:annotation>"
-    content = CONTENT.replace(remark, remark * 2).replace("<draw:object xlink:href='./Object 1'/>", "")
-    assert further(make.zipped({"content.xml": content}), kind, "It was dark") == ["A remark"] * 2
-
-
 ALL_OF_CHART = (
     f"<office:document-content {SPACES}><office:body><chart:chart><chart:title><text:p>The chart</text:p></chart:title>"
     "<chart:legend><text:p>Legend</text:p></chart:legend><table:table><table:table-cell><text:p>dark</text:p>"
@@ -271,7 +209,6 @@ SHEET_IN_DOCUMENT = (
     "<text:p>A remark</text:p></office:annotation><text:p>4711</text:p></table:table-cell></office:body>"
     "</office:document-content>"
 )
-FORMULA = "<math xmlns='m'><mi>abc</mi><annotation>a b c</annotation></math>"
 
 
 @pytest.mark.parametrize("href", ["./Object 1", "Object%201/", "./Object 1/content.xml"])
@@ -287,22 +224,6 @@ def test_all_text_of_objects_is_read_once(href, part, joined, added, in_sheets):
     parts = {"content.xml": f"{content}</office:document-content>", "Object 1/content.xml": part}
     assert further(make.zipped(parts), "odt", f"It was dark\n\n{joined}") == added
     assert further(make.zipped(parts), "ods", "It was dark") == in_sheets
-
-
-def test_formulas_are_added_where_the_library_does_not_read_them():
-    parts = {"content.xml": CONTENT, "Object 1/content.xml": FORMULA}
-    assert further(make.zipped(parts), "ods", "It was dark") == ["A remark", "abc"]
-    assert further(make.zipped(parts), "odt", "It was dark A remark") == []
-
-
-def test_headers_of_page_styles_that_sheets_use_by_other_names():
-    styles = STYLES.replace("'Report'", "'R&amp;D'")
-    for name, lines in (("R&amp;D", ["Of none"]), ("", ["Top", "Page"])):
-        style = (
-            f"<style:style style:family='table' style:master-page-name='{name}'/><table:table table:style-name='a'/>"
-        )
-        content = f"<office:document-content {SPACES}>{style}</office:document-content>"
-        assert further(make.zipped({"content.xml": content, "styles.xml": styles}), "ods", "It") == lines
 
 
 def test_a_part_in_use_that_cannot_be_read_is_an_exception():
@@ -328,27 +249,6 @@ def test_relationships_that_cannot_be_read_and_parts_that_are_missing_are_except
     with zipfile.ZipFile(io.BytesIO(with_parts(make.xlsx([["It was dark"]]), parts))) as archive:
         checked = checked_parts(archive, "xlsx", "Sheet1\nIt was dark")
     assert checked.lacking == ("corrupt", f"its {why}: text may be missing")
-
-
-@pytest.mark.parametrize(
-    "name", ["comments1.XML", "comments1", "n.bin", "media/n.xml", "tables/n.vml", "my%20notes", "a\\b.xml"]
-)
-def test_parts_are_found_whatever_their_names_are(name):
-    told = {
-        OF_SHEET.upper(): relations(f"comments:../{name}#a"),
-        f"xl/{name}".replace("\\", "/"): notes(("", "A note")),
-    }
-    assert further(with_parts(make.xlsx([["dark"]]), told), "xlsx", "Sheet1\ndark") == ["A note"]
-
-
-def test_a_drawing_and_a_chunk_and_a_header_are_found_whatever_their_names_are():
-    told = {OF_SHEET: relations("vmlDrawing:../v1.vml"), "xl/v1.vml": BUTTON}
-    assert further(with_parts(make.xlsx([["dark"]]), told), "xlsx", "Sheet1\ndark") == ["Press me"]
-    told = {"word/_rels/document.xml.rels": relations("header:media/h", "aFChunk:c"), "word/c": "<p>Of HTML</p>"}
-    for header, why in (("It was", "c, a document inside it, was not read"), ("Lost", "media/h not extracted")):
-        told["word/media/h"] = f"<w:hdr xmlns:w='w'><w:p><w:r><w:t>{header}</w:t></w:r></w:p></w:hdr>"
-        with zipfile.ZipFile(io.BytesIO(with_parts(make.docx(["dark."]), told))) as archive:
-            assert why in checked_parts(archive, "docx", "It was dark.").lacking.sentence
 
 
 def test_further_text_follows_that_of_the_library(pool, tmp_path):

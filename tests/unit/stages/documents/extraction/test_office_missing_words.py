@@ -21,26 +21,3 @@ def test_paragraphs_with_other_spaces_are_found_however_many_there_are():
     text = "\n".join(one.replace(" ", "") for one in paragraphs)
     assert TextToFind(text).n_missing(paragraphs) == 0
     assert TextToFind(text).n_missing([*paragraphs[::-1], paragraphs[7], *["never there"] * 50]) == 102
-
-
-def test_a_line_is_taken_once_also_from_a_text_that_joins_the_words_of_parts():
-    text = TextToFind("onetwo three four")
-    assert text.holds([b"one", b"two"])
-    assert [text.takes(line) for line in ("three four", "four", "five")] == [True, False, False]
-    assert [text.knows(line) for line in ("Three", "five")] == [True, False]
-
-
-def test_lines_that_the_text_joins_and_signs_are_found_once():
-    text = TextToFind("Before NumberName1one\u00a0here after ★ ab")
-    told = ["Number", "Name", "1", "one here"]
-    assert [text.takes_joined(told), text.takes_joined(told), text.takes_joined(["Number", "one here"])] == [
-        True,
-        False,
-        False,
-    ]
-    assert [text.takes_joined(["a", "b"]), text.takes_joined(["a", "b"]), text.takes_joined(["ef"])] == [
-        True,
-        False,
-        False,
-    ]
-    assert [text.takes(one) for one in ("★", "★", "👍")] == [True, False, False]
