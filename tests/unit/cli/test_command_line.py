@@ -68,7 +68,7 @@ def test_no_command_begins_with_an_object_store(command, name, function, are_str
 
 def test_there_are_places_to_look_at():
     assert len(places()) > 60
-    assert {"dedup", "signatures", "train", "audit"} <= {command for command, *_ in places()} | {"audit"}
+    assert "dedup" in {command for command, *_ in places()}
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
