@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 import os
-import shlex
 import shutil
 import signal
 import socket
@@ -13,7 +12,6 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -404,16 +402,3 @@ def test_nothing_that_is_said_of_a_collection_tells_its_password(tmp_path, serve
 def test_a_command_that_is_wrong_does_not_show_the_password(asked):
     ended = nearkin_here(*(one.replace("URL", "postgresql://ann:s3cret@here/own") for one in asked))
     assert (ended.code, "s3cret" in ended.err, "postgresql://ann:***@here/own" in ended.err) == (2, False, True)
-
-
-def test_a_proposed_command_says_where_the_password_has_to_be_put_in(tmp_path, server):
-    place = SomePlace.new(tmp_path, server)
-    with place.open() as collection:
-        collection.add(FIRST[:2])
-    password, doc_id = urlsplit(place.address).password, FIRST[0][0]
-    tagged = nearkin_here("tag", place.address, "read=yes", doc_id)
-    assert password not in tagged.out + tagged.err
-    command = shlex.split(tagged.out.partition("To undo it: ")[2].partition("\n")[0])
-    assert command[:2] == ["nearkin", "undo"]
-    assert command[2] == place.address.replace(f":{password}@", ":PASSWORD@")
-    assert nearkin_here("undo", command[2].replace("PASSWORD", password), *command[3:]).code == 0

@@ -51,7 +51,7 @@ def matter(folder) -> Path:
     added = nearkin_here("add", place, folder, "--wave", "march")
     assert added.code == 0, added.err
     said = "8 found, 2 of them inside other files: 5 with text (1 partial), 1 empty document, 2 not stored"
-    assert f"{said}. For the reasons: nearkin exceptions {place}" in " ".join(added.out.split())
+    assert f"{said}. For the reasons: nearkin exceptions COLLECTION" in " ".join(added.out.split())
     assert "list those" not in added.out
     assert "march: 6 documents, 6 new" in added.out  # 8 - 3 + 1
     assert "could not be stored" not in added.out

@@ -114,7 +114,7 @@ def test_one_document_and_a_collection_have_the_limits_too(tmp_path):
      ("levels=0", "levels=N, with an int from 1"), ("time=1.5", "time=SECONDS, with an int from 1"),
      ("time=9999999999", "time=SECONDS, with an int from 1 to 2,147,483,648. Got"),
      ("memory=99999999TiB", "memory=SIZE, with a size such as 2GiB or 500MB, at most 1,024TiB"),
-     (f"disk={'9' * 400}", "disk=SIZE, with a size"), (f"ratio={'9' * 5000}", "ratio=N, with a whole number")],
+     (f"disk={'9' * 400}", "disk=SIZE, with a size"), (f"ratio={'9' * 5000}", "ratio=N, with an int")],
 )  # fmt: skip
 def test_what_is_no_limit_is_refused(tmp_path, given, rule):
     (tmp_path / "a.txt").write_text(TEXT)

@@ -97,8 +97,6 @@ def test_the_figure_needs_no_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         (("pairs", "--left", "5", "--right", "5", "--recall", "1.5"), "recall"),
         (("pairs", "--left", "5", "--right", "5", "--machine", "fast"), "cores=N,speed=X"),
         (("pairs", "--left", "5", "--right", "5", "--machine", "cores=many"), "numbers after"),
-        (("pairs", "--left", "5", "--right", "5", "--machine", "cores=1_0"), "numbers after"),
-        (("pairs", "--left", "5", "--right", "5", "--terms", "1_0"), "two numbers above 0"),
         (("pairs", "--left", "5", "--right", "5", "--machine", "cores=0"), "machine"),
         (("pairs", "--left", "5", "--right", "5", "--machine", "this,speed=2"), "speed="),
         (("pairs", "--left", "5", "--right", "5", "--terms", "none"), "--terms"),
@@ -139,7 +137,7 @@ def test_documents_calibrate_the_plan(tmp_path):
     alone = planned("pairs", *given)
     assert (alone["left"], alone["right"]) == (150, 150)
     assert "--sample-left and --sample-right are needed" in nearkin_here("plan", "pairs", *given[:2]).err
-    assert "--terms: is measured" in nearkin_here("plan", "pairs", *given, "--terms", "3,3").err
+    assert "--terms is measured" in nearkin_here("plan", "pairs", *given, "--terms", "3,3").err
 
 
 @pytest.mark.parametrize("quick_s", [QUICK_S, 0.0], ids=["quick", "long"])

@@ -340,15 +340,15 @@ def _check_out(out: Path | None, *, overwrite: bool, file: Path) -> None:
 def _containment(asked: str | None, *, is_stream: bool) -> float | None:
     """Return the minimum containment, or None if parts of texts are not looked for."""
     from nearkin.errors import ParameterError
-    from nearkin.plain_numbers import plain_float
 
     if asked is None:
         return None if is_stream else 0.9
     if asked == "off":
         return None
-    if (share := plain_float(asked)) is None:
-        raise ParameterError.of("containment", "off, or above 0 and at most 1", asked)
-    return share
+    try:
+        return float(asked)
+    except ValueError:
+        raise ParameterError.of("containment", "off, or above 0 and at most 1", asked) from None
 
 
 def _check_kind(jsonl: bool, *, is_of_stream: bool, has_encoding: bool, has_out: bool) -> None:

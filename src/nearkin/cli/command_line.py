@@ -15,11 +15,9 @@ from typing import Any, TextIO, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from nearkin.cli.numbers import of_plain_numbers
 from nearkin.cli.options.groups import taking_options
 from nearkin.errors import NearkinError, ParameterError
-from nearkin.paths import DATABASE, check_input, check_output, rule_of_lengths
-from nearkin.proposed_commands import in_command, with_name
+from nearkin.paths import check_input, check_output, rule_of_lengths
 
 _OUTPUTS = {
     **{name: f"--{name}" for name in ("out", "html", "docx", "missed", "kept", "cache", "figure")},
@@ -39,8 +37,6 @@ _PLAIN = {
 _HANDLER = "nearkin-plain"
 _SIDES = {"left", "right"}
 _TWO_CORPORA = "This command compares two corpora: --left INPUT --right INPUT. For one corpus use nearkin dedup"
-_COLLECTION: ContextVar[object] = ContextVar("collection", default=None)
-"""Collection that the running command was given."""
 _READ: ContextVar[tuple[str | Path, ...]] = ContextVar("read", default=())
 """Files and directories that the running command reads, as they were typed."""
 _WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
@@ -49,15 +45,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Command(TyperCommand):
-    """Command that replaces the names of parameters in error messages by those of its options.
-
-    Its numbers are written with the digits 0 to 9.
-    """
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        for one in self.params:
-            one.type = of_plain_numbers(one.type)
+    """Command that replaces the names of parameters in error messages by those of its options."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; an error names its option in place of the parameter.
@@ -157,8 +145,6 @@ class CommandLine(typer.Typer):
 
             @functools.wraps(work)
             def checked(**values: Any) -> Any:
-                is_here = values.get("server") is None  # otherwise the first argument is a file
-                _COLLECTION.set(_collection_in(values) if is_here else None)
                 _check_places(values)
                 _READ.set(tuple(_read(values)))
                 return work(**values)
@@ -195,36 +181,6 @@ def words_after_value(option: str) -> tuple[str, ...]:
         return ()
     after = words[words.index(option) + 2 :]
     return tuple(itertools.takewhile(lambda word: not word.startswith("-"), after))
-
-
-def copyable(text: str) -> str:
-    """Put the collection of the running command into proposed commands; see `proposed_commands.in_command`.
-
-    Examples
-    --------
-    >>> _COLLECTION.set("my matter") and copyable("To undo it: nearkin undo COLLECTION 2")
-    "To undo it: nearkin undo 'my matter' 2"
-    >>> _COLLECTION.set("postgresql://ada:secret@db:5433/matters") and copyable("nearkin undo COLLECTION 2")
-    'nearkin undo postgresql://ada:PASSWORD@db:5433/matters 2'
-    """
-    given = _COLLECTION.get()
-    return text if given is None else with_name(text, in_command(str(given)))
-
-
-def _collection_in(values: Mapping[str, object]) -> object:
-    """Return the collection of a command: the argument for it, or the only collection among the places to read."""
-    if (given := values.get("collection")) is not None:
-        return given
-    named = values.get("documents")
-    of_documents = named[:1] if isinstance(named, list) else []  # COLLECTION A B
-    of_place = [place for name in _PLACES if isinstance(place := values.get(name), str)]  # also a URL
-    found = {str(one): one for one in (*_read(values), *of_documents, *of_place) if _is_collection(str(one))}
-    return next(iter(found.values())) if len(found) == 1 else None
-
-
-def _is_collection(place: str) -> bool:
-    """Whether a place is a collection, judged by its name and its files alone."""
-    return place.startswith(COLLECTION_URLS) or os.path.isfile(os.path.join(place, DATABASE))
 
 
 def _is_option(name: str, context: Any) -> bool:

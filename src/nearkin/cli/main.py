@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import typer
 
 from nearkin.cli.app import app
-from nearkin.cli.command_line import copyable, take_every_character
+from nearkin.cli.command_line import take_every_character
 from nearkin.cli.interruption import interrupts_repeated
 from nearkin.cli.late_modules import defer_modules
 from nearkin.cli.no_pandas import hide_pandas
@@ -146,7 +146,7 @@ def fail(error: NearkinError, *, as_json: bool) -> int:
     from nearkin.hidden_characters import reveal_line
 
     advice = ["Commands that write wait longer with --wait SECONDS."] if isinstance(error, CollectionBusyError) else []
-    message = copyable(" ".join([str(error), *advice, *_notes_of(error)]))
+    message = " ".join([str(error), *advice, *_notes_of(error)])
     if as_json:
         told = {"error": type(error).__name__, "message": message, "exit_code": error.exit_code}
         typer.echo(json.dumps(told), err=True)
@@ -156,7 +156,7 @@ def fail(error: NearkinError, *, as_json: bool) -> int:
 
 
 def _say_interrupted(error: BaseException | None = None) -> None:
-    typer.echo(copyable(" ".join(["\nInterrupted.", *_notes_of(error)])), err=True)
+    typer.echo(" ".join(["\nInterrupted.", *_notes_of(error)]), err=True)
 
 
 def _say_memory(error: MemoryError) -> None:

@@ -16,7 +16,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from nearkin.cli.command_line import copyable, is_unicode
+from nearkin.cli.command_line import is_unicode
 from nearkin.hidden_characters import reveal, reveal_line
 from nearkin.progress_messages import WarningMessage
 
@@ -97,7 +97,7 @@ def warn_of_report(problem: str | None, *, is_silent: bool) -> None:
 
 def warn(warning: str) -> None:
     """Print a warning on standard error."""
-    typer.secho(WarningMessage(reveal_line(copyable(warning))), fg="yellow", err=True)
+    typer.secho(WarningMessage(reveal_line(warning)), fg="yellow", err=True)
 
 
 def shown(text: object) -> str:
@@ -108,7 +108,7 @@ def shown(text: object) -> str:
 def coloured(one: Sentence) -> Text:
     """Return a sentence in the colour of its tone."""
     style = _STYLES[one.tone]
-    return Text.assemble((reveal_line(one.strong), f"bold {style}"), (reveal_line(copyable(one.text)), style))
+    return Text.assemble((reveal_line(one.strong), f"bold {style}"), (reveal_line(one.text), style))
 
 
 def say_place(console: Console, what: str, out: Path, then: str = "") -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nearkin.cli.command_line import copyable
 from nearkin.cli.options.collection import Json, Place
 
 if TYPE_CHECKING:
@@ -179,5 +178,5 @@ def _show(console: Printer, found: Users, path: Path) -> None:
             rows.add_row(shown(one.name), one.role, shown(tokens))
         console.print(rows)
     else:
-        console.print(copyable("There are no users. Add one: nearkin users COLLECTION add NAME --role ROLE"))
+        console.print("There are no users. Add one: nearkin users COLLECTION add NAME --role ROLE")
     console.print(f"File: {shown(path)}", style="dim", soft_wrap=True)

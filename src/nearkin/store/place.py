@@ -15,7 +15,6 @@ from sqlalchemy.exc import ArgumentError
 
 from nearkin.errors import ParameterError
 from nearkin.paths import DATABASE, is_like_a_server, not_supported, without_password
-from nearkin.proposed_commands import in_command
 
 if TYPE_CHECKING:
     from nearkin.store.server_settings import ServerSettings
@@ -124,19 +123,6 @@ class Place:
         settings = self.settings()
         address = f"{settings.host}:{settings.port}/{settings.database}?schema={self.schema}"
         return f"{collection}-{hashlib.sha256(address.encode()).hexdigest()[:12]}"
-
-    @property
-    def in_commands(self) -> str:
-        """The location as a shell needs it in a proposed command; see `proposed_commands.in_command`.
-
-        Examples
-        --------
-        >>> print(Place.parse("postgresql://ada:secret@localhost/matters?schema=smith_jones").in_commands)
-        'postgresql://ada:PASSWORD@localhost/matters?schema=smith_jones'
-        >>> print(Place.parse("my matter").in_commands)
-        'my matter'
-        """
-        return in_command(self.address)
 
     def __str__(self) -> str:
         """Return the location without a password, for messages."""

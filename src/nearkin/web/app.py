@@ -260,7 +260,7 @@ async def _failed(service: ReviewService, request: Request, error: Exception) ->
     if is_program:
         where = error.parameter if isinstance(error, NearkinError) else None
         kind = ParameterError if isinstance(error, ParameterError) else type(error)
-        told = ApiProblem(error=kind.__name__, message=service.with_commands(message), where=where)
+        told = ApiProblem(error=kind.__name__, message=message, where=where)
         return JSONAnswer(told, status, headers)
     is_part = "hx-request" in request.headers
     tolerance = {name: request.query_params[name] for name in ("measure", "value") if name in request.query_params}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
@@ -18,7 +17,6 @@ from nearkin.collection.listing.details import GroupOfDocument, group_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.decimals import distance_text
 from nearkin.errors import RefusedError
-from nearkin.proposed_commands import with_name
 from nearkin.reports.comparison.shown_pieces import shown_pieces
 from nearkin.reports.pages import report_environment
 from nearkin.reports.sentences.browsing import minute, state_of
@@ -95,7 +93,6 @@ class ReviewService:
             "activity": activity_in_words,
             "distance": distance_text,
             "spaced": shown_pieces,
-            "command": self.with_commands,
         }
 
     @property
@@ -103,16 +100,6 @@ class ReviewService:
         """Name of the collection on pages: its directory without the path, or its database."""
         directory = self.collection.place.directory
         return str(self.collection.place) if directory is None else directory.absolute().name
-
-    def with_commands(self, text: str) -> str:
-        """Return a text with the name of the collection in its proposed commands."""
-        return with_name(text, self.name_in_commands)
-
-    @property
-    def name_in_commands(self) -> str:
-        """Name of the collection in proposed commands, as a shell needs it."""
-        place = self.collection.place
-        return place.in_commands if place.directory is None else shlex.quote(self.name)
 
     @property
     def is_read_only(self) -> bool:

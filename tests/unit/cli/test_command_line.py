@@ -13,8 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from nearkin.cli.app import app
-from nearkin.cli.command_line import _collection_in, take_every_character
-from nearkin.collection.collection import Collection
+from nearkin.cli.command_line import take_every_character
 from nearkin.errors import OutputError, SourceError
 
 NO_FILES = {
@@ -69,7 +68,7 @@ def test_no_command_begins_with_an_object_store(command, name, function, are_str
 
 def test_there_are_places_to_look_at():
     assert len(places()) > 60
-    assert {"dedup", "signatures", "train", "audit"} <= {command for command, *_ in places()} | {"audit"}
+    assert "dedup" in {command for command, *_ in places()}
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
@@ -93,14 +92,3 @@ def test_what_a_user_chose_for_errors_stays():
     stream = io.TextIOWrapper(io.BytesIO(), "ascii", errors="ignore")
     take_every_character(stream)
     assert stream.errors == "ignore"
-
-
-def test_proposed_commands_name_the_only_collection_among_the_places_to_read(tmp_path):
-    matter, other = str(tmp_path / "matter"), str(tmp_path)
-    Collection.open(matter, create=True).close()
-    for values in ({"inputs": [matter]}, {"inputs": [other], "against": [matter]}, {"place": matter},
-                   {"documents": [matter, "a", "b"]}, {"collection": matter}, {"place": matter}):  # fmt: skip
-        assert _collection_in(values) == matter, values
-    assert _collection_in({"place": "postgresql://db/matters"}) == "postgresql://db/matters"
-    assert _collection_in({"inputs": [matter], "against": ["postgresql://db/matters"]}) is None
-    assert _collection_in({"inputs": [other], "documents": ["a.txt", "b.txt"]}) is None

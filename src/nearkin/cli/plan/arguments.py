@@ -8,7 +8,6 @@ import re
 from dataclasses import dataclass
 
 from nearkin.errors import ParameterError
-from nearkin.plain_numbers import plain_float, plain_int
 
 _COUNT = re.compile(r"((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)\s*([kKmMgGbB]?|[eE]\+?\d{1,2})", re.ASCII)
 _TIMES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9}
@@ -64,7 +63,10 @@ def parse_terms(text: str) -> tuple[float, float]:
     ((120.0, 80.0), (50.0, 50.0))
     """
     parts = text.split(",")
-    numbers = [number for number in map(plain_float, parts) if number is not None and 0 < number < 1e6]
+    try:
+        numbers = [number for number in map(float, parts) if 0 < number < 1e6]
+    except ValueError:
+        numbers = []
     if len(numbers) != len(parts) or len(parts) > 2:
         raise ParameterError(f"--terms must be LEFT,RIGHT, two numbers above 0. Got {text!r} instead.")
     return numbers[0], numbers[-1]
@@ -91,10 +93,11 @@ def parse_machine(text: str, cores_here: int) -> Machine:
     is_this = "this" in parts
     if is_this and told["speed"]:
         raise ParameterError("--machine this measures the speed: omit speed=.")
-    cores = plain_int(told["cores"]) if told["cores"] else cores_here if is_this else 1
-    speed = plain_float(told["speed"]) if told["speed"] else 1.0
-    if cores is None or speed is None:
-        raise ParameterError(f"--machine must have numbers after cores= and speed=. Got {text!r} instead.")
+    try:
+        cores = int(told["cores"] or (cores_here if is_this else 1))
+        speed = float(told["speed"] or 1.0)
+    except ValueError:
+        raise ParameterError.of("machine", "of numbers after cores= and speed=", text) from None
     if not 1 <= cores <= _MAX_CORES or not 0 < speed < math.inf:
         raise ParameterError.of("machine", f"of cores from 1 to {_MAX_CORES:,} and a speed above 0", text)
     return Machine(cores, speed, is_this)

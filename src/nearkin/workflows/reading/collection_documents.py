@@ -170,10 +170,10 @@ class CollectionDocuments:
             n_gone = len(rows) - len(found)
             raise CollectionError(
                 f"{counted(n_gone, 'document')} of {self.place} {agreeing(n_gone, 'is', 'are')} missing from its "
-                f"store. Run nearkin fsck {self.place.in_commands}, and restore the database from a backup."
+                f"store. Run nearkin fsck COLLECTION, and restore the database from a backup."
             )
         texts = [_text(digest, text) for _, _, digest, text in found]
-        problem = f"its stored text is damaged: run nearkin fsck {self.place.in_commands}"
+        problem = "its stored text is damaged: run nearkin fsck COLLECTION"
         known = origins_of(connection, rows)
         parents, origins = _origin_columns([known.get(row) for row in rows])
         return pa.RecordBatch.from_arrays(

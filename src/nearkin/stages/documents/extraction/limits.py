@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, fields
 from typing import TypeGuard
 
 from nearkin.errors import ParameterError
-from nearkin.plain_numbers import plain_int
 from nearkin.stages.documents.sizes import SIZE_RULE, parse_size
 
 _MIB = 1 << 20
@@ -120,8 +119,8 @@ def _parsed(name: str, told: int | str) -> dict[str, int]:
     value: int | str | None = told
     if isinstance(told, str):
         try:
-            value = parse_size(told) if is_size else plain_int(told)
-        except ParameterError:
+            value = parse_size(told) if is_size else int(told)
+        except ValueError:
             value = None
     if not _is_limit(value, _FIELDS[name][0]):
         raise ParameterError.of("extraction_limit", f"{name}={_VALUES.get(name, 'N')}, with {rule}", told)
