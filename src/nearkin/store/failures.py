@@ -86,8 +86,8 @@ def _of_driver(error: BaseException) -> BaseException | None:
 
 
 def _message_of(error: Any) -> str:
-    """Return the server's message, or libpq's in one line."""
-    return str(error.diag.message_primary or " ".join(str(error).split())).rstrip(".")
+    """Return the server's message, or the first line of libpq's."""
+    return str(error.diag.message_primary or str(error).partition("\n")[0]).rstrip(".")
 
 
 def busy(place: Place) -> CollectionBusyError:
@@ -222,5 +222,5 @@ def _of_postgresql(place: Place, error: Any, *, is_writing: bool) -> NearkinErro
         return CollectionError(f"{place}: {message} ({code or type(error).__name__}).")
     # an answer to a connection has no code
     if _REFUSED in message and not _FOR_A_TIME.search(message):
-        return CollectionError(f"{place} refuses the connection: {message.rpartition(_REFUSED)[2]}.")
+        return CollectionError(f"{place} refuses the connection: {message.rpartition(_REFUSED)[2].strip()}.")
     return UnavailableCollectionError(f"{place} does not answer: {message}.")
