@@ -300,7 +300,7 @@ def test_a_limit_of_the_server_that_ends_the_connection_is_named(tmp_path, serve
         assert "Nothing of this command was stored; the collection is unchanged." in said  # its first transaction
 
 
-def test_a_server_that_is_stopped_at_once_is_not_taken_for_a_limit_alone(tmp_path, server):
+def test_a_server_that_is_stopped_at_once_is_unavailable(tmp_path, server):
     with postgresql.running() as own:
         place = SomePlace.new(tmp_path, own)
         with place.open() as collection:
@@ -314,14 +314,11 @@ def test_a_server_that_is_stopped_at_once_is_not_taken_for_a_limit_alone(tmp_pat
         with place.open() as served, place.open() as again:
             script = Script(served)
             assert script.call("GET", "/waves").status_code == 200
-            with pytest.raises(UnavailableCollectionError) as caught:
+            with pytest.raises(UnavailableCollectionError):
                 again.add(documents())
             answers = [script.call("GET", path) for path in ("/waves", f"/documents/{FIRST[0][0]}")]
     assert [(one.status_code, one.json()["error"]) for one in answers] == [(503, "UnavailableCollectionError")] * 2
     assert f"port {own.port} failed: Connection refused." in answers[1].json()["message"]
-    said = str(caught.value)
-    assert "closed the connection" in said
-    assert "Either the server was stopped, or it ended the session because of a limit such as idle" in said
 
 
 def test_a_user_who_may_only_read_can_ask(tmp_path, server):
