@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from nearkin.errors import (
     CollectionBusyError,
@@ -72,11 +72,6 @@ def code_of(error: BaseException) -> str:
     """Return the name of SQLite's error, or the SQLSTATE of PostgreSQL's, that is behind another; empty if none is."""
     found = _of_driver(error)
     return str(getattr(found, "sqlite_errorname", None) or getattr(found, "sqlstate", None) or "")
-
-
-def is_taken(error: DBAPIError) -> bool:
-    """Whether a row was not written because another one has its key."""
-    return isinstance(error, IntegrityError)
 
 
 def _of_driver(error: BaseException) -> BaseException | None:
