@@ -338,7 +338,7 @@ def test_a_user_who_may_only_read_can_ask(tmp_path, server):
             "To write, ask the owner of the schema for more privileges; see docs/guides/keeping.md. To only read ("
             in str(denied.value)
         )
-        assert "check without 'store'), add read_only=True. Nothing of this command was stored" in str(denied.value)
+        assert "check without --store), add --read-only. Nothing of this command was stored" in str(denied.value)
         assert answers(collection) == right
         told = Script(collection).put("x", "A new text.").json()["message"]
         assert ("permission denied" in told, "--read-only" in told) == (True, False), told
