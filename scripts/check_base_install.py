@@ -13,7 +13,7 @@ from pathlib import Path
 EXTRAS = (
     "argon2",
     "jinja2",
-    "pg8000",
+    "psycopg",
     "py4j",
     "pypdf",
     "pypdfium2",

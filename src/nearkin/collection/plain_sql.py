@@ -80,7 +80,7 @@ def install(collection: OpenedCollection) -> Installed:
         refuse_changed_documents(connection)  # plain SQL cannot compare rows with their checksums
     with store.writing() as connection:
         shingle_table.keep(connection, store, collection.counting, collection.progress)
-        connection.exec_driver_sql(functions(place.schema))
+        connection.exec_driver_sql(functions(place.schema), execution_options={"no_parameters": True})
         example = _example(connection, place.schema)
     return Installed(
         place=str(place),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from sqlalchemy import Connection, exists, func, select, update
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import IntegrityError
 
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.opened import OpenedCollection
@@ -21,7 +21,6 @@ from nearkin.collection.stored.segments import LoadSpan
 from nearkin.engines.local import map_ordered
 from nearkin.errors import CollectionError
 from nearkin.store.bulk import in_slices, insert_rows
-from nearkin.store.failures import is_taken
 from nearkin.store.schema import contents, documents, profiles
 
 AT_A_TIME = 512
@@ -144,9 +143,7 @@ def _put_right(connection: Connection, right: dict[int, tuple[Any, bytes]]) -> b
             for number, (row, digest) in right.items():
                 is_it = contents.c.content == row.content
                 connection.execute(update(contents).where(is_it).values(content=number, digest=digest))
-    except DBAPIError as error:
-        if not is_taken(error):
-            raise
+    except IntegrityError:
         return False  # the same text was added again, and is stored under another number
     return True
 

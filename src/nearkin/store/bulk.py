@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import struct
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from sqlalchemy import BigInteger, BindParameter, Boolean, Connection, Integer, LargeBinary, Table, Text, bindparam
 from sqlalchemy import text as sql
 
-from nearkin.errors import CollectionError, UnavailableCollectionError
+from nearkin.errors import CollectionError
 
 MAX_NAMED = 4_096
 """Values bound in one statement; PostgreSQL allows at most 65,535, SQLite 32,766."""
@@ -48,13 +47,8 @@ def _copy_in(connection: Connection, table: Table, rows: bytes) -> None:
     driver = connection.connection.driver_connection
     if driver is None:
         raise CollectionError("The connection was closed before its rows were stored.")
-    cursor = driver.cursor()
-    try:
-        cursor.execute(f"COPY {table.name} FROM STDIN WITH (FORMAT binary)", stream=io.BytesIO(rows))
-    except OSError as error:
-        connection.invalidate()
-        raise UnavailableCollectionError(f"The database does not answer: {error}.") from error
-    cursor.close()
+    with driver.cursor() as cursor, cursor.copy(f"COPY {table.name} FROM STDIN WITH (FORMAT binary)") as copy:
+        copy.write(rows)
 
 
 def update_integers(connection: Connection, table: Table, key: str, column: str, values: Mapping[int, int]) -> None:

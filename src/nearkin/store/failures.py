@@ -7,9 +7,10 @@ import errno
 import re
 import sqlite3
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from typing import Any
 
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from nearkin.errors import (
     CollectionBusyError,
@@ -27,14 +28,6 @@ PERMISSION_DENIED = "42501"
 """SQLSTATE of PostgreSQL's error."""
 _NOTHING_STORED = "Nothing of this command was stored; the collection is unchanged."
 _NO_MORE_STORED = "The transaction that failed stored nothing; what earlier ones stored is kept."
-_OF_POSTGRESQL = {
-    "28": "the server refuses this user and password",
-    "3D": "the database does not exist; create it: createdb NAME",
-    "53100": "its disk is full",
-    "53300": "it has as many connections as it accepts",
-    "57P03": "it accepts no connections now",
-    "57P": "it was shut down",
-}
 _TAKE_READ_ONLY = " To only read (similar, list, or check without --store), add --read-only."
 _PERMISSIONS = {
     "for database": "to create a collection, the user must own the schema, or have CREATE on the database",
@@ -51,8 +44,8 @@ _PERMISSIONS_TO_WRITE = {
 """Advice where something was to be written, which a command that only reads may do, too."""
 _MISSING_IN_SQLITE = re.compile(r"no such (table|column): (?:main\.)?([^ ]+)")
 _MISSING_IN_POSTGRESQL = re.compile(r'(?:relation|column) "?(?P<name>[^" ]+)"? ')
-_LOST = "network error"
-"""Message of the driver if an established connection ends."""
+_REFUSED = "FATAL: "
+_FOR_A_TIME = re.compile("the database system is|too many|connection slots|terminating connection")
 _READ_ONLY = "the file system is read-only"
 _BUSY_IN_POSTGRESQL = {"40001", "40P01", "55P03"}
 """Serialization failure, deadlock, lock not available: another process was faster, and nothing is damaged."""
@@ -60,9 +53,8 @@ _BUSY_IN_POSTGRESQL = {"40001", "40P01", "55P03"}
 
 def reason_of(error: NearkinError) -> str:
     """Return why something could not be stored, without the advice for a command that failed."""
-    fields = _fields_of(_of_driver(error))
-    if fields.get("C") == PERMISSION_DENIED:
-        return str(fields["M"])
+    if code_of(error) == PERMISSION_DENIED:
+        return _message_of(_of_driver(error))
     return str(error).rstrip(".")
 
 
@@ -79,12 +71,7 @@ def unrepaired(place: Place, error: CollectionError) -> CollectionError:
 def code_of(error: BaseException) -> str:
     """Return the name of SQLite's error, or the SQLSTATE of PostgreSQL's, that is behind another; empty if none is."""
     found = _of_driver(error)
-    return str(getattr(found, "sqlite_errorname", None) or _fields_of(found).get("C", ""))
-
-
-def is_taken(error: DBAPIError) -> bool:
-    """Whether a row was not written because another one has its key: the driver of PostgreSQL has no class for that."""
-    return isinstance(error, IntegrityError) or code_of(error) == "23505"
+    return str(getattr(found, "sqlite_errorname", None) or getattr(found, "sqlstate", None) or "")
 
 
 def _of_driver(error: BaseException) -> BaseException | None:
@@ -93,10 +80,9 @@ def _of_driver(error: BaseException) -> BaseException | None:
     return cause.orig if isinstance(cause, DBAPIError) else cause
 
 
-def _fields_of(error: BaseException | None) -> Mapping[str, object]:
-    """Return the fields of an error of PostgreSQL's driver; none for another error."""
-    fields = error.args[0] if error is not None and error.args else None
-    return fields if isinstance(fields, dict) else {}
+def _message_of(error: Any) -> str:
+    """Return the server's message, or the first line of libpq's."""
+    return str(error.diag.message_primary or str(error).partition("\n")[0]).rstrip(".")
 
 
 def busy(place: Place) -> CollectionBusyError:
@@ -134,20 +120,20 @@ def _in_words(place: Place, *, is_writing: bool) -> Iterator[None]:
     except NearkinError:
         raise
     except ModuleNotFoundError as error:
-        if error.name != "pg8000":
+        if error.name != "psycopg":
             raise
         raise MissingExtraError.of("PostgreSQL", "postgresql") from error
     except DBAPIError as error:
         cause = error.orig
         if isinstance(cause, sqlite3.Error):
             raise _of_sqlite(place, cause) from error
-        raise _of_postgresql(place, cause, is_connected=error.statement is not None, is_writing=is_writing) from error
+        raise _of_postgresql(place, cause, is_writing=is_writing) from error
     except sqlite3.Error as error:
         raise _of_sqlite(place, error) from error
     except SQLAlchemyError as error:
         raise CollectionError(f"{place}: {error}") from error
-    except Exception as error:  # the driver's own, not wrapped by SQLAlchemy: when a connection breaks, for example
-        if not type(error).__module__.startswith("pg8000"):
+    except Exception as error:  # the driver's own, not wrapped by SQLAlchemy: from COPY
+        if not type(error).__module__.startswith("psycopg"):
             raise
         raise _of_postgresql(place, error, is_writing=is_writing) from error
 
@@ -207,17 +193,14 @@ def _reason(place: Place, otherwise: int | None) -> str | None:
     return None if otherwise is None else why(OSError(otherwise, ""))
 
 
-def _of_postgresql(
-    place: Place, error: BaseException | None, *, is_connected: bool = True, is_writing: bool
-) -> NearkinError:
-    fields = _fields_of(error)
-    code, message = str(fields.get("C", "")), str(fields.get("M", error))
+def _of_postgresql(place: Place, error: Any, *, is_writing: bool) -> NearkinError:
+    from psycopg import OperationalError
+
+    code, message = error.sqlstate or "", _message_of(error)
     if code in _BUSY_IN_POSTGRESQL:
         return busy(place)
     if code == "42P01" and '"facts"' in message:  # it was found, but the search path skips a schema without USAGE
         code, message = PERMISSION_DENIED, f"permission denied for schema {place.schema}"
-    if code == PERMISSION_DENIED and (not is_connected or "CONNECT" in str(fields.get("D", ""))):
-        return CollectionError(f"{place}: {message}; the user may not connect to it: the owner grants CONNECT on it.")
     if code == PERMISSION_DENIED:
         table = _PERMISSIONS_TO_WRITE if is_writing else _PERMISSIONS
         advice = next(words for part, words in table.items() if part in message)
@@ -225,25 +208,14 @@ def _of_postgresql(
         if is_writing:
             return CollectionError(f"{place}: {denied}. {advice}.{_TAKE_READ_ONLY}")
         return CollectionError(f"{place}: {denied}; {advice}.")
-    reason = next((words for start, words in _OF_POSTGRESQL.items() if code.startswith(start)), None)
-    kind: type[NearkinError] = CollectionError
     if code == "53100":
-        kind = OutputError
-    elif code == "53300" or code.startswith("57P"):
-        kind = UnavailableCollectionError
-    if reason is not None:
-        return kind(f"{place}: {reason} ({message}).")
+        return OutputError(f"{place}: its disk is full ({message}).")
     missing = _MISSING_IN_POSTGRESQL.search(message) if code in ("42P01", "42703") else None
     if missing:
         return _missing(place, "table" if code == "42P01" else "column", missing["name"])
-    if not code and not is_connected and message != _LOST:
-        cause = error.__cause__ if error is not None else None  # the driver's message has its arguments
-        return UnavailableCollectionError(
-            f"{place} does not answer: {why(cause) if isinstance(cause, OSError) else message}."
-        )
-    if not code:
-        return UnavailableCollectionError(
-            f"{place} closed the connection ({message.rstrip('.')}). Either the server was stopped, or it ended the "
-            "session because of a limit such as idle_in_transaction_session_timeout; the server's log says which."
-        )
-    return CollectionError(f"{place}: {message} ({code}).")
+    if not isinstance(error, OperationalError):
+        return CollectionError(f"{place}: {message} ({code or type(error).__name__}).")
+    # an answer to a connection has no code
+    if _REFUSED in message and not _FOR_A_TIME.search(message):
+        return CollectionError(f"{place} refuses the connection: {message.rpartition(_REFUSED)[2].strip()}.")
+    return UnavailableCollectionError(f"{place} does not answer: {message}.")

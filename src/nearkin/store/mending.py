@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, LargeBinary, cast, update
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import IntegrityError
 
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, is_storable
 from nearkin.store.checksums import covered, judged, key_place
-from nearkin.store.failures import is_taken
 from nearkin.store.integrity import MAX_NAMED, Fix, fix_of, wrong_current
 
 
@@ -38,9 +37,7 @@ def mend(connection: Connection, fixes: Sequence[Fix]) -> tuple[list[str], list[
         try:
             with connection.begin_nested():
                 n_rows = connection.execute(fix.table.update().where(*is_it).values(**fix.right)).rowcount
-        except DBAPIError as error:
-            if not is_taken(error):
-                raise
+        except IntegrityError:
             n_rows = 0  # another row has taken its key meanwhile
         (mended if n_rows == 1 else left).append(fix.name)
     return mended, left

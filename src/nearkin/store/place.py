@@ -6,8 +6,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, quote, unquote
 
 from sqlalchemy import URL
 from sqlalchemy.engine import make_url
@@ -16,13 +15,12 @@ from sqlalchemy.exc import ArgumentError
 from nearkin.errors import ParameterError
 from nearkin.paths import DATABASE, is_like_a_server, not_supported, without_password
 
-if TYPE_CHECKING:
-    from nearkin.store.server_settings import ServerSettings
-
 FILE = DATABASE
-_OPTIONS = ("service", "host", "port", "sslmode", "sslrootcert", "connect_timeout", "application_name")
 _RULE = "a directory, or postgresql://USER:PASSWORD@HOST:PORT/DATABASE[?schema=NAME]"
-_DRIVERS = ("postgresql", "postgres", "postgresql+pg8000", "postgres+pg8000")
+_DRIVER = "postgresql+psycopg"
+_DRIVERS = ("postgresql", "postgres", _DRIVER, "postgres+psycopg")
+_TAKES_AS_IT_IS = make_url("postgresql://h/%26").database == "%26"
+"""Whether SQLAlchemy neither unquotes nor quotes the name of a database: 2.0 does not, 2.1 does."""
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 
@@ -36,9 +34,6 @@ class Place:
     url : sqlalchemy.URL
     schema : str or None
         PostgreSQL only.
-    options : tuple of (str, str)
-        What else a PostgreSQL URL says after the question mark: service, host, port, sslmode, sslrootcert,
-        connect_timeout, application_name.
 
     Examples
     --------
@@ -52,7 +47,6 @@ class Place:
     directory: Path | None
     url: URL
     schema: str | None
-    options: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def parse(cls, path_or_url: str | Path) -> Place:
@@ -73,8 +67,6 @@ class Place:
                 rule = "a path, which cannot contain the character U+0000"
                 raise ParameterError.of("collection", rule, str(path_or_url))
             return cls(directory, URL.create("sqlite", database=str(directory / FILE)), None)
-        from nearkin.store.server_settings import SSL_MODES  # a directory has no settings
-
         shown = without_password(path_or_url)
         try:
             url = make_url(path_or_url)
@@ -85,28 +77,8 @@ class Place:
         _check_as_written(path_or_url, url)
         schema = url.query.get("schema", "nearkin")
         check_schema(schema)
-        options = tuple((name, value) for name in _OPTIONS if isinstance(value := url.query.get(name), str))
-        mode = dict(options).get("sslmode", "prefer")
-        if mode not in SSL_MODES:
-            raise ParameterError.of("sslmode", f"one of {', '.join(SSL_MODES)}", mode)
-        return cls(None, url.set(drivername="postgresql+pg8000", query={}), str(schema), options)
-
-    def settings(self) -> ServerSettings:
-        """Return everything a connection to PostgreSQL needs, from the URL, the environment and files.
-
-        Raises
-        ------
-        CollectionError, ParameterError
-            See `server_settings.settings_of`.
-        """
-        from nearkin.store.server_settings import settings_here
-
-        url = self.url
-        said = {"host": url.host, "dbname": url.database, "user": url.username, "password": url.password}
-        given = {name: str(value) for name, value in said.items() if value is not None and value != ""}
-        if url.port is not None:
-            given["port"] = str(url.port)
-        return settings_here(dict(self.options) | given)
+        settings = {name: value for name, value in url.query.items() if name != "schema"}
+        return cls(None, url.set(drivername=_DRIVER, query=settings, database=_database_in(path_or_url)), str(schema))
 
     @property
     def address(self) -> str:
@@ -120,9 +92,16 @@ class Place:
 
         A copy of the database has the id of its original, so the name has the id and a digest of the address.
         """
-        settings = self.settings()
-        address = f"{settings.host}:{settings.port}/{settings.database}?schema={self.schema}"
-        return f"{collection}-{hashlib.sha256(address.encode()).hexdigest()[:12]}"
+        from psycopg.pq import Conninfo
+
+        found = {one.keyword.decode(): (one.val or b"").decode() for one in Conninfo.get_defaults()}
+        url = self.url
+        written = {"host": url.host, "port": url.port, "user": url.username, "dbname": url.database, **url.query}
+        found |= {name: str(value) for name, value in written.items() if value}
+        database = found.get("dbname") or found.get("user", "")
+        address = f"{found.get('service', '')}{found.get('host', '')}:{found.get('port', '')}/{database}"
+        digest = hashlib.sha256(f"{address}?schema={self.schema}".encode()).hexdigest()
+        return f"{collection}-{digest[:12]}"
 
     def __str__(self) -> str:
         """Return the location without a password, for messages."""
@@ -131,7 +110,15 @@ class Place:
         return self._as_written().render_as_string(hide_password=True)
 
     def _as_written(self) -> URL:
-        return self.url.set(drivername="postgresql", query={"schema": self.schema or "", **dict(self.options)})
+        query = {"schema": self.schema or "", **self.url.query}
+        database = self.url.database and quote(self.url.database, safe="") if _TAKES_AS_IT_IS else self.url.database
+        return self.url.set(drivername="postgresql", query=query, database=database)
+
+
+def _database_in(written: str) -> str | None:
+    """Return the name of the database that a URL has."""
+    address = written.partition("://")[2].rpartition("@")[2].partition("?")[0]
+    return unquote(address.partition("/")[2]) or None
 
 
 def _check_as_written(written: str, url: URL) -> None:
@@ -157,9 +144,8 @@ def _check_as_written(written: str, url: URL) -> None:
         raise ParameterError(f"The port of PostgreSQL must be a number from 1 to 65535. Got {port!r} instead.")
     settings = parse_qsl(query, keep_blank_values=True)
     names = [name for name, _ in settings]
-    if unknown := set(names) - {"schema", *_OPTIONS}:
-        allowed = f"{_RULE}; only schema, {', '.join(_OPTIONS)} are allowed after ?"
-        raise ParameterError.of("collection", allowed, unknown)
+    if any("password" in name for name in names):  # messages would show it
+        raise ParameterError.of("collection", f"{_RULE}; a password is written before @", shown)
     if len(names) > len(set(names)) or ("schema", "") in settings:
         rule = f"{_RULE}, with each setting once, and a name for the schema"
         raise ParameterError.of("collection", rule, shown)

@@ -28,7 +28,7 @@ ASKED = [
     *("nearkin.stages.documents.table_columns", "nearkin.manifests.dedup", "nearkin.manifests.inputs"),
     *("nearkin.workflows.reading.describing", "nearkin.workflows.reading.kept_documents"),
     *("nearkin.reports.dedup.page", "nearkin.reports.sentences.add", "nearkin.workflows.reading.exceptions"),
-    *("nearkin.store.postgresql", "nearkin.store.sealing", "nearkin.store.server_settings"),
+    *("nearkin.store.postgresql", "nearkin.store.sealing", "nearkin.store.environment"),
     *("nearkin.collection.similar", "nearkin.collection.stored.segments", "nearkin.stages.search.ranges.index"),
     *("nearkin.stages.differences.kinds", "nearkin.stages.differences.moves"),
     *("nearkin.stages.documents.extraction.language_data", "nearkin.stages.documents.extraction.nodes"),

@@ -32,7 +32,7 @@ ROWS = [
 def engine(request, tmp_path):
     if request.param == "postgresql":
         server = request.getfixturevalue("server")
-        url = server.url().replace("postgresql://", "postgresql+pg8000://")
+        url = server.url().replace("postgresql://", "postgresql+psycopg://")
     else:
         url = f"sqlite:///{tmp_path}/x.sqlite"
     engine = create_engine(url)
@@ -52,7 +52,7 @@ def test_rows_come_back_as_they_went(engine):
 
 
 def test_psql_reads_what_was_copied(server):
-    engine = create_engine(server.url().replace("postgresql://", "postgresql+pg8000://"))
+    engine = create_engine(server.url().replace("postgresql://", "postgresql+psycopg://"))
     KINDS.metadata.create_all(engine)
     try:
         with engine.begin() as connection:

@@ -27,7 +27,7 @@ def test_a_directory(name):
     [
         ("postgresql://ada:s3cret@host:99/db", "postgresql://ada:***@host:99/db?schema=nearkin", "nearkin"),
         ("postgres://ada@host/db?schema=smith_9", "postgresql://ada@host/db?schema=smith_9", "smith_9"),
-        ("postgresql+pg8000://ada@/db", "postgresql://ada@/db?schema=nearkin", "nearkin"),
+        ("postgresql+psycopg://ada@/db", "postgresql://ada@/db?schema=nearkin", "nearkin"),
         ("postgresql://ada:s3%40cret@host/db", "postgresql://ada:***@host/db?schema=nearkin", "nearkin"),
         ("postgresql://ada:s3cret@[::1]/db", "postgresql://ada:***@[::1]/db?schema=nearkin", "nearkin"),
     ],
@@ -35,7 +35,7 @@ def test_a_directory(name):
 def test_a_url(written, told, schema):
     place = Place.parse(written)
     assert (place.directory, place.schema, str(place)) == (None, schema, told)
-    assert place.url.drivername == "postgresql+pg8000"
+    assert place.url.drivername == "postgresql+psycopg"
     assert "s3" not in repr(place)
     assert Place.parse(place.address) == place
 
@@ -44,7 +44,7 @@ def test_a_url(written, told, schema):
     "written",
     [
         "mysql://ada:s3cret@host/db", "sqlite:///x", "://ada:s3cret@host/db",
-        "postgresql://ada:s3cret@host:port/db", "http://ada:s3cret@host/db", "postgresql://ada:s3cret@host/db?sslmode=on",
+        "postgresql://ada:s3cret@host:port/db", "http://ada:s3cret@host/db",
         "postgresql://ada:s3cret@host/db?schema=A",
         "postgresql://ada:s3cret@host/db?schema=1a", 'postgresql://ada:s3cret@host/db?schema=a";drop',
         "postgresql://ada:s3cret@host/db?schema=" + "x" * 64, "postgresql://ada:s3cret@host/db?schema=a&schema=b",
@@ -92,7 +92,7 @@ def test_a_url_that_would_name_another_collection_is_refused(written: str, said:
 def test_signs_that_mean_themselves_are_taken() -> None:
     place = Place.parse("postgresql://ada:s&3?c@host/a%26b?sslmode=require&schema=smith")
     assert (place.url.password, place.url.database, place.schema) == ("s&3?c", "a&b", "smith")
-    assert place.options == (("sslmode", "require"),)
+    assert dict(place.url.query) == {"sslmode": "require"}
 
 
 @pytest.mark.parametrize("scheme", ["postgresql", "mysql"])
@@ -121,36 +121,21 @@ def test_any_text_is_a_place_or_refused_in_words(written):
             assert Place.parse(text).directory is None or "://" not in text
 
 
-@pytest.mark.parametrize(
-    ("url", "database"),
-    [
-        ("postgresql://localhost/matters", "matters"),
-        ("postgresql:///matters", "matters"),
-        ("postgresql:///?service=m", "of_service"),
-        ("postgresql://", "of_environment"),
-        ("postgresql:///", "of_environment"),
-        ("postgresql:///?schema=smith", "of_environment"),
-        ("postgresql://?schema=smith", "of_environment"),
-        ("postgresql://127.0.0.1", "of_environment"),
-        ("postgresql://ada@127.0.0.1:54329", "of_environment"),
-        ("postgresql://ada:s3cret@127.0.0.1:54329/?schema=smith", "of_environment"),
-    ],
-)
-def test_a_url_may_leave_out_what_the_environment_says(tmp_path, monkeypatch, url: str, database: str) -> None:
-    (tmp_path / "services").write_text("[m]\ndbname=of_service\n")
-    monkeypatch.setenv("PGSERVICEFILE", str(tmp_path / "services"))
-    monkeypatch.setenv("PGDATABASE", "of_environment")
+@pytest.mark.parametrize("url", ["postgresql://", "postgresql:///?service=m", "postgresql://ada@127.0.0.1:54329"])
+def test_a_url_may_leave_out_what_the_environment_says(monkeypatch, url: str) -> None:
     place = Place.parse(url)
     assert Place.parse(place.address) == place
-    assert place.settings().database == database
-    if database == "of_environment":
-        assert place.schema == ("smith" if "smith" in url else "nearkin")
-        monkeypatch.setenv("PGSERVICE", "m")
-        assert place.settings().database == "of_service"  # a service comes before variables
-        monkeypatch.delenv("PGSERVICE")
-        monkeypatch.delenv("PGDATABASE")
-        monkeypatch.setenv("PGUSER", "bo")
-        assert place.settings().database == ("ada" if "ada" in url else "bo")
+    names = set()
+    for database in ("one", "other"):
+        monkeypatch.setenv("PGDATABASE", database)
+        names.add(place.name_outside("collection"))
+    assert len(names) == 2
+
+
+def test_settings_of_a_url_go_to_libpq() -> None:
+    place = Place.parse("postgresql:///db?host=%2Frun%2Fx&port=5433&target_session_attrs=read-write")
+    assert str(place) == "postgresql:///db?host=%2Frun%2Fx&port=5433&schema=nearkin&target_session_attrs=read-write"
+    assert Place.parse(place.address) == place
 
 
 def test_no_part_of_a_password_with_signs_is_shown() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nearkin.store.server_settings import usual_cache
+from nearkin.store.environment import usual_cache
 
 
 @pytest.mark.parametrize(("xdg", "base"), [("/caches", "/caches"), ("", "/home/ada/.cache"), ("x", "/home/ada/.cache")])

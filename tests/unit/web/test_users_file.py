@@ -16,8 +16,8 @@ from argon2 import extract_parameters
 from nearkin.collection.collection import Collection
 from nearkin.errors import CollectionError, ParameterError, RunError
 from nearkin.runs.directory import locked
+from nearkin.store.environment import usual_configuration
 from nearkin.store.place import Place
-from nearkin.store.server_settings import usual_configuration
 from nearkin.web.serving import say_unused_users
 from nearkin.web.users import passwords
 from nearkin.web.users.file import _is_own_group, change_users, read_users, usual_users_file

@@ -16,10 +16,10 @@ from nearkin.store import schema
 from nearkin.store.bulk import in_slices, insert_rows, is_storable
 from nearkin.store.checksums import checksum, covered, key_place
 from nearkin.store.damage import damaged_collection
+from nearkin.store.environment import system_user
 from nearkin.store.integrity import refuse_missing_rows
 from nearkin.store.ordering import by_bytes
 from nearkin.store.seals import Seals
-from nearkin.store.system_user import system_user
 
 _MAX_OF_A_NAME = 200
 _NOBODY = "unknown"

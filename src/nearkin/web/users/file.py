@@ -16,8 +16,8 @@ from nearkin.errors import CollectionError, NearkinError
 from nearkin.paths import why
 from nearkin.runs.directory import locked
 from nearkin.runs.files import published, writing
+from nearkin.store.environment import usual_configuration
 from nearkin.store.place import Place
-from nearkin.store.server_settings import usual_configuration
 from nearkin.web.users.records import VERSION, Users
 
 _PRIVATE, _ROOT = 0o600, 0
