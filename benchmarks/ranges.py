@@ -30,7 +30,7 @@ from rich.table import Table
 
 from environments import HERE, Peer, install
 from labs.range_search.algorithms import ProjectionIndex, RandomProjections
-from nearkin.stages.search.ranges.matches import RangeMatches, RangeQueries
+from nearkin.stages.search.ranges.index import RangeMatches, RangeQueries
 from range_collection import SEED, Collection, prepared, record_of
 
 F64 = NDArray[np.float64]

@@ -29,8 +29,7 @@ from rich.table import Table
 from nearkin.engines.local import map_ordered
 from nearkin.kernels.projections import project_sparse
 from nearkin.records import BitSignatures
-from nearkin.stages.features.counting import count_features
-from nearkin.stages.features.shingles import Characters
+from nearkin.stages.features.shingles import Characters, count_features
 from nearkin.stages.signatures.bits import BitMethod
 from nearkin.stages.signatures.simhash import Simhash
 from nearkin.stages.signatures.statistics import Statistics

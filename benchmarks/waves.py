@@ -26,7 +26,7 @@ from corpus import write_corpus
 from measure import Run, run_measured
 from nearkin.collection.matching.pairs import are_counted, counts_of
 from nearkin.records import LetterVectors
-from nearkin.stages.search.ranges.matches import RangeQueries
+from nearkin.stages.search.ranges.index import RangeQueries
 
 HERE = Path(__file__).resolve().parent
 WAVE, QUERIES, COMMANDS, CHECKED = 10_000, 400, 5, 20

@@ -99,7 +99,7 @@ def serve(place: str, owner: int) -> None:
     import nearkin
     import statements
     from nearkin.cli.main import run
-    from nearkin.planning.pairs.measuring import machine_costs
+    from nearkin.planning.pairs.costs import machine_costs
 
     for module in pkgutil.walk_packages(nearkin.__path__, "nearkin."):
         if not module.name.startswith(_NOT_IMPORTED) and "on_spark" not in module.name:

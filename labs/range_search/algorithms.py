@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from nearkin.errors import ParameterError, is_int
 from nearkin.records import F64, I64, U32, LetterVectors
-from nearkin.stages.search.ranges.directions import squared_lengths
-from nearkin.stages.search.ranges.matches import Found, Gamma, RangeMatches, RangeQueries
-from nearkin.stages.search.ranges.segment import check_counts
+from nearkin.stages.search.ranges.index import Found, Gamma, RangeMatches, RangeQueries
+from nearkin.stages.search.ranges.segment import check_counts, squared_lengths
 
 Kind = Literal["gaussian", "rademacher"]
 _ROWS_AT_A_TIME = 1 << 16

@@ -11,7 +11,7 @@ import numpy as np
 
 from nearkin.records import F64, I64, LetterVectors
 from nearkin.runs.progress import Progress
-from nearkin.stages.search.ranges.matches import RangeQueries
+from nearkin.stages.search.ranges.index import RangeQueries
 
 _ROWS_AT_A_TIME = 1 << 13
 

@@ -11,7 +11,7 @@ import numpy as np
 from labs.range_search.algorithms import ProjectionIndex
 from labs.range_search.quality import RangeQuality, mean_survivors, quality
 from nearkin.records import F64, I64, LetterVectors
-from nearkin.stages.search.ranges.matches import RangeMatches
+from nearkin.stages.search.ranges.index import RangeMatches
 
 Search = Callable[[LetterVectors], RangeMatches]
 

@@ -30,7 +30,7 @@ from labs.signatures.timing import Timings
 from labs.signatures.truncated_minhash import HASHES
 from nearkin.records import F64, I64
 from nearkin.runs.progress import Progress
-from nearkin.stages.features.counting import count_features
+from nearkin.stages.features.shingles import count_features
 from nearkin.stages.signatures.statistics import Statistics
 
 _MAX_DOCUMENTS, _MAX_FEATURES = 3, 60_000

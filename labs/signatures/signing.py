@@ -34,7 +34,7 @@ from nearkin.engines.local import map_ordered
 from nearkin.kernels.buffers import text_buffers
 from nearkin.records import I64, U8, U64, BitSignatures, FeatureCounts, ShingleSets
 from nearkin.runs.progress import Progress
-from nearkin.stages.features.counting import count_features
+from nearkin.stages.features.shingles import count_features
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
 from nearkin.stages.signatures.topsig import weights
 

@@ -15,7 +15,7 @@ from labs.signatures.methods import BITS, FEATURES, KINDS, method
 from nearkin.kernels.buffers import text_buffers
 from nearkin.records import F64, I64
 from nearkin.runs.progress import Progress
-from nearkin.stages.features.counting import count_features
+from nearkin.stages.features.shingles import count_features
 from nearkin.stages.signatures.statistics import Statistics
 
 MAX_TIMED = 40

@@ -34,7 +34,7 @@ class TruncatedMinHash:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from nearkin.stages.features.counting import count_features
+    >>> from nearkin.stages.features.shingles import count_features
     >>> from nearkin.stages.features.shingles import Characters
     >>> counted = count_features(pa.array(["This Agreement"], pa.large_string()), Characters(4))
     >>> bytes(TruncatedMinHash(32).sign(counted).packed[0]).hex()

@@ -16,8 +16,7 @@ from labs.similarity_index.walk import Walk, walk
 from nearkin.records import I64, BitSignatures, ShingleSets
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.normalisation import Normalisation
-from nearkin.stages.features.counting import count_features
-from nearkin.stages.features.shingles import Words
+from nearkin.stages.features.shingles import Words, count_features
 from nearkin.stages.search.bands import Bands
 from nearkin.stages.signatures.bit_minhash import BitMinHash
 from nearkin.stages.signatures.minhash import MinHash

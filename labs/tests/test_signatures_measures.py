@@ -30,7 +30,7 @@ from labs.signatures.truth import SimilarPairs, similar_pairs, word_sets
 from nearkin.errors import ParameterError, SourceError
 from nearkin.records import ShingleSets
 from nearkin.runs.progress import Silent
-from nearkin.stages.features.counting import count_features
+from nearkin.stages.features.shingles import count_features
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig
 from nearkin.workflows.reading.request import ReadingRequest

@@ -8,8 +8,7 @@ import pytest
 
 from labs.signatures.truncated_minhash import TruncatedMinHash
 from nearkin.kernels.buffers import strings
-from nearkin.stages.features.counting import count_features
-from nearkin.stages.features.shingles import Characters
+from nearkin.stages.features.shingles import Characters, count_features
 from oracles.plain_signatures import as_hex, grams
 
 TEXTS = ["", "a", "This Agreement", "日本語の契約書" * 20, "the tenant pays the rent on the first of the month " * 4]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from nearkin._lazy import lazy
 
 if TYPE_CHECKING:
-    from nearkin.stages.features.counting import count_features
+    from nearkin.stages.features.shingles import count_features
     from nearkin.stages.search.bands import Bands
     from nearkin.stages.search.hamming.neighbours import nearest, neighbour_pairs
     from nearkin.stages.signatures.bit_minhash import BitMinHash
@@ -56,7 +56,7 @@ __getattr__ = lazy(
         "TermVectors": "nearkin.stages.signatures.random_projection",
         "TopSig": "nearkin.stages.signatures.topsig",
         "WeightedTopSig": "nearkin.stages.signatures.topsig",
-        "count_features": "nearkin.stages.features.counting",
+        "count_features": "nearkin.stages.features.shingles",
         "nearest": "nearkin.stages.search.hamming.neighbours",
         "neighbour_pairs": "nearkin.stages.search.hamming.neighbours",
     },

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from example_counts import examples
 from nearkin.collection.collection import Collection
 from nearkin.errors import ParameterError
-from nearkin.stages.features.counting import count_features
-from nearkin.stages.features.shingles import Words
+from nearkin.stages.features.shingles import Words, count_features
 from nearkin.stages.signatures.bit_minhash import BitMinHash
 from oracles import brute_force
 from oracles.texts import versions

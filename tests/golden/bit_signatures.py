@@ -11,8 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from golden.golden import TEXTS, numbers
-from nearkin.stages.features.counting import count_features
-from nearkin.stages.features.shingles import Characters, Words
+from nearkin.stages.features.shingles import Characters, Words, count_features
 from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.workflows.signing.options import METHODS, SigningOptions

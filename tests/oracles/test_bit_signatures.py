@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from example_counts import every
 from nearkin.records import BitSignatures
-from nearkin.stages.features.counting import count_features
-from nearkin.stages.features.shingles import Characters, Words
+from nearkin.stages.features.shingles import Characters, Words, count_features
 from nearkin.stages.signatures.bit_minhash import BitMinHash
 from nearkin.stages.signatures.minhash import MinHash
 from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors

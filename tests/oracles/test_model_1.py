@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nearkin.kernels.buffers import strings
-from nearkin.stages.translation.model_1 import Model1
-from nearkin.stages.translation.pairs import SentencePairs
+from nearkin.stages.translation.model_1 import Model1, SentencePairs
 
 SENTENCE = st.lists(st.sampled_from("abcd"), min_size=1, max_size=4).map(tuple)
 CORPORA = st.lists(st.tuples(SENTENCE, SENTENCE), min_size=1, max_size=5)

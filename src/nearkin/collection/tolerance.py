@@ -10,7 +10,7 @@ from typing import Literal
 from nearkin.collection.counting import SIGNATURE
 from nearkin.errors import ParameterError, in_percent, is_among, is_number
 from nearkin.nouns import one_of
-from nearkin.planning.signature_recall import RECALL, distance_for
+from nearkin.planning.neighbour_recall import RECALL, distance_for
 from nearkin.stages.signatures.similarity_index import TOLERANCE
 
 Method = Literal["range", "minhash", "si", "containment"]

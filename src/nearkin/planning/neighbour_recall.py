@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 
+from nearkin.errors import ParameterError
 from nearkin.records import F64
 
 SIMILARITY = 0.8
@@ -157,3 +159,38 @@ def _of_corpora(method: str, n_bits: int) -> tuple[BitsApart, ...]:
 
 def _log_beta(a: float, b: float) -> float:
     return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+
+
+RECALL = 0.999
+"""Minimum share found of the documents exactly as similar as requested; of more similar ones, more are found."""
+
+
+def distance_for(similarity: float, n_bits: int, recall: float = RECALL) -> int:
+    """Return the Hamming distance up to which signatures must be examined.
+
+    Two signatures of MinHash in bits differ in each bit with probability ``(1 - J) / 2`` (Ping Li, Arnd Christian
+    König, "b-Bit Minwise Hashing", 2010), so their distance has a binomial distribution; slots filled from one set have
+    at most that spread.
+
+    Parameters
+    ----------
+    similarity : float
+        Minimum Jaccard similarity to find, in [0, 1].
+    n_bits : int
+    recall : float
+        In (0, 1).
+
+    Examples
+    --------
+    >>> distance_for(0.7, 256), distance_for(1, 256)
+    (57, 0)
+    """
+    if not 0 <= similarity <= 1:
+        raise ParameterError.of("threshold", "in [0, 1]", similarity)
+    p = (1 - similarity) / 2
+    below = 0.0
+    for distance in range(n_bits + 1):
+        below += comb(n_bits, distance) * p**distance * (1 - p) ** (n_bits - distance)
+        if below >= recall:
+            return distance
+    return n_bits

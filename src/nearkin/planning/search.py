@@ -10,7 +10,6 @@ import numpy as np
 
 from nearkin.errors import ParameterError
 from nearkin.kernels.chances import found_by_bands, found_by_sample
-from nearkin.planning.curve import bands_for
 from nearkin.planning.sketch_recall import SketchRecall
 from nearkin.records import F64, I64, U32, Bool
 
@@ -276,3 +275,39 @@ def _cost(bands: int, rows: int, candidates: float, sample: Sample) -> float:
     sketch = NS_SKETCH_SHINGLE * sample.mean_size + NS_SKETCH_SLOT * slots
     pair = NS_PAIR + NS_PAIR_SHINGLE * sample.mean_size
     return sample.n_documents * (sketch + NS_KEY * bands) + candidates * pair
+
+
+NO_SUCH_BANDS = 1 << 60
+"""More bands than any sketch has: returned if pairs at the threshold almost never agree in so many rows."""
+_MIN_PROBABILITY = 1e-15
+
+
+def bands_for(threshold: float, rows: int, recall: float) -> int:
+    """Return the minimum number of bands of ``rows`` rows that find a pair at the threshold with this recall.
+
+    Examples
+    --------
+    >>> bands_for(0.8, 5, 0.99)
+    12
+    """
+    in_one_band = threshold**rows
+    if in_one_band >= recall:
+        return 1
+    if in_one_band < _MIN_PROBABILITY:
+        return NO_SUCH_BANDS
+    return math.ceil(math.log1p(-recall) / math.log1p(-in_one_band) - 1e-12)
+
+
+def missed(found_probability: F64) -> float:
+    """Estimate the number of missed pairs from the found pairs: the sum of (1 − P) / P over these.
+
+    A pair that is found with probability P stands for 1 / P pairs like it (Daniel G. Horvitz, Donovan J. Thompson, "A
+    generalization of sampling without replacement from a finite universe", 1952).
+
+    Examples
+    --------
+    >>> missed(np.array([0.5, 1.0]))
+    1.0
+    """
+    p = np.asarray(found_probability, np.float64)
+    return float(((1.0 - p) / p).sum()) if len(p) else 0.0

@@ -9,8 +9,7 @@ import pytest
 
 from example_counts import every
 from nearkin.errors import ParameterError
-from nearkin.planning.audit import beta_quantile, estimate_recall, interval_of
-from nearkin.planning.audit_sample import WIDTH, effective_for
+from nearkin.planning.audit import WIDTH, beta_quantile, effective_for, estimate_recall, interval_of
 
 N_POPULATION, N_SAMPLED, N_TRIALS = 20_000, 400, 250
 

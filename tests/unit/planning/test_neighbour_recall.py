@@ -12,12 +12,12 @@ from nearkin.planning.neighbour_recall import (
     BITS,
     MEASURED,
     BitsApart,
+    distance_for,
     distance_reaching,
     expected_recall,
     is_known,
     usual_distance,
 )
-from nearkin.planning.signature_recall import distance_for
 
 
 @pytest.mark.parametrize(("n_bits", "p"), [(8, 0.3), (64, 0.1), (256, 0.02), (1024, 0.5)])

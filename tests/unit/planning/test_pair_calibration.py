@@ -9,7 +9,7 @@ import pytest
 
 from nearkin.errors import ParameterError
 from nearkin.planning.pairs.calibration import BOTH_SIDES, Prefix, calibrated
-from nearkin.planning.pairs.cosines import CosineSpread
+from nearkin.planning.pairs.chances import CosineSpread
 from nearkin.planning.pairs.search import PairSearch, Question, predict
 from nearkin.records import BitSignatures
 from nearkin.stages.search.sliding_window import SlidingWindow

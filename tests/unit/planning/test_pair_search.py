@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 
 from nearkin.errors import ParameterError
-from nearkin.planning.pairs.chances import Chances, distance_shares
-from nearkin.planning.pairs.cosines import TAIL_RATE, TAIL_SHARE, CosineSpread
-from nearkin.planning.pairs.costs import Costs
-from nearkin.planning.pairs.measuring import measured_costs
+from nearkin.planning.pairs.chances import TAIL_RATE, TAIL_SHARE, Chances, CosineSpread, distance_shares
+from nearkin.planning.pairs.costs import Costs, measured_costs
 from nearkin.planning.pairs.search import QUICK_S, PairSearch, Question, choose, exact_is_quick, predict
 from nearkin.planning.pairs.sliding_window import within_distance
 from nearkin.records import BitSignatures

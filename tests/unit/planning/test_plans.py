@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from nearkin.errors import ParameterError
 from nearkin.kernels.chances import found_by_bands, found_by_sample
-from nearkin.planning.curve import bands_for, missed
-from nearkin.planning.search import MAX_SLOTS, Sample, plan_bands, plan_sampling
+from nearkin.planning.search import MAX_SLOTS, Sample, bands_for, missed, plan_bands, plan_sampling
 from nearkin.planning.sketch_recall import SketchRecall
 from nearkin.records import ShingleSets
 from nearkin.stages.signatures.minhash import MinHash

@@ -9,8 +9,7 @@ import pyarrow as pa
 import pytest
 
 from nearkin.records import I64, U8, FeatureCounts
-from nearkin.stages.features.counting import count_features
-from nearkin.stages.features.shingles import Characters
+from nearkin.stages.features.shingles import Characters, count_features
 from nearkin.stages.signatures.numbering import FeatureNumbers
 from nearkin.stages.signatures.vectors import FeatureVectors
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from nearkin.errors import ParameterError
 from nearkin.records import Candidates, Matches
-from nearkin.stages.grouping.principals import group
-from nearkin.stages.grouping.survivors import Keep
+from nearkin.stages.grouping import Keep, group
 from nearkin.stages.verification.measures import MEASURES
 from nearkin.stages.verification.overlap import verify
 

@@ -13,12 +13,10 @@ from nearkin.errors import ParameterError
 from nearkin.kernels import choosing
 from nearkin.kernels.buffers import strings
 from nearkin.records import TermCounts
-from nearkin.stages.features.bm25 import BM25, sums_of
-from nearkin.stages.features.vocabulary import Vocabulary, hashes_of
+from nearkin.stages.features.vocabulary import BM25, Vocabulary, hashes_of, sums_of
 from nearkin.stages.features.words import WordSplitter
 from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors
-from nearkin.stages.translation.compounds import LINKS, CompoundSplitter
-from nearkin.stages.translation.projection import WAYS, Projector
+from nearkin.stages.translation.projection import LINKS, WAYS, CompoundSplitter, Projector
 from nearkin.stages.translation.table import TranslationTable
 
 

@@ -12,9 +12,8 @@ from threadpoolctl import ThreadpoolController
 
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.records import LetterVectors
-from nearkin.stages.search.ranges.directions import SCALE, Directions, _sampled
 from nearkin.stages.search.ranges.index import RangeIndex
-from nearkin.stages.search.ranges.segment import RangeSegment
+from nearkin.stages.search.ranges.segment import SCALE, Directions, RangeSegment, _sampled
 
 
 def vectors(n: int = 500, d: int = 62, seed: int = 0) -> LetterVectors:

@@ -17,8 +17,7 @@ from nearkin.records import ShingleSets, Signatures
 from nearkin.stages.search import linking
 from nearkin.stages.search import prefixes as prefixes_module
 from nearkin.stages.search.bands import Bands
-from nearkin.stages.search.containment import LeadKeys, bits_of, is_new_entry
-from nearkin.stages.search.exhaustive import all_pairs
+from nearkin.stages.search.exhaustive import LeadKeys, all_pairs, bits_of, is_new_entry
 from nearkin.stages.search.linking import FOLLOWS, MIN_PIVOTS, Linking, SkewedRuns, merge_runs
 from nearkin.stages.search.prefixes import COUNT_BITS, Occurrences, Prefixes
 from nearkin.stages.search.sampling import Sampling

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from nearkin.errors import FingerprintError, ParameterError, SourceError
 from nearkin.kernels.buffers import strings
 from nearkin.stages.features.words import WordSplitter
-from nearkin.stages.translation.model_1 import Model1
-from nearkin.stages.translation.pairs import MAX_WORDS, GrowingPairs, SentencePairs
+from nearkin.stages.translation.model_1 import MAX_WORDS, GrowingPairs, Model1, SentencePairs
 from nearkin.stages.translation.rows import Pruning, TranslationRows
 from nearkin.stages.translation.table import TableOrigin, TranslationTable
 

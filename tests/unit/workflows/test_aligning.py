@@ -13,8 +13,7 @@ from nearkin.kernels.buffers import strings
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Silent
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.translation.model_1 import Model1
-from nearkin.stages.translation.pairs import SentencePairs
+from nearkin.stages.translation.model_1 import Model1, SentencePairs
 from nearkin.stages.translation.rows import Pruning
 from nearkin.stages.translation.table import TableOrigin
 from nearkin.workflows.aligning.parallel import _InStep, guessed_column

@@ -18,7 +18,7 @@ from nearkin.reports.dedup.options import OPTIONS
 from nearkin.reports.dedup.wording import parameter_rows
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import Characters, Words
-from nearkin.stages.grouping.survivors import Keep
+from nearkin.stages.grouping import Keep
 from nearkin.stages.verification.measures import MEASURES
 from nearkin.workflows.dedup.options import FOR_ANOTHER_SET, PRESETS, DedupOptions
 from nearkin.workflows.signing.options import SigningOptions

@@ -17,8 +17,7 @@ from nearkin.errors import ParameterError
 
 if TYPE_CHECKING:
     from nearkin.cli.plan.arguments import Machine
-    from nearkin.planning.pairs.forecast import PairForecast
-    from nearkin.planning.pairs.search import Question
+    from nearkin.planning.pairs.search import PairForecast, Question
     from nearkin.workflows.pairing.inputs import PairInput
     from nearkin.workflows.pairing.options import PairOptions
 

@@ -9,8 +9,7 @@ if TYPE_CHECKING:
     from nearkin.cli.plan.arguments import Machine
     from nearkin.cli.printing import Printer
     from nearkin.planning.cluster_needs import ClusterNeeds
-    from nearkin.planning.pairs.forecast import PairForecast
-    from nearkin.planning.pairs.search import Plan, Question
+    from nearkin.planning.pairs.search import PairForecast, Plan, Question
     from nearkin.workflows.pairing.options import PairOptions
 
 
@@ -26,7 +25,7 @@ def answer(
     """Choose the method as nearkin pairs does, by the default costs, and print it with those of the machine."""
     from nearkin.cli.plan.cluster import summary_of
     from nearkin.cli.printing import tell
-    from nearkin.planning.pairs.forecast import PairForecast
+    from nearkin.planning.pairs.search import PairForecast
     from nearkin.workflows.pairing.forecast import plan_as_stored
     from nearkin.workflows.pairing.on_spark.forecast import cluster_needs
     from nearkin.workflows.pairing.planning import plan_without_documents

@@ -19,8 +19,8 @@ from nearkin.collection.stored.documents import refuse_changed
 from nearkin.collection.stored.keys import EXACT, SAMPLE, SAMPLING, Keys, keys_of
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import strings
+from nearkin.planning.neighbour_recall import distance_for
 from nearkin.planning.part_recall import PartRecall, SampledSearch
-from nearkin.planning.signature_recall import distance_for
 from nearkin.records import I64, U8, U64
 from nearkin.stages.signatures.similarity_index import interval
 from nearkin.store import schema

@@ -30,7 +30,7 @@ from nearkin.errors import CollectionBusyError, ParameterError
 from nearkin.nouns import counted
 from nearkin.records import I64, Bool
 from nearkin.runs.progress import Progress
-from nearkin.stages.search.ranges.matches import check_threads
+from nearkin.stages.search.ranges.index import check_threads
 from nearkin.store.bulk import in_slices
 from nearkin.store.schema import contents, documents, groupings, loads, members, waves
 from nearkin.tabular.page import Histogram

@@ -23,10 +23,10 @@ from nearkin.collection.stored.segment_files import Segment
 from nearkin.collection.stored.word_sets import WordSets
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError
-from nearkin.planning.signature_recall import distance_for
+from nearkin.planning.neighbour_recall import distance_for
 from nearkin.records import F64, I64, U64, Bool
 from nearkin.runs.progress import Progress
-from nearkin.stages.search.ranges.directions import squared_lengths
+from nearkin.stages.search.ranges.segment import squared_lengths
 
 _AT_A_TIME = 1 << 14
 _MAX_PROMISING = 16

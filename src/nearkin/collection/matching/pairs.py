@@ -16,7 +16,7 @@ from nearkin.collection.tolerance import RULES, is_limit
 from nearkin.errors import ParameterError
 from nearkin.records import I64, U32, Bool, LetterVectors
 from nearkin.runs.progress import Progress
-from nearkin.stages.search.ranges.matches import RangeQueries, check_threads
+from nearkin.stages.search.ranges.index import RangeQueries, check_threads
 
 _PAIRS_AT_A_TIME = 1 << 22
 """Maximum number of pairs held by all threads together if all texts are similar to one another."""

@@ -47,7 +47,7 @@ def profiles_of(counts: U32, is_counted: Bool, values: I64, has_value: Bool) -> 
     >>> dict(zip(COLUMNS[:5], profiles_of(counts, np.ones(1, bool), np.array([-7]), np.ones(1, bool))[0]))
     {'similarity_index': -7, 'squared_length': 2500, 'length': 50, 'n_e': 30, 'n_t': 40}
     """
-    from nearkin.stages.search.ranges.directions import squared_lengths  # a question makes no profiles
+    from nearkin.stages.search.ranges.segment import squared_lengths  # a question makes no profiles
 
     squares = squared_lengths(counts)
     nothing = np.zeros(len(counts), np.int64)

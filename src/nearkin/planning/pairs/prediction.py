@@ -15,8 +15,7 @@ import numpy as np
 from nearkin.errors import ParameterError, check_int, is_int
 from nearkin.nouns import counted
 from nearkin.planning.pairs.calibration import Prefix
-from nearkin.planning.pairs.chances import Chances
-from nearkin.planning.pairs.cosines import CosineSpread
+from nearkin.planning.pairs.chances import Chances, CosineSpread
 from nearkin.planning.pairs.costs import FEW_TERMS, Costs, filled_words
 from nearkin.records import F64, I64
 

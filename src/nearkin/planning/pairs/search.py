@@ -8,15 +8,7 @@ import numpy as np
 
 from nearkin.errors import ParameterError
 from nearkin.planning.pairs.chances import Chances
-from nearkin.planning.pairs.prediction import (
-    METHODS,
-    Method,
-    PairSearch,
-    Prediction,
-    Question,
-    predict,
-    window_ns,
-)
+from nearkin.planning.pairs.prediction import METHODS, Method, PairSearch, Prediction, Question, predict, window_ns
 from nearkin.records import F64, I64
 
 __all__ = [
@@ -225,3 +217,30 @@ def _windows(most: int, halves: int) -> I64:
     digits = 10.0 ** np.maximum(0, np.floor(np.log10(some)) - 1)
     rounded = np.ceil(some / digits - 1e-9) * digits
     return np.unique(np.minimum(rounded, most).astype(np.int64))
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class PairForecast:
+    """Forecast: a question whose unknown values were measured on samples.
+
+    Parameters
+    ----------
+    question : Question
+        With the measured cosines, numbers of terms and, if measured, clustering of the documents, and the
+        costs of the machine.
+    plan : Plan
+        Plan that `nearkin pairs` would choose, with the costs of the machine.
+    n_left, n_right : int
+        Number of sampled documents that have a vector.
+    n_compared : int
+        Number of left documents that were compared with all on the right.
+    n_pairs : int
+        Pairs at or above the threshold among these.
+    """
+
+    question: Question
+    plan: Plan
+    n_left: int
+    n_right: int
+    n_compared: int
+    n_pairs: int

@@ -10,8 +10,7 @@ from nearkin.reports.sentences.rough_quantities import time_text
 from nearkin.reports.sentences.sentence import Sentence
 
 if TYPE_CHECKING:
-    from nearkin.planning.audit import AuditEstimate
-    from nearkin.planning.audit_sample import ProposedSample
+    from nearkin.planning.audit import AuditEstimate, ProposedSample
 
 
 def measured_recall(found: AuditEstimate) -> tuple[str, str]:

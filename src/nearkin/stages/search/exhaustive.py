@@ -1,16 +1,19 @@
-"""Exhaustive search of every pair: it misses nothing, and its cost grows quadratically.
+"""Exhaustive search, which misses nothing: of every pair of rows, and of sets nearly contained in another.
 
-Used as the truth for tests and audits, and as a choice for small collections.
+Used as the truth for tests, samples and audits; its cost grows quadratically.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from nearkin.kernels.linking import link_runs, sort_by_key
-from nearkin.records import I64, U8, Candidates, ShingleSets
+from nearkin.kernels.marks import is_marked, mark
+from nearkin.records import I64, U8, U32, U64, Bool, Candidates, ShingleSets
+from nearkin.stages.search.linking import sorted_distinct
 
 
 def all_pairs(n_rows: int, *, block_rows: int = 1024) -> Iterator[Candidates]:
@@ -61,3 +64,87 @@ def common_counts(sets: ShingleSets) -> I64:
         counts += np.bincount((left * np.uint64(n_sets) + right).astype(np.int64), minlength=len(counts))
     upper = counts.reshape(n_sets, n_sets)
     return upper + upper.T
+
+
+_BITS_OF_A_KEY = 16
+_FEWEST_BITS, _MAX_BITS = 16, 32
+
+
+@dataclass(frozen=True, slots=True)
+class LeadKeys:
+    """Elements with which small sets lead, to be looked up in all other sets.
+
+    Parameters
+    ----------
+    bitmap : uint8 array
+        See `kernels.marks`: a first test that rejects almost all elements.
+    keys : uint64 array or None
+        The sorted elements; None if they are distributed: then a few elements pass with which no set leads.
+
+    Examples
+    --------
+    >>> sets = ShingleSets(np.array([5, 6, 7, 6], np.uint64), np.array([0, 3, 4]), np.array([3, 1]), "")
+    >>> keys, set_of_key = LeadKeys.of(np.array([6], np.uint64)).followed_by(sets)
+    >>> keys.tolist(), set_of_key.tolist()
+    ([6, 6], [0, 1])
+    """
+
+    bitmap: U8
+    keys: U64 | None = None
+
+    @classmethod
+    def of(cls, keys: U64) -> LeadKeys:
+        """Make the keys from elements, which may repeat."""
+        bitmap = _bitmap_for(len(keys))
+        mark(keys, bitmap)
+        return cls(bitmap, sorted_distinct(keys.copy()))
+
+    @classmethod
+    def of_bits(cls, bits: U32, n_keys: int) -> LeadKeys:
+        """Make the keys from results of `bits_of` for parts of ``n_keys`` elements."""
+        bitmap = _bitmap_for(n_keys)
+        hashes = bits.astype(np.uint64) << np.uint64(_shift_for(n_keys))
+        mark(hashes, bitmap)
+        return cls(bitmap)
+
+    def followed_by(self, sets: ShingleSets) -> tuple[U64, I64]:
+        """Return the elements of sets with which some set leads, and the set of each; shapes (n_keys,)."""
+        places = np.flatnonzero(is_marked(sets.hashes, self.bitmap))
+        elements = sets.hashes[places]
+        if self.keys is not None and len(self.keys):
+            at = np.minimum(np.searchsorted(self.keys, elements), len(self.keys) - 1)
+            is_there = self.keys[at] == elements
+            places, elements = places[is_there], elements[is_there]
+        return elements, np.searchsorted(sets.offsets, places, side="right") - 1
+
+
+def is_new_entry(keys: U64, rows: U32, others: tuple[U64, U32]) -> Bool:
+    """Return whether each entry (key, row) is not among the others.
+
+    Examples
+    --------
+    >>> others = np.array([5, 9], np.uint64), np.array([1, 1], np.uint32)
+    >>> is_new_entry(np.array([5, 5], np.uint64), np.array([0, 1], np.uint32), others).tolist()
+    [True, False]
+    """
+    all_keys, all_rows = np.concatenate([others[0], keys]), np.concatenate([others[1], rows])
+    order = np.lexsort((all_rows, all_keys))  # stable: the others come first
+    is_first = np.ones(len(order), np.bool_)
+    is_first[1:] = (all_keys[order[1:]] != all_keys[order[:-1]]) | (all_rows[order[1:]] != all_rows[order[:-1]])
+    is_new = np.empty(len(order), np.bool_)
+    is_new[order] = is_first
+    return is_new[len(others[0]) :]
+
+
+def bits_of(keys: U64, n_keys: int) -> U32:
+    """Return the distinct bits that represent some of ``n_keys`` elements."""
+    return sorted_distinct(keys >> np.uint64(_shift_for(n_keys))).astype(np.uint32)
+
+
+def _shift_for(n_keys: int) -> int:
+    """Return the number of ignored bits of a hash, chosen so that the keys set at most a sixteenth of the bits."""
+    return 64 - min(max((_BITS_OF_A_KEY * n_keys - 1).bit_length(), _FEWEST_BITS), _MAX_BITS)
+
+
+def _bitmap_for(n_keys: int) -> U8:
+    return np.zeros((1 << 64 - _shift_for(n_keys)) // 8, np.uint8)

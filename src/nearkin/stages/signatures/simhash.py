@@ -46,7 +46,7 @@ class Simhash:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from nearkin.stages.features.counting import count_features
+    >>> from nearkin.stages.features.shingles import count_features
     >>> from nearkin.stages.features.shingles import Characters
     >>> texts = pa.array(["This Agreement is made on 1 May", "This Agreement is made on 2 May", ""], pa.large_string())
     >>> signed = Simhash(64).sign(count_features(texts, Characters(4)))

@@ -53,7 +53,7 @@ class Statistics:
 
     Examples
     --------
-    >>> from nearkin.stages.features.counting import count_features
+    >>> from nearkin.stages.features.shingles import count_features
     >>> from nearkin.stages.features.shingles import Characters
     >>> some = Statistics.of([count_features(pa.array(["aaaa", "ab"], pa.large_string()), Characters(2))])
     >>> some.n_documents, some.n_occurrences, sorted(some.occurrences.tolist())

@@ -73,7 +73,7 @@ class TopSig(_SparseProjection):
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from nearkin.stages.features.counting import count_features
+    >>> from nearkin.stages.features.shingles import count_features
     >>> from nearkin.stages.features.shingles import Characters
     >>> texts = pa.array(["This Agreement is made on 1 May", "This Agreement is made on 2 May"], pa.large_string())
     >>> signed = TopSig(64).sign(count_features(texts, Characters(4)))
@@ -115,7 +115,7 @@ class WeightedTopSig(_SparseProjection):
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from nearkin.stages.features.counting import count_features
+    >>> from nearkin.stages.features.shingles import count_features
     >>> from nearkin.stages.features.shingles import Characters
     >>> counted = count_features(pa.array(["a lease", "a lease of land"], pa.large_string()), Characters(4))
     >>> WeightedTopSig(Statistics.of([counted]), bits=32).sign(counted).packed.shape
@@ -167,7 +167,7 @@ class OnlineTopSig(_SparseProjection):
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from nearkin.stages.features.counting import count_features
+    >>> from nearkin.stages.features.shingles import count_features
     >>> from nearkin.stages.features.shingles import Characters
     >>> counted = count_features(pa.array(["a lease", "a lease of land"], pa.large_string()), Characters(4))
     >>> growing = GrowingStatistics(counted.fingerprint)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from nearkin.nouns import counted
 from nearkin.reports.sentences.damage import damage_sentences
 from nearkin.reports.sentences.sentence import Sentence
-from nearkin.stages.translation.pairs import MAX_WORDS
+from nearkin.stages.translation.model_1 import MAX_WORDS
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.aligning.dictionary import DictionaryRead
 from nearkin.workflows.aligning.training import Aligned

@@ -21,8 +21,7 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.streams import StreamFault
-from nearkin.stages.translation.model_1 import Learned, Model1, needed_bytes
-from nearkin.stages.translation.pairs import MAX_WORDS, GrowingPairs, SentencePairs
+from nearkin.stages.translation.model_1 import MAX_WORDS, GrowingPairs, Learned, Model1, SentencePairs, needed_bytes
 from nearkin.stages.translation.rows import Pruning, TranslationRows
 from nearkin.stages.translation.table import TableOrigin, TranslationTable
 from nearkin.workflows.aligning.parallel import Pair, ParallelCorpus

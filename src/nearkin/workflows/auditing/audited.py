@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import check_int
-from nearkin.planning.audit import AuditEstimate
-from nearkin.planning.audit_sample import ProposedSample
+from nearkin.planning.audit import AuditEstimate, ProposedSample
 from nearkin.records import I64
 from nearkin.reports.sentences.audit import below_text
 

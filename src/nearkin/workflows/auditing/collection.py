@@ -19,8 +19,7 @@ from nearkin.collection.stored.profiles import similarity_indexes
 from nearkin.collection.stored.word_sets import WordSets
 from nearkin.collection.tolerance import THRESHOLD, Method, Tolerance
 from nearkin.nouns import agreeing, counted
-from nearkin.planning.audit import estimate_recall
-from nearkin.planning.audit_sample import in_proportion, propose_samples
+from nearkin.planning.audit import estimate_recall, in_proportion, propose_samples
 from nearkin.records import I64, U64
 from nearkin.reports.quantities import nearest_percent_text
 from nearkin.runs.progress import Progress

@@ -24,7 +24,7 @@ from nearkin.kernels.buffers import strings
 from nearkin.records import F64, I64, U32, Bool, ShingleSets
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.search.inverted import InvertedSets
-from nearkin.stages.search.ranges.matches import RangeQueries
+from nearkin.stages.search.ranges.index import RangeQueries
 from nearkin.stages.signatures.similarity_index import interval
 
 SIMILARITY: dict[Method, str] = {

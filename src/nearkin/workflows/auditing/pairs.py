@@ -13,8 +13,7 @@ import pyarrow as pa
 from nearkin.errors import FingerprintError, SourceError
 from nearkin.formats import parquet
 from nearkin.manifests.pairs import PairsManifest, SideRecord, TableRecord
-from nearkin.planning.audit import estimate_recall
-from nearkin.planning.audit_sample import in_proportion, propose_samples
+from nearkin.planning.audit import estimate_recall, in_proportion, propose_samples
 from nearkin.records import F64, I64, U64
 from nearkin.runs.damage import damage_of, damage_of_options
 from nearkin.runs.meter import Meter

@@ -21,8 +21,7 @@ from nearkin.engines.local import map_ordered
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import TEXTLESS_REASONS, DedupManifest
 from nearkin.nouns import counted
-from nearkin.planning.audit import AuditEstimate, estimate_recall
-from nearkin.planning.audit_sample import ProposedSample, propose_samples, says_too_little
+from nearkin.planning.audit import AuditEstimate, ProposedSample, estimate_recall, propose_samples, says_too_little
 from nearkin.records import F64, I64, Bool, ShingleSets
 from nearkin.reports.criterion import criterion_text
 from nearkin.runs.damage import damage_of, damage_of_options

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearkin.records import F64, I64, U32, Bool, Candidates, Groups, Matches
-from nearkin.stages.grouping.principals import group
+from nearkin.stages.grouping import group
 from nearkin.workflows.dedup.corpus import NO_NODE, Corpus
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.verifying import SetStore, verify_blocks

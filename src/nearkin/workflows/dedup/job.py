@@ -8,8 +8,7 @@ from pathlib import Path
 
 from nearkin.errors import InputError
 from nearkin.nouns import counted
-from nearkin.planning.curve import missed
-from nearkin.planning.search import BandPlan
+from nearkin.planning.search import BandPlan, missed
 from nearkin.progress_messages import WarningMessage
 from nearkin.records import Matches
 from nearkin.runs.meter import Meter

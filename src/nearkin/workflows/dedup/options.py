@@ -17,8 +17,7 @@ from nearkin.records import Bool, Matches
 from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import Normalisation, Steps
 from nearkin.stages.features.shingles import Shingling, Words, parse_shingling
-from nearkin.stages.grouping.principals import Rule
-from nearkin.stages.grouping.survivors import Keep
+from nearkin.stages.grouping import Keep, Rule
 from nearkin.stages.verification.measures import MEASURE_NAMES, MEASURES, Measure, MeasureName
 
 Drop = Literal["contained", "containing", "either"]

@@ -15,8 +15,7 @@ from nearkin.errors import ParameterError, RunError
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import REASONS, DedupManifest
 from nearkin.manifests.inputs import InputFile
-from nearkin.planning.curve import missed
-from nearkin.planning.search import SamplingPlan
+from nearkin.planning.search import SamplingPlan, missed
 from nearkin.records import Matches
 from nearkin.reports.dedup.page import RecallCurve
 from nearkin.runs.damage import damage_of, damage_of_options, damaged_run
@@ -25,7 +24,7 @@ from nearkin.runs.finished import read_results
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.load_files.vendors import vendor_of
-from nearkin.stages.grouping.principals import Rule
+from nearkin.stages.grouping import Rule
 from nearkin.workflows.dedup import manifest as manifests
 from nearkin.workflows.dedup.corpus import READABLE, Corpus, number_by_first
 from nearkin.workflows.dedup.grouping import group_again, prefer

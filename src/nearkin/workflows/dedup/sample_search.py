@@ -12,7 +12,7 @@ from nearkin.planning.search import SamplingPlan
 from nearkin.records import U32, U64, Bool, ShingleSets
 from nearkin.runs.checkpoint import Arrays, load_arrays, save_arrays
 from nearkin.runs.spool import Chunk
-from nearkin.stages.search.containment import LeadKeys, is_new_entry
+from nearkin.stages.search.exhaustive import LeadKeys, is_new_entry
 from nearkin.stages.search.prefixes import COUNT_BITS, Occurrences, Prefixes
 from nearkin.stages.search.sampling import Sampling
 from nearkin.workflows.dedup.corpus import Corpus

@@ -13,7 +13,7 @@ from nearkin.manifests.inputs import InputFile
 from nearkin.records import I64, Bool, Matches
 from nearkin.reports.dedup.page import PartRow, ThresholdRow
 from nearkin.stages.documents.formats import is_of_documents
-from nearkin.stages.grouping.principals import group
+from nearkin.stages.grouping import group
 from nearkin.workflows.dedup.corpus import NO_NODE, UNREADABLE, Corpus
 from nearkin.workflows.dedup.grouping import prefer
 from nearkin.workflows.dedup.options import DedupOptions

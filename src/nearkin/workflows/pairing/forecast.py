@@ -6,10 +6,8 @@ import tempfile
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from nearkin.planning.pairs.costs import FEW_TERMS, Costs
-from nearkin.planning.pairs.forecast import PairForecast
-from nearkin.planning.pairs.measuring import measured_costs
-from nearkin.planning.pairs.search import PairSearch, Plan, Prediction, Question
+from nearkin.planning.pairs.costs import FEW_TERMS, Costs, measured_costs
+from nearkin.planning.pairs.search import PairForecast, PairSearch, Plan, Prediction, Question
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.workflows.pairing.inputs import PairInput, opened, prepare, read_table, say_which_side

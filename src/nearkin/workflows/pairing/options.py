@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from nearkin.errors import ParameterError, check_int, in_percent, is_among, is_number
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
-from nearkin.stages.features.bm25 import BM25
+from nearkin.stages.features.vocabulary import BM25
 from nearkin.stages.signatures.random_projection import MAX_BITS
 
 Method = Literal["auto", "vectors", "signatures", "window"]

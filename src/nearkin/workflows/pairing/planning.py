@@ -19,8 +19,7 @@ from nearkin.manifests.pairs import PairPlanRecord, WayRecord
 from nearkin.nouns import counted
 from nearkin.planning.pairs.assurance import assured
 from nearkin.planning.pairs.calibration import Prefix, calibrated
-from nearkin.planning.pairs.costs import Costs
-from nearkin.planning.pairs.measuring import machine_costs
+from nearkin.planning.pairs.costs import Costs, machine_costs
 from nearkin.planning.pairs.search import PairSearch, Plan, Prediction, Question, choose, exact_is_quick, predict
 from nearkin.records import I64, BitSignatures
 from nearkin.reports.quantities import elapsed_text, recall_text, share_percent_text

@@ -9,7 +9,7 @@ import numpy as np
 
 from nearkin.engines.local import map_ordered
 from nearkin.kernels.cosines import Sparse, block_by_terms, near_in_block, spread_in_block
-from nearkin.planning.pairs.cosines import CosineSpread
+from nearkin.planning.pairs.chances import CosineSpread
 from nearkin.records import F64, I64, U64
 from nearkin.runs.meter import Meter
 from nearkin.stages.search.stretches import keys_of, rows_of

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nearkin.records import F64, I64, Bool, TermCounts, WeightedVectors
 from nearkin.runs.arrays import GrowingArray
 from nearkin.runs.meter import Meter
-from nearkin.stages.features.bm25 import BM25
+from nearkin.stages.features.vocabulary import BM25
 from nearkin.stages.translation.projection import WordProjection
 from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.options import PairOptions

@@ -23,8 +23,7 @@ from nearkin.stages.documents.not_read import NotRead
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source
-from nearkin.stages.features.counting import count_features
-from nearkin.stages.features.shingles import Shingling
+from nearkin.stages.features.shingles import Shingling, count_features
 from nearkin.workflows.reading.inputs import FileInput, Input, LooseFilesInput, places_in
 from nearkin.workflows.reading.problems import stop_at_problem
 

@@ -23,7 +23,7 @@ from nearkin.kernels import chains
 from nearkin.kernels.mixing import GOLDEN
 from nearkin.nouns import counted
 from nearkin.paths import path_of
-from nearkin.planning.curve import bands_for
+from nearkin.planning.search import bands_for
 from nearkin.records import I32, U32, U64, Candidates
 from nearkin.stages.documents.normalisation import Normalisation, Steps
 from nearkin.stages.documents.preparing import digests

@@ -12,7 +12,7 @@ from nearkin.reports.sentences.rough_quantities import many_text
 from nearkin.reports.sentences.sentence import Sentence
 
 if TYPE_CHECKING:
-    from nearkin.planning.pairs.forecast import PairForecast
+    from nearkin.planning.pairs.search import PairForecast
 
 _NAMES = {"vectors": "every pair of vectors", "signatures": "every pair of signatures", "window": "a window"}
 

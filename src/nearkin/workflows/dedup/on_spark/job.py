@@ -15,7 +15,7 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.grouping.principals import count_bridges
+from nearkin.stages.grouping import count_bridges
 from nearkin.workflows.dedup.against import judge_across
 from nearkin.workflows.dedup.corpus import NO_NODE, Corpus, facts_of, repeated_among
 from nearkin.workflows.dedup.grouping import GroupedTexts, prefer

@@ -13,7 +13,7 @@ from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import U8, U32
 from nearkin.runs.arrays import save_array, saved_array
-from nearkin.stages.search.containment import LeadKeys, bits_of
+from nearkin.stages.search.exhaustive import LeadKeys, bits_of
 from nearkin.stages.search.linking import FOLLOWS
 from nearkin.workflows.dedup.on_spark.entries import EntryMeetings, PartitionEntries, skewed_place
 from nearkin.workflows.dedup.on_spark.keying import leading, n_leading, sets_at

@@ -13,7 +13,7 @@ from nearkin.engines.spark.layout import Block, Column
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import U8, U32, U64, Bool
 from nearkin.runs.checkpoint import load_arrays, save_arrays
-from nearkin.stages.grouping.survivors import Keep
+from nearkin.stages.grouping import Keep
 from nearkin.workflows.dedup.corpus import (
     MINE,
     READABLE,

@@ -1,1 +1,0 @@
-"""Groups built from matches."""
