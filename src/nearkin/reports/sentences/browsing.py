@@ -1,4 +1,4 @@
-"""Sentences of ``nearkin show``, ``nearkin list``, ``nearkin history`` and ``nearkin remove``."""
+"""Sentences of the commands that show, list, search and remove documents, and of ``nearkin info`` and ``fsck``."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted, first_of, wave_text
-from nearkin.reports.quantities import word_changes_text
+from nearkin.reports.quantities import minute, word_changes_text
 from nearkin.reports.sentences.exceptions import exception_counts
 from nearkin.reports.sentences.groups import later_words
 from nearkin.reports.sentences.sentence import Sentence, not_shown
-from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.members import origin_text
 
 if TYPE_CHECKING:
@@ -27,17 +26,6 @@ if TYPE_CHECKING:
 
 
 _MAX_NAMED = 5
-
-
-def minute(time: str) -> str:
-    """Return a stored time to the minute.
-
-    Examples
-    --------
-    >>> minute("2026-03-01T12:34:56+00:00")
-    '2026-03-01 12:34'
-    """
-    return time.replace("T", " ")[:16]
 
 
 def state_of(document: StoredDocument, removed_at: str | None) -> str:
@@ -209,6 +197,8 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
     indexed = _indexed(told.n_indexed, told.n_texts)
     yield Sentence(f"Similarity index {told.similarity_index}, for --measure si and --method si only: {indexed}")
     if told.ignored is not None:
+        from nearkin.stages.documents.ignoring import Ignored  # only here, because it loads Arrow
+
         ignored = Ignored.restored(told.ignored)
         passages = [counted(len(ignored.passages), "passage")] if ignored.passages else []
         yield Sentence(f"Not counted: {' and '.join([*passages, *(['digits'] if ignored.numbers else [])])}")

@@ -1,4 +1,4 @@
-"""Sentences of ``nearkin groups``: the groups of a collection, and their changes."""
+"""Sentences of ``nearkin groups``: the groups of a collection, and their changes, also since a wave."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from nearkin.collection.matching.letters_only import LETTERS_ONLY
 from nearkin.collection.tolerance import THRESHOLD, Tolerance
 from nearkin.nouns import agreeing, counted, first_of, wave_text
-from nearkin.reports.quantities import recall_at_text
-from nearkin.reports.sentences.browsing import minute
+from nearkin.reports.quantities import minute, recall_at_text
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 
 if TYPE_CHECKING:

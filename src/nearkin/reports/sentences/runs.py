@@ -1,4 +1,4 @@
-"""Sentences of ``nearkin pairs``: the pairs, the search, and the known pairs."""
+"""Sentences of finished runs: pairs, families, threads, signatures, and groups that were cut anew."""
 
 from __future__ import annotations
 
