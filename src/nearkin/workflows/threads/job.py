@@ -1,4 +1,4 @@
-"""Threads of mails of a run: the steps, the counts and the tables."""
+"""Threads of mails, from files or a collection to a directory of results."""
 
 from __future__ import annotations
 
