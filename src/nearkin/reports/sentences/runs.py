@@ -1,4 +1,4 @@
-"""Sentences of finished runs: pairs, families, threads, signatures, and groups that were cut anew."""
+"""Sentences of finished runs: pairs, families, threads, signatures, and groups at another threshold."""
 
 from __future__ import annotations
 
