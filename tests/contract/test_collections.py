@@ -18,7 +18,7 @@ from nearkin.errors import (
     SourceError,
     UnknownDocumentError,
 )
-from nearkin.reports.sentences.info import info_sentences
+from nearkin.reports.sentences.browsing import info_sentences
 
 LEASE = "The tenant shall pay the rent of 900 crowns on the first day of each month to the landlord, clause {}."
 WILL = "I leave my house and all that is in it to my sister Ann, and my books to the library of the town, {}."

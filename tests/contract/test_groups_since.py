@@ -8,8 +8,7 @@ import pytest
 
 from nearkin.collection.groups.known_waves import known_waves
 from nearkin.errors import CollectionError, ParameterError
-from nearkin.reports.sentences.groups import change_sentences
-from nearkin.reports.sentences.groups_since import groups_since_sentences
+from nearkin.reports.sentences.groups import change_sentences, groups_since_sentences
 
 WORDS = "the tenant pays the rent on the first day of each month to the owner of the house".split(" ")  # noqa: SIM905
 THRESHOLD = 0.3

@@ -12,7 +12,7 @@ from typing import get_args
 import pytest
 
 from nearkin.collection.groups.since import ChangeKind
-from nearkin.reports.sentences.groups_since import reason_words
+from nearkin.reports.sentences.groups import reason_words
 from nearkin.web.screens import history
 from places import SomePlace
 from review_client import Visit, words_of

@@ -196,7 +196,8 @@ def list_documents(
 
 def _show_list(console: Printer, found: ListedDocuments, is_written: bool) -> None:
     from nearkin.cli.printing import shown, table
-    from nearkin.reports.sentences.browsing import listed_sentences, minute
+    from nearkin.reports.quantities import minute
+    from nearkin.reports.sentences.browsing import listed_sentences
     from nearkin.stages.documents.members import origin_text
 
     listed = found.table.to_pylist()
@@ -251,7 +252,8 @@ def history(
 def _show_history(console: Printer, found: DocumentHistory) -> None:
     from nearkin.cli.printing import say_passage, shown
     from nearkin.nouns import counted, wave_text
-    from nearkin.reports.sentences.browsing import change_text, history_sentences, minute
+    from nearkin.reports.quantities import minute
+    from nearkin.reports.sentences.browsing import change_text, history_sentences
 
     for one in found.versions:
         document = one.document

@@ -76,7 +76,7 @@ def info(
     from nearkin.collection.listing.problems import problems_of
     from nearkin.collection.opened import OpenedCollection
     from nearkin.errors import ParameterError
-    from nearkin.reports.sentences.info import info_sentences
+    from nearkin.reports.sentences.browsing import info_sentences
     from nearkin.store.store import Access
     from nearkin.workflows.collection.answer_tables import table_of_documents, table_of_problems
 
@@ -173,7 +173,7 @@ def fsck(
     from nearkin.cli.printing import tell
     from nearkin.collection.collection import Collection
     from nearkin.errors import CollectionError
-    from nearkin.reports.sentences.info import fsck_sentences
+    from nearkin.reports.sentences.browsing import fsck_sentences
     from nearkin.workflows.resources import Resources
 
     with (

@@ -110,7 +110,7 @@ def _show(console: Printer, manifest: DedupManifest, groups: CollectionGroups | 
     from nearkin.cli.printing import say_results, table
     from nearkin.kernels.choosing import has_compiled
     from nearkin.manifests.dedup import FamilyCounts
-    from nearkin.reports.sentences.families import families_sentences, family_group_sentences
+    from nearkin.reports.sentences.runs import families_sentences, family_group_sentences
 
     found = manifest.families or FamilyCounts()
     rows = table("members", "share", "relation to the principal", numbers=2)

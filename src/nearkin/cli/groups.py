@@ -236,7 +236,7 @@ def _show_direct(console: Printer, found: CollectionGroups, limit: int) -> None:
 
 def _show_since(console: Printer, found: GroupsSince, limit: int) -> None:
     from nearkin.cli.printing import shown, table
-    from nearkin.reports.sentences.groups_since import change_words, groups_since_sentences
+    from nearkin.reports.sentences.groups import change_words, groups_since_sentences
 
     if found.changes:
         rows = table("group", "documents", "were", "principal", "change", numbers=3)

@@ -78,7 +78,7 @@ def _show(console: Printer, manifest: PairsManifest, out: Path) -> None:
     """Print the counts of both sides and of the pairs, and where the results are."""
     from nearkin.cli.printing import say_results, table
     from nearkin.manifests.pairs import SIDES
-    from nearkin.reports.sentences.pairs import pairs_sentences
+    from nearkin.reports.sentences.runs import pairs_sentences
 
     rows = table("documents", "with a pair", "compared", "too few terms", "unreadable", "side", numbers=5)
     for side in SIDES:

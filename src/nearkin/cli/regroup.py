@@ -58,7 +58,7 @@ def regroup(
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell, warn_of_report
     from nearkin.cli.summary import print_summary
-    from nearkin.reports.sentences.regroup import regroup_sentences
+    from nearkin.reports.sentences.runs import regroup_sentences
     from nearkin.workflows.dedup.outcome_changes import outcome_changes
     from nearkin.workflows.dedup.regrouping import regroup as cut
 

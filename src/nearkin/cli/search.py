@@ -83,7 +83,7 @@ def _show(console: Printer, found: SearchResult, wave: str | None, is_written: b
 
     from nearkin.cli.printing import shown
     from nearkin.hidden_characters import reveal_line
-    from nearkin.reports.sentences.search import search_sentences
+    from nearkin.reports.sentences.browsing import search_sentences
 
     for one in found.documents:
         console.print(

@@ -111,8 +111,8 @@ def _show(console: Printer, told: SigningRecord, out: Path) -> None:
     from nearkin.cli.printing import say_place, table
     from nearkin.kernels.choosing import has_compiled
     from nearkin.reports.sentences.cost import speed_text
+    from nearkin.reports.sentences.runs import sign_sentences
     from nearkin.reports.sentences.sentence import Sentence
-    from nearkin.reports.sentences.sign import sign_sentences
 
     console.say(sign_sentences(told))
     if told.drift:

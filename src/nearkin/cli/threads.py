@@ -62,7 +62,7 @@ def _show(console: Printer, manifest: ThreadsManifest, out: Path) -> None:
     """Print mails by result, threads, and where to look."""
     from nearkin.cli.printing import say_results, table
     from nearkin.kernels.choosing import has_compiled
-    from nearkin.reports.sentences.threads import result_rows, threads_sentences
+    from nearkin.reports.sentences.runs import result_rows, threads_sentences
 
     rows = table("mails", "share", "result", "meaning", numbers=2)
     rows.columns[-1].style = "dim"

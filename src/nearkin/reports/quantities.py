@@ -182,3 +182,14 @@ def elapsed_text(elapsed_s: float) -> str:
         if elapsed_s >= least:
             return f"{elapsed_s / size:,.1f}{NBSP}{unit}"
     return f"{elapsed_s:.2f}{NBSP}s"
+
+
+def minute(time: str) -> str:
+    """Return a stored time to the minute.
+
+    Examples
+    --------
+    >>> minute("2026-03-01T12:34:56+00:00")
+    '2026-03-01 12:34'
+    """
+    return time.replace("T", " ")[:16]

@@ -10,7 +10,7 @@ from nearkin.manifests.threads import ThreadsManifest
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.dedup.page import ShownException
 from nearkin.reports.pages import PageScript, report_environment
-from nearkin.reports.sentences.threads import reason_meanings
+from nearkin.reports.sentences.runs import reason_meanings
 
 _OPEN_THREADS = 3
 _DEEPEST = 12

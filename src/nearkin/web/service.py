@@ -19,7 +19,8 @@ from nearkin.decimals import distance_text
 from nearkin.errors import RefusedError
 from nearkin.reports.comparison.shown_pieces import shown_pieces
 from nearkin.reports.pages import report_environment
-from nearkin.reports.sentences.browsing import minute, state_of
+from nearkin.reports.quantities import minute
+from nearkin.reports.sentences.browsing import state_of
 from nearkin.reports.sentences.decisions import activity_in_words
 from nearkin.stages.documents.members import origin_text
 from nearkin.web.answers import ScreenAnswer

@@ -8,8 +8,7 @@ import pytest
 
 import nearkin
 from nearkin.errors import ParameterError
-from nearkin.reports.sentences.groups import change_sentences
-from nearkin.reports.sentences.groups_since import change_words
+from nearkin.reports.sentences.groups import change_sentences, change_words
 
 FORM = "the tenant pays the rent of {} crowns on the first day of each month to the owner of the house by the mill"
 OTHER = "the mill at {} was let to another house, whose owner paid for the repairs of the wheel before the first snow"

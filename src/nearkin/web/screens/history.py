@@ -18,11 +18,11 @@ from nearkin.collection.groups.time_line import MAX_COMPARED, group_time_line
 from nearkin.collection.stored.document_rows import current_ids_among_known
 from nearkin.errors import ParameterError
 from nearkin.reports.sentences.decisions import setting_words
-from nearkin.reports.sentences.groups import relation_words
-from nearkin.reports.sentences.groups_since import (
+from nearkin.reports.sentences.groups import (
     change_words,
     groups_since_sentences,
     reason_words,
+    relation_words,
     to_look_at_words,
 )
 from nearkin.web.answers import ScreenAnswer

@@ -8,8 +8,8 @@ import pyarrow as pa
 from nearkin.collection.decisions.tags import tags_of
 from nearkin.collection.listing.conditions import DocumentFilter, Which
 from nearkin.collection.listing.lists import ListedDocuments, Sort, asked_columns, listed
+from nearkin.reports.sentences.browsing import search_sentences
 from nearkin.reports.sentences.groups import later_sentences
-from nearkin.reports.sentences.search import search_sentences
 from nearkin.web.answers import ScreenAnswer
 from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import Screen

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from nearkin.manifests.dedup import DedupManifest, FamilyCounts
+from nearkin.records import F64, I64, U32, U64, Matches
 from nearkin.runs.progress import Progress
+from nearkin.runs.spool import Chunk, Spool, texts_of
 from nearkin.stages.differences.particulars import Original
 from nearkin.stages.differences.relating import COPY, N_SHOWN, MemberComparison, compare
+from nearkin.stages.documents.normalisation import AS_IT_CAME
+from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.features.shingles import Shingling
 from nearkin.workflows.dedup.corpus import READABLE
 from nearkin.workflows.dedup.files import Delivery, RunResult, Written, check_overlay, dedup_files, overlay
 from nearkin.workflows.dedup.inputs import Sourced
+from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW
-from nearkin.workflows.families.members import Members
 from nearkin.workflows.families.reporting import PageKin, write_page
-from nearkin.workflows.families.rereading import Originals, read_originals
 from nearkin.workflows.families.tables import Kin, write_families
+from nearkin.workflows.reading.changed import changed_while_read
 from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.reading.rereading import Reread
 from nearkin.workflows.resources import Resources
 
 PRESET = "contracts"
@@ -135,3 +146,131 @@ def _family(found: RunResult, members: Members, originals: Originals, number: in
             place=places.shown_place(row),
         )
         progress.advance(1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Members:
+    """Families, the largest first, the earlier one first among equals.
+
+    Parameters
+    ----------
+    principals : uint32 array, shape (n_families,)
+        Row of each principal.
+    rows : int64 array, shape (n_documents,)
+        Documents of one family after another: the principal, then the others, the most similar first.
+    starts : int64 array, shape (n_families + 1,)
+    copy_of : uint32 array
+        For each row of the run; see `outcome.Outcome`.
+    matches : Matches
+        Matches of rows, sorted.
+    keys : uint64 array, shape (n_matches,)
+        Both rows of each match in one number, ascending.
+    """
+
+    principals: U32
+    rows: I64
+    starts: I64
+    copy_of: U32
+    matches: Matches
+    keys: U64
+
+    @classmethod
+    def of(cls, result: Result) -> Members:
+        """Make the families of a run that has just ended."""
+        outcome, groups = result.judged.outcome, result.judged.groups
+        principals = groups.principal[np.argsort(-groups.size, kind="stable")]
+        rows = np.flatnonzero(np.isin(outcome.principal, principals))
+        number_of = np.zeros(len(outcome.principal), np.int64)
+        number_of[principals] = np.arange(len(principals))
+        number = number_of[outcome.principal[rows]]
+        similarity = outcome.similarity[rows]
+        order = np.lexsort((rows, -similarity, outcome.principal[rows] != rows, number))
+        starts = np.searchsorted(number[order], np.arange(len(principals) + 1))
+        matches = result.judged.matches
+        keys = _key(matches.left.astype(np.uint64), matches.right)
+        return cls(
+            principals=principals, rows=rows[order], starts=starts, copy_of=outcome.copy_of, matches=matches, keys=keys
+        )
+
+    def rows_of(self, number: int) -> I64:
+        """Return the documents of a family."""
+        return self.rows[self.starts[number] : self.starts[number + 1]]
+
+    def to_read(self) -> I64:
+        """Return the rows whose texts are needed: no exact copies of a principal, no principals with only those."""
+        principal_of = np.repeat(self.principals, np.diff(self.starts))
+        is_compared = (self.rows != principal_of) & (self.copy_of[self.rows] != principal_of)
+        return np.unique(np.concatenate([self.rows[is_compared], principal_of[is_compared]])).astype(np.int64)
+
+    def containments(self, rows: I64, principal: int) -> tuple[F64, F64]:
+        """Return the shares of documents that the principal contains, and of the principal that they contain."""
+        text = np.where(self.copy_of[rows] == NO_ROW, rows, self.copy_of[rows]).astype(np.uint64)
+        low, high = np.minimum(text, np.uint64(principal)), np.maximum(text, np.uint64(principal))
+        place = np.minimum(np.searchsorted(self.keys, _key(low, high)), len(self.keys) - 1)
+        pairs = self.matches.where(place)
+        is_left = low != np.uint64(principal)
+        a, b = pairs.containment_left_in_right, pairs.containment_right_in_left
+        is_same = text == principal
+        return np.where(is_same, 1.0, np.where(is_left, a, b)), np.where(is_same, 1.0, np.where(is_left, b, a))
+
+
+def _key(left: U64, right: U64 | U32) -> U64:
+    return (left << np.uint64(32)) | right
+
+
+_BATCH_DOCUMENTS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Originals:
+    """Original texts.
+
+    Parameters
+    ----------
+    rows : int64 array
+        Rows of the documents, ascending.
+    chunks : sequence of Chunk
+        Their texts, in the same order.
+    """
+
+    rows: I64
+    chunks: Sequence[Chunk]
+
+    def text(self, row: int) -> str:
+        """Return the text of a document."""
+        return texts_of(self.chunks, [int(np.searchsorted(self.rows, row))])[0]
+
+
+def read_originals(found: RunResult, rows: I64) -> Originals:
+    """Read some documents again.
+
+    Parameters
+    ----------
+    found : RunResult
+    rows : int64 array
+        Ascending.
+
+    Raises
+    ------
+    SourceError
+        A file has changed.
+    """
+    spool = Spool(found.directory.work / "originals")
+    shutil.rmtree(spool.path, ignore_errors=True)  # left by an interrupted run
+    spool.path.mkdir()
+    n_sources = sum(len(one.names) for one in found.inputs)
+    again = Reread(found.inputs, np.bincount(found.result.places.source, minlength=n_sources))
+    with found.meter.stage("read again", sum(one.size_bytes for one in found.inputs), "bytes") as progress:
+        for number, (some, texts) in enumerate(_texts(again, rows, progress)):
+            before = found.result.corpus.n_characters[some]
+            again.check_lengths(some, before, pc.utf8_length(texts), told=changed_while_read)
+            spool.write(0, number, pa.record_batch([texts], names=["text"]))
+    return Originals(rows, spool.chunks())
+
+
+def _texts(again: Reread, rows: I64, progress: Progress) -> Iterator[tuple[I64, pa.LargeStringArray]]:
+    """Yield the texts of the rows, some at a time; files without any of the rows are not opened."""
+    for here, batch, name in again.batches(progress, rows):
+        for i in range(0, len(batch), _BATCH_DOCUMENTS):
+            some = slice(i, i + _BATCH_DOCUMENTS)
+            yield here[some], prepare(batch.slice(i, _BATCH_DOCUMENTS), AS_IT_CAME, source_name=name)["text"]

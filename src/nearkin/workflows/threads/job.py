@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from nearkin._version import __version__
+from nearkin.formats import parquet
 from nearkin.manifests.inputs import InputFile
-from nearkin.manifests.threads import ThreadsManifest
+from nearkin.manifests.threads import ThreadCounts, ThreadsManifest
 from nearkin.runs.directory import RunDirectory
+from nearkin.runs.files import published
+from nearkin.runs.for_pandas import for_pandas
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.formats import holding
+from nearkin.stages.documents.mail.inclusive import REASONS
+from nearkin.stages.documents.mail.links import LINK_SOURCES
 from nearkin.workflows.dedup.origins import with_exceptions
 from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
 from nearkin.workflows.reading.describing import describe, not_read_files
@@ -28,12 +34,10 @@ from nearkin.workflows.reading.resolving import check_inputs
 from nearkin.workflows.reading.snapshots import check_unchanged, snapshots_of
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.threads.counts import ThreadTally
 from nearkin.workflows.threads.judging import Threading, ThreadRow
 from nearkin.workflows.threads.mails import MailReader, ReadMails
 from nearkin.workflows.threads.options import ThreadOptions
 from nearkin.workflows.threads.reporting import PageThreads, write_page
-from nearkin.workflows.threads.tables import write_threads
 
 COMMAND = "threads"
 TABLE = "threads.parquet"
@@ -148,3 +152,104 @@ def _manifest(
         extraction=with_exceptions(extraction, beside),
         damaged_files=texts.damaged_files or None,
     )
+
+
+@dataclass(slots=True)
+class ThreadTally:
+    """Counts of rows, thread by thread."""
+
+    n_threads: int = 0
+    n_of_several: int = 0
+    n_missing: int = 0
+    n_spares: int = 0
+    n_included: int = 0
+    n_quoting_more: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    links: Counter[str] = field(default_factory=Counter)
+
+    def take(self, thread: Sequence[ThreadRow]) -> None:
+        """Count the rows of a thread."""
+        self.n_threads += 1
+        self.n_of_several += thread[0].thread_size > 1
+        for row in thread:
+            if row.linked_by is not None and not row.is_duplicate_spare:
+                self.links[row.linked_by] += 1
+            if row.is_missing:
+                self.n_missing += 1
+            elif row.is_duplicate_spare:
+                self.n_spares += 1
+            elif row.reason is not None:
+                self.reasons[row.reason] += 1
+            else:
+                self.n_included += 1
+                self.n_quoting_more += bool(row.quotes_more)
+
+    def counts(self, read: ReadMails, *, is_of_new_text: bool) -> ThreadCounts:
+        """Return the counts for the manifest."""
+        n_mails, n_documents = len(read.mails), read.documents.num_rows
+        return ThreadCounts(
+            documents=n_documents,
+            mails=n_mails,
+            inside_mails=read.n_inside,
+            others=n_documents - n_mails - read.n_inside,
+            unreadable=read.n_unreadable,
+            threads=self.n_threads,
+            threads_of_several=self.n_of_several,
+            missing=self.n_missing,
+            inclusive=self.reasons.total(),
+            duplicate_spares=self.n_spares,
+            included=self.n_included,
+            quoting_more=self.n_quoting_more if is_of_new_text else None,
+            by_reason={reason: self.reasons[reason] for reason in REASONS},
+            by_link={source: self.links[source] for source in LINK_SOURCES},
+            without_message_id=sum(mail.headers.message_id is None for mail in read.mails),
+            without_date=sum(mail.headers.sent_at is None for mail in read.mails),
+        )
+
+
+_ROWS_AT_ONCE = 1 << 14
+
+
+def schema(id_type: pa.DataType) -> pa.Schema:
+    """Return the columns of ``threads.parquet``, in their order."""
+    text, whole, truth = pa.large_string(), pa.int64(), pa.bool_()
+    return pa.schema(
+        [
+            pa.field("thread", whole, nullable=False), pa.field("thread_size", whole, nullable=False),
+            pa.field("position", whole, nullable=False), pa.field("depth", whole, nullable=False),
+            ("id", id_type), ("name", text), ("row", whole), pa.field("is_missing", truth, nullable=False),
+            ("message_id", text), ("parent_mail", text), ("parent_message_id", text), ("linked_by", text),
+            ("subject", text), ("sent_at", pa.timestamp("us", "UTC")), ("sender", text), ("n_attachments", whole),
+            ("is_inclusive", truth), ("reason", text), ("is_duplicate_spare", truth), ("included_in", text),
+            ("quotes_more", truth), ("source", text), ("line", whole),
+        ]
+    )  # fmt: skip
+
+
+_OF_ROWS = (
+    "thread", "thread_size", "position", "depth", "name", "is_missing", "message_id", "parent_mail",
+    "parent_message_id", "linked_by", "subject", "sent_at", "sender", "n_attachments", "is_inclusive", "reason",
+    "is_duplicate_spare", "included_in", "quotes_more",
+)  # fmt: skip
+
+
+def write_threads(path: Path, rows: Iterable[ThreadRow], read: ReadMails) -> None:
+    """Write a row for each mail and each missing mail."""
+    columns = for_pandas(schema(read.documents["id"].type))
+    with published(path) as aside, parquet.table_writer(aside, columns) as writer:
+        held: list[ThreadRow] = []
+        for one in rows:
+            held.append(one)
+            if len(held) == _ROWS_AT_ONCE:
+                writer.write_table(_table(held, read, columns))
+                held.clear()
+        writer.write_table(_table(held, read, columns))
+
+
+def _table(rows: Sequence[ThreadRow], read: ReadMails, columns: pa.Schema) -> pa.Table:
+    of_documents = np.array([-1 if row.mail is None else read.rows[row.mail] for row in rows], np.int64)
+    places = pa.array(of_documents, mask=of_documents < 0)
+    arrays = {name: [getattr(row, name) for row in rows] for name in _OF_ROWS}
+    taken = {name: read.documents[name].combine_chunks().take(places) for name in ("id", "source", "line")}
+    found = {**{name: pa.array(values, columns.field(name).type) for name, values in arrays.items()}, **taken}
+    return pa.Table.from_arrays([(found | {"row": places})[name] for name in columns.names], schema=columns)

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearkin.reports.plots.axes import Labels, Numbers
-from nearkin.reports.plots.clipping import pieces_inside
-from nearkin.reports.plots.plot import Plot
+from nearkin.reports.plots.plot import Plot, pieces_inside
 from nearkin.reports.theme import ACCENT
 
 WIDTH, HEIGHT = 262, 200
