@@ -28,7 +28,6 @@ from nearkin.web.audits import CurrentAudits
 from nearkin.web.current_info import CurrentInfo
 from nearkin.web.form_fields import named_value
 from nearkin.web.jobs import JobRunner
-from nearkin.web.latest_remarks import LatestRemarks
 from nearkin.web.mail_threads import CurrentThreads
 from nearkin.web.metrics import RequestMetrics
 from nearkin.web.queries import DoneQuery, GroupingQuery, ToleranceQuery
@@ -76,7 +75,6 @@ class ReviewService:
         self.static, self.sent = StaticFilesOfPages(), SentTexts()
         self.jobs, self.metrics = JobRunner(collection.opened), RequestMetrics()
         self.sent_again, self.audits = FilesSentAgain(), CurrentAudits(collection.opened)
-        self.remarks = LatestRemarks()
         self.threads, self.info = CurrentThreads(collection.opened), CurrentInfo(collection.opened)
         self._paths = tuple(paths)
         self._templates = report_environment("nearkin.web")
@@ -149,7 +147,6 @@ class ReviewService:
             here=here,
             place=place,
             done=activity,
-            remarks=self.remarks.on(activity.number) if activity is not None else (),
             is_unchanged=done.is_unchanged,
             moved=self._moved(activity, answer.values.get("asked")),
             job=None if done.job is None else self.jobs.find(done.job),

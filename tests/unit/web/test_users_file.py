@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import grp
 import os
-import pwd
 import stat
 import unicodedata
 from contextlib import nullcontext
@@ -13,14 +11,12 @@ from pathlib import Path
 import pytest
 from argon2 import extract_parameters
 
-from nearkin.collection.collection import Collection
 from nearkin.errors import CollectionError, ParameterError, RunError
 from nearkin.runs.directory import locked
 from nearkin.store.environment import usual_configuration
 from nearkin.store.place import Place
-from nearkin.web.serving import say_unused_users
 from nearkin.web.users import passwords
-from nearkin.web.users.file import _is_own_group, change_users, read_users, usual_users_file
+from nearkin.web.users.file import change_users, read_users, usual_users_file
 from nearkin.web.users.managing import added, new_token, removed, with_token, without_token
 from nearkin.web.users.records import Users, checked_name
 
@@ -79,13 +75,6 @@ def test_a_file_of_another_user_is_refused(tmp_path: Path, users: Users, given: 
     os.chown(path.parent / given, 12_345, -1)
     with pytest.raises(CollectionError, match="belongs to another user"):
         read_users(path)
-
-
-def test_a_group_of_one_user_is_not_that_of_others() -> None:
-    assert not _is_own_group(2**31 - 2)  # there is no such group
-    user = pwd.getpwuid(os.geteuid())
-    own = grp.getgrgid(user.pw_gid)
-    assert _is_own_group(user.pw_gid) is (own.gr_name == user.pw_name and set(own.gr_mem) <= {user.pw_name})
 
 
 @pytest.mark.parametrize(
@@ -186,21 +175,3 @@ def test_tokens_are_stored_as_digests_and_found_again(users: Users) -> None:
         with_token(found, "Ada Kern", "nightly", "viewer", other)
     with pytest.raises(ParameterError, match="must not be above"):
         with_token(users, "Ada Kern", "more", "admin", other)
-
-
-def test_a_service_for_this_machine_says_that_its_users_do_not_count(
-    tmp_path: Path, users: Users, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "configuration"))
-    said: list[str] = []
-    with Collection.open(tmp_path / "matter", create=True) as collection:
-        place = collection.opened.store.place
-        say_unused_users(collection, said.append)
-        assert said == []
-        path = usual_users_file(place, collection.opened.store.facts["collection"])
-        change_users(path, lambda _: users)
-        say_unused_users(collection, said.append)
-        assert len(said) == 1
-        path.chmod(0o644)  # such a file keeps only a service for a team from starting
-        say_unused_users(collection, said.append)
-        assert len(said) == 1

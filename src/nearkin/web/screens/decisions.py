@@ -129,7 +129,6 @@ def make_principal(service: ReviewService, visitor: Visitor, body: PrincipalForm
 
 def _decided(service: ReviewService, asked: GroupingQuery, place: str, found: ActivityResult, by: str) -> GoTo:
     """Update the groups, so that the next page shows the effect of a decision, or the reason why it cannot."""
-    service.remarks.keep(found)
     return _landing(service, place, found, begin_update(service, asked, by=by))
 
 
