@@ -22,8 +22,7 @@ from nearkin.web.service import NO_RUNS, ReviewService
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import SIGN_IN, Authenticator, SignIn
 from nearkin.web.users.file import CurrentUsers, read_users, usual_users_file
-from nearkin.web.users.sessions import Sessions
-from nearkin.web.users.sign_in import UserSignIn
+from nearkin.web.users.sign_in import Sessions, UserSignIn
 from nearkin.web.workers import Workers
 
 _BACKLOG = 128

@@ -11,8 +11,8 @@ import pytest
 
 from nearkin.errors import RefusedError
 from nearkin.web import app
+from nearkin.web.api.dispatch import OPERATIONS
 from nearkin.web.api.operation import ROOT
-from nearkin.web.api.operations import OPERATIONS
 from nearkin.web.roles import ROLES, check_role, role_of_form, role_of_operation, role_of_screen
 from review_client import Visit, small_collection
 from team_client import NAMES, Browser, Team, service_of

@@ -15,10 +15,9 @@ from nearkin.errors import CollectionError, ParameterError, RunError
 from nearkin.runs.directory import locked
 from nearkin.store.environment import usual_configuration
 from nearkin.store.place import Place
-from nearkin.web.users import passwords
+from nearkin.web.users import records
 from nearkin.web.users.file import change_users, read_users, usual_users_file
-from nearkin.web.users.managing import added, new_token, removed, with_token, without_token
-from nearkin.web.users.records import Users, checked_name
+from nearkin.web.users.records import Users, added, checked_name, new_token, removed, with_token, without_token
 
 PASSWORD = "correct horse battery"
 
@@ -128,31 +127,31 @@ def test_each_address_of_a_database_has_users_of_its_own(monkeypatch: pytest.Mon
 
 def test_a_password_is_right_however_its_letters_were_typed() -> None:
     composed = "Gehöft zur Mühle"
-    hashed = passwords.hash_of(composed)
-    assert passwords.is_password(unicodedata.normalize("NFD", composed), hashed)
+    hashed = records.hash_of(composed)
+    assert records.is_password(unicodedata.normalize("NFD", composed), hashed)
     for wrong in ("Gehoft zur Muhle", composed + " ", "", "x" * 5_000):
-        assert not passwords.is_password(wrong, hashed)
-    assert not passwords.is_password(composed, "no hash")
+        assert not records.is_password(wrong, hashed)
+    assert not records.is_password(composed, "no hash")
 
 
 def test_a_name_that_nobody_has_costs_the_same_computation(users: Users) -> None:
-    of_nobody = passwords.hash_of_nobody()
+    of_nobody = records.hash_of_nobody()
     assert extract_parameters(of_nobody) == extract_parameters(users.users[0].password)
-    assert not passwords.is_password("the password of nobody", None)
-    assert passwords.is_password("the password of nobody", of_nobody)
+    assert not records.is_password("the password of nobody", None)
+    assert records.is_password("the password of nobody", of_nobody)
 
 
 def test_every_character_of_a_long_password_counts() -> None:
     decomposed = unicodedata.normalize("NFD", "\u00e4" * 1_000)
-    assert passwords.is_password(decomposed, passwords.hash_of(decomposed))
-    hashed = passwords.hash_of("x" * passwords.MAX_CHARACTERS)
-    assert not passwords.is_password("x" * passwords.MAX_CHARACTERS + "y", hashed)
+    assert records.is_password(decomposed, records.hash_of(decomposed))
+    hashed = records.hash_of("x" * records.MAX_CHARACTERS)
+    assert not records.is_password("x" * records.MAX_CHARACTERS + "y", hashed)
 
 
 @pytest.mark.parametrize("password", ["", "elevenchars", "x" * 1_025])
 def test_a_password_has_a_length(password: str) -> None:
     with pytest.raises(ParameterError, match=f"Got {len(password):,}"):
-        passwords.hash_of(password)
+        records.hash_of(password)
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\nb", "a\u202eb", "a\u200bb", "x" * 65, "a\tb", "a\u00a0b"])
