@@ -222,7 +222,7 @@ def test_the_menu_has_no_screen_that_would_be_empty(tmp_path: Path) -> None:
         assert keys_of(visit.get("/").text) == "gxtdinleb"
         visit.service.jobs.close()
         team = Team(service_of(collection), tmp_path)
-        assert keys_of(Browser(team).with_session("ada").get("/").text) == "gxtdinlebu"
+        assert keys_of(Browser(team).with_session("ada").get("/").text) == "gxtdinleu"
 
 
 def keys_of(page: str) -> str:
