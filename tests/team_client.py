@@ -17,8 +17,7 @@ from nearkin.web.service import ReviewService
 from nearkin.web.serving import server_config, users_of
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.users.file import change_users
-from nearkin.web.users.managing import new_token, with_token
-from nearkin.web.users.records import User, Users
+from nearkin.web.users.records import User, Users, new_token, with_token
 from nearkin.web.workers import Workers
 
 PUBLIC = "https://review.example.org"

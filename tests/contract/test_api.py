@@ -197,7 +197,7 @@ def test_a_refusal_says_what_is_allowed_instead(script: Script) -> None:
         "query.value: for the measure words it must be above 0 and at most 1. Got 80 instead."
     )
     assert message(f"{similar}?measure=jaccard") == (
-        "query.measure: Expected 'words', 'letters', 'containment' or 'edit'. Got 'jaccard' instead."
+        "query.measure: Expected 'words', 'letters' or 'containment'. Got 'jaccard' instead."
     )
     assert message("/groups?measure=edit").endswith("Expected 'words' or 'letters'. Got 'edit' instead.")
     assert message("/compare?a=lease&b=letter&ignore=case&ignore=x") == (

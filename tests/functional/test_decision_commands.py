@@ -122,15 +122,6 @@ def test_a_decision_names_the_documents_in_the_order_given(matter) -> None:
 
 
 def test_what_may_be_unexpected_is_said(matter) -> None:
-    never = "are in no stored group together. The decision keeps them apart in later groups."
-    told = " ".join(run("decide", matter, "--split-off", "d001", "d000", "--dry-run").out.split())
-    assert never in told
-    assert "d001 split off from d000 – set" in told
-    run("groups", matter, "--threshold", "0.3", "-q")
-    assert never not in " ".join(run("decide", matter, "--split-off", "d003", "d000").out.split())
-    run("decide", matter, "--never-group", "d001", "d000")
-    told = " ".join(run("decide", matter, "--same-group", "d001", "d002", "--dry-run").out.split())
-    assert "d001 must never be in a group with d000, which is in one with d002 now: d002 leaves it." in told
     told = " ".join(run("tag", matter, "privileged yes", "d000", "--dry-run").out.split())
     assert "named 'privileged yes' and has no value. If 'yes' is a value: 'privileged=yes'" in told
     assert "has no value" not in run("tag", matter, "privileged yes=1", "d000").out

@@ -83,7 +83,7 @@ def users(
     if name is None:
         _tell(read_users(path), path, as_json=as_json)
     elif action == "token":
-        from nearkin.web.users.managing import checked_role, new_token, with_token
+        from nearkin.web.users.records import checked_role, new_token, with_token
 
         token = new_token()
         change_users(path, lambda there: with_token(there, name, label or "", checked_role(role), token))
@@ -98,7 +98,7 @@ def _check(action: str, name: str | None, role: str | None, label: str | None) -
     """Refuse arguments and options that do not fit the action."""
     from nearkin.errors import ParameterError
     from nearkin.web.roles import ROLES
-    from nearkin.web.users.managing import checked_role
+    from nearkin.web.users.records import checked_role
 
     if action not in _ACTIONS:
         raise ParameterError(f"ACTION must be one of {', '.join(_ACTIONS)}. Got {action!r} instead.")
@@ -116,29 +116,29 @@ def _check(action: str, name: str | None, role: str | None, label: str | None) -
 
 def _changed(path: Path, action: str, name: str, role: str | None, label: str | None) -> Users:
     """Change the file, and return the users."""
-    from nearkin.web.users import managing
+    from nearkin.web.users import records
     from nearkin.web.users.file import change_users, read_users
     from nearkin.web.users.records import checked_name
 
     there = read_users(path)
     if action == "add":  # before a password is asked in vain
-        managing.check_free(there, checked_name(name))
+        records.check_free(there, checked_name(name))
     else:
-        managing.known(there, name)
+        records.known(there, name)
     password = _password(name) if action in ("add", "password") else ""
 
     def change(users: Users) -> Users:
         match action:
             case "add":
-                return managing.added(users, name, managing.checked_role(role), password)
+                return records.added(users, name, records.checked_role(role), password)
             case "role":
-                return managing.with_role(users, name, managing.checked_role(role))
+                return records.with_role(users, name, records.checked_role(role))
             case "password":
-                return managing.with_password(users, name, password)
+                return records.with_password(users, name, password)
             case "revoke":
-                return managing.without_token(users, name, label or "")
+                return records.without_token(users, name, label or "")
             case _:
-                return managing.removed(users, name)
+                return records.removed(users, name)
 
     return change_users(path, change)
 

@@ -137,15 +137,6 @@ class OpenedCollection:
         collection = self.store.facts["collection"]
         return (self._cache or usual_cache()) / self.place.name_outside(collection)
 
-    def file_beside_index(self, name: str) -> Path:
-        """Return the path of a caller's own file for this collection.
-
-        It is in the directory of the collection, or beside the index in the cache, where its name begins with that of
-        the index.
-        """
-        own = name if self.place.directory is not None else f"{self._folder.name}.{name}"
-        return self._folder.with_name(own)
-
     def check_index(self, asked: SimilarityIndex | str | None) -> None:
         """Refuse a method of similarity indexes other than the collection's.
 

@@ -19,21 +19,18 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
 from nearkin.errors import NearkinError, ParameterError, RefusedError, SourceError
-from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.api.dispatch import JSONAnswer, api_endpoint
 from nearkin.web.api.operation import ROOT
 from nearkin.web.api.records import ApiProblem
-from nearkin.web.form_fields import unescaped
 from nearkin.web.gate import Gate, sandbox
-from nearkin.web.queries import DoneQuery, parameters_in, parsed, repeated_error
-from nearkin.web.read_again import ENCODINGS
+from nearkin.web.queries import DoneQuery, parameters_in, parsed, repeated_error, unescaped
 from nearkin.web.refusals import status_of
 from nearkin.web.request_faults import InvalidRequestError
 from nearkin.web.roles import ROLES, Role, check_role, role_of_form, role_of_screen
 from nearkin.web.screen import ChangeForm, FileField, Screen, ScreenFile
 from nearkin.web.screens import FORMS, SCREENS
-from nearkin.web.sent_files import SentFile
-from nearkin.web.service import ReviewService, address
+from nearkin.web.sent_files import ENCODINGS, SentFile
+from nearkin.web.service import GoTo, ReviewService, ScreenAnswer, address
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import Authenticator, Visitor, is_token_of
 from nearkin.workflows.collection.tables import write_table

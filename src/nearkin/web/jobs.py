@@ -1,4 +1,4 @@
-"""Jobs in the background, one at a time, with their progress; their records survive closed pages and restarts."""
+"""Jobs in the background, one at a time, with their progress; they go on when the page is closed."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import contextlib
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import IO, Literal
+from typing import Literal
 
 import msgspec
 
@@ -18,24 +17,15 @@ from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import NearkinError
 from nearkin.nouns import counted
-from nearkin.runs.files import published
 from nearkin.runs.progress import Unit
 from nearkin.web.queries import SliderMeasure
 from nearkin.workflows.resources import Resources
 
 _KEPT, _STOPPING_S = 50, 5.0
 JobKind = Literal["groups", "threads", "audit", "reading", "storing", "representatives"]
-_INTERRUPTED = "The service ended during this job. Nothing of it was stored; start it again."
-_INTERRUPTED_WITHIN: Mapping[JobKind, str] = {
-    "storing": "The service ended during this job. The files that it had stored are no longer exceptions; send the "
-    "others again.",
-    "representatives": "The service ended during this job. The texts that it had compared stay compared; start it "
-    "again, and it compares the others.",
-}
-"""Messages of interrupted jobs that store while they run."""
 _SHARED = frozenset[JobKind](("groups", "threads", "audit", "representatives"))
 """Jobs that depend only on the collection: a waiting job serves all requests for it."""
-JobState = Literal["waiting", "running", "done", "failed", "interrupted"]
+JobState = Literal["waiting", "running", "done", "failed"]
 
 
 class Job(msgspec.Struct, kw_only=True):
@@ -76,9 +66,8 @@ _BUG = "The job failed because of a bug in Nearkin; the terminal of nearkin serv
 class JobRunner:
     """Runs jobs in a separate thread.
 
-    A job stores its result in one transaction, so an interrupted job leaves nothing behind; one that stores texts has
-    a transaction for each wave, and one that compares texts for every few hundred. Jobs are recorded in a file: after a
-    restart, those that had not ended are interrupted.
+    A job stores its result in one transaction, so a job that the end of the service interrupts leaves nothing behind;
+    one that stores texts has a transaction for each wave, and one that compares texts for every few hundred.
 
     Parameters
     ----------
@@ -92,8 +81,7 @@ class JobRunner:
         self._errors = dict[int, NearkinError]()
         self._thread: threading.Thread | None = None
         self._is_closing = False
-        self._path, self._lock = _own_file(opened)
-        self._jobs = self._recorded()
+        self._jobs = list[Job]()
 
     def update_groups(self, measure: SliderMeasure, tolerance: Tolerance, *, by: str) -> Job:
         """Start an update of the groups, unless the same update is waiting already; return the job."""
@@ -134,7 +122,6 @@ class JobRunner:
             job.number = max((one.number for one in self._jobs), default=0) + 1
             self._jobs = [*self._jobs[1 - _KEPT :], job]
             self._waiting.append((job, work))
-            self._record()
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="nearkin-jobs", daemon=True)
                 self._thread.start()
@@ -167,7 +154,7 @@ class JobRunner:
 
     @property
     def has_any(self) -> bool:
-        """Whether there are jobs, of this process or of earlier ones."""
+        """Whether there are jobs."""
         return bool(self._jobs)
 
     @property
@@ -182,14 +169,11 @@ class JobRunner:
             self._is_closing = True
             for job in self._jobs:
                 if not job.is_over:
-                    _end(job, "interrupted", _INTERRUPTED_WITHIN.get(job.kind, _INTERRUPTED))
+                    _end(job, "failed", "The service ended during this job.")
             self._waiting.clear()
-            self._record()
             self._changed.notify_all()
         if self._thread is not None:
             self._thread.join(_STOPPING_S)
-        if self._lock is not None:
-            self._lock.close()
 
     def _find(self, number: int) -> Job | None:
         return next((one for one in self._jobs if one.number == number), None)
@@ -202,7 +186,6 @@ class JobRunner:
                     return
                 job, work = self._waiting.popleft()
                 job.state = "running"
-                self._record()
             try:
                 self._ended(job, "done", work(JobProgress(self._changed, job)))
             except _Stopped:
@@ -221,27 +204,7 @@ class JobRunner:
             if error is not None:
                 self._errors[job.number] = error
                 self._errors.pop(job.number - _KEPT, None)
-            self._record()
             self._changed.notify_all()
-
-    def _recorded(self) -> list[Job]:
-        """Return the jobs of earlier processes; unfinished ones are marked as interrupted."""
-        if self._path is None or not self._path.is_file():
-            return []
-        try:
-            found = msgspec.json.decode(self._path.read_bytes(), type=list[Job])
-        except (OSError, msgspec.DecodeError):  # a note, no result: without it, nothing is known of earlier jobs
-            return []
-        for job in found:
-            if not job.is_over:
-                _end(job, "interrupted", _INTERRUPTED_WITHIN.get(job.kind, _INTERRUPTED))
-        return found
-
-    def _record(self) -> None:
-        if self._path is None:
-            return
-        with contextlib.suppress(NearkinError), published(self._path, durable=False) as aside:
-            aside.write_bytes(msgspec.json.encode(self._jobs))
 
 
 class JobProgress:
@@ -279,26 +242,6 @@ class JobProgress:
         """Keep the message until the next one."""
         with self._job_now() as job:
             job.message = message
-
-
-def _own_file(opened: OpenedCollection) -> tuple[Path | None, IO[str] | None]:
-    """Return the file of jobs, locked for this process; None if the service is read-only or another process has it."""
-    if opened.store.access.is_read_only:
-        return None, None
-    path, of_lock = map(opened.file_beside_index, ("jobs.json", "jobs.lock"))
-    try:
-        import fcntl
-
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = open(of_lock, "a")  # noqa: SIM115  (held until the runner is closed)
-    except (ImportError, OSError):
-        return None, None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        lock.close()
-        return None, None
-    return path, lock
 
 
 def _end(job: Job, state: JobState, message: str) -> None:

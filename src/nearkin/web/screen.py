@@ -1,4 +1,4 @@
-"""A screen: its address, its parameters, and its answer as a page and as JSON."""
+"""A screen: its address, its parameters, and its answer as a page and as JSON, or another address."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pyarrow as pa
 
-from nearkin.web.answers import GoTo, ScreenAnswer
-
 if TYPE_CHECKING:
-    from nearkin.web.service import ReviewService
+    from nearkin.web.service import GoTo, ReviewService, ScreenAnswer
     from nearkin.web.sign_in import Visitor
 
 

@@ -3,21 +3,47 @@
 from __future__ import annotations
 
 import re
-import secrets
 import shutil
 import tempfile
 import threading
 from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Generic, TypeVar
 
+from nearkin.collection.listing.exceptions import StoredException
 from nearkin.errors import ParameterError, SourceError
 from nearkin.stages.documents.members import SENT, printable_id
+from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile
 from nearkin.workflows.reading.one_text import OneDocument, read_one_document
 
-_MAX_KEPT, _MAX_CHARACTERS = 16, 64 << 20
 _MAX_NAME = 200
+Key = TypeVar("Key")
+Sent = TypeVar("Sent")
+ENCODINGS: Mapping[str, str] = {
+    "cp1252": "Western Europe, Windows",
+    "iso-8859-15": "Western Europe, ISO",
+    "cp1250": "Central Europe, Windows",
+    "iso-8859-2": "Central Europe, ISO",
+    "cp1251": "Cyrillic, Windows",
+    "koi8-r": "Cyrillic, KOI8-R",
+    "cp1253": "Greek",
+    "cp1254": "Turkish",
+    "cp1255": "Hebrew",
+    "cp1256": "Arabic",
+    "cp437": "DOS",
+    "cp850": "DOS, Western Europe",
+    "mac-roman": "Macintosh",
+    "shift_jis": "Japanese, Shift JIS",
+    "euc-jp": "Japanese, EUC",
+    "gb18030": "Chinese, simplified",
+    "big5": "Chinese, traditional",
+    "euc-kr": "Korean",
+    "utf-16": "UTF-16",
+    "utf-8": "UTF-8",
+}
+"""Encodings that the page offers, with their usual texts."""
 _SUFFIX = re.compile(r"(\.[a-z0-9]{1,8}){1,2}\Z")
 
 
@@ -95,25 +121,79 @@ class SentText:
         return self.document.text
 
 
-class SentTexts:
-    """The latest sent texts, by keys that cannot be guessed; older ones are forgotten."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileReadAgain:
+    """File that was sent again.
 
-    def __init__(self) -> None:
-        self._lock, self._kept = threading.Lock(), OrderedDict[str, SentText]()
+    Parameters
+    ----------
+    name : str
+    exception : StoredException or None
+        The exception that has its name.
+    text : str
+        Empty if there is none.
+    file : KnownFile
+    problem : str
+        Why it cannot be stored; empty if it can.
+    """
 
-    def keep(self, one: SentText) -> str:
-        """Keep a text and return its key."""
-        key = secrets.token_urlsafe(16)
+    name: str
+    exception: StoredException | None = None
+    text: str = ""
+    file: KnownFile = UNKNOWN_FILE
+    problem: str = ""
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types, with the length of the text instead of it."""
+        doc_id = None if self.exception is None else self.exception.doc_id
+        return {"name": self.name, "doc_id": doc_id, "n_characters": len(self.text), "problem": self.problem}
+
+
+@dataclass(frozen=True, slots=True)
+class SentAgain:
+    """Files as they were sent, the encoding with which to read them, and the texts; None before the job has ended."""
+
+    files: tuple[tuple[str, bytes], ...]
+    encoding: str
+    read: tuple[FileReadAgain, ...] | None = None
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of the files."""
+        return sum(len(content) for _, content in self.files)
+
+    @property
+    def readable(self) -> list[FileReadAgain]:
+        """Files that can be stored."""
+        return [one for one in self.read or () if not one.problem]
+
+
+class LatestOfSent(Generic[Key, Sent]):
+    """The latest of what was sent, by key, in memory; older ones are forgotten.
+
+    Parameters
+    ----------
+    max_kept : int
+    max_size : int
+        Maximum of the sum of their sizes; the last one is kept in any case.
+    size_of : callable
+    """
+
+    def __init__(self, max_kept: int, max_size: int, size_of: Callable[[Sent], int]) -> None:
+        self._max_kept, self._max_size, self._size_of = max_kept, max_size, size_of
+        self._lock, self._kept = threading.Lock(), OrderedDict[Key, Sent]()
+
+    def keep(self, key: Key, sent: Sent) -> None:
+        """Keep something under a key."""
         with self._lock:
-            self._kept[key] = one
+            self._kept[key] = sent
             while len(self._kept) > 1 and (
-                len(self._kept) > _MAX_KEPT or sum(len(kept.text) for kept in self._kept.values()) > _MAX_CHARACTERS
+                len(self._kept) > self._max_kept or sum(map(self._size_of, self._kept.values())) > self._max_size
             ):
                 self._kept.popitem(last=False)
-        return key
 
-    def get(self, key: str) -> SentText:
-        """Return a text.
+    def get(self, key: Key) -> Sent:
+        """Return what has a key.
 
         Raises
         ------
@@ -121,12 +201,12 @@ class SentTexts:
             It was decided about, or is forgotten.
         """
         with self._lock:
-            found = self._kept.get(key)
-        if found is None:
-            raise ParameterError("The service does not hold this file any more. Choose the file again.")
-        return found
+            sent = self._kept.get(key)
+        if sent is None:
+            raise ParameterError("The service does not hold these files any more. Choose them again.")
+        return sent
 
-    def forget(self, key: str) -> None:
-        """Forget a text."""
+    def forget(self, key: Key) -> None:
+        """Forget what has a key."""
         with self._lock:
             self._kept.pop(key, None)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -18,30 +21,49 @@ from nearkin.collection.tolerance import Tolerance
 from nearkin.decimals import distance_text
 from nearkin.errors import RefusedError
 from nearkin.reports.comparison.shown_pieces import shown_pieces
-from nearkin.reports.pages import report_environment
+from nearkin.reports.pages import page_environment, report_environment
 from nearkin.reports.quantities import minute
 from nearkin.reports.sentences.browsing import state_of
 from nearkin.reports.sentences.decisions import activity_in_words
 from nearkin.stages.documents.members import origin_text
-from nearkin.web.answers import ScreenAnswer
-from nearkin.web.audits import CurrentAudits
-from nearkin.web.current_info import CurrentInfo
-from nearkin.web.form_fields import named_value
+from nearkin.web.current import CurrentAudits, CurrentInfo, CurrentThreads
 from nearkin.web.jobs import JobRunner
-from nearkin.web.latest_remarks import LatestRemarks
-from nearkin.web.mail_threads import CurrentThreads
-from nearkin.web.metrics import RequestMetrics
-from nearkin.web.queries import DoneQuery, GroupingQuery, ToleranceQuery
-from nearkin.web.read_again import FilesSentAgain
-from nearkin.web.sent_files import SentTexts
+from nearkin.web.queries import DoneQuery, GroupingQuery, ToleranceQuery, named_value
+from nearkin.web.sent_files import LatestOfSent, SentAgain, SentText
 from nearkin.web.served_runs import ServedRuns
-from nearkin.web.static_files import StaticFilesOfPages
-from nearkin.web.workers import Workers
+from nearkin.web.workers import RequestMetrics, Workers
 
 if TYPE_CHECKING:
     from nearkin.collection.decisions.records import Activity
     from nearkin.web.sign_in import Visitor
     from nearkin.web.users.records import Users
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenAnswer:
+    """Answer of a screen.
+
+    Parameters
+    ----------
+    template : str
+        Name of the template of the page, or of the part of one.
+    values : mapping of str to object
+        Values of the template.
+    data : object
+        The same answer as JSON types.
+    """
+
+    template: str
+    values: Mapping[str, Any]
+    data: object
+
+
+@dataclass(frozen=True, slots=True)
+class GoTo:
+    """Address to go to after a change, so that reloading the page changes nothing again."""
+
+    path: str
+    query: Mapping[str, object] = field(default_factory=dict)
 
 
 NOTHING_DONE, NO_RUNS = DoneQuery(), ServedRuns()
@@ -73,10 +95,11 @@ class ReviewService:
         self.runs = runs
         self.collection, self.workers = collection, workers
         self.users: Callable[[], Users] | None = None  # None: only this machine can connect
-        self.static, self.sent = StaticFilesOfPages(), SentTexts()
+        self.static = StaticFilesOfPages()
+        self.sent = LatestOfSent[str, SentText](16, 64 << 20, lambda sent: len(sent.text))
+        self.sent_again: LatestOfSent[int, SentAgain] = LatestOfSent(8, 128 << 20, lambda sent: sent.n_bytes)
         self.jobs, self.metrics = JobRunner(collection.opened), RequestMetrics()
-        self.sent_again, self.audits = FilesSentAgain(), CurrentAudits(collection.opened)
-        self.remarks = LatestRemarks()
+        self.audits = CurrentAudits(collection.opened)
         self.threads, self.info = CurrentThreads(collection.opened), CurrentInfo(collection.opened)
         self._paths = tuple(paths)
         self._templates = report_environment("nearkin.web")
@@ -149,7 +172,6 @@ class ReviewService:
             here=here,
             place=place,
             done=activity,
-            remarks=self.remarks.on(activity.number) if activity is not None else (),
             is_unchanged=done.is_unchanged,
             moved=self._moved(activity, answer.values.get("asked")),
             job=None if done.job is None else self.jobs.find(done.job),
@@ -211,3 +233,48 @@ def address(path: str, **query: object) -> str:
         if value is not None and value is not False
     }
     return path + ("?" + urlencode(given, doseq=True, quote_via=quote, errors="replace") if given else "")
+
+
+_SCRIPTS = ("htmx.min.js", "review.js", "keys.js")
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFile:
+    """File that pages refer to."""
+
+    content: bytes
+    kind: str
+
+    @property
+    def digest(self) -> str:
+        """Short digest; a page names it, so that a browser never keeps an old file."""
+        return hashlib.sha256(self.content).hexdigest()[:16]
+
+
+class StaticFilesOfPages:
+    """All files that pages refer to, by name."""
+
+    def __init__(self) -> None:
+        self.by_name: Mapping[str, StaticFile] = {
+            "review.css": StaticFile(_stylesheet().encode(), "text/css; charset=utf-8"),
+            **{name: StaticFile(_read("nearkin.web", "static", name), "text/javascript") for name in _SCRIPTS},
+            "icon.svg": StaticFile(_read("nearkin.web", "static", "icon.svg"), "image/svg+xml"),
+            "comparison.js": StaticFile(_read("nearkin.reports", "templates", "comparison.js"), "text/javascript"),
+        }
+        self._addresses = {name: f"/static/{name}?v={one.digest}" for name, one in self.by_name.items()}
+
+    def address(self, name: str) -> str:
+        """Return the address of a file."""
+        return self._addresses[name]
+
+
+def _stylesheet() -> str:
+    """Return the styles of all report pages, of comparisons, and of the screens."""
+    environment = page_environment("nearkin.web")
+    return "\n".join(
+        environment.get_template(name).render() for name in ("style.css.j2", "comparison.css", "review.css.j2")
+    )
+
+
+def _read(package: str, *names: str) -> bytes:
+    return files(package).joinpath(*names).read_bytes()

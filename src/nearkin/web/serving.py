@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 
 from nearkin.collection.collection import Collection
 from nearkin.collection.decisions.activity import checked_by
-from nearkin.errors import NearkinError, OutputError, ParameterError
+from nearkin.errors import OutputError, ParameterError
 from nearkin.paths import why
 from nearkin.web.app import application
 from nearkin.web.screens import SCREENS
@@ -22,8 +22,7 @@ from nearkin.web.service import NO_RUNS, ReviewService
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import SIGN_IN, Authenticator, SignIn
 from nearkin.web.users.file import CurrentUsers, read_users, usual_users_file
-from nearkin.web.users.sessions import Sessions
-from nearkin.web.users.sign_in import UserSignIn
+from nearkin.web.users.sign_in import Sessions, UserSignIn
 from nearkin.web.workers import Workers
 
 _BACKLOG = 128
@@ -80,7 +79,6 @@ def serve(
         service = ReviewService(collection, workers, [one.path for one in SCREENS], runs=runs)
         if users_file is None:
             entry: Authenticator = _by_link(bound, say, token, by)
-            say_unused_users(collection, say)
         else:
             entry = users_of(service, bound, users_file, say)
             say(f"Users sign in at {bound.address}{SIGN_IN}")
@@ -118,17 +116,6 @@ def _by_link(settings: ServiceSettings, say: Callable[[str], None], token: str |
     if token is None:
         say(f"Token for scripts: {entry.token}")
     return entry
-
-
-def say_unused_users(collection: Collection, say: Callable[[str], None]) -> None:
-    """Say that the users of a collection count only in a service for other machines, if it has users."""
-    store = collection.opened.store
-    with contextlib.suppress(NearkinError, OSError):  # a file that cannot be used matters only to that service
-        if read_users(usual_users_file(store.place, store.facts["collection"])).users:
-            say(
-                "The users of this collection count only with --behind-proxy. Here they cannot sign in, and their "
-                "tokens are refused."
-            )
 
 
 def users_of(

@@ -70,8 +70,7 @@ WITHOUT = {
         "collection/stored/group_history.py": "last_load_before",
         "store/creation.py": "is_empty _is_removable",
         "store/store.py": "_has_tables",
-        "web/current_info.py": "_counted",
-        "web/mail_threads.py": "stored",
+        "web/current.py": "_counted stored",
         "workflows/families/of_collection.py": "_counts",
     },
     "names documents in a message or an example": {

@@ -216,7 +216,7 @@ def test_conflicts_are_the_worst_first_and_of_whole_groups(visit: Visit, monkeyp
 def test_an_export_has_all_rows_in_every_format(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     visit.service.collection.groups()
     visit.post("/tags", id="lease", tag="seen")
-    monkeypatch.setattr("nearkin.web.screens.log._MAX_SHOWN", 1)
+    monkeypatch.setattr("nearkin.web.screens.administration._MAX_SHOWN", 1)
     visit.post("/tags", id="letter", tag="seen")
     lines = visit.get("/log.jsonl").text.splitlines()
     assert [json.loads(line)["subject"] for line in lines] == ["lease", "letter"]

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from nearkin.web.static_files import StaticFilesOfPages
+from nearkin.web.service import StaticFilesOfPages
 
 TEXT = ("nk-ink", "nk-quiet", "nk-accent", "nk-signal", "nk-green")
 SURFACES = ("nk-surface", "panel")

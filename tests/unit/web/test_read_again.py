@@ -9,8 +9,9 @@ from urllib.parse import parse_qs
 import pytest
 
 from nearkin.collection.collection import Collection
+from nearkin.errors import ParameterError
 from nearkin.runs.progress import Silent
-from nearkin.web.read_again import FilesSentAgain, SentAgain
+from nearkin.web.sent_files import LatestOfSent
 from nearkin.workflows.collection.adding import add_files
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
@@ -129,9 +130,13 @@ def test_a_document_that_was_stored_meanwhile_stays_as_it_is(visit: Visit) -> No
 
 
 def test_the_oldest_files_are_forgotten() -> None:
-    kept = FilesSentAgain()
+    kept = LatestOfSent[int, str](8, 100, len)
     for job in range(10):
-        kept.keep(job, SentAgain((("a", b"x"),), "cp1252"))
-    assert kept.get(9).files
-    with pytest.raises(ValueError, match="Choose them again"):
+        kept.keep(job, "x")
+    assert kept.get(9) == "x"
+    with pytest.raises(ParameterError):
         kept.get(1)
+    kept.keep(10, "x" * 200)
+    assert kept.get(10)
+    with pytest.raises(ParameterError):
+        kept.get(9)

@@ -11,8 +11,8 @@ import pytest
 
 from nearkin.errors import RefusedError
 from nearkin.web import app
+from nearkin.web.api.dispatch import OPERATIONS
 from nearkin.web.api.operation import ROOT
-from nearkin.web.api.operations import OPERATIONS
 from nearkin.web.roles import ROLES, check_role, role_of_form, role_of_operation, role_of_screen
 from review_client import Visit, small_collection
 from team_client import NAMES, Browser, Team, service_of
@@ -222,7 +222,7 @@ def test_the_menu_has_no_screen_that_would_be_empty(tmp_path: Path) -> None:
         assert keys_of(visit.get("/").text) == "gxtdinleb"
         visit.service.jobs.close()
         team = Team(service_of(collection), tmp_path)
-        assert keys_of(Browser(team).with_session("ada").get("/").text) == "gxtdinlebu"
+        assert keys_of(Browser(team).with_session("ada").get("/").text) == "gxtdinleu"
 
 
 def keys_of(page: str) -> str:

@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 
 from nearkin.web.service import ReviewService
-from nearkin.web.users import managing
-from nearkin.web.users.attempts import AttemptLimit
+from nearkin.web.users import records
 from nearkin.web.users.file import change_users
-from nearkin.web.users.sessions import Sessions
-from nearkin.web.users.sign_in import MAX_OF_A_NAME, MAX_OF_AN_ADDRESS, WINDOW_S
+from nearkin.web.users.sign_in import MAX_OF_A_NAME, MAX_OF_AN_ADDRESS, WINDOW_S, AttemptLimit, Sessions
 from review_client import Visit, small_collection
 from team_client import PASSWORD, PUBLIC, Browser, Team, field, service_of
 
@@ -136,11 +134,11 @@ def test_a_sign_out_ends_the_session_for_every_copy_of_its_cookie(team: Team) ->
 
 def test_a_new_password_or_a_removed_user_ends_sessions(team: Team) -> None:
     rita, ada, another = (Browser(team).with_session(name) for name in ("rita", "ada", "ada"))
-    change_users(team.path, lambda there: managing.with_password(there, "rita", "another long password"))
+    change_users(team.path, lambda there: records.with_password(there, "rita", "another long password"))
     assert [one.get("/").status_code for one in (rita, ada)] == [401, 200]
     assert rita.sign_in("rita").status_code == 401
     assert rita.sign_in("rita", "another long password").status_code == 303
-    change_users(team.path, lambda there: managing.removed(there, "ada"))
+    change_users(team.path, lambda there: records.removed(there, "ada"))
     assert [one.get("/").status_code for one in (rita, ada, another)] == [200, 401, 401]
     assert Browser(team).send("GET", "/index.json", headers=team.script("ada")).status_code == 401
 
@@ -149,7 +147,7 @@ def test_a_role_changes_at_once_and_a_token_never_does_more_than_its_user(team: 
     ada = Browser(team).with_session("ada")
     log = [("GET", "/log.json", {}), ("GET", "/api/v1/log", team.script("ada"))]
     assert [ada.send(method, path, headers=headers).status_code for method, path, headers in log] == [200, 200]
-    change_users(team.path, lambda there: managing.with_role(there, "ada", "viewer"))
+    change_users(team.path, lambda there: records.with_role(there, "ada", "viewer"))
     assert [ada.send(method, path, headers=headers).status_code for method, path, headers in log] == [403, 403]
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import grp
 import os
-import pwd
 import stat
 import unicodedata
 from contextlib import nullcontext
@@ -13,16 +11,13 @@ from pathlib import Path
 import pytest
 from argon2 import extract_parameters
 
-from nearkin.collection.collection import Collection
 from nearkin.errors import CollectionError, ParameterError, RunError
 from nearkin.runs.directory import locked
 from nearkin.store.environment import usual_configuration
 from nearkin.store.place import Place
-from nearkin.web.serving import say_unused_users
-from nearkin.web.users import passwords
-from nearkin.web.users.file import _is_own_group, change_users, read_users, usual_users_file
-from nearkin.web.users.managing import added, new_token, removed, with_token, without_token
-from nearkin.web.users.records import Users, checked_name
+from nearkin.web.users import records
+from nearkin.web.users.file import change_users, read_users, usual_users_file
+from nearkin.web.users.records import Users, added, checked_name, new_token, removed, with_token, without_token
 
 PASSWORD = "correct horse battery"
 
@@ -81,13 +76,6 @@ def test_a_file_of_another_user_is_refused(tmp_path: Path, users: Users, given: 
         read_users(path)
 
 
-def test_a_group_of_one_user_is_not_that_of_others() -> None:
-    assert not _is_own_group(2**31 - 2)  # there is no such group
-    user = pwd.getpwuid(os.geteuid())
-    own = grp.getgrgid(user.pw_gid)
-    assert _is_own_group(user.pw_gid) is (own.gr_name == user.pw_name and set(own.gr_mem) <= {user.pw_name})
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -139,31 +127,31 @@ def test_each_address_of_a_database_has_users_of_its_own(monkeypatch: pytest.Mon
 
 def test_a_password_is_right_however_its_letters_were_typed() -> None:
     composed = "Gehöft zur Mühle"
-    hashed = passwords.hash_of(composed)
-    assert passwords.is_password(unicodedata.normalize("NFD", composed), hashed)
+    hashed = records.hash_of(composed)
+    assert records.is_password(unicodedata.normalize("NFD", composed), hashed)
     for wrong in ("Gehoft zur Muhle", composed + " ", "", "x" * 5_000):
-        assert not passwords.is_password(wrong, hashed)
-    assert not passwords.is_password(composed, "no hash")
+        assert not records.is_password(wrong, hashed)
+    assert not records.is_password(composed, "no hash")
 
 
 def test_a_name_that_nobody_has_costs_the_same_computation(users: Users) -> None:
-    of_nobody = passwords.hash_of_nobody()
+    of_nobody = records.hash_of_nobody()
     assert extract_parameters(of_nobody) == extract_parameters(users.users[0].password)
-    assert not passwords.is_password("the password of nobody", None)
-    assert passwords.is_password("the password of nobody", of_nobody)
+    assert not records.is_password("the password of nobody", None)
+    assert records.is_password("the password of nobody", of_nobody)
 
 
 def test_every_character_of_a_long_password_counts() -> None:
     decomposed = unicodedata.normalize("NFD", "\u00e4" * 1_000)
-    assert passwords.is_password(decomposed, passwords.hash_of(decomposed))
-    hashed = passwords.hash_of("x" * passwords.MAX_CHARACTERS)
-    assert not passwords.is_password("x" * passwords.MAX_CHARACTERS + "y", hashed)
+    assert records.is_password(decomposed, records.hash_of(decomposed))
+    hashed = records.hash_of("x" * records.MAX_CHARACTERS)
+    assert not records.is_password("x" * records.MAX_CHARACTERS + "y", hashed)
 
 
 @pytest.mark.parametrize("password", ["", "elevenchars", "x" * 1_025])
 def test_a_password_has_a_length(password: str) -> None:
     with pytest.raises(ParameterError, match=f"Got {len(password):,}"):
-        passwords.hash_of(password)
+        records.hash_of(password)
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\nb", "a\u202eb", "a\u200bb", "x" * 65, "a\tb", "a\u00a0b"])
@@ -186,21 +174,3 @@ def test_tokens_are_stored_as_digests_and_found_again(users: Users) -> None:
         with_token(found, "Ada Kern", "nightly", "viewer", other)
     with pytest.raises(ParameterError, match="must not be above"):
         with_token(users, "Ada Kern", "more", "admin", other)
-
-
-def test_a_service_for_this_machine_says_that_its_users_do_not_count(
-    tmp_path: Path, users: Users, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "configuration"))
-    said: list[str] = []
-    with Collection.open(tmp_path / "matter", create=True) as collection:
-        place = collection.opened.store.place
-        say_unused_users(collection, said.append)
-        assert said == []
-        path = usual_users_file(place, collection.opened.store.facts["collection"])
-        change_users(path, lambda _: users)
-        say_unused_users(collection, said.append)
-        assert len(said) == 1
-        path.chmod(0o644)  # such a file keeps only a service for a team from starting
-        say_unused_users(collection, said.append)
-        assert len(said) == 1

@@ -20,7 +20,6 @@ from nearkin.collection.decisions.records import (
     ActivityResult,
     SettingChange,
 )
-from nearkin.collection.decisions.remarks import remarks
 from nearkin.collection.decisions.tags import members_of
 from nearkin.collection.stored.document_rows import refuse_changed_documents
 from nearkin.collection.stored.documents import document, refuse_damaged_loads
@@ -78,14 +77,13 @@ def decide(
         was = values_of(connection, [wanted.key]).get(wanted.key)
         changes = (SettingChange(*wanted.key, was, wanted.now),) if was != wanted.now else ()
         refuse_contradicting(connection, changes)
-        said, number = tuple(remarks(connection, wanted)) if changes else (), None
+        number = None
         if changes and not dry_run:
             if principal is not None:
                 data["former"] = make_principal_everywhere(connection, principal)
             number = record(connection, kind, changes, by=who, data=data)
     return ActivityResult(
-        number=number, kind=kinds[0], changes=changes, n_unchanged=1 - len(changes), is_dry_run=dry_run, data=data,
-        remarks=said,
+        number=number, kind=kinds[0], changes=changes, n_unchanged=1 - len(changes), is_dry_run=dry_run, data=data
     )  # fmt: skip
 
 

@@ -150,8 +150,6 @@ class ActivityResult:
         Number of named documents that already had the value.
     is_dry_run : bool
         Whether nothing was stored.
-    remarks : tuple of str
-        What may be unexpected about a decision on two documents.
     """
 
     number: int | None
@@ -160,7 +158,6 @@ class ActivityResult:
     n_unchanged: int = 0
     is_dry_run: bool = False
     data: Mapping[str, object] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -176,7 +173,6 @@ class ActivityResult:
             "n_changed": len(self.changes),
             "n_unchanged": self.n_unchanged,
             "is_dry_run": self.is_dry_run,
-            "remarks": list(self.remarks),
             "changes": [_as_json(one) for one in self.changes],
         }
 

@@ -60,7 +60,6 @@ def result_sentences(found: ActivityResult, n_shown: int, *, is_asked_dry: bool)
 
 def _remarks(found: ActivityResult) -> Iterator[Sentence]:
     """Say what may be unexpected: of two documents, or that the name of a tag has blanks and no value."""
-    yield from (Sentence(one, "warning") for one in found.remarks)
     name = str(found.data.get("field", "")) if found.kind == TAG and not found.data.get("value") else ""
     field, _, value = name.partition(" ")
     if value and "n_values" not in found.data:

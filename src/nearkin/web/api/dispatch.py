@@ -14,10 +14,10 @@ from starlette.responses import PlainTextResponse, Response
 from nearkin.collection.tolerance import RULES, Tolerance, is_limit
 from nearkin.errors import ParameterError, RefusedError, quoted
 from nearkin.stages.documents.members import printable_id
+from nearkin.web.api import documents, reviewing
 from nearkin.web.api.json_faults import json_fault, repeated_field
 from nearkin.web.api.openapi import openapi
 from nearkin.web.api.operation import ROOT, Operation, OperationAnswer, RequestBody
-from nearkin.web.api.operations import OPERATIONS
 from nearkin.web.queries import ToleranceQuery, fields_of, parameters_in, parsed
 from nearkin.web.request_faults import InvalidRequestError
 from nearkin.web.roles import check_role, role_of_operation
@@ -180,3 +180,6 @@ def _decoded(kind: type[msgspec.Struct], content: bytes) -> Any:
     if (repeated := repeated_field(content)) is not None:
         raise InvalidRequestError("body", f"the field {quoted(repeated)} must be given once. It came several times.")
     return found
+
+
+OPERATIONS: tuple[Operation, ...] = (*documents.OPERATIONS, *reviewing.OPERATIONS)

@@ -194,6 +194,15 @@ def get_log(service: ReviewService, _: Visitor, asked: LogAsked, __: object) -> 
     return ApiLog(n_found=len(wanted), activities=msgspec.convert(some, list[ApiActivity]))
 
 
+def get_metrics(service: ReviewService, _: Visitor, __: NoParameters, ___: object) -> str:
+    """Write counts and times of requests, and of jobs."""
+    gauges = {
+        "nearkin_requests_running": ("Requests that are running or wait for a thread.", service.workers.n_running),
+        "nearkin_jobs_running": ("Jobs that are running or waiting.", service.jobs.n_unfinished),
+    }
+    return service.metrics.exposition(gauges)
+
+
 OPERATIONS = (
     Operation(
         method="GET", path="/groups", summary="List the stored groups, the largest first.", query=ListedGroupsAsked,
@@ -226,5 +235,9 @@ OPERATIONS = (
     Operation(
         method="GET", path="/log", summary="List the activities, the newest first.", query=LogAsked, answer=ApiLog,
         act=get_log,
+    ),
+    Operation(
+        method="GET", path="/metrics", summary="Counts and times of requests for Prometheus.", query=NoParameters,
+        answer=str, act=get_metrics,
     ),
 )  # fmt: skip

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from nearkin.web.screen import ChangeForm, Screen
 from nearkin.web.screens import (
+    administration,
     check_in,
-    compare,
     conflicts,
     decisions,
     defensibility,
@@ -14,20 +14,15 @@ from nearkin.web.screens import (
     groups,
     history,
     home,
-    jobs,
     lists,
-    log,
-    pairs,
-    reports,
     representatives,
+    runs,
     threads,
-    users,
 )
 
 SCREENS: tuple[Screen, ...] = (
     *home.SCREENS,
     *document.SCREENS,
-    *compare.SCREENS,
     *groups.SCREENS,
     *conflicts.SCREENS,
     *threads.SCREENS,
@@ -36,12 +31,9 @@ SCREENS: tuple[Screen, ...] = (
     *history.SCREENS,
     *exceptions.SCREENS,
     *defensibility.SCREENS,
-    *log.SCREENS,
-    *jobs.SCREENS,
-    *users.SCREENS,
-    *pairs.SCREENS,
+    *administration.SCREENS,
+    *runs.SCREENS,
     *representatives.SCREENS,
-    *reports.SCREENS,
 )
 """All screens; a new one is entered here."""
 FORMS: tuple[ChangeForm, ...] = (
@@ -51,7 +43,7 @@ FORMS: tuple[ChangeForm, ...] = (
     *threads.FORMS,
     *exceptions.FORMS,
     *defensibility.FORMS,
-    *pairs.FORMS,
+    *runs.FORMS,
     *representatives.FORMS,
 )
 """All forms; a new one is entered here."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import replace
 
 import msgspec
@@ -12,11 +13,9 @@ from nearkin.errors import ParameterError
 from nearkin.reports.comparison.page import comparison_fragment
 from nearkin.reports.sentences.check import check_sentences, copy_in_words, recall_sentences, verdict_sentence
 from nearkin.stages.differences.comparing import compare_texts
-from nearkin.web.answers import GoTo, ScreenAnswer
-from nearkin.web.read_again import ENCODINGS
 from nearkin.web.screen import ChangeForm, FileField, Screen
-from nearkin.web.sent_files import SentFile, SentText, source_of_sent
-from nearkin.web.service import ReviewService
+from nearkin.web.sent_files import ENCODINGS, SentFile, SentText, source_of_sent
+from nearkin.web.service import GoTo, ReviewService, ScreenAnswer
 from nearkin.web.sign_in import Visitor
 
 _N_SHOWN = 3
@@ -78,7 +77,9 @@ def take_in(service: ReviewService, _: Visitor, body: FileForm, file: SentFile |
     """Read a sent file."""
     if file is None:
         raise ParameterError("Choose a file first.")
-    return GoTo("/check-in", {"key": service.sent.keep(SentText(file.shown_name, file.document(body.encoding)))})
+    key = secrets.token_urlsafe(16)
+    service.sent.keep(key, SentText(file.shown_name, file.document(body.encoding)))
+    return GoTo("/check-in", {"key": key})
 
 
 class StoreForm(msgspec.Struct, kw_only=True):

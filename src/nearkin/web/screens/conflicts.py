@@ -14,10 +14,9 @@ from nearkin.collection.tolerance import ALL
 from nearkin.errors import ParameterError
 from nearkin.reports.quantities import first_difference_text
 from nearkin.reports.sentences.conflicts import missing_sentences, without_passage
-from nearkin.web.answers import ScreenAnswer
 from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import Screen
-from nearkin.web.service import ReviewService
+from nearkin.web.service import ReviewService, ScreenAnswer
 from nearkin.workflows.collection.labels import LabelsRead
 from nearkin.workflows.collection.tables import table_of_conflicts
 from nearkin.workflows.collection.tag_labels import labels_of_tag

@@ -13,12 +13,11 @@ from nearkin.collection.decisions.tags import members_of, parsed, tag
 from nearkin.collection.groups.members import group_members
 from nearkin.errors import ParameterError, RefusedError, UnknownDocumentError
 from nearkin.reports.sentences.decisions import in_words
-from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.queries import GroupingQuery, ToleranceQuery
 from nearkin.web.queries import parsed as parsed_query
 from nearkin.web.screen import ChangeForm
 from nearkin.web.screens.groups import begin_update
-from nearkin.web.service import ReviewService, address
+from nearkin.web.service import GoTo, ReviewService, ScreenAnswer, address
 from nearkin.web.sign_in import Visitor
 
 _MAX_SHOWN, _MAX_PARAMETERS = 200, 1_000
@@ -129,7 +128,6 @@ def make_principal(service: ReviewService, visitor: Visitor, body: PrincipalForm
 
 def _decided(service: ReviewService, asked: GroupingQuery, place: str, found: ActivityResult, by: str) -> GoTo:
     """Update the groups, so that the next page shows the effect of a decision, or the reason why it cannot."""
-    service.remarks.keep(found)
     return _landing(service, place, found, begin_update(service, asked, by=by))
 
 

@@ -18,10 +18,9 @@ from nearkin.collection.integrity.read_only import check_only
 from nearkin.collection.tolerance import Tolerance, described
 from nearkin.reports.sentences.audit import measured_recall
 from nearkin.reports.sentences.changed_values import kinds_in_words
-from nearkin.web.answers import GoTo, ScreenAnswer
-from nearkin.web.audits import AUDITED
+from nearkin.web.current import AUDITED
 from nearkin.web.screen import ChangeForm, NoQuery, Screen
-from nearkin.web.service import ReviewService
+from nearkin.web.service import GoTo, ReviewService, ScreenAnswer
 from nearkin.web.sign_in import Visitor
 from nearkin.workflows.resources import Resources
 

@@ -1,25 +1,104 @@
-"""Exceptions: added files from which no text, or only a part of it, could be read, with the reasons."""
+"""Exceptions: added files without a readable text, with the reasons; they can be read again with another encoding."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import io
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import msgspec
 import pyarrow as pa
 
-from nearkin.collection.listing.exceptions import REASONS, StoredExceptions, WhichExceptions
+from nearkin.collection.collection import Collection
+from nearkin.collection.listing.exceptions import REASONS, StoredException, StoredExceptions, WhichExceptions
+from nearkin.collection.loads.adding import add_incoming
+from nearkin.collection.loads.incoming import incoming_of
 from nearkin.collection.stored.document_rows import current_ids
-from nearkin.errors import ParameterError, quoted
+from nearkin.errors import NearkinError, ParameterError, quoted
 from nearkin.nouns import counted
 from nearkin.reports.sentences.exceptions import exception_counts
-from nearkin.web.answers import GoTo, ScreenAnswer
+from nearkin.runs.progress import Progress
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.web.jobs import JobProgress
-from nearkin.web.read_again import ENCODINGS, MAX_FILES, SentAgain, read_again, store_read_again
 from nearkin.web.screen import ChangeForm, FileField, Screen
-from nearkin.web.sent_files import SentFile
-from nearkin.web.service import ReviewService
+from nearkin.web.sent_files import ENCODINGS, FileReadAgain, SentAgain, SentFile, source_of_sent
+from nearkin.web.service import GoTo, ReviewService, ScreenAnswer
 from nearkin.web.sign_in import Visitor
+
+MAX_FILES = 500
+_LABELLED = re.compile(r"(.+) \(((?:.*[/\\])?\1):\d+\)", re.DOTALL)
+"""Label of a file that shares its name, with its path."""
+
+
+def read_again(collection: Collection, sent: SentAgain, progress: Progress) -> SentAgain:
+    """Read files with their encoding; find the exception of each by its name."""
+    by_name = dict[str, list[StoredException]]()
+    for one in collection.exceptions(which="no text").exceptions:
+        for name in _names_of(one.doc_id):
+            by_name.setdefault(name, []).append(one)
+    found = list[FileReadAgain]()
+    progress.start("read", len(sent.files), "documents")
+    for name, content in sent.files:
+        found.append(_read(SentFile(name, io.BytesIO(content)), sent.encoding, by_name))
+        progress.advance(1)
+    progress.finish()
+    return replace(sent, read=tuple(found))
+
+
+def _names_of(doc_id: str) -> set[str]:
+    """Return the names that the file of an exception may be sent under.
+
+    Examples
+    --------
+    >>> sorted(_names_of("deep/1.txt")), sorted(_names_of("1.txt (b/1.txt:1)"))
+    (['1.txt', 'deep/1.txt'], ['1.txt', '1.txt (b/1.txt:1)', 'b/1.txt'])
+    """
+    labelled = _LABELLED.fullmatch(doc_id)
+    names = (doc_id,) if labelled is None else labelled.groups()
+    return {doc_id, *names, *(name.replace("\\", "/").rpartition("/")[2] for name in names)}
+
+
+def _read(file: SentFile, encoding: str, by_name: Mapping[str, Sequence[StoredException]]) -> FileReadAgain:
+    named = by_name.get(file.name) or by_name.get(file.shown_name, ())
+    if len(named) != 1:
+        problem = f"{counted(len(named), 'exception')} have this name" if named else "no exception has this name"
+        return FileReadAgain(name=file.shown_name, problem=problem)
+    try:
+        document = file.document(encoding)
+    except NearkinError as error:
+        return FileReadAgain(name=file.shown_name, exception=named[0], problem=str(error))
+    return FileReadAgain(
+        name=file.shown_name,
+        exception=named[0],
+        text=document.text,
+        file=document.file_under(named[0].doc_id),
+        problem="" if document.text.strip() else "no text was found in it",
+    )
+
+
+def store_read_again(collection: Collection, sent: SentAgain, progress: Progress, *, by: str) -> str:
+    """Store the texts under the ids and in the waves of their exceptions; count them in words.
+
+    A document that was stored since is left as it is.
+    """
+    by_wave, n_stored = dict[str, dict[str, FileReadAgain]](), 0
+    for file in sent.readable:
+        if file.exception is not None and not collection.has_document(file.exception.doc_id):
+            by_wave.setdefault(file.exception.wave, {})[file.exception.doc_id] = file
+    progress.start("store", sum(map(len, by_wave.values())), "documents")
+    for wave, files in by_wave.items():
+        incoming = [
+            incoming_of([doc_id], [file.text], [1], source_of_sent(file.name, "api"), file.file)
+            for doc_id, file in files.items()
+        ]
+        rules = ReadingRules.of("skip-documents", 1.0)
+        add_incoming(collection.opened, incoming, wave=wave, threads=1, rules=rules, by=by)
+        n_stored += len(files)
+        progress.advance(len(files))
+    progress.finish()
+    return f"{counted(n_stored, 'document')} stored"
+
 
 _MAX_SHOWN, _MAX_PREVIEW = 300, 400
 _WAIT_S = 2.0

@@ -25,11 +25,10 @@ from nearkin.reports.sentences.groups import (
     relation_words,
     to_look_at_words,
 )
-from nearkin.web.answers import ScreenAnswer
 from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import Screen
 from nearkin.web.screens.groups import tolerance_parts
-from nearkin.web.service import ReviewService
+from nearkin.web.service import ReviewService, ScreenAnswer
 
 _CHANGES_OF_A_PAGE = 100
 _MEMBERS_OF_A_PAGE, _MAX_EXPORTED = 25, 500  # each is compared with the one before

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from nearkin.collection.conflicts.stored_conflicts import conflicting_groups
 from nearkin.collection.groups.listed import StoredGroups, stored_groups, stored_tolerances
 from nearkin.reports.sentences.groups import later_sentences
-from nearkin.web.answers import ScreenAnswer
 from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import Screen
+from nearkin.web.screens.administration import running_jobs
 from nearkin.web.screens.groups import tolerance_parts
-from nearkin.web.screens.jobs import running_jobs
-from nearkin.web.service import ReviewService
+from nearkin.web.service import ReviewService, ScreenAnswer
 
 _MAX_SHOWN, _MAX_FIELDS, _MAX_TAGS = 8, 5, 50
 _SIZES = ((2, 2), (3, 3), (4, 5), (6, 10), (11, 20), (21, None))

@@ -10,10 +10,9 @@ from nearkin.collection.listing.conditions import DocumentFilter, Which
 from nearkin.collection.listing.lists import ListedDocuments, Sort, asked_columns, listed
 from nearkin.reports.sentences.browsing import search_sentences
 from nearkin.reports.sentences.groups import later_sentences
-from nearkin.web.answers import ScreenAnswer
 from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import Screen
-from nearkin.web.service import ReviewService
+from nearkin.web.service import ReviewService, ScreenAnswer
 
 _PAGE_SIZE, _MAX_SHOWN = 100, 2_000
 

@@ -15,11 +15,10 @@ from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.reports.sentences.groups import later_sentences
-from nearkin.web.answers import GoTo, ScreenAnswer
 from nearkin.web.jobs import JobProgress
 from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import ChangeForm, Screen
-from nearkin.web.service import ReviewService
+from nearkin.web.service import GoTo, ReviewService, ScreenAnswer
 from nearkin.web.sign_in import Visitor
 
 _A_PAGE, _MAX_ADDITIONS, _MAX_EXPORTED = 20, 5, 20_000

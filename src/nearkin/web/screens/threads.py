@@ -6,10 +6,9 @@ import msgspec
 import pyarrow as pa
 
 from nearkin.errors import ParameterError, UnknownDocumentError
-from nearkin.web.answers import GoTo, ScreenAnswer
-from nearkin.web.mail_threads import MAX_DOCUMENTS
+from nearkin.web.current import MAX_DOCUMENTS
 from nearkin.web.screen import ChangeForm, NoQuery, Screen
-from nearkin.web.service import ReviewService
+from nearkin.web.service import GoTo, ReviewService, ScreenAnswer
 from nearkin.web.sign_in import Visitor
 
 _A_PAGE, _MAX_ROWS = 50, 1_000

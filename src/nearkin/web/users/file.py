@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import grp
 import os
-import pwd
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -146,8 +144,7 @@ def _refuse_open_folders(path: Path) -> None:
     for folder in dict.fromkeys((path.absolute().parent, path.resolve().parent)):  # of a link, and of its target
         found = os.stat(folder)
         _refuse_owner(folder, found)
-        is_open = found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and not _is_own_group(found.st_gid))
-        if is_open and not found.st_mode & stat.S_ISVTX:
+        if found.st_mode & (stat.S_IWOTH | stat.S_IWGRP) and not found.st_mode & stat.S_ISVTX:
             raise CollectionError(
                 f"{path}: other users of this machine may replace this file, because they may write to its folder. "
                 f"Run: chmod go-w {folder}"
@@ -160,15 +157,6 @@ def _refuse_owner(path: Path, found: os.stat_result) -> None:
             f"{path} belongs to another user of this machine, who can therefore change who may sign in. Make the user "
             "that runs nearkin its owner."
         )
-
-
-def _is_own_group(group: int) -> bool:
-    """Whether a group is that of this user alone, as many systems make one for each user, with a mask of 002."""
-    try:
-        user, found = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
-    except KeyError:
-        return False
-    return user.pw_gid == group and found.gr_name == user.pw_name and not set(found.gr_mem) - {user.pw_name}
 
 
 def _signature(found: os.stat_result) -> _Signature:

@@ -1,15 +1,20 @@
-"""Users and their tokens, as in the users file."""
+"""Users and their tokens, as in the users file, and what nearkin users changes about them."""
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import secrets
 import unicodedata
+from datetime import UTC, datetime
 
 import msgspec
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
 
 from nearkin.errors import ParameterError
 from nearkin.hidden_characters import reveal_line
-from nearkin.web.roles import Role
+from nearkin.web.roles import ROLES, Role, is_within
 
 VERSION = 1
 _MAX_OF_A_NAME = 64
@@ -94,3 +99,158 @@ def checked_name(name: str, what: str = "name") -> str:
 def name_key(name: str) -> str:
     """Return the key of a name, which ignores case, Unicode form and surrounding spaces."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).strip().casefold())
+
+
+MIN_CHARACTERS, MAX_CHARACTERS = 12, 1_024
+_HASHER = PasswordHasher(time_cost=3, memory_cost=64 * 1024, parallelism=4)
+"""The second recommendation of RFC 9106 (Biryukov, Dinu, Khovratovich, Josefsson, 2021): 64 MiB, three passes."""
+
+
+def hash_of(password: str) -> str:
+    """Return the hash of a new password, with its parameters and a new salt.
+
+    Raises
+    ------
+    ParameterError
+        The password is too short or too long.
+    """
+    told = _normal(password)
+    if not MIN_CHARACTERS <= len(told) <= MAX_CHARACTERS:
+        raise ParameterError(
+            f"A password must have {MIN_CHARACTERS} to {MAX_CHARACTERS:,} characters. Got {len(told):,} instead."
+        )
+    return _HASHER.hash(told.encode("utf-8", "surrogatepass"))
+
+
+def is_password(password: str, expected: str | None) -> bool:
+    """Whether a password has a hash.
+
+    Parameters
+    ----------
+    password : str
+    expected : str or None
+        None for a name that no user has: the answer is False, after the same computation.
+    """
+    told = _normal(password)[: MAX_CHARACTERS + 1].encode("utf-8", "surrogatepass")  # no password is that long
+    try:
+        is_right = _HASHER.verify(expected or hash_of_nobody(), told)
+    except (VerificationError, InvalidHashError):
+        return False
+    return is_right and expected is not None
+
+
+@functools.cache
+def hash_of_nobody() -> str:
+    """Return the hash that a password is compared with if nobody has the name; the first call computes it."""
+    return _HASHER.hash(b"the password of nobody")
+
+
+def _normal(password: str) -> str:
+    """Return a password in NFC: keyboards differ in how they write an accented letter."""
+    return unicodedata.normalize("NFC", password)
+
+
+def added(users: Users, name: str, role: Role, password: str) -> Users:
+    """Add a user.
+
+    Raises
+    ------
+    ParameterError
+        The name is taken, whatever its case, or name or password break their rules.
+    """
+    told = checked_name(name)
+    check_free(users, told)
+    return users.with_user(User(name=told, role=role, password=hash_of(password)))
+
+
+def check_free(users: Users, name: str) -> None:
+    """Refuse a name that a user has.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if (there := users.find(name)) is not None:
+        raise ParameterError(f"The user {there.name} already exists. Change the role or the password instead.")
+
+
+def with_role(users: Users, name: str, role: Role) -> Users:
+    """Change the role of a user; tokens keep their roles, but never have more permissions than the user."""
+    return users.with_user(msgspec.structs.replace(known(users, name), role=role))
+
+
+def with_password(users: Users, name: str, password: str) -> Users:
+    """Change the password of a user, which ends all sessions; tokens stay."""
+    return users.with_user(msgspec.structs.replace(known(users, name), password=hash_of(password)))
+
+
+def removed(users: Users, name: str) -> Users:
+    """Remove a user with all tokens and sessions."""
+    return users.without(known(users, name).name)
+
+
+def new_token() -> str:
+    """Return a token of 256 random bits; its prefix lets scanners of repositories find one that was published."""
+    return f"nearkin_{secrets.token_urlsafe(32)}"
+
+
+def with_token(users: Users, name: str, label: str, role: Role, token: str) -> Users:
+    """Add a token of a user's scripts.
+
+    Raises
+    ------
+    ParameterError
+        There is no such user, the label is taken, or the role is above the user's.
+    """
+    user, told = known(users, name), checked_name(label, "label")
+    if not is_within(role, user.role):
+        raise ParameterError(
+            f"The role of a token must not be above that of its user. Got {role}, but {user.name} is {user.role}."
+        )
+    if any(one.label == told for one in user.tokens):
+        raise ParameterError(f"{user.name} has a token {told} already. Revoke it first, or choose another label.")
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    made = UserToken(label=told, role=role, digest=digest_of(token), made_at=at)
+    return users.with_user(msgspec.structs.replace(user, tokens=(*user.tokens, made)))
+
+
+def without_token(users: Users, name: str, label: str) -> Users:
+    """Remove a token of a user.
+
+    Raises
+    ------
+    ParameterError
+        There is no such user or token.
+    """
+    user, told = known(users, name), checked_name(label, "label")
+    kept = tuple(one for one in user.tokens if one.label != told)
+    if len(kept) == len(user.tokens):
+        raise ParameterError(f"{user.name} has no token {told}.")
+    return users.with_user(msgspec.structs.replace(user, tokens=kept))
+
+
+def known(users: Users, name: str) -> User:
+    """Return a user.
+
+    Raises
+    ------
+    ParameterError
+        There is none of this name.
+    """
+    found = users.find(checked_name(name))
+    if found is None:
+        raise ParameterError(f"There is no user {checked_name(name)}.")
+    return found
+
+
+def checked_role(role: str | None) -> Role:
+    """Return a role.
+
+    Raises
+    ------
+    ParameterError
+    """
+    for one in ROLES:
+        if role == one:
+            return one
+    raise ParameterError(f"--role must be one of {', '.join(ROLES)}. Got {role!r} instead.")

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import ipaddress
 import secrets
+import time
+from collections import OrderedDict, deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import ceil
 from urllib.parse import parse_qsl, urlsplit
 
@@ -23,11 +27,8 @@ from nearkin.web.request_faults import InvalidRequestError
 from nearkin.web.roles import lower_of
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import SIGN_IN, Visitor, bearer_token, cookie_of, is_token_of, with_session
-from nearkin.web.users.attempts import AttemptLimit
 from nearkin.web.users.file import CurrentUsers
-from nearkin.web.users.passwords import hash_of_nobody, is_password
-from nearkin.web.users.records import User, name_key
-from nearkin.web.users.sessions import Sessions
+from nearkin.web.users.records import User, Users, hash_of_nobody, is_password, name_key
 
 SIGN_OUT, STYLES = "/sign-out", "/sign-in/review.css"
 WINDOW_S, MAX_OF_A_NAME, MAX_OF_AN_ADDRESS = 600.0, 10, 30
@@ -246,3 +247,128 @@ def _own_address(going: str) -> str:
     is_own = not parts.scheme and not parts.netloc and going.startswith("/") and not going.startswith("//")
     is_plain = going.isascii() and going.isprintable() and "\\" not in going
     return going if is_own and is_plain and parts.path not in (SIGN_IN, SIGN_OUT) else "/"
+
+
+class AttemptLimit:
+    """Counts attempts by key, and refuses more than a maximum within a window.
+
+    Parameters
+    ----------
+    max_attempts : int
+    window_s : float
+    max_keys : int
+        Keys in memory; beyond, the one that was not used for the longest time is forgotten.
+    clock : callable
+        Returns seconds that never go back.
+
+    Examples
+    --------
+    >>> limit = AttemptLimit(2, 60.0, clock=lambda: 0.0)
+    >>> [limit.wait_s("ada"), limit.count("ada"), limit.wait_s("ada"), limit.count("ada"), limit.wait_s("ada")]
+    [0.0, None, 0.0, None, 60.0]
+    """
+
+    def __init__(
+        self,
+        max_attempts: int,
+        window_s: float,
+        *,
+        max_keys: int = 50_000,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._max, self._window_s, self._max_keys, self._clock = max_attempts, window_s, max_keys, clock
+        self._times = OrderedDict[str, deque[float]]()
+
+    def wait_s(self, key: str) -> float:
+        """Return the seconds until another attempt is accepted; 0 if it is now."""
+        times = self._times.get(key)
+        if times is None or len(times) < self._max:
+            return 0.0
+        return max(0.0, times[0] + self._window_s - self._clock())
+
+    def count(self, key: str) -> None:
+        """Count an attempt; before it is known whether it succeeds, so that many at once are counted, too."""
+        self._times.setdefault(key, deque(maxlen=self._max)).append(self._clock())
+        self._times.move_to_end(key)
+        while len(self._times) > self._max_keys:
+            self._times.popitem(last=False)
+
+    def take_back(self, key: str) -> None:
+        """Forget the last attempt of a key: it succeeded."""
+        if times := self._times.get(key):
+            times.pop()
+
+    def forget(self, key: str) -> None:
+        """Forget all attempts of a key."""
+        self._times.pop(key, None)
+
+
+_MAX_OF_A_USER = 20
+
+
+@dataclass(slots=True, kw_only=True)
+class _Session:
+    """``password`` is the hash with which the session began: with another one, or without the user, it has ended."""
+
+    name: str
+    password: str
+    csrf: str
+    begun: float
+    used: float
+
+
+class Sessions:
+    """Sessions by the digest of their cookies.
+
+    Only the thread of the event loop uses it.
+
+    Parameters
+    ----------
+    idle_s : float
+        Time without a request after which a session ends.
+    session_s : float
+        Time after which a session ends in any case.
+    clock : callable
+        Returns seconds that never go back.
+    """
+
+    def __init__(self, *, idle_s: float, session_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._idle_s, self._session_s, self._clock = idle_s, session_s, clock
+        self._sessions = dict[bytes, _Session]()
+
+    def begin(self, user: User) -> str:
+        """Begin a session, and return its cookie; the oldest one of a user who has too many ends."""
+        now = self._clock()
+        self._sessions = {key: one for key, one in self._sessions.items() if self._is_alive(one, now)}
+        own = [key for key, one in self._sessions.items() if one.name == user.name]
+        for key in own[: max(0, len(own) - _MAX_OF_A_USER + 1)]:
+            del self._sessions[key]
+        cookie = secrets.token_urlsafe(32)
+        self._sessions[_key(cookie)] = _Session(
+            name=user.name, password=user.password, csrf=secrets.token_urlsafe(24), begun=now, used=now
+        )
+        return cookie
+
+    def find(self, cookie: str | None, users: Users) -> tuple[User, str] | None:
+        """Return the user of a session and the token of its forms; None if there is none, or it has ended."""
+        found = self._sessions.get(_key(cookie)) if cookie else None
+        if found is None or cookie is None:
+            return None
+        now, user = self._clock(), users.find(found.name)
+        if user is None or user.password != found.password or not self._is_alive(found, now):
+            self.end(cookie)
+            return None
+        found.used = now
+        return user, found.csrf
+
+    def end(self, cookie: str | None) -> None:
+        """End a session."""
+        if cookie:
+            self._sessions.pop(_key(cookie), None)
+
+    def _is_alive(self, one: _Session, now: float) -> bool:
+        return now - one.used < self._idle_s and now - one.begun < self._session_s
+
+
+def _key(cookie: str) -> bytes:
+    return hashlib.sha256(cookie.encode("utf-8", "surrogatepass")).digest()

@@ -1,4 +1,4 @@
-"""Pairs of a run of ``nearkin pairs``: both texts, the matching words, and decisions on them."""
+"""Finished runs that were named when the service was started: their reports, and their pairs to accept or reject."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pyarrow as pa
 from nearkin.errors import NearkinError, ParameterError, UnknownDocumentError
 from nearkin.manifests.pairs import SIDES
 from nearkin.records import I64
-from nearkin.web.answers import GoTo, ScreenAnswer
-from nearkin.web.screen import ChangeForm, Screen
-from nearkin.web.service import ReviewService
+from nearkin.web.screen import ChangeForm, Screen, ScreenFile
+from nearkin.web.served_runs import REPORT
+from nearkin.web.service import GoTo, ReviewService, ScreenAnswer
 from nearkin.web.sign_in import Visitor
 from nearkin.workflows.pairing.pairs_of_run import PairOfRun, PairsOfRun, ShownText
 from nearkin.workflows.pairing.pairs_of_run import Shown as ShownState
@@ -134,5 +134,35 @@ def _as_data(one: PairOfRun, texts: tuple[Mapping[int, ShownText], ...]) -> dict
     }
 
 
-SCREENS = (Screen("/pairs", PairsQuery, pairs, pairs_table),)
 FORMS = (ChangeForm("/pairs/decide", PairForm, decide),)
+
+
+class ReportsQuery(msgspec.Struct, kw_only=True):
+    """The run whose report page is opened."""
+
+    run: int | None = None
+
+
+def reports(service: ReviewService, _: ReportsQuery) -> ScreenAnswer:
+    """List the runs."""
+    found = [one.facts() for one in service.runs.all]
+    return ScreenAnswer("reports.html.j2", {"runs": found}, {"runs": found})
+
+
+def report_page(service: ReviewService, _: Visitor, asked: ReportsQuery) -> bytes:
+    """Return the page that the run wrote."""
+    run = service.runs.find(asked.run)
+    if not run.has_report:
+        raise UnknownDocumentError(f"The run {run.name} has no {REPORT}.")
+    return (run.folder / REPORT).read_bytes()
+
+
+SCREENS = (
+    Screen("/pairs", PairsQuery, pairs, pairs_table),
+    Screen(
+        "/reports",
+        ReportsQuery,
+        reports,
+        files=(ScreenFile(".html", "text/html; charset=utf-8", report_page, is_sandboxed_page=True),),
+    ),
+)

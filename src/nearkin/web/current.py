@@ -1,10 +1,12 @@
-"""Threads of the mails of a collection: computed by a job, and kept in memory until the service ends."""
+"""Figures, threads and audits of the current documents, kept in memory until the service ends."""
 
 from __future__ import annotations
 
 import tempfile
 import threading
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,20 +16,139 @@ import pyarrow.compute as pc
 from sqlalchemy import Select, func, select
 
 from nearkin.collection.decisions.document_state import StoredState
+from nearkin.collection.info import Info, info
+from nearkin.collection.listing.conditions import DocumentFilter
+from nearkin.collection.listing.exceptions import ExceptionFilter, stored_exceptions
 from nearkin.collection.opened import OpenedCollection
+from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError
 from nearkin.formats import parquet
 from nearkin.nouns import counted
 from nearkin.records import I64
+from nearkin.reports.quantities import share_percent_text
 from nearkin.reports.threads import ThreadCard
 from nearkin.runs.progress import Progress
 from nearkin.store.schema import documents, origins
+from nearkin.workflows.auditing.audited import Audited, AuditOptions
+from nearkin.workflows.auditing.collection import audit_opened
 from nearkin.workflows.reading.collection_documents import is_without_text
 from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.resources import Resources
 from nearkin.workflows.threads.job import TABLE, thread_files
 from nearkin.workflows.threads.judging import ThreadRow
 from nearkin.workflows.threads.options import ThreadOptions
 from nearkin.workflows.threads.reporting import card_of
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Figures about the collection, and the numbers of exceptions and of documents with copies."""
+
+    info: Info
+    n_with_same_text: int
+    n_exceptions: int
+
+
+class CurrentInfo:
+    """Figures about a collection, counted again only if its documents have changed: each count reads whole tables.
+
+    Parameters
+    ----------
+    opened : OpenedCollection
+    """
+
+    def __init__(self, opened: OpenedCollection) -> None:
+        self._opened, self._lock = opened, threading.Lock()
+        self._known: tuple[StoredState, Counted] | None = None
+
+    def get(self) -> Counted:
+        """Return the current figures."""
+        with self._lock:  # one thread counts, and those that wait get its answer
+            with self._opened.store.reading() as connection:
+                state = StoredState.now(connection)
+            if self._known is None or self._known[0] != state:
+                self._known = state, self._counted()  # of this state or a later one, which is then counted again
+            found = self._known[1]
+        n_segments = len(self._opened.index.listed())
+        return replace(found, info=replace(found.info, n_segments=n_segments))
+
+    def _counted(self) -> Counted:
+        with self._opened.store.reading() as connection:
+            has_copies = DocumentFilter(has_copies=True).condition(connection, None)
+            n_with_same_text = int(
+                connection.execute(select(func.count(documents.c.row)).where(has_copies)).scalar_one()
+            )
+            n_exceptions = len(stored_exceptions(connection, ExceptionFilter()).exceptions)
+        return Counted(info(self._opened), n_with_same_text, n_exceptions)
+
+
+AUDITED = (Tolerance.of("letters"), Tolerance.of("words"))
+"""Searches that are audited, each at its usual tolerance."""
+
+
+@dataclass(frozen=True, slots=True)
+class MadeAudits:
+    """Audits as they were measured.
+
+    Parameters
+    ----------
+    state : StoredState
+        State of the documents then.
+    made_at : str
+        UTC, ISO 8601.
+    audits : sequence of Audited
+        By letters and by wording.
+    """
+
+    state: StoredState
+    made_at: str
+    audits: Sequence[Audited]
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return {"made_at": self.made_at, "audits": [one.to_dict() for one in self.audits]}
+
+
+class CurrentAudits:
+    """The latest audits of a collection.
+
+    Parameters
+    ----------
+    opened : OpenedCollection
+    """
+
+    def __init__(self, opened: OpenedCollection) -> None:
+        self._opened, self._lock = opened, threading.Lock()
+        self._made: MadeAudits | None = None
+
+    @property
+    def made(self) -> MadeAudits | None:
+        """The audits; None before there are any."""
+        with self._lock:
+            return self._made
+
+    def are_outdated(self, made: MadeAudits) -> bool:
+        """Whether documents were added, replaced, removed or erased since the audits."""
+        with self._opened.store.reading() as connection:
+            return StoredState.now(connection) != made.state
+
+    def measure(self, progress: Progress) -> str:
+        """Audit by letters and by wording, and report the recall."""
+        with self._opened.store.reading() as connection:
+            state = StoredState.now(connection)
+        threads = Resources().n_threads
+        options = [AuditOptions(tolerance=one, threads=threads) for one in AUDITED]
+        audits = [audit_opened(self._opened, one, progress) for one in options]
+        made = MadeAudits(state, datetime.now(UTC).isoformat(timespec="seconds"), audits)
+        with self._lock:
+            self._made = made
+        return "; ".join(_in_words(name, one) for name, one in zip(("letters", "wording"), audits, strict=True))
+
+
+def _in_words(name: str, one: Audited) -> str:
+    recall = one.estimate.recall
+    return f"recall by {name}: {'not known' if recall is None else share_percent_text(recall)}"
+
 
 MAX_DOCUMENTS = 200_000
 """Maximum number of documents for which the service computes threads; for more, use the command."""
