@@ -30,7 +30,6 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.checking import check_columns, check_has_columns
 from nearkin.stages.documents.formats import StoredFormat, holding, is_of_documents
 from nearkin.stages.documents.rows import escaped_as
-from nearkin.stages.documents.source import is_descriptor
 from nearkin.workflows.reading.inputs import (
     FileInput,
     Input,
@@ -178,14 +177,10 @@ class KeptDocuments:
         """Return the names of documents with some numbers, as `batches` gives them; see `KeptNames.at`."""
         return self.names.at(np.searchsorted(self.rows, lines.to_numpy() - 1))
 
-    def pipe_without_ids(self) -> str | None:
-        """Return the name of a pipe from which the run read records that have no id; None if there is none."""
-        pipes = {
-            str(one.name or one.path)
-            for one in self.inputs
-            if (one.path == STDIN or is_descriptor(one.path)) and not is_of_documents(one.format)
-        }
-        return next(iter(sorted(pipes & self.names.sources_of_places())), None) if pipes else None
+    def has_stdin_without_ids(self) -> bool:
+        """Whether the run read records that have no id from standard input."""
+        is_there = any(one.path == STDIN and not is_of_documents(one.format) for one in self.inputs)
+        return is_there and STDIN in self.names.sources_of_places()
 
     def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
         """Yield batches of `DOCUMENTS_SCHEMA`, with the ids of the run; the line is the document's number there."""
