@@ -55,15 +55,6 @@ def test_tables_of_standard_input_need_ids(tmp_path: Path, data: bytes, columns:
     assert f"Its columns are: {columns}." in ended.err
 
 
-def test_records_of_standard_input_need_ids_in_a_run_too(tmp_path: Path) -> None:
-    place, run, stdin = tmp_path / "trap", tmp_path / "run", lines(MONDAY, TUESDAY)
-    for named, said in (("--text=body", "has records without ids"), ("--id=ticket_no", "cannot be read again")):
-        deduped = nearkin_here("dedup", "-", named, "--out", run, "--overwrite", stdin=stdin)
-        deduped.assert_done()
-        ended = add(place, run)
-        assert (ended.code, said in ended.err, place.exists()) == (3, True, False), ended.err
-
-
 def test_a_line_of_standard_input_without_an_id_is_not_stored(tmp_path: Path) -> None:
     place = tmp_path / "notes"
     stdin = b"a\tThe printer does not print.\n\tThe door cannot be locked.\n"

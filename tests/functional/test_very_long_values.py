@@ -68,14 +68,14 @@ PAIR = [FAST, f"{FAST} again"]
 @pytest.mark.parametrize(
     ("parameter", "called"),
     [
-        ("'place' parameter of audit", lambda name: nearkin.audit(name)),
-        ("'place' parameter of audit", lambda name: nearkin.audit(Path(name))),
-        ("'out' parameter of sign", lambda name: nearkin.sign(PAIR, out=name)),
-        ("'out' parameter of dedup", lambda name: nearkin.dedup(PAIR, out=name)),
-        ("'out' parameter of threads", lambda name: nearkin.threads([Path("a.eml")], out=name)),
-        ("'signed' parameter of neighbours", lambda name: nearkin.neighbours(name)),
-        ("'against' parameter of neighbours", lambda name: nearkin.neighbours(nearkin.sign(PAIR), against=name)),
-        ("'out' parameter of neighbours", lambda name: nearkin.neighbours(nearkin.sign(PAIR), out=name)),
+        ("place: ", lambda name: nearkin.audit(name)),
+        ("place: ", lambda name: nearkin.audit(Path(name))),
+        ("out: ", lambda name: nearkin.sign(PAIR, out=name)),
+        ("out: ", lambda name: nearkin.dedup(PAIR, out=name)),
+        ("out: ", lambda name: nearkin.threads([Path("a.eml")], out=name)),
+        ("signed: ", lambda name: nearkin.neighbours(name)),
+        ("against: ", lambda name: nearkin.neighbours(nearkin.sign(PAIR), against=name)),
+        ("out: ", lambda name: nearkin.neighbours(nearkin.sign(PAIR), out=name)),
     ],
 )
 def test_a_path_that_no_file_can_have_is_an_invalid_parameter(
@@ -91,7 +91,7 @@ def test_a_path_that_no_file_can_have_is_an_invalid_parameter(
 def test_a_long_name_must_leave_room_for_the_names_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert nearkin.sign(PAIR, out="s" * 200).out == Path("s" * 200)
-    with pytest.raises(ParameterError, match="The 'out' parameter of sign must be a path that leaves room"):
+    with pytest.raises(ParameterError, match="out: must be a path that leaves room"):
         nearkin.sign(PAIR, out="s" * 255)
 
 

@@ -17,41 +17,23 @@ from nearkin.stages.documents.columns import listed_columns
 from nearkin.stages.documents.formats import FORMATS, is_of_documents
 from nearkin.stages.documents.sniffing import head_of_stdin, standard_input
 from nearkin.stages.documents.source import Source
-from nearkin.workflows.reading.inputs import FileInput, StoredInput, StoredSource
-from nearkin.workflows.reading.kept_documents import KeptDocuments
+from nearkin.workflows.reading.inputs import FileInput, StoredSource
 from nearkin.workflows.reading.texts import RawBatch, Texts
 
 
 def refuse_unnamed(texts: Texts) -> None:
     """Refuse standard input whose format has no ids, or whose columns are visible, and of which none is the id.
 
-    A run that read records without ids from standard input is refused, too.
-
     Raises
     ------
-    RunError
-        A run is damaged.
     SourceError
     """
     for one in texts.inputs:
-        if isinstance(one, StoredInput) and isinstance(one.documents, KeptDocuments):
-            _refuse_run(one.documents, one.name)
         if not isinstance(one, FileInput) or one.source.id is not None or _has_lasting_names(one.source):
             continue
         form = FORMATS[one.source.format]
         if one.source.text is not None or not form.has_ids:
             raise _without_ids(one.source, _columns(one))
-
-
-def _refuse_run(run: KeptDocuments, name: str) -> None:
-    """Refuse a run whose documents are named after their lines in standard input, as in every other run."""
-    if run.has_stdin_without_ids():
-        raise SourceError(
-            f"{name} has records without ids, which it read from standard input. They are named -:1, -:2, … in every "
-            "such run, so the records of the next run would replace these. Repeat the run and name the column of ids "
-            "with --id. If there is none, write the records to a file, with a new name for each delivery, and read the "
-            "file."
-        )
 
 
 class NamedRecords:
