@@ -21,20 +21,6 @@ class WarningMessage(str):
         return super().__new__(cls, _WORD + text.removeprefix(_WORD))
 
 
-class Caution(str):
-    """Message about a probable mistake; the command line shows it as a warning after the work.
-
-    Other receivers of progress may treat it as any other message.
-
-    Examples
-    --------
-    >>> Caution("Standard input looks like CSV and was read as one text")
-    'Standard input looks like CSV and was read as one text'
-    """
-
-    __slots__ = ()
-
-
 def is_warning(message: str) -> bool:
     """Whether ``--quiet`` prints a message of progress.
 
@@ -43,7 +29,7 @@ def is_warning(message: str) -> bool:
     >>> is_warning(WarningMessage("mails: not followed: a link")), is_warning("text column: 'body'")
     (True, False)
     """
-    return isinstance(message, WarningMessage | Caution)
+    return isinstance(message, WarningMessage)
 
 
 def labelled(label: str, message: str) -> str:

@@ -7,7 +7,6 @@ import functools
 import gzip
 import io
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -370,18 +369,6 @@ def test_standard_input_is_refused_before_it_is_read(tmp_path):
             engine=NO_CLUSTER,
         )
     assert stdin.tell() == 0
-
-
-def test_a_pipe_is_refused(tmp_path):
-    os.mkfifo(tmp_path / "pipe.jsonl")
-    with pytest.raises(ParameterError, match=r"pipe\.jsonl is a pipe of this machine\. Save it to a file"):
-        sign(
-            ReadingRequest(inputs=[str(tmp_path / "pipe.jsonl")]),
-            tmp_path / "out",
-            SigningOptions(),
-            resources=Resources(1),
-            engine=NO_CLUSTER,
-        )
 
 
 def test_online_signatures_are_refused(tmp_path):

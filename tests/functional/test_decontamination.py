@@ -310,20 +310,9 @@ def test_the_files_of_each_side_and_the_remarks_on_the_other_set_are_counted(tmp
     # as a shell expands an unquoted pattern
     ended = nearkin_here("dedup", paths[0], "--against", *paths[1:], "--out", tmp_path / "one", "--no-report")
     assert "INPUT: 3 files; other set: 1 file" in ended.err
-    assert f"Warning: {paths[2]} and 1 more are INPUT. If --against was a pattern, quote it" in ended.err
-    # INPUT in the folder of the others, and after the first of them by name
-    ended = nearkin_here("dedup", paths[3], "--against", *paths[:3], "--out", tmp_path / "beside", "--no-report")
-    assert f"Warning: {paths[1]} and 1 more are INPUT. If --against was a pattern, quote it" in ended.err
-    ended = nearkin_here("dedup", *paths[1:], "--against", paths[0], "--out", tmp_path / "named", "--no-report")
-    assert "quote it" not in ended.err
-    (tmp_path / "other").mkdir()
-    write_jsonl(tmp_path / "other/new.jsonl", [{"id": "n", "text": prose.text(40)}])
-    before = ("dedup", tmp_path / "other/new.jsonl", paths[1], "--against", paths[0], "--no-report")
-    assert "quote it" not in nearkin_here(*before, "--out", tmp_path / "before").err
     asked = ("dedup", paths[0], "--against", paths[3], "--out", tmp_path / "two", "--max-unreadable", "1")
     ended = nearkin_here(*asked)
     assert "INPUT: 1 file; other set: 1 file" in ended.err
-    assert "quote it" not in ended.err
     assert "without text (2 of them in the other set): 1 empty, 1 unreadable" in " ".join(ended.out.split())
     write_jsonl(paths[3], [{"id": "d", "text": prose.text(40)}] * 2)
     ended = nearkin_here("dedup", paths[0], "--against", paths[3], "--out", tmp_path / "three", "--no-report")

@@ -180,14 +180,6 @@ def test_text_files(tmp_path: Path) -> None:
     assert [Path(row["id"]).name for row in rows(tmp_path / "out")] == ["a.txt", "b.txt"]
 
 
-def test_standard_input_is_read_once(tmp_path: Path) -> None:
-    lines = f"1\t{FAST}\n2\t{FAST} again\n".encode()
-    ended = nearkin_here("families", "-", "--format", "lines", "--out", tmp_path / "out", "-q", stdin=lines)
-    ended.assert_clean()
-    assert ended.code == 0, ended.err
-    assert [row["relation"] for row in rows(tmp_path / "out")] == ["", "shorter version or excerpt"]
-
-
 @pytest.mark.parametrize("texts", [[FAST], [FAST, "another one that is like nothing here", ""]])
 def test_no_families(texts: list[str], tmp_path: Path) -> None:
     ended = run(tmp_path / "out", *texts)

@@ -309,48 +309,6 @@ def test_cut_after_the_manifest(corpus, whole, tmp_path, monkeypatch):
     assert_same(out, whole)
 
 
-def test_standard_input_that_was_cut_off_is_not_mixed_with_another(records, tmp_path):
-    """What comes from a pipe the second time may be anything: it is read anew, or refused."""
-    first, second = records[:300], records[200:]
-    plain = [write_jsonl(tmp_path / f"{name}.jsonl", some).read_bytes() for name, some in zip("ab", (first, second))]
-    out = tmp_path / "out"
-    arguments = ["dedup", "-", "--out", str(out), "-q", "--no-report"]
-    cut = cut_short("000000000-000000000.arrow", "after", signal.SIGKILL, *arguments, stdin=plain[0])
-    assert cut.returncode == -signal.SIGKILL
-    resumed = cut_short(NEVER, "after", signal.SIGKILL, *arguments, "--resume", stdin=plain[1])
-    if resumed.returncode == 0:
-        ids = pq.read_table(out / "documents.parquet")["id"].to_pylist()
-        assert ids == [record["id"] for record in second]
-    else:
-        assert resumed.returncode == 5
-        assert b"tandard input" in resumed.stderr
-
-
-def test_what_was_saved_of_standard_input_serves_a_run_that_forgets_why(records, tmp_path):
-    """Begun with --write-kept, resumed without it: standard input need not come again."""
-    data = write_jsonl(tmp_path / "in.jsonl", records[:300]).read_bytes()
-    arguments = ["dedup", "-", "-q", "--no-report", "--out"]
-    assert cut_short(NEVER, "after", 9, *arguments, str(tmp_path / "whole"), stdin=data).returncode == 0
-    for i, name in enumerate(("000000000-000000000.arrow", "matches.npz")):
-        out = tmp_path / f"out{i}"
-        cut = cut_short(name, "after", signal.SIGKILL, *arguments, str(out), "--write-kept", stdin=data)
-        assert cut.returncode == -signal.SIGKILL
-        resumed = cut_short(NEVER, "after", 9, *arguments, str(out), "--resume")
-        assert (resumed.returncode, resumed.stderr) == (0, warned_of_empty("1 document without text: 1"))
-        assert results(out) == results(tmp_path / "whole")
-        assert listing(out) == listing(tmp_path / "whole")
-
-
-def test_standard_input_that_was_not_saved_cannot_be_kept(records, tmp_path):
-    data = write_jsonl(tmp_path / "in.jsonl", records[:300]).read_bytes()
-    arguments = ["dedup", "-", "-q", "--no-report", "--out", str(tmp_path / "out")]
-    cut_short("matches.npz", "after", signal.SIGKILL, *arguments, stdin=data)
-    resumed = cut_short(NEVER, "after", 9, *arguments, "--resume", "--write-kept", stdin=data)
-    assert resumed.returncode == 5
-    assert b"Omit --write-kept" in resumed.stderr
-    assert cut_short(NEVER, "after", 9, *arguments, "--resume", stdin=data).returncode == 0
-
-
 def test_a_kept_corpus_half_in_its_place_is_completed(corpus, whole, tmp_path):
     arguments = ["dedup", *corpus, "--out", str(tmp_path / "out"), *CHOSEN, "--no-report", "-q"]
     first = sorted(path.name for path in (whole / "kept").iterdir())[0]

@@ -244,9 +244,7 @@ def test_records_and_documents_of_a_folder_get_an_overlay_each(tmp_path: Path) -
     (load.parent / "timeline.csv").write_text("day,event\n1,It was\n")
     (load.parent / "note.txt").write_text("a loose note")
     given = "--out", str(tmp_path / "out"), "--overlay", "plain", "--no-report"
-    refused = nearkin_here("dedup", str(tmp_path / "in"), *given)
-    assert "1 load file" in refused.err
-    nearkin_here("dedup", str(tmp_path / "in"), *given, "--format", "document")
+    nearkin_here("dedup", str(tmp_path / "in"), *given)
     nearkin_here("dedup", str(load), "--out", str(tmp_path / "alone"), "--overlay", "plain", "--no-report")
     of_records = (tmp_path / "alone" / "overlay.dat").read_bytes()
     assert (tmp_path / "out" / "overlay.dat").read_bytes() == of_records

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -23,11 +21,6 @@ def lines(*records: dict[str, str | None]) -> bytes:
 
 def add(place: Path, *arguments: str | Path, stdin: bytes = b"") -> Ended:
     return nearkin_here("add", place, *arguments, stdin=stdin)
-
-
-def write(pipe: Path, data: bytes) -> None:
-    with suppress(BrokenPipeError):
-        pipe.write_bytes(data)
 
 
 def counts(ended: Ended) -> dict[str, int]:
@@ -60,17 +53,6 @@ def test_tables_of_standard_input_need_ids(tmp_path: Path, data: bytes, columns:
     ended = add(tmp_path / "trap", "-", "--format", "csv" if b"," in data else "tsv", stdin=data)
     assert ended.code == 3
     assert f"Its columns are: {columns}." in ended.err
-
-
-def test_records_of_standard_input_need_ids_in_a_run_too(tmp_path: Path) -> None:
-    place, run, stdin = tmp_path / "trap", tmp_path / "run", lines(MONDAY, TUESDAY)
-    for named, code in (("--text=body", 3), ("--id=ticket_no", 0)):
-        deduped = nearkin_here("dedup", "-", named, "--out", run, "--write-kept", "--overwrite", stdin=stdin)
-        deduped.assert_done()
-        ended = add(place, run)
-        assert ended.code == code
-        assert (f"{run} has records without ids, which it read from standard input. They" in ended.err) == bool(code)
-        assert place.exists() != bool(code)
 
 
 def test_a_line_of_standard_input_without_an_id_is_not_stored(tmp_path: Path) -> None:
@@ -109,8 +91,6 @@ def test_documents_without_ids_replace_none_of_their_wave(tmp_path: Path) -> Non
 
 
 def test_a_text_that_is_checked_in_from_a_pipe_needs_an_id(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
     nearkin_here("add", tmp_path / "notes", "-", stdin=b"A note.").assert_done()
-    for name, said in (("-", "Standard input"), (tmp_path / "pipe", "A pipe")):
-        ended = nearkin_here("check", tmp_path / "notes", name, "--store", stdin=b"Another note.")
-        assert (ended.code, f"{said} requires --id with --store." in ended.err) == (2, True)
+    ended = nearkin_here("check", tmp_path / "notes", "-", "--store", stdin=b"Another note.")
+    assert (ended.code, "Standard input requires --id with --store." in ended.err) == (2, True)

@@ -137,9 +137,11 @@ def test_compressed_standard_input(tmp_path):
     from functional.conftest import nearkin_here
 
     data = gzip.compress(json.dumps({"id": 1, "text": FAST}).encode() + b"\n")
-    ended = nearkin_here("dedup", "-", "--out", tmp_path / "out", "-q", "--no-report", "--write-kept", stdin=data)
+    ended = nearkin_here("dedup", "-", "--out", tmp_path / "out", "-q", "--no-report", stdin=data)
     assert (ended.code, ended.err) == (0, "")
     assert [row["id"] for row in documents(tmp_path / "out")] == [1]
     table = pq.read_table(tmp_path / "out/documents.parquet")
     assert table["id"].type == pa.int64()
-    assert len(list((tmp_path / "out/kept").iterdir())) == 1
+    for options in (["--write-kept"], ["--resume"]):
+        refused = nearkin_here("dedup", "-", "--out", tmp_path / "new", *options, stdin=data)
+        assert (refused.code, "can be read only once" in refused.err, (tmp_path / "new").exists()) == (2, True, False)

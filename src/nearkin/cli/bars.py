@@ -11,7 +11,7 @@ from rich.console import Console
 
 from nearkin.cli.printing import Printer, shown, warn
 from nearkin.kernels.choosing import announcing
-from nearkin.progress_messages import Caution, is_warning
+from nearkin.progress_messages import is_warning
 from nearkin.runs.progress import Unit
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ class Bars:
         self._is_quiet = is_quiet
         self._progress: Progress | None = None
         self._task: TaskID | None = None
-        self.cautions = list[Caution]()
 
     @contextmanager
     def shown(self) -> Iterator[Bars]:
@@ -66,10 +65,8 @@ class Bars:
             self._task = None
 
     def say(self, message: str) -> None:
-        """Print a message above the bars; keep a caution for the end."""
-        if isinstance(message, Caution):
-            self.cautions.append(message)
-        elif self._is_quiet:
+        """Print a message above the bars; if quiet, only a warning."""
+        if self._is_quiet:
             if is_warning(message):
                 warn(message)
         else:
@@ -78,8 +75,6 @@ class Bars:
 
 @contextmanager
 def bars_shown(*, is_quiet: bool) -> Iterator[Bars]:
-    """Show bars on standard error until the block ends, and then the cautions, even if ``is_quiet``."""
+    """Show bars on standard error until the block ends."""
     with Bars(Printer(stderr=True), is_quiet=is_quiet).shown() as bars, announcing(partial(bars.say, _COMPILING)):
         yield bars
-    for caution in bars.cautions:
-        warn(caution)

@@ -255,7 +255,7 @@ def check(
         known = document.file_under(name)
         under = CheckIn(name, wave=wave, source=document.source, only_new=only_new, file=known) if store else None
         found = _checked(
-            collection, file, document.text, options, under, wait=wait, read_only=read_only, is_quiet=quiet or as_json
+            collection, document.text, options, under, wait=wait, read_only=read_only, is_quiet=quiet or as_json
         )
         found = replace(found, missing=document.missing, not_checked=document.inside)
     shown = partial(_show, name=str(file), is_storing=store, is_read_only=read_only, is_empty=is_empty)
@@ -264,7 +264,6 @@ def check(
 
 def _checked(
     collection: str,
-    file: Path,
     text: str,
     options: CheckOptions,
     under: CheckIn | None,
@@ -275,20 +274,11 @@ def _checked(
 ) -> Checked:
     from nearkin.cli.bars import bars_shown
     from nearkin.collection.collection import Collection
-    from nearkin.stages.documents.rows_in_text import caution_of_one_text
 
-    caution = caution_of_one_text(
-        str(file),
-        text,
-        for_json_lines="for one document per line use --jsonl",
-        for_rows="to check its rows, write them as JSON Lines and use --jsonl",
-    )
     with (
         bars_shown(is_quiet=is_quiet) as bars,
         Collection.open(collection, wait=wait, read_only=read_only, progress=bars) as opened,
     ):
-        if caution is not None:
-            bars.say(caution)
         return opened.check(text, options=options, store=under)
 
 
@@ -381,16 +371,13 @@ def _check_required(file: Path, *, has_id: bool, has_index: bool) -> None:
     """Refuse --tolerance and standard input if an option that they require is missing."""
     from nearkin.errors import ParameterError
     from nearkin.paths import STDIN
-    from nearkin.stages.documents.source import is_descriptor
 
     if not has_index:
         raise ParameterError("--tolerance requires --method si.")
     if has_id:
         return
-    if str(file) == STDIN or file.is_fifo():  # its name is no lasting one
-        raise ParameterError(f"{'Standard input' if str(file) == STDIN else 'A pipe'} requires --id with --store.")
-    if is_descriptor(str(file)):
-        raise ParameterError(f"{file} has another text in each run. It requires --id with --store.")
+    if str(file) == STDIN:  # its name is no lasting one
+        raise ParameterError("Standard input requires --id with --store.")
 
 
 def _show(console: Printer, found: Checked, name: str, *, is_storing: bool, is_read_only: bool, is_empty: bool) -> None:

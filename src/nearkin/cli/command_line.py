@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import codecs
-import errno
 import functools
 import itertools
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from pathlib import Path
@@ -17,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from nearkin.cli.options.groups import taking_options
 from nearkin.errors import NearkinError, ParameterError
-from nearkin.paths import check_input, check_output, rule_of_lengths
+from nearkin.paths import check_input, check_output
 
 _OUTPUTS = {
     **{name: f"--{name}" for name in ("out", "html", "docx", "missed", "kept", "cache", "figure")},
@@ -28,8 +26,6 @@ _PLACES = ("collection", "place")
 _NO_FILES = ("ids", "conf", "documents", "query")
 """Lists of strings that are not file names. All other lists and all paths are."""
 COLLECTION_URLS = ("postgresql://", "postgres://")
-_LONG = 200
-"""Length from which on a name may be too long with what is added to it until the file is written."""
 _PLAIN = {
     "≥": ">=", "≤": "<=", "≠": "!=", "≈": "~", "→": "->", "−": "-", "–": "-", "…": "...", "·": "-", "×": "x",
     "⟨": "<", "⟩": ">", "γ": "g", "τ": "t",
@@ -39,8 +35,6 @@ _SIDES = {"left", "right"}
 _TWO_CORPORA = "This command compares two corpora: --left INPUT --right INPUT. For one corpus use nearkin dedup"
 _READ: ContextVar[tuple[str | Path, ...]] = ContextVar("read", default=())
 """Files and directories that the running command reads, as they were typed."""
-_WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
-"""Arguments and options of the running command, in the order in which they were typed."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -57,20 +51,15 @@ class Command(TyperCommand):
         """
         try:
             return super().invoke(ctx)
-        except (OSError, NearkinError) as error:
-            if (refused := _of_long_name(error, ctx.params)) is None:
-                if isinstance(error, NearkinError) and error.parameter is not None:
-                    error.parameter = self._option_of(error.parameter) or error.parameter
-                raise
-            too_long, from_end = refused
-            too_long.parameter = self._value_of(str(too_long.parameter), from_end)
-            raise too_long from error
+        except NearkinError as error:
+            if error.parameter is not None:
+                error.parameter = self._option_of(error.parameter) or error.parameter
+            raise
         except KeyboardInterrupt as error:
             raise typer.Abort from error
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse arguments; for an unknown option, which may be an id that begins with a dash, say how to pass it."""
-        _WORDS.set(tuple(args))
         self._refuse_repeated_columns(args)
         try:
             return super().parse_args(ctx, args)
@@ -104,12 +93,6 @@ class Command(TyperCommand):
         names = [(one.metavar or str(one.name).upper(), one.required) for one in arguments]
         pieces = [name if is_required or name.startswith("[") else f"[{name}]" for name, is_required in names]
         return [self.options_metavar or "", *pieces]
-
-    def _value_of(self, parameter: str, from_end: int) -> str | None:
-        """Spell one value of a parameter: ``B`` for the last one of ``[COLLECTION] A B``."""
-        spelt = self._option_of(parameter)
-        words = (spelt or "").split()
-        return words[from_end].strip("[]") if 1 < len(words) >= -from_end else spelt
 
     def _option_of(self, parameter: str) -> str | None:
         """Spell a parameter as on the command line: ``threshold`` as ``--threshold``, ``inputs`` as ``INPUT``."""
@@ -168,21 +151,6 @@ def first_sentence(text: str) -> str:
     return first + stop.strip()
 
 
-def words_after_value(option: str) -> tuple[str, ...]:
-    """Return the arguments between the value of an option and the next option: an expanded pattern leaves them there.
-
-    Examples
-    --------
-    >>> _WORDS.set(("new.csv", "--against", "a.csv", "b.csv", "c.csv", "--out", "x")) and words_after_value("--against")
-    ('b.csv', 'c.csv')
-    """
-    words = _WORDS.get()
-    if option not in words:
-        return ()
-    after = words[words.index(option) + 2 :]
-    return tuple(itertools.takewhile(lambda word: not word.startswith("-"), after))
-
-
 def _is_option(name: str, context: Any) -> bool:
     """Whether a command of a group, or of a group in it, has an option."""
     command = context.command
@@ -219,28 +187,6 @@ def _places(name: str, value: object) -> Iterator[str | Path]:
     for one in value if are_many else [value]:  # type: ignore[attr-defined]  # it is a list
         if isinstance(one, Path) or (are_many and isinstance(one, str) and name not in _NO_FILES):
             yield one
-
-
-def _of_long_name(error: BaseException | None, values: Mapping[str, object]) -> tuple[ParameterError, int] | None:
-    """Return the error that names the parameter whose path the system refused, and the index from the end of its value.
-
-    None if it is none of them, or if the name is not too long. The cause of an error is asked, too.
-    """
-    while isinstance(error, NearkinError):
-        error = error.__cause__
-    if not isinstance(error, OSError) or error.errno != errno.ENAMETOOLONG:
-        return None
-    refused = os.fsdecode(error.filename or "")
-    for name, value in values.items():
-        places = value if isinstance(value, list | tuple) else [value]
-        for at, place in enumerate(places, -len(places)):
-            path = str(place) if isinstance(place, str | Path) and place else "-"
-            is_it = refused.startswith((path, str(Path(path)), os.path.abspath(path)))
-            if is_it and (rule := rule_of_lengths(path)) is not None:
-                return ParameterError.of(name, rule, path), at
-            if len(stem := Path(path).stem) > _LONG and stem in refused:
-                return ParameterError.of(name, "a path with a shorter name", path), at
-    return None
 
 
 def take_every_character(*streams: TextIO) -> None:

@@ -66,13 +66,9 @@ def dedup(
 ) -> None:
     """Clean a corpus of copies."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.command_line import words_after_value
     from nearkin.cli.printing import tell, warn_of_report
     from nearkin.cli.summary import print_summary
-    from nearkin.nouns import agreeing, first_of
-    from nearkin.progress_messages import WarningMessage
     from nearkin.workflows.dedup.files import Delivery, dedup_files
-    from nearkin.workflows.dedup.inputs import beside_the_first
     from nearkin.workflows.dedup.other_columns import OtherColumns
     from nearkin.workflows.resources import Resources
 
@@ -81,11 +77,6 @@ def dedup(
     resources, where = Resources.of(threads, memory), engine.chosen()
     with bars_shown(is_quiet=quiet or as_json) as bars:
         bars.say(", ".join(f"{name} {value}" for name, value in options.shown(is_against=bool(against)).items()))
-        after = words_after_value("--against")
-        if strays := [one for one in beside_the_first(inputs, against or ()) if one in after]:
-            are = agreeing(len(strays), "is", "are")
-            told = f"{first_of(strays, 1)} {are} INPUT. If --against was a pattern, quote it: 'folder/*.jsonl'"
-            bars.say(WarningMessage(told))
         manifest = dedup_files(
             reading.request(inputs), out, options, against=against or (),
             against_columns=OtherColumns(against_text, against_id), delivery=delivery, resources=resources,

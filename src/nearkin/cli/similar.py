@@ -93,20 +93,16 @@ def similar(
     check_list_file(out, overwrite=overwrite, inputs=[] if file is None else [file])
     if sum(one is not None for one in (doc_id, file, text)) != 1:
         raise ParameterError("Give exactly one of DOC_ID, --file FILE and --text TEXT.")
-    missing = caution = None
+    missing = None
     if file is not None:
-        from nearkin.stages.documents.rows_in_text import caution_of_one_text
         from nearkin.workflows.reading.one_text import read_one_document
 
         document = read_one_document(file, encoding, rules_of_one(max_document_size, extraction_limit, ocr))
         text, missing = document.text, document.missing
-        caution = caution_of_one_text(str(file), text)
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,
         Collection.open(collection, cache=cache, read_only=read_only, progress=bars) as opened,
     ):
-        if caution is not None:
-            bars.say(caution)
         found = _similar(
             opened,
             doc_id,

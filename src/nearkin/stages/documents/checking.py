@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import BinaryIO
 
 from nearkin.errors import SourceError, TruncatedInputError
@@ -13,7 +11,7 @@ from nearkin.stages.documents.column_samples import objects_of_records
 from nearkin.stages.documents.columns import check_unique, inside_hint, listed_columns, missing_column
 from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.formats import FORMATS, TABLES, has_columns
-from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input, unreadable
+from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input
 from nearkin.stages.documents.source import Source
 from nearkin.stages.documents.text_path import column_of, has_text, text_in
 
@@ -108,7 +106,7 @@ def _check_table(source: Source, keep_column: str | None, id_parameter: str) -> 
     from nearkin.stages.documents.table_columns import check_schema
     from nearkin.stages.documents.table_files import check_first_to_keep_by
 
-    if source.text is None or source.path == STDIN or not Path(source.path).is_file():
+    if source.text is None or source.path == STDIN:
         return None
     with TABLES[source.format].at(source.path, source.name) as table:
         check_schema(source.name, table.schema, source.text, source.id, keep_column, id_parameter)
@@ -118,15 +116,10 @@ def _check_table(source: Source, keep_column: str | None, id_parameter: str) -> 
 def _first_records(
     source: Source, encoding: str, stdin: BinaryIO | None
 ) -> tuple[Sequence[Mapping[str, object]], Sequence[str]]:
-    """Return the visible first records of a source, and its header; none of a named pipe."""
+    """Return the visible first records of a source, and its header."""
     if source.path == STDIN:
         head = head_of_stdin(standard_input(stdin), encoding)
     else:
-        try:
-            if not stat.S_ISREG(Path(source.path).stat().st_mode):
-                return [], ()
-        except OSError as error:
-            raise unreadable(source.name, error) from error
         head = head_of_file(source.path, source.name, encoding)
     form = FORMATS[source.format]
     records = [] if form.is_cut(head) else form.records(head, source.delimiter)

@@ -1,13 +1,13 @@
 """Files that are neither plain text nor a supported table, recognised by their first bytes.
 
-There are two kinds. Archives, images and databases contain no readable text. HTML pages and mailboxes are text with
+There are two kinds. Archives and images contain no readable text; all other bytes that are no text are an unreadable
+document when they are read. HTML pages and mailboxes are text with
 markup: they are refused as well, because the markup would be compared, but ``--format file`` reads them
 unchanged.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -15,57 +15,36 @@ from nearkin.stages.documents.encodings import looks_binary
 from nearkin.stages.documents.magic import COMPOUND_FILE
 from nearkin.stages.documents.markup import EXTRACT, markup_of
 
-_UNPACK = "unpack it first"
-_CONVERT = "convert it to Parquet or JSON Lines first"
 _ZIP = b"PK\x03\x04"
 _ZIPPED = {
-    **{f".{one}": f"{'an' if one[0] in 'eox' else 'a'} {one.upper()} file"
-       for one in ("docx", "xlsx", "pptx", "odt", "ods", "odp", "epub")},
-    ".npz": "an archive of NumPy arrays", ".pt": "a PyTorch file", ".pth": "a PyTorch file", ".jar": "a JAR archive",
-}  # fmt: skip
+    f".{one}": f"{'an' if one[0] in 'eox' else 'a'} {one.upper()} file"
+    for one in ("docx", "xlsx", "pptx", "odt", "ods", "odp", "epub")
+}
 _BINARY = (
     (b"%PDF-", "a PDF file", EXTRACT),
     (b"PK\x05\x06", "an empty ZIP archive", EXTRACT),
     (COMPOUND_FILE, "a file of Word, Excel, PowerPoint or Outlook", EXTRACT),
     (b"!BDN", "an Outlook mailbox", EXTRACT),
-    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", _UNPACK),
-    (b"Rar!\x1a\x07", "a RAR archive", _UNPACK),
-    (b"\x04\x22\x4d\x18", "an LZ4 file", _UNPACK),
-    (b"\xff\x06\x00\x00sNaPpY", "a Snappy file", _UNPACK),
-    (b"\x1f\x9d", "a compress (.Z) file", _UNPACK),
-    (b"SQLite format 3\0", "an SQLite database", "export a table of it as CSV or Parquet"),
-    (b"\x89HDF\r\n\x1a\n", "an HDF5 file", _CONVERT),
-    (b"\x93NUMPY", "a NumPy array", _CONVERT),
-    (b"Obj\x01", "an Avro file", _CONVERT),
-    (b"PARE", "an encrypted Parquet file", "write it without encryption"),
-    (b"\x80\x02", "a Python pickle", _CONVERT),
-    (b"\x80\x03", "a Python pickle", _CONVERT),
-    (b"\x80\x04\x95", "a Python pickle", _CONVERT),
-    (b"\x80\x05\x95", "a Python pickle", _CONVERT),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", "unpack it first"),
+    (b"Rar!\x1a\x07", "a RAR archive", "unpack it first"),
     (b"\x89PNG\r\n\x1a\n", "a PNG image", EXTRACT),
     (b"\xff\xd8\xff", "a JPEG image", EXTRACT),
     (b"II*\0", "a TIFF image", EXTRACT),
     (b"MM\0*", "a TIFF image", EXTRACT),
     (b"\x7fELF", "a program", "omit it"),
-    (b"\xcf\xfa\xed\xfe", "a program", "omit it"),
-    (b"\xca\xfe\xba\xbe", "a program", "omit it"),
-    (b"\0asm", "a program", "omit it"),
-)  # fmt: skip
+)
 # These begin like words: they count only if binary bytes follow.
 _BINARY_IF_SO = (
-    (b"ORC", "an ORC file", _CONVERT),
-    (b"FEA1", "a Feather file of version 1",
-     "write it as version 2 first, with pyarrow.feather.write_feather(table, path)"),
-    (b"GGUF", "a GGUF model", "omit it"),
     (b"GIF87a", "a GIF image", EXTRACT),
     (b"GIF89a", "a GIF image", EXTRACT),
-    (b"RIFF", "a RIFF file: sound, video or an image", EXTRACT),
-    (b"OggS", "an Ogg file", EXTRACT),
-    (b"ID3", "an MP3 file", EXTRACT),
     (b"BM", "a BMP image", EXTRACT),
     (b"MZ", "a program", "omit it"),
     (_ZIP[:2], "a ZIP archive", EXTRACT),
+)
+_NO_TEXT = (
+    b"\x04\x22\x4d\x18", b"SQLite format 3\0", b"Obj\x01", b"PARE", b"ORC", b"FEA1", b"GGUF", b"RIFF", b"OggS", b"ID3"
 )  # fmt: skip
+"""First bytes of other files that may have no byte that is not UTF-8: LZ4, SQLite, Avro, Parquet, ORC, sound, video."""
 _FIRST_BYTES = tuple(first_bytes for first_bytes, *_ in (*_BINARY, *_BINARY_IF_SO))
 _LFS = b"version https://git-lfs.github.com/spec/"
 _CMS_OID = b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07"
@@ -150,7 +129,6 @@ def _binary(data: bytes, path: str) -> Foreign | None:
         return Foreign("a pointer of Git LFS", "fetch the file with git lfs pull", instead_of="the file itself")
     if data[:1] == b"\x30" and _CMS_OID in data[:64]:
         return Foreign("a signed or encrypted file, PKCS#7", "extract its content first, for example with openssl cms")
-    if data[4:8] == b"ftyp" and looks_binary(data):
-        return Foreign("a video or sound file", EXTRACT)
-    is_safetensors = data[8:9] == b"{" and data[4:8] == bytes(4) and re.match(rb'\{\s*"', data[8:])
-    return Foreign("a safetensors model", "omit it") if is_safetensors else None
+    if (data.startswith(_NO_TEXT) or data[4:8] in (b"ftyp", bytes(4))) and looks_binary(data):
+        return Foreign("binary data", "convert it to text, JSON Lines or Parquet first")
+    return None

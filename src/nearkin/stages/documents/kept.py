@@ -13,10 +13,9 @@ from typing import IO, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin.errors import OutputError, SourceError, TruncatedInputError
-from nearkin.paths import STDIN, why
+from nearkin.errors import OutputError, TruncatedInputError
+from nearkin.paths import why
 from nearkin.records import I64
-from nearkin.stages.documents.compression import SUFFIX_OF_COMPRESSION
 from nearkin.stages.documents.damage import truncated_input
 from nearkin.stages.documents.encodings import check_encoding, is_told_by_line
 from nearkin.stages.documents.formats import FORMATS, TABLES, holding, is_of_documents
@@ -33,7 +32,6 @@ def write_kept(
     out: Path,
     *,
     progress: Progress = no_progress,
-    stdin_copy: Path | None = None,
     encoding: str = "utf-8",
 ) -> list[Path]:
     """Write the kept documents of each source in its original form.
@@ -56,9 +54,6 @@ def write_kept(
         A folder; created if necessary.
     progress : callable, optional
         Receives the number of bytes of the sources consumed since the last call.
-    stdin_copy : Path, optional
-        A copy of standard input, which cannot be read twice; required for the source "-".
-        It is written as ``stdin.jsonl`` or similar.
     encoding : str
         Encoding with which it was read, and is written.
 
@@ -72,7 +67,7 @@ def write_kept(
     OutputError
         A file cannot be written; no part of it is left.
     SourceError
-        A source cannot be read again, or is "-" without a copy.
+        A source cannot be read again.
     """
     encoding = check_encoding(encoding)
     if is_told_by_line(encoding):
@@ -84,7 +79,7 @@ def write_kept(
             progress(source.size_bytes)
             continue
         target = _target(out, name)
-        with _reading(source, stdin_copy) as raw, _writing(target) as file:
+        with _reading(source) as raw, _writing(target) as file:
             _copy_kept(source, mask, raw, file, progress, encoding)
         written.append(target)
     return written
@@ -93,7 +88,7 @@ def write_kept(
 def _is_lost(source: Source) -> bool:
     """Whether this is a table that was accepted although it is too damaged to be read at all."""
     table = TABLES.get(source.format)
-    if not source.takes_damaged or table is None or source.path == STDIN:
+    if not source.takes_damaged or table is None:
         return False
     try:
         with table.at(source.path, source.name):
@@ -107,22 +102,17 @@ def relative_names(sources: Sequence[Source]) -> list[PurePosixPath]:
 
     Examples
     --------
-    >>> paths = ["../in/a/x.jsonl", "../in/b/x.jsonl", "-"]
+    >>> paths = ["../in/a/x.jsonl", "../in/b/x.jsonl"]
     >>> [str(name) for name in relative_names([Source(path=path, name=path, format="jsonl") for path in paths])]
-    ['a/x.jsonl', 'b/x.jsonl', 'stdin.jsonl']
+    ['a/x.jsonl', 'b/x.jsonl']
     """
-    paths = [None if source.path == STDIN else Path(os.path.abspath(source.path)) for source in sources]
-    folders = [str(path.parent) for path in paths if path is not None]
+    paths = [Path(os.path.abspath(source.path)) for source in sources]
+    folders = [str(path.parent) for path in paths]
     shared = os.path.commonpath(folders) if folders else "/"
     names: list[PurePosixPath] = []
     taken: set[str] = set()
     for source, path in zip(sources, paths, strict=True):
-        if path is None:
-            name = PurePosixPath(
-                f"stdin{FORMATS[source.format].kept_suffix}{SUFFIX_OF_COMPRESSION[source.compression]}"
-            )
-        else:
-            name = PurePosixPath(path.relative_to(shared).as_posix())
+        name = PurePosixPath(path.relative_to(shared).as_posix())
         if holding(source.format) == "documents":
             name = name.with_name(f"{name.name}.jsonl")
         unique, n_tried = name, 1
@@ -147,11 +137,9 @@ def _target(out: Path, name: PurePosixPath) -> Path:
 
 
 @contextmanager
-def _reading(source: Source, stdin_copy: Path | None) -> Iterator[BinaryIO]:
+def _reading(source: Source) -> Iterator[BinaryIO]:
     """Open the source again."""
-    if source.path == STDIN and stdin_copy is None:
-        raise SourceError("Standard input cannot be read twice, so its kept documents cannot be written.")
-    path = stdin_copy if source.path == STDIN and stdin_copy is not None else Path(source.path)
+    path = Path(source.path)
     try:
         raw = path.open("rb", buffering=0)
     except OSError as error:

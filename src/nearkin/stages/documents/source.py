@@ -157,5 +157,5 @@ class OpenedSource:
 
     @property
     def is_pipe(self) -> bool:
-        """Whether it is a pipe, which may be endless."""
-        return self.source.path == STDIN or not os.path.isfile(self.source.path)
+        """Whether it is standard input, which may be endless."""
+        return self.source.path == STDIN

@@ -25,10 +25,9 @@ from nearkin.stages.documents.formats.extracted import Extracted
 from nearkin.stages.documents.formats.format import StreamFormat
 from nearkin.stages.documents.head import Head, empty_stdin
 from nearkin.stages.documents.not_read import Note, NotRead, not_read_among, sentences_of
-from nearkin.stages.documents.rows_in_text import caution_of_rows
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input, unreadable
-from nearkin.stages.documents.source import Source
+from nearkin.stages.documents.source import Source, is_descriptor
 from nearkin.stages.documents.streams import Compression
 from nearkin.stages.documents.text_path import column_of
 
@@ -257,9 +256,8 @@ def _resolve(one: FoundFile, forced: str | None, asked: _Asked) -> tuple[Source,
             status = os.stat(one.path)
         except OSError as error:
             raise unreadable(one.name, error) from error
-        if not stat.S_ISREG(status.st_mode):
-            _refuse_device(one.name, status.st_mode)
-            return _resolve_pipe(one, forced or named, compression, asked), ()
+        if not stat.S_ISREG(status.st_mode) or (one.format is None and is_descriptor(one.path)):
+            raise SourceError(f"{one.name} is not a file of its own. Name a file, or - for standard input.")
         size_bytes = status.st_size
         told = one.format or forced or named
         if told is not None and is_of_documents(told) and (told != "file" or one.format == told):
@@ -300,8 +298,6 @@ def _resolve_seen(
         told = FORMATS[file_format]
         if named != file_format or not told.is_settled:
             guesses.append(f"{one.name}: read as {told.in_words} (recognised by its content{told.evidence(head)})")
-        if named is None and (caution := caution_of_rows(one.name, file_format, head)) is not None:
-            guesses.append(caution)
     elif FORMATS[forced].is_unmistakable and (evidence := FORMATS[forced].evidence(head)):
         guesses.append(f"{one.name}: {evidence.removeprefix(': ')}")
     _check_format(one, file_format, head)
@@ -337,13 +333,6 @@ def _source(
         limits=rules.limits,
         ocr=rules.ocr,
     )
-
-
-def _refuse_device(name: str, mode: int) -> None:
-    """Raise SourceError for anything but a file or a pipe: it contains no documents, and may be endless."""
-    for is_one, what in ((stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a disk"), (stat.S_ISSOCK, "a socket")):
-        if is_one(mode):
-            raise SourceError(f"{name} is {what}, not a file of documents. Name a file, or - for standard input.")
 
 
 def _refuse_documents_in_a_pipe(forced: str | None) -> None:
@@ -415,14 +404,3 @@ def _columns(
         )
     said = [f"{one.name}: there is no column '{name}', so another column is guessed" for name in missing]
     return columns.text, columns.id, (*said, *columns.guesses)
-
-
-def _resolve_pipe(one: FoundFile, file_format: str | None, compression: Compression, asked: _Asked) -> Source:
-    """Return the source for a named pipe, whose first line cannot be inspected without consuming it."""
-    if file_format is None or not FORMATS[file_format].is_pipeable:
-        without = ", ".join(name for name, form in FORMATS.items() if not form.is_pipeable)
-        raise SourceError(
-            f"{one.name} is a pipe, so its format cannot be detected. Name it with --format (not {without})."
-        )
-    source = _source(one, file_format, compression, 0, asked, is_forced=file_format == "file")
-    return replace(source, text=asked.text, id=asked.doc_id)

@@ -15,6 +15,7 @@ from nearkin.collection.collection import Collection
 from nearkin.collection.loads.adding import Added, add_incoming
 from nearkin.collection.loads.incoming import Incoming, PlainFile
 from nearkin.errors import ParameterError, SourceError
+from nearkin.paths import STDIN
 from nearkin.records import I64
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
@@ -26,7 +27,6 @@ from nearkin.workflows.collection.run_names import named_by_run
 from nearkin.workflows.collection.shared_names import files_with_shared_names
 from nearkin.workflows.collection.undoing_creation import undo_creation
 from nearkin.workflows.collection.unnamed import NamedRecords, check_has_ids
-from nearkin.workflows.reading.standard_input import is_pipe
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
 
@@ -102,7 +102,7 @@ def _incoming(texts: Texts, paths: Mapping[int, str], progress: Progress) -> Ite
 def _plain_file(sources: Sequence[Source], numbers: I64, place: int) -> PlainFile | None:
     """Digest the file of a document if it is a text; None if it cannot be read any more."""
     source = sources[numbers[place]]
-    if not isinstance(FORMATS.get(source.format), WholeFile) or is_pipe(source):
+    if not isinstance(FORMATS.get(source.format), WholeFile) or source.path == STDIN:
         return None
     with contextlib.suppress(SourceError):
         kind = "text" if source.format == WholeFile.name else source.format

@@ -1,4 +1,4 @@
-"""Records without ids from standard input or a pipe, which have no lasting names.
+"""Records without ids from standard input, which have no lasting names.
 
 They would be named after their line in every run, such as ``-:1``, and those of one day would replace those of another.
 """
@@ -6,7 +6,6 @@ They would be named after their line in every run, such as ``-:1``, and those of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -15,32 +14,21 @@ from nearkin import _compute as pc
 from nearkin.errors import SourceError
 from nearkin.paths import STDIN
 from nearkin.stages.documents.columns import listed_columns
-from nearkin.stages.documents.formats import FORMATS, TABLES, is_of_documents
-from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input
-from nearkin.stages.documents.source import Source, is_descriptor
-from nearkin.workflows.reading.inputs import FileInput, LooseFilesInput, StoredInput, StoredSource
-from nearkin.workflows.reading.kept_documents import KeptDocuments
-from nearkin.workflows.reading.standard_input import is_pipe
+from nearkin.stages.documents.formats import FORMATS, is_of_documents
+from nearkin.stages.documents.sniffing import head_of_stdin, standard_input
+from nearkin.stages.documents.source import Source
+from nearkin.workflows.reading.inputs import FileInput, StoredSource
 from nearkin.workflows.reading.texts import RawBatch, Texts
 
 
 def refuse_unnamed(texts: Texts) -> None:
-    """Refuse a pipe whose format has no ids, or whose columns are visible, and of which none is the id.
-
-    A document in a pipe is refused, too, and a run that read records without ids from a pipe.
+    """Refuse standard input whose format has no ids, or whose columns are visible, and of which none is the id.
 
     Raises
     ------
-    RunError
-        A run is damaged.
     SourceError
     """
     for one in texts.inputs:
-        if isinstance(one, StoredInput) and isinstance(one.documents, KeptDocuments):
-            _refuse_run(one.documents, one.name)
-        if isinstance(one, LooseFilesInput):
-            for source in one.sources:
-                _refuse_open_file(source)
         if not isinstance(one, FileInput) or one.source.id is not None or _has_lasting_names(one.source):
             continue
         form = FORMATS[one.source.format]
@@ -48,34 +36,8 @@ def refuse_unnamed(texts: Texts) -> None:
             raise _without_ids(one.source, _columns(one))
 
 
-def _refuse_open_file(source: Source) -> None:
-    """Refuse a document, or a file of documents, that has no lasting name, unless it is standard input."""
-    if source.path == STDIN:
-        return
-    is_open = is_descriptor(source.path)
-    if is_open or Path(source.path).is_fifo():
-        what = "not the name of a file" if is_open else "a pipe"
-        raise SourceError(
-            f"{source.path} is {what}: its documents would be named after it, and those of the next delivery would "
-            "replace them. Save the file, and name it."
-        )
-
-
-def _refuse_run(run: KeptDocuments, name: str) -> None:
-    """Refuse a run whose documents are named after their lines in a pipe, as in every other run."""
-    pipe = run.pipe_without_ids()
-    if pipe is not None:
-        shown = "standard input" if pipe == STDIN else pipe
-        raise SourceError(
-            f"{name} has records without ids, which it read from {shown}. They are named {pipe}:1, "
-            f"{pipe}:2, … in every such run, so the records of the next run would replace these. Repeat "
-            "the run and name the column of ids with --id. If there is none, write the records to a "
-            "file, with a new name for each delivery, and read the file."
-        )
-
-
 class NamedRecords:
-    """Batches in which a record of a pipe without an id is a problem.
+    """Batches in which a record of standard input without an id is a problem.
 
     Parameters
     ----------
@@ -95,13 +57,13 @@ class NamedRecords:
         is_one = np.asarray(has_no_name.to_numpy(zero_copy_only=False))
         if not is_one.any():
             return batch
-        said = f"{_missing(source)}, and a record of {_shown(source)} needs one: add it, or save the input to a file"
+        said = f"{_missing(source)}, and a record of standard input needs one: add it, or save the input to a file"
         problems = pc.if_else(pa.array(is_one), pa.scalar(said, pa.large_string()), batch["problem"])
         return batch.set_column(batch.schema.get_field_index("problem"), batch.schema.field("problem"), problems)
 
 
 def check_has_ids(source: Source, names: Sequence[str]) -> None:
-    """Refuse a pipe without an id among its columns, which are not known before it is read.
+    """Refuse standard input without an id among its columns, which are not known before it is read.
 
     Raises
     ------
@@ -112,10 +74,10 @@ def check_has_ids(source: Source, names: Sequence[str]) -> None:
 
 
 def _has_lasting_names(source: Source) -> bool:
-    """Whether a document is named after a file; one in a pipe or an open file of the process is not."""
+    """Whether a document is named after a file; one in standard input is not."""
     if isinstance(source, StoredSource) or is_of_documents(source.format):
         return True
-    return not (is_pipe(source) or is_descriptor(source.path))
+    return source.path != STDIN
 
 
 def _missing(source: Source) -> str:
@@ -125,38 +87,23 @@ def _missing(source: Source) -> str:
 
 
 def _columns(one: FileInput) -> Sequence[str]:
-    """Return the columns of standard input, or of a file, before it is read; none of another pipe."""
+    """Return the columns of standard input, before it is read."""
     source, form = one.source, FORMATS[one.source.format]
-    if source.path == STDIN:
-        head = head_of_stdin(standard_input(one.stdin), one.encoding)
-    elif is_pipe(source):
-        return ()
-    elif source.format in TABLES:
-        return TABLES[source.format].sample_of_file(source.path, source.name).names
-    else:
-        head = head_of_file(source.path, source.name, one.encoding)
+    head = head_of_stdin(standard_input(one.stdin), one.encoding)
     sample = form.sample(head, source.delimiter)
     return () if sample is None else sample.names
 
 
 def _without_ids(source: Source, columns: Sequence[str]) -> SourceError:
     form = FORMATS[source.format]
-    shown, records = _shown(source), "records" if form.has_ids else "lines"
+    records = "records" if form.has_ids else "lines"
     save = f"write the {records} to a file, with a new name for each delivery: its documents are named FILE:LINE."
     among = f" Its columns are: {listed_columns(columns)}." if columns else ""
     if form.has_columns:
         advice = f"Name the column of the ids with --id.{among} If there is none, {save}"
     else:
         advice = f"Put an id and a tab before each text and use --format lines, or {save}"
-    if shown != source.name:
-        shown = f"{shown[0].upper()}{shown[1:]}"
     return SourceError(
-        f"{shown} has {records} without ids. They would be named {source.name}:1, {source.name}:2, … "
-        f"in every run, so the {records} of the next run would replace these. {advice}"
+        f"Standard input has {records} without ids. They would be named {source.name}:1, {source.name}:2, … in every "
+        f"run, so the {records} of the next run would replace these. {advice}"
     )
-
-
-def _shown(source: Source) -> str:
-    if source.path == STDIN:
-        return "standard input"
-    return f"the pipe {source.name}" if is_pipe(source) else source.name

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from nearkin.engines.choice import LOCAL, Engine
 from nearkin.errors import ParameterError
 from nearkin.manifests.dedup import ColumnCounts, DedupManifest, FamilyCounts, KeptFile, ValueCounts
 from nearkin.nouns import counted
+from nearkin.paths import STDIN
 from nearkin.progress_messages import WarningMessage
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
@@ -32,7 +32,6 @@ from nearkin.workflows.reading.describing import not_read_files
 from nearkin.workflows.reading.input_digests import DescribedInputs, compares_bytes
 from nearkin.workflows.reading.inputs import Input, StoredSource, file_inputs, sides_apart
 from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.reading.standard_input import save_stdin, stdin_of_run
 from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
@@ -86,8 +85,7 @@ class RunResult:
     options : DedupOptions
     sourced : Sourced
     inputs : sequence of Input
-        Documents for a second reading, in the same order; the needed part of standard input was saved.
-    saved_stdin : Path or None
+        Documents for a second reading, in the same order.
     directory : RunDirectory
     resources : Resources
     meter : Meter
@@ -97,7 +95,6 @@ class RunResult:
     options: DedupOptions
     sourced: Sourced
     inputs: Sequence[Input]
-    saved_stdin: Path | None
     directory: RunDirectory
     resources: Resources
     meter: Meter
@@ -182,56 +179,53 @@ def dedup_files(
     options.check_fits(is_against=bool(against))
     against_columns.check_fits(is_against=bool(against))
     directory = RunDirectory(out)
-    with stdin_of_run(asked.stdin, directory.work, resume=delivery.resume) as stdin:
-        asked = replace(asked, stdin=stdin)
-        sourced = Sourced.of(
-            asked, out, options, progress, against=against, against_columns=against_columns, twice=ending.twice
+    sourced = Sourced.of(
+        asked, out, options, progress, against=against, against_columns=against_columns, twice=ending.twice
+    )
+    if any(source.path == STDIN for source in sourced.sources + sourced.others):
+        if delivery.resume:
+            raise ParameterError("needs files: standard input (-) can be read only once.", parameter="resume")
+        directory = replace(directory, is_resumable=False)
+    ending.check(sourced)
+    meter = Meter(progress)
+    check_sources(engine, sourced.sources + sourced.others)
+    identity = {**sourced.identity(ending.command, options), "engine": engine.name}
+    with directory.claimed(
+        identity,
+        resume=delivery.resume,
+        overwrite=delivery.overwrite,
+        compares_bytes=lambda: compares_bytes(sourced.sides(), sourced.read_as(), directory),
+        has_kept=lambda: has_kept(directory, _all_inputs(sourced)),
+    ) as is_resumed:
+        if delivery.resume:
+            progress.say(resumed_in_words(directory, _all_inputs(sourced), is_resumed=is_resumed))
+        described = DescribedInputs.of(sourced.sides(), sourced.read_as(), directory, resources=resources, meter=meter)
+        worker = dedup_engine(engine, described, resources, meter)
+        searched = _find(sourced, directory, options, worker)
+        result = _with_exceptions_beside(searched.result, sourced)
+        sourced.check_unchanged()
+        _say_much_shorter(result, options, progress)
+        directory.begin_results()
+        job.write(result, out, meter)
+        inputs = file_inputs(sourced.sources, encoding=asked.encoding)
+        found = RunResult(
+            result=result,
+            options=options,
+            sourced=sourced,
+            inputs=inputs,
+            directory=directory,
+            resources=resources,
+            meter=meter,
         )
-        ending.check(sourced)
-        meter = Meter(progress)
-        check_sources(engine, sourced.sources + sourced.others)
-        identity = {**sourced.identity(ending.command, options), "engine": engine.name}
-        with directory.claimed(
-            identity,
-            resume=delivery.resume,
-            overwrite=delivery.overwrite,
-            compares_bytes=lambda: compares_bytes(sourced.sides(), sourced.read_as(), directory),
-            has_kept=lambda: has_kept(directory, _all_inputs(sourced)),
-        ) as is_resumed:
-            if delivery.resume:
-                progress.say(resumed_in_words(directory, _all_inputs(sourced), is_resumed=is_resumed))
-            described = DescribedInputs.of(
-                sourced.sides(), sourced.read_as(), directory, resources=resources, meter=meter
-            )
-            worker = dedup_engine(engine, described, resources, meter)
-            saved = save_stdin(sourced.sources, asked.stdin, directory.work) if ending.twice else None
-            searched = _find(sourced, saved, directory, options, worker)
-            result = _with_exceptions_beside(searched.result, sourced)
-            sourced.check_unchanged()
-            _say_much_shorter(result, options, progress)
-            directory.begin_results()
-            job.write(result, out, meter)
-            with _opened(saved, asked) as stdin:
-                inputs = file_inputs(sourced.sources, encoding=asked.encoding, stdin=stdin)
-                found = RunResult(
-                    result=result,
-                    options=options,
-                    sourced=sourced,
-                    inputs=inputs,
-                    saved_stdin=saved,
-                    directory=directory,
-                    resources=resources,
-                    meter=meter,
-                )
-                more = ending.write(found)
-                record = _record(found, described, searched.engine, more, command=ending.command, preset=preset)
-                sourced.check_unchanged()  # so the digests are those of the bytes that were searched
-                described.check_unchanged()
-                if delivery.report:
-                    problem = ending.report(found, record, more)
-                    record = replace(record, report_problem=problem, stages=tuple(meter.costs))
-            record = replace(record, memory=worker.memory(result))
-            directory.finish(record.as_stored(), kept=delivery.kept)
+        more = ending.write(found)
+        record = _record(found, described, searched.engine, more, command=ending.command, preset=preset)
+        sourced.check_unchanged()  # so the digests are those of the bytes that were searched
+        described.check_unchanged()
+        if delivery.report:
+            problem = ending.report(found, record, more)
+            record = replace(record, report_problem=problem, stages=tuple(meter.costs))
+        record = replace(record, memory=worker.memory(result))
+        directory.finish(record.as_stored(), kept=delivery.kept)
     return record
 
 
@@ -280,31 +274,24 @@ def _record(
 
 def _find(
     sourced: Sourced,
-    saved: Path | None,
     directory: RunDirectory,
     options: DedupOptions,
     engine: DedupEngine,
 ) -> DedupFound:
     asked = sourced.asked
-    with _opened(saved, asked) as stdin:
-        inputs = file_inputs(sourced.sources, keep_column=options.keep.column, encoding=asked.encoding, stdin=stdin)
-        others = file_inputs(sourced.others, encoding=asked.encoding, stdin=stdin)
-        if sourced.is_against:
-            inputs, others = sides_apart(inputs, others)
-        return engine.find(
-            inputs, others if sourced.is_against else None, options, directory.work, rules=asked.rules,
-        )  # fmt: skip
+    inputs = file_inputs(sourced.sources, keep_column=options.keep.column, encoding=asked.encoding, stdin=asked.stdin)
+    others = file_inputs(sourced.others, encoding=asked.encoding, stdin=asked.stdin)
+    if sourced.is_against:
+        inputs, others = sides_apart(inputs, others)
+    return engine.find(
+        inputs, others if sourced.is_against else None, options, directory.work, rules=asked.rules,
+    )  # fmt: skip
 
 
 def _all_inputs(sourced: Sourced) -> list[Input]:
     """Return the inputs in the order of their numbers in the spool."""
     sides = (sourced.sources, sourced.others)
     return [one for side in sides for one in file_inputs(side, encoding=sourced.asked.encoding)]
-
-
-def _opened(saved: Path | None, asked: ReadingRequest) -> contextlib.AbstractContextManager[BinaryIO | None]:
-    """Open standard input: from its start if it was saved, otherwise as it arrives."""
-    return open(saved, "rb") if saved else contextlib.nullcontext(asked.stdin)
 
 
 def check_overlay(sourced: Sourced, delivery: Delivery) -> None:
@@ -327,7 +314,6 @@ def overlay(found: RunResult, delivery: Delivery) -> None:
             found.options,
             found.sourced.sources,
             encoding=found.sourced.asked.encoding,
-            saved_stdin=found.saved_stdin,
             progress=progress,
         )
 
@@ -365,7 +351,6 @@ class DedupEnding:
             found.result.places,
             found.result.judged.outcome.keep,
             found.directory.begin_kept(),
-            saved_stdin=found.saved_stdin,
             encoding=found.sourced.asked.encoding,
             meter=found.meter,
         )

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import pairwise
 from pathlib import Path
 
 from nearkin._version import __version__
@@ -31,10 +29,8 @@ from nearkin.workflows.reading.memory_documents import IN_MEMORY
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.resolving import check_inputs
 from nearkin.workflows.reading.snapshots import Snapshots, SourceSnapshot, check_unchanged, snapshots_of
-from nearkin.workflows.reading.standard_input import is_pipe
 
 _MAX_NAMED = 100
-_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,9 +91,9 @@ class Sourced:
             check_inputs(others, encoding=asked.encoding, stdin=asked.stdin)
         if sum(source.path == STDIN for source in found + others) > 1:
             raise ParameterError("Standard input ('-') can be read only once. Got it twice.")
-        if twice and (pipes := [s.path for s in found if s.path != STDIN and is_pipe(s)]):
+        if twice and any(source.path == STDIN for source in found):
             raise ParameterError(
-                f"{twice} reads its input twice, and {pipes[0]} is a pipe. Save it to a file, or use '-'."
+                f"{twice} reads its input twice, and standard input (-) can be read only once: save it to a file first."
             )
         return cls(
             asked=asked,
@@ -168,50 +164,6 @@ def _resolve(
     if inside:
         progress.say(f"omitted {counted(len(inside), 'file')} in {out}: results of an earlier run")
     return tuple(source for source in found if source.path not in inside), resolved.not_read
-
-
-def beside_the_first(inputs: Sequence[str], against: Sequence[str]) -> list[str]:
-    """Return the inputs that an expanded pattern may have left to INPUT, because an option takes only one value.
-
-    They have the folder and the suffix of the other set's only file and come after it by name, in the order of capitals
-    or without regard to them, as shells sort. If this holds for all inputs, those that differ from the file only in
-    digits are meant, or those after the last input that is out of order; if this again holds for all, nothing
-    distinguishes them from inputs that were named.
-
-    Examples
-    --------
-    >>> beside_the_first(["eval.jsonl", "crawl/b.jsonl", "crawl/c.jsonl"], ["crawl/a.jsonl"])
-    ['crawl/b.jsonl', 'crawl/c.jsonl']
-    >>> beside_the_first(["eval.jsonl", "crawl/B.jsonl", "crawl/c.jsonl"], ["crawl/a.jsonl"])
-    ['crawl/B.jsonl', 'crawl/c.jsonl']
-    >>> beside_the_first(["new.jsonl", "day2.jsonl"], ["day1.jsonl"])
-    ['day2.jsonl']
-    >>> beside_the_first(["day3.jsonl", "day2.jsonl", "day3.jsonl"], ["day1.jsonl"])
-    ['day2.jsonl', 'day3.jsonl']
-    >>> beside_the_first(["train.jsonl", "eval-math.jsonl"], ["eval-code.jsonl"])
-    ['eval-math.jsonl']
-    >>> beside_the_first(["wave-2.jsonl", "wave-3.jsonl"], ["wave-1.jsonl"])
-    []
-    """
-    if len(against) != 1:
-        return []
-    first, paths = Path(against[0]), [*map(Path, inputs)]
-    is_stray = [
-        (one.parent, one.suffix) == (first.parent, first.suffix) and (one > first or _folded(one) > _folded(first))
-        for one in paths
-    ]
-    if all(is_stray):
-        is_stray = [_DIGITS.sub("0", one.name) == _DIGITS.sub("0", first.name) for one in paths]
-        if all(is_stray) or not any(is_stray):
-            late = [
-                i + 1 for i, (one, after) in enumerate(pairwise(paths)) if one > after and _folded(one) > _folded(after)
-            ]
-            is_stray = [i >= max(late, default=len(paths)) for i in range(len(paths))]
-    return [one for one, is_beside in zip(inputs, is_stray, strict=True) if is_beside]
-
-
-def _folded(path: Path) -> str:
-    return path.name.casefold()
 
 
 def _of_many_documents(sources: Sequence[Source]) -> list[Source]:

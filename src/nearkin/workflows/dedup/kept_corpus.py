@@ -66,7 +66,6 @@ def write_kept_corpus(
     keep: Bool,
     out: Path,
     *,
-    saved_stdin: Path | None,
     encoding: str,
     meter: Meter,
 ) -> tuple[KeptFile, ...]:
@@ -80,8 +79,6 @@ def write_kept_corpus(
     keep : bool array, shape (n_inputs,)
     out : Path
         The folder.
-    saved_stdin : Path or None
-        Standard input, if it is one of the sources.
     encoding : str
     meter : Meter
     """
@@ -101,7 +98,6 @@ def write_kept_corpus(
             lambda place: kept_lines(files[place]),
             out,
             progress=progress.advance,
-            stdin_copy=saved_stdin,
             encoding=encoding,
         )
         named = dict(zip(files, names, strict=True))

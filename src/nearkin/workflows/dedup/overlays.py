@@ -53,7 +53,6 @@ def write_overlays(
     sources: Sequence[Source],
     *,
     encoding: str,
-    saved_stdin: Path | None,
     progress: Progress,
 ) -> list[str]:
     """Write the overlays; return their names, those of the load files first.
@@ -70,8 +69,6 @@ def write_overlays(
     sources : sequence of Source
     encoding : str
         Encoding with which the load files were read.
-    saved_stdin : Path or None
-        Standard input, if it is a load file.
     progress : Progress
 
     Raises
@@ -91,7 +88,7 @@ def write_overlays(
         if source.format != LOAD_FILE:
             continue
         rows = np.flatnonzero(owner == number)
-        path = cast(Path, saved_stdin) if source.path == STDIN else Path(source.path)
+        path = Path(source.path)
         names.append(
             _overlay_of_load_file(out, names, vendor, OverlaySource(path, source, rows), row_of, encoding, progress)
         )

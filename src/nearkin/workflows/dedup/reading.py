@@ -168,9 +168,6 @@ def read_one(
             progress.say(restored(message))
         return InputRead(stored["n_documents"], IdKind(stored["id_kind"]), stored["n_chunks"])
 
-    if not one.can_be_read_again:  # a pipe gives other data than the earlier run read from it
-        spool.forget(index)
-
     def spool_batch(numbered: tuple[int, tuple[pa.RecordBatch, I64 | int, Mapping[str, object]]]) -> None:
         number, (batch, source, note) = numbered
         if isinstance(one, LooseFilesInput):

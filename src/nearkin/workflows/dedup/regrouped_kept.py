@@ -95,7 +95,6 @@ class InputAgain:
             places,
             keep,
             directory.begin_kept(),
-            saved_stdin=None,
             encoding=self.encoding,
             meter=meter,
         )

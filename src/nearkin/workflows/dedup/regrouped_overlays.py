@@ -67,7 +67,6 @@ class OverlaysAgain:
                 options,
                 self.sources,
                 encoding=self.encoding,
-                saved_stdin=None,
                 progress=progress,
             )
 

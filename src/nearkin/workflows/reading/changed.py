@@ -18,7 +18,7 @@ def check_comes_again(path: str) -> None:
     """
     if path == STDIN:
         raise SourceError(
-            "The input was standard input or a pipe, which cannot be read again. Save it to a file, and read the file."
+            "The input was standard input, which cannot be read again. Save it to a file, and read the file."
         )
     if not os.path.lexists(path):
         if os.path.isabs(path):
@@ -29,8 +29,7 @@ def check_comes_again(path: str) -> None:
         )
     if os.path.exists(path) and not os.path.isfile(path):
         raise SourceError(
-            f"{printable(path)} is a pipe or a folder, which cannot be read again. If it was a file, restore it; if it "
-            "was a pipe, save its output to a file, and read the file."
+            f"{printable(path)} is no longer a file, and its documents must be read again: restore the file."
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from nearkin.engines.local import map_ordered
 from nearkin.errors import SourceError
 from nearkin.manifests.inputs import InputFile, NotReadFiles
-from nearkin.paths import printable, shown_path
+from nearkin.paths import STDIN, printable, shown_path
 from nearkin.runs.meter import Meter
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import FORMATS
@@ -15,7 +15,6 @@ from nearkin.stages.documents.formats.load_file import LoadFile
 from nearkin.stages.documents.not_read import NotRead
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.inputs import StoredSource
-from nearkin.workflows.reading.standard_input import is_pipe
 from nearkin.workflows.resources import Resources
 
 _N_PATHS = 20
@@ -37,7 +36,7 @@ def describe(
             if isinstance(source, StoredSource):
                 return source.documents.digest
             try:
-                return None if is_pipe(source) else file_sha256(source.path)
+                return None if source.path == STDIN else file_sha256(source.path)
             except (OSError, SourceError):
                 return None  # it was reported as a problem when it was read
 
@@ -55,7 +54,7 @@ def describe(
             id=s.id,
             name=printable(s.name),
             end_row=_end_row(s),
-            texts_sha256=None if encoding is None or is_pipe(s) else texts_sha256(s, encoding),
+            texts_sha256=None if encoding is None or s.path == STDIN else texts_sha256(s, encoding),
         )
         for s, value in zip(sources, digests, strict=True)
     ]

@@ -9,7 +9,6 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
 
 import pyarrow as pa
@@ -46,10 +45,6 @@ class Input(Protocol):
     def size_bytes(self) -> int:
         """Total for the progress of reading; 0 if unknown."""
 
-    @property
-    def can_be_read_again(self) -> bool:
-        """Whether the same batches can be read again, unlike from a pipe."""
-
     def batches(self, progress: Progress) -> Iterable[tuple[pa.RecordBatch, I64 | int]]:
         """Return batches of `DOCUMENTS_SCHEMA`, the same ones every time.
 
@@ -77,11 +72,6 @@ class FileInput:
     def size_bytes(self) -> int:
         """Size of the stored file."""
         return self.source.size_bytes
-
-    @property
-    def can_be_read_again(self) -> bool:
-        """Whether this is a file on a disk."""
-        return Path(self.source.path).is_file()
 
     def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
         """Yield the batches of the reader."""
@@ -139,11 +129,6 @@ class LooseFilesInput:
     def size_bytes(self) -> int:
         """Size of all files."""
         return sum(source.size_bytes for source in self.sources)
-
-    @property
-    def can_be_read_again(self) -> bool:
-        """True: these are files on a disk."""
-        return True
 
     def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, I64]]:
         """Yield the documents of some thousand files at a time, or of fewer long files."""
@@ -223,11 +208,6 @@ class TableInput:
         """Size of the text and of the other columns that are read."""
         return sum(batch.nbytes for batch in self.held)
 
-    @property
-    def can_be_read_again(self) -> bool:
-        """True: the documents are in memory."""
-        return True
-
     def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
         """Yield the batches."""
         for batch in self.held:
@@ -292,11 +272,6 @@ class StoredInput:
     def size_bytes(self) -> int:
         """Size of the data to read."""
         return self.documents.size_bytes
-
-    @property
-    def can_be_read_again(self) -> bool:
-        """True: the documents never change."""
-        return True
 
     def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
         """Yield some documents at a time; all are from one source."""

@@ -21,16 +21,15 @@ from nearkin.errors import InputError, MissingExtraError, SourceError
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.manifests.inputs import InputFile
-from nearkin.paths import STDIN, on_disk, printable
+from nearkin.paths import on_disk, printable
 from nearkin.records import DOCUMENTS_SCHEMA, I64, Bool
 from nearkin.runs.damage import damage_of
 from nearkin.runs.files import text_of
 from nearkin.runs.finished import MANIFEST, read_results
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.checking import check_columns, check_has_columns
-from nearkin.stages.documents.formats import StoredFormat, holding, is_of_documents
+from nearkin.stages.documents.formats import StoredFormat, holding
 from nearkin.stages.documents.rows import escaped_as
-from nearkin.stages.documents.source import is_descriptor
 from nearkin.workflows.reading.inputs import (
     FileInput,
     Input,
@@ -178,15 +177,6 @@ class KeptDocuments:
         """Return the names of documents with some numbers, as `batches` gives them; see `KeptNames.at`."""
         return self.names.at(np.searchsorted(self.rows, lines.to_numpy() - 1))
 
-    def pipe_without_ids(self) -> str | None:
-        """Return the name of a pipe from which the run read records that have no id; None if there is none."""
-        pipes = {
-            str(one.name or one.path)
-            for one in self.inputs
-            if (one.path == STDIN or is_descriptor(one.path)) and not is_of_documents(one.format)
-        }
-        return next(iter(sorted(pipes & self.names.sources_of_places())), None) if pipes else None
-
     def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
         """Yield batches of `DOCUMENTS_SCHEMA`, with the ids of the run; the line is the document's number there."""
         for places, batch, _ in self.again.batches(progress, self.wanted):
@@ -230,16 +220,11 @@ class KeptNames:
         RunError
             The run is damaged.
         """
-        names, are_places, _ = self._read
+        names, are_places = self._read
         return names.take(pa.array(places)), are_places[places]
 
-    def sources_of_places(self) -> set[str]:
-        """Return the sources of the documents that have no id of their own; `RunError` as of `at`."""
-        _, are_places, sources = self._read
-        return set(pc.unique(sources.filter(pa.array(are_places))).to_pylist())
-
     @cached_property
-    def _read(self) -> tuple[pa.LargeStringArray, Bool, pa.LargeStringArray]:
+    def _read(self) -> tuple[pa.LargeStringArray, Bool]:
         with damage_of(self._directory):
             table = _documents(self._directory / _TABLE, "name", "source", "line")
             names = _at(table["name"], self._rows)
@@ -248,7 +233,7 @@ class KeptNames:
                 line = _at(table["line"], self._rows).cast(pa.large_string())
                 place = pc.binary_join_element_wise(sources, line, pa.scalar(":", pa.large_string()))
                 is_place = pc.or_(is_place, pc.equal(pc.fill_null(self._ids, ""), place))
-            return names, is_place.to_numpy(zero_copy_only=False), sources
+            return names, is_place.to_numpy(zero_copy_only=False)
 
 
 def _documents(path: Path, *columns: str) -> pa.Table:

@@ -97,8 +97,6 @@ def read_one_document(
         raise SourceError(f"{path} is a folder. Name one file.")
     file = _file_of(str(path))
     named, is_file = by_suffix(file)[0], os.path.isfile(file)
-    if not is_file and os.path.exists(file) and named not in (None, "file"):
-        raise SourceError(f"{path} is a pipe, of which Nearkin reads only text. Save it to a file first.")
     if is_file:
         _refuse_table(path, file, of_table)
     file_format = named if named is not None and is_of_documents(named) else "file"

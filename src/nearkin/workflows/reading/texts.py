@@ -145,7 +145,7 @@ class Texts:
     @property
     def can_be_read_again(self) -> bool:
         """Whether no source is a pipe."""
-        return all(one.can_be_read_again for one in self.inputs)
+        return all(source.path != STDIN for source in self.sources)
 
     def raw_batches(self, progress: Progress) -> Iterator[RawBatch]:
         """Yield batches as read."""

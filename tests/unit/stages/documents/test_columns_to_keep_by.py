@@ -113,9 +113,7 @@ def test_the_schema_of_parquet_is_told_before_the_run() -> None:
         check_columns(sources, keep_column="q")
 
 
-def test_of_pipes_nothing_is_taken() -> None:
-    os.mkfifo("pipe")
-    check_columns(resolve_sources(["pipe"], file_format="jsonl").sources, keep_column="q")
+def test_of_standard_input_nothing_is_taken() -> None:
     stdin = io.BytesIO(b'{"text": "a", "q": 1}\n')
     sources = resolve_sources(["-"], stdin=stdin).sources
     check_columns(sources, keep_column="q", stdin=stdin)

@@ -212,10 +212,11 @@ def test_the_folder_of_results_is_not_looked_into(folder: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such devices")
 @pytest.mark.parametrize("file_format", [None, "lines", "jsonl", "file", "text-lines"])
-def test_a_device_is_no_file_of_documents(file_format: str | None) -> None:
-    for device in ("/dev/zero", "/dev/null"):
-        with pytest.raises(SourceError, match=rf"^{device} is a device, not a file of documents"):
-            resolve_sources([device], file_format=file_format)
+def test_a_device_or_a_pipe_is_no_file_of_documents(folder: Path, file_format: str | None) -> None:
+    os.mkfifo("pipe")
+    for name in ("/dev/zero", "/dev/null", "/dev/stdin", "pipe"):
+        with pytest.raises(SourceError, match=rf"^{name} is not a file of its own\. Name a file, or - for standard"):
+            resolve_sources([name], file_format=file_format)
 
 
 def test_what_is_no_file_is_named(tmp_path):

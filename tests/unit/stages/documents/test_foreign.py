@@ -45,24 +45,20 @@ LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:0f\nsize 7\n"
 OID = bytes.fromhex("3082012306092a864886f70d010702a08201")
 # What it is, and whether --format file reads it as it is.
 KINDS: list[tuple[str, bytes, str, bool]] = [
-    ("a.npz", saved("npz"), "an archive of NumPy arrays", False),
     ("a.7z", b"7z\xbc\xaf\x27\x1c\0\4" + bytes(50), "a 7-Zip archive, not text; unpack it first", False),
     ("a.rar", b"Rar!\x1a\x07\x01\0" + bytes(50), "a RAR archive", False),
-    ("a.txt.lz4", b"\x04\x22\x4d\x18" + bytes(50), "an LZ4 file", False),
-    ("a.db", saved("sqlite"), "an SQLite database, not text; export a table of it", False),
-    ("a.h5", b"\x89HDF\r\n\x1a\n" + bytes(50), "an HDF5 file, not text; convert it", False),
-    ("a.npy", saved("npy"), "a NumPy array", False),
-    ("a.orc", saved("orc"), "an ORC file, not text; convert it to Parquet or JSON Lines first", False),
-    ("a.avro", b"Obj\x01\x04\x14avro.codec" + bytes(9), "an Avro file", False),
-    ("a.pkl", pickle.dumps(["It was"] * 9), "a Python pickle", False),
-    ("v1.feather", b"FEA1" + bytes(99) + b"FEA1", "a Feather file of version 1, not text; write it as version", False),
-    ("a.gguf", b"GGUF\x03\0\0\0" + bytes(50), "a GGUF model", False),
-    ("a.safetensors", (90).to_bytes(8, "little") + b'{"w": {"dtype": "F32"}}' + bytes(50), "a safetensors", False),
+    ("a.txt.lz4", b"\x04\x22\x4d\x18" + bytes(50), "binary data, not text; convert it", False),
+    ("a.db", saved("sqlite"), "binary data, not text; convert it", False),
+    ("a.orc", saved("orc"), "binary data, not text; convert it", False),
+    ("a.avro", b"Obj\x01\x04\x14avro.codec" + bytes(9), "binary data, not text; convert it", False),
+    ("v1.feather", b"FEA1" + bytes(99) + b"FEA1", "binary data, not text; convert it", False),
+    ("a.gguf", b"GGUF\x03\0\0\0" + bytes(50), "binary data, not text; convert it", False),
+    ("a.safetensors", (90).to_bytes(8, "little") + b'{"w": {"dtype": "F32"}}' + bytes(50), "binary data", False),
     ("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a PNG image", False),
     ("a.jpg", b"\xff\xd8\xff\xe0\0\x10JFIF\0", "a JPEG image", False),
     ("a.gif", b"GIF89a\x01\0\x01\0\0\0", "a GIF image", False),
     ("a.tif", b"II*\0\x08\0\0\0", "a TIFF image", False),
-    ("a.mp4", b"\0\0\0\x18ftypmp42\0\0\0\0", "a video or sound file", False),
+    ("a.mp4", b"\0\0\0\x18ftypmp42\0\0\0\0", "binary data, not text; convert it", False),
     ("a.out", b"\x7fELF\x02\x01\x01\0", "a program", False),
     ("a.p7m", OID + bytes(200), "a signed or encrypted file, PKCS#7, not text; extract its content", False),
     ("lfs.parquet", LFS, "a pointer of Git LFS, not the file itself; fetch the file with git lfs pull", False),
@@ -94,6 +90,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def rows(*arguments: str, file_format: str | None = None) -> list[dict[str, object]]:
     found = resolve_sources(arguments, file_format=file_format)
     return [row for source in found.sources for batch in read_batches(source) for row in batch.to_pylist()]
+
+
+BINARY = [saved("npy"), b"\x89HDF\r\n\x1a\n" + bytes(50), pickle.dumps(["It was"] * 9), bytes(range(256)) * 9]
+
+
+@pytest.mark.parametrize("data", BINARY, ids=["npy", "hdf5", "pickle", "any"])
+def test_other_bytes_are_an_unreadable_document(folder: Path, data: bytes) -> None:
+    Path("in", "a").write_bytes(data)
+    Path("in", "zz.txt").write_bytes(PROSE)
+    bad = rows("in")[0]
+    assert (bad["text"], str(bad["problem"])[:21]) == (None, "binary data, not text")
 
 
 @pytest.mark.parametrize(("name", "data", "what", "is_text"), KINDS, ids=[name for name, *_ in KINDS])

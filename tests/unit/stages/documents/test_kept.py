@@ -14,13 +14,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nearkin.errors import OutputError, SourceError
+from nearkin.errors import OutputError
 from nearkin.formats import zstd
 from nearkin.stages.documents import kept, kept_parts
 from nearkin.stages.documents.kept import Mask, write_kept
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.documents.sources import Source, resolve_sources
+from nearkin.stages.documents.sources import resolve_sources
 
 shared_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 PACK: dict[str, Callable[[bytes], bytes]] = {"": bytes, ".gz": gzip.compress, ".zst": zstd.compress}
@@ -144,15 +144,6 @@ def test_the_longest_name_that_a_file_can_have(tmp_path: Path) -> None:
     assert written == tmp_path / "out" / name
     assert written.read_bytes() == b'{"text": "b"}\n'
     assert os.listdir(tmp_path / "out") == [name]
-
-
-def test_standard_input_is_written_from_its_copy(tmp_path: Path) -> None:
-    (tmp_path / "copy").write_bytes(b"1\ta\n2\tb\n")
-    sources = [Source(path="-", name="-", format="lines")]
-    (written,) = write_kept(sources, lines_kept(2), tmp_path / "out", stdin_copy=tmp_path / "copy")
-    assert (written.name, written.read_bytes()) == ("stdin.txt", b"2\tb\n")
-    with pytest.raises(SourceError, match="Standard input cannot be read twice"):
-        write_kept(sources, lines_kept(2), tmp_path / "out")
 
 
 def test_nothing_half_written_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

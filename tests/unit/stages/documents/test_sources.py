@@ -421,13 +421,6 @@ def test_parquet_does_not_come_through_a_pipe() -> None:
         next(read_batches(source, stdin=stdin_of(b"PAR1")))
 
 
-def test_a_named_pipe_needs_a_format(folder: Path) -> None:
-    os.mkfifo("pipe")
-    with pytest.raises(SourceError, match="pipe is a pipe, so its format cannot be detected"):
-        resolve_sources(["pipe"])
-    assert only(resolve_sources(["pipe"], file_format="jsonl")).text is None
-
-
 def test_the_digest_of_a_file(folder: Path) -> None:
     assert file_sha256(write("a", b"abc")).startswith("ba7816bf8f01cfea")
     with pytest.raises(SourceError, match=r"Cannot read .*gone"):

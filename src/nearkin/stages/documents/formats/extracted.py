@@ -24,7 +24,6 @@ class Extracted(MembersFormat):
         ".ost", ".zip", ".tar", ".tgz", ".tbz2", ".txz",
     )  # fmt: skip
     kept_suffix = ".pdf"
-    is_pipeable = False
     kind: ClassVar[str | None] = None
     """Kind of every file in this format; None: by its content."""
 

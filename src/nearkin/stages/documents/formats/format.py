@@ -57,8 +57,6 @@ class Format(ABC):
     holds : {"records", "one document", "documents"}
         Contents of a file: records or lines; a single document; or several nested documents, such as a mail with
         attachments. A folder of the latter two is a folder of documents, not of tables.
-    is_pipeable : bool
-        Whether it can be read from a pipe.
     has_ids : bool
         Whether records can have ids.
     """
@@ -75,7 +73,6 @@ class Format(ABC):
     is_settled: ClassVar[bool] = True
     is_unmistakable: ClassVar[bool] = False
     holds: ClassVar[Holding] = "records"
-    is_pipeable: ClassVar[bool] = True
     has_ids: ClassVar[bool] = True
 
     def is_begun_by(self, head: Head) -> bool:

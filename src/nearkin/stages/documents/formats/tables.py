@@ -117,7 +117,6 @@ class Parquet(TableFormat):
     suffixes = (".parquet", ".pq")
     kept_suffix = ".parquet"
     magic = (PARQUET,)
-    is_pipeable = False
 
     def opened(self, raw: BinaryIO, name: str) -> AbstractContextManager[TableFile]:
         """Open a file; see `TableFormat`."""

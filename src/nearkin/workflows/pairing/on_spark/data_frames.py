@@ -215,11 +215,6 @@ class RowsInput:
         """0: unknown."""
         return 0
 
-    @property
-    def can_be_read_again(self) -> bool:
-        """False: the rows arrive once."""
-        return False
-
     def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
         """Yield some rows at a time; they are numbered later."""
         for some in self.rows:

@@ -17,7 +17,6 @@ from nearkin.workflows.reading.input_digests import NO_DIGESTS, FileDigests
 from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs
 from nearkin.workflows.reading.on_spark.notes import Notes
 from nearkin.workflows.reading.on_spark.task_input import Files, TaskInput
-from nearkin.workflows.reading.standard_input import is_pipe
 from nearkin.workflows.reading.texts import Texts
 
 _FILES_A_TASK = 2048
@@ -29,7 +28,7 @@ def check_can_be_shared(sources: Sequence[Source]) -> None:
     Raises
     ------
     ParameterError
-        Standard input, a pipe, a collection, or the results of a run.
+        Standard input, a collection, or the results of a run.
     """
     for source in sources:
         if isinstance(source, StoredSource):
@@ -38,16 +37,15 @@ def check_can_be_shared(sources: Sequence[Source]) -> None:
                 f"With --engine spark every worker reads the input, and {source.name} {what}, which only one machine "
                 "can read. Name files instead; nearkin dedup --write-kept writes files."
             )
-        if is_pipe(source):
-            raise pipe_of_this_machine(source.path)
+        if source.path == STDIN:
+            raise standard_input_of_this_machine()
 
 
-def pipe_of_this_machine(path: str) -> ParameterError:
-    """Return the error for a pipe, or for standard input."""
-    name = "standard input" if path == STDIN else path
+def standard_input_of_this_machine() -> ParameterError:
+    """Return the error for standard input."""
     return ParameterError(
-        f"With --engine spark every worker reads the input, and {name} is a pipe of this machine. Save it to a file on "
-        "a disk that all workers can read."
+        "With --engine spark every worker reads the input, and standard input is a pipe of this machine. Save it to a "
+        "file on a disk that all workers can read."
     )
 
 

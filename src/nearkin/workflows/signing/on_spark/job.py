@@ -17,7 +17,7 @@ from nearkin.paths import STDIN
 from nearkin.runs.files import writing
 from nearkin.runs.meter import Meter
 from nearkin.stages.signatures.statistics import Statistics
-from nearkin.workflows.reading.on_spark.tasks import pipe_of_this_machine, task_blocks
+from nearkin.workflows.reading.on_spark.tasks import standard_input_of_this_machine, task_blocks
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.signing.batches import SignedTexts
@@ -46,7 +46,7 @@ class SigningCluster:
     def check(self, reading: ReadingRequest, options: SigningOptions) -> None:
         """Refuse what cannot be divided: standard input, and signatures that depend on all earlier documents."""
         if STDIN in reading.inputs:
-            raise pipe_of_this_machine(STDIN)
+            raise standard_input_of_this_machine()
         if options.is_online:
             raise ParameterError(
                 "--online signs each document by all documents before it, so that workers cannot share the work. "
