@@ -67,17 +67,6 @@ def test_a_table_is_learned_shown_pruned_and_merged(texts, tmp_path):
     assert {"house", "building"} <= set(translations(both, "haus"))
 
 
-def test_the_word_train_may_be_left_out(texts, tmp_path):
-    languages = ("--source", "de", "--target", "en")
-    out, err = nearkin("align", *texts, *languages, "--out", tmp_path / "a.table")
-    assert "5 pairs of sentences" in out
-    assert "perplexity per word (en)" in out
-    assert "aligned by model-1" in err
-    nearkin("align", *languages, *texts, "--out", tmp_path / "b.table")
-    assert (tmp_path / "a.table").read_bytes() == (tmp_path / "b.table").read_bytes()
-    assert "train" in nearkin("align", "--help")[0]
-
-
 def tmx(pairs: list[tuple[str, str]]) -> str:
     body = "".join(
         f'<tu><tuv xml:lang="de-DE"><seg>{de}</seg></tuv><tuv xml:lang="en-US"><seg>{en}</seg></tuv></tu>\n'
@@ -150,39 +139,6 @@ def test_what_cannot_be_aligned_is_refused_with_its_reason(texts, tmp_path):
     assert "Cannot open" in refused(tmp_path, tmp_path / "missing.tmx", code=3)
     assert "must be one of tmx, jsonl" in refused(tmp_path, german, "--format", "pdf", code=2)
     assert "Got 'nope' instead" in refused(tmp_path, german, english, "--encoding", "nope", code=2)
-
-
-def test_columns_that_are_not_there(tmp_path):
-    pq.write_table(pa.table({"left": ["a"], "en": ["b"]}), tmp_path / "a.parquet")
-    path = tmp_path / "a.parquet"
-    assert "no column is named after de. Name it with --source-column" in refused(tmp_path, path, code=3)
-    assert "first row" not in refused(tmp_path, path, code=3)
-    for suffix, tab in (("tsv", "\t"), ("csv", ",")):
-        headless = tmp_path / f"headless.{suffix}"
-        headless.write_text(f"Das ist ein Haus.{tab}This is a house.\n" * 5, "utf-8")
-        assert "The first row must have the column names." in refused(tmp_path, headless, code=3)
-    assert "there is no column 'x'" in refused(tmp_path, path, "--source-column", "x", code=3)
-    assert "--target-column: names a column" in refused(
-        tmp_path, tmp_path / "a.de", tmp_path / "a.en", "--target-column", "en", code=2
-    )
-    assert "omit it" in refused(tmp_path, tmp_path / "a.tmx.gz", "--source-column", "de", code=2)
-    message = refused(tmp_path, path, "--source-column", "en", code=2)
-    assert "both languages would be read from the column 'en'" in message
-
-
-@pytest.mark.parametrize(("suffix", "separator"), [("csv", ","), ("tsv", "\t"), ("parquet", "")])
-@pytest.mark.parametrize(
-    ("options", "option"), [((), "--target-column"), (("--source-column", "x"), "--source-column")]
-)
-def test_columns_of_one_name(tmp_path, suffix, separator, options, option):
-    path, names = tmp_path / f"a.{suffix}", ["de", "en", "en", "x", "x"]
-    if suffix == "parquet":
-        pq.write_table(pa.table([["a"]] * 5, names=names), path)
-    else:
-        path.write_text(f"{separator.join(names)}\n{separator.join('abcde')}\n")
-    named = "x" if options else "en"
-    message = refused(tmp_path, path, *options, code=3)
-    assert f"2 columns have the name '{named}' ({option}); it must be unique" in message
 
 
 def test_a_tmx_file_that_is_cut_short_or_of_other_languages(tmp_path):

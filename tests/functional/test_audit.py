@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -143,24 +142,6 @@ def few_pairs(n: int) -> list[dict[str, object]]:
     prose = Prose(8)
     texts = [prose.text(40) for _ in range(n)]
     return [{"id": i, "text": text} for i, text in enumerate([*texts, *(f"{text} again" for text in texts[::20])])]
-
-
-def test_a_sample_that_says_too_little_proposes_one_that_says_more(tmp_path):
-    path = write_jsonl(tmp_path / "in.jsonl", few_pairs(1_500))
-    run_here([str(path)], tmp_path / "out", threshold=0.8)
-    narrow, everything = audit(tmp_path / "out", AuditOptions(sample=40)).proposed
-    assert 200 < narrow.n_documents < everything.n_documents == 1_575
-    assert everything.width == 0
-    assert min(narrow.elapsed_s, everything.elapsed_s) > 0
-    again = audit(tmp_path / "out", AuditOptions(sample=narrow.n_documents))
-    assert again.estimate.high - again.estimate.low <= 0.13  # the width that was proposed, give or take some luck
-    assert audit(tmp_path / "out", EVERYTHING).proposed == ()
-    nothing = audit(tmp_path / "out", AuditOptions(sample=2, seed=1))
-    assert nothing.estimate.recall is None
-    assert [one.n_documents for one in nothing.proposed] == [36 * 1_575 // 150, 1_575]  # 150 are in a reported pair
-    said = nearkin_here("audit", tmp_path / "out", "--sample", "40").out
-    assert f"For an interval of about 10 points: --sample {narrow.n_documents} (about " in said
-    assert "For the exact recall: --sample 1575 (about " in said
 
 
 def test_of_every_document_without_a_true_pair_the_audit_is_exact(tmp_path):
@@ -450,19 +431,3 @@ def test_what_the_command_refuses(lossy, arguments, code, said):
     assert ended.code == code
     assert said in ended.err
     ended.assert_clean()
-
-
-def test_a_run_and_its_audit_print_the_same_estimated_recall(documents, tmp_path):
-    path = write_jsonl(tmp_path / "in.jsonl", documents)
-    ran = nearkin_here("dedup", path, "--out", tmp_path / "out", "--threshold", "0.6", "--recall", "0.5")
-    (printed,) = re.findall(r"Estimated recall: (\d+\.\d\d%) of all pairs", ran.out)
-    assert printed != "100.00%"
-    audited = nearkin_here("audit", tmp_path / "out", "--sample", "20")
-    assert re.findall(r"run's estimate +(\S+)", audited.out) == [printed]
-
-
-def test_without_pairs_there_is_no_estimated_recall(tmp_path):
-    path = write_jsonl(tmp_path / "in.jsonl", [{"id": "a", "text": "one text that is alone in this file"}])
-    ran = nearkin_here("dedup", path, "--out", tmp_path / "out")
-    assert "No pair was verified, so the number of missed pairs was not estimated;" in " ".join(ran.out.split())
-    assert "Estimated recall" not in ran.out

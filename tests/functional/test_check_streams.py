@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
 import json
-import lzma
 import os
 import signal
 import sqlite3
@@ -23,7 +20,6 @@ from functional.conftest import nearkin_here, write_jsonl
 from made_up_prose import Prose
 from nearkin.collection.check_in.results import CheckInMany, CheckOptions
 from nearkin.collection.collection import Collection
-from nearkin.formats import zstd
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.collection.check_stream import StreamColumns, check_stream
 
@@ -68,27 +64,6 @@ def lines(*records: object) -> bytes:
 
 def told(out: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in out.splitlines()]
-
-
-def test_a_stream_states_the_recall_of_parts_like_a_single_check(matter, tmp_path):
-    texts = [TEXTS[1], " ".join(TEXTS[2].split()[:60]), "Too short"]
-    path = write_jsonl(tmp_path / "stream.jsonl", [{"id": f"d{i}", "text": text} for i, text in enumerate(texts)])
-    found = nearkin_here("check", matter, path, "--jsonl", "--containment", "0.9", "--json")
-    recalls = [one["expected_recall_of_parts"] for one in told(found.out)]
-    for text, recall in zip(texts, recalls, strict=True):
-        (tmp_path / "one.txt").write_text(text, encoding="utf-8")
-        alone = nearkin_here("check", matter, tmp_path / "one.txt", "--json")
-        assert json.loads(alone.out)["expected_recall_of_parts"] == recall
-    assert recalls[2] is None
-    mean = (recalls[0]["containing_texts"] + recalls[1]["containing_texts"]) / 2
-    assert json.loads(found.err)["expected_recall_of_parts"] == {
-        "containing_texts": pytest.approx(mean, abs=1e-4),
-        "parts": recalls[0]["parts"],
-        "n_words": 100,
-    }
-    without = nearkin_here("check", matter, path, "--jsonl", "--json")
-    assert "expected_recall_of_parts" not in json.loads(without.err)
-    assert all("expected_recall_of_parts" not in one for one in told(without.out))
 
 
 def test_a_stream_is_cleaned_in_one_command(matter, tmp_path):
@@ -148,30 +123,10 @@ def test_a_repeated_line_is_kept_once(matter, tmp_path, more):
     assert again.code == 0
 
 
-@pytest.mark.parametrize("text", [TEXTS[3], f"{TEXTS[3]} Yours."])
-def test_a_repeated_copy_is_never_kept(matter, tmp_path, text):
-    clean, stream = tmp_path / "clean.jsonl", [{"id": "a", "text": TEXTS[3]}, *[{"id": "b", "text": text}] * 2]
-    ended = nearkin_here("check", matter, "-", "--jsonl", "--store", "--kept", clean, stdin=lines(*stream))
-    assert [one["is_kept"] for one in told(ended.out)] == [True, False, False]
-    assert clean.read_bytes() == lines(*stream[:1])
-
-
 def test_without_store_lines_are_not_compared_with_one_another(matter, tmp_path):
     clean, stream = tmp_path / "clean.jsonl", lines(*[{"id": "a", "text": TEXTS[1]}] * 2)
     assert nearkin_here("check", matter, "-", "--jsonl", "--kept", clean, stdin=stream).code == 0
     assert clean.read_bytes() == stream
-
-
-def test_an_empty_text_that_comes_again_is_not_stored_again(matter):
-    stream = lines({"id": "a", "text": ""}, {"id": "b", "text": ""})
-    arguments = "check", matter, "-", "--jsonl", "--store", "--only-new"
-    first, again = (nearkin_here(*arguments, stdin=stream) for _ in range(2))
-    assert "2 documents: 2 new, 0 exact copies, 0 near-duplicates; 2 stored; " in first.err
-    counts = (
-        "2 documents: 0 new, 0 exact copies, 0 near-duplicates, 2 already stored with the same id and text; 0 stored; "
-    )
-    assert counts in again.err
-    assert [(one["is_stored"], one["version"]) for one in told(again.out)] == [(False, None)] * 2
 
 
 def test_parts_are_dropped_if_asked_for_and_what_contains_a_stored_document_is_kept(tmp_path):
@@ -324,18 +279,6 @@ def test_a_file_whose_name_is_not_utf_8(matter, tmp_path):
         assert collection.document("a").source.endswith("bad\\xff.jsonl")
 
 
-def test_a_file_with_names_of_its_own(matter, tmp_path):
-    path = write_jsonl(
-        tmp_path / "mail.jsonl", [{"number": "m1", "body": TEXTS[0]}, {"number": "m2", "body": "x" * 9_000}]
-    )
-    ended = nearkin_here(
-        "check", matter, path, "--jsonl", "--id", "number", "--text", "body", "--max-document-size", "8KiB", "-q"
-    )
-    answers = told(ended.out)
-    assert (ended.code, answers[0]["verdict"], answers[0]["is_kept"]) == (0, "exact", False)
-    assert "--max-document-size" in answers[1]["error"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -384,33 +327,6 @@ def test_a_stream_that_is_stored_creates_the_collection(tmp_path):
     assert f"created the collection {place}" in ended.err
     again = nearkin_here("check", place, "-", "--jsonl", "--store", stdin=stream)
     assert "created" not in again.err
-
-
-@pytest.mark.parametrize("name", ["gzip", "zstd", "bzip2", "xz"])
-@pytest.mark.parametrize("is_piped", [False, True])
-def test_a_compressed_stream_is_refused_with_the_command_that_decompresses_it(matter, tmp_path, name, is_piped):
-    packed = {
-        "gzip": gzip.compress,
-        "zstd": zstd.compress,
-        "bzip2": bz2.compress,
-        "xz": lzma.compress,
-    }[name](lines({"id": "a", "text": TEXTS[1]}, {"id": "b", "text": TEXTS[2]}))
-    (tmp_path / "in").write_bytes(packed)
-    source = {"stdin": packed} if is_piped else {}
-    ended = nearkin_here("check", matter, "-" if is_piped else tmp_path / "in", "--jsonl", "--store", **source)
-    assert (ended.code, ended.out) == (3, "")
-    tool = {"gzip": "zcat", "zstd": "zstdcat", "bzip2": "bzcat", "xz": "xzcat"}[name]
-    assert f"The stream is compressed ({name})" in ended.err
-    assert f"{tool} FILE | nearkin check" in ended.err
-
-
-@pytest.mark.parametrize("encoding", ["UTF-16", "UTF-32"])
-def test_a_stream_in_wide_characters_is_refused_with_the_command_that_converts_it(matter, encoding):
-    stream = lines({"id": "a", "text": TEXTS[1]}, {"id": "b", "text": TEXTS[2]}).decode().encode(encoding)
-    ended = nearkin_here("check", matter, "-", "--jsonl", stdin=stream)
-    assert (ended.code, ended.out) == (3, "")
-    assert f"The stream is text in {encoding}" in ended.err
-    assert f"iconv -f {encoding} -t UTF-8 FILE | nearkin check" in ended.err
 
 
 def test_a_later_line_that_begins_as_compressed_data_is_a_bad_line(matter):

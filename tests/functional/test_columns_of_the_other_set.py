@@ -35,12 +35,6 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     return write_jsonl(tmp_path / "pages.jsonl", PAGES), write_jsonl(tmp_path / "bench.jsonl", ITEMS)
 
 
-def refused(*arguments: object) -> str:
-    ended = nearkin_here("dedup", *arguments)
-    assert ended.code in (2, 3, 5)
-    return " ".join(ended.err.split())
-
-
 def test_the_items_are_read_by_their_own_columns(files, tmp_path):
     pages, bench = files
     given = (pages, "--against", bench, "--against-text", "question", "--against-id", "qid")
@@ -61,26 +55,6 @@ def test_the_columns_of_the_input_may_be_named_too(files, tmp_path):
     assert "8 documents: 5 kept, 3 dropped" in ended.out
     assert "bench.jsonl: there is no column 'key', so another column is guessed" in ended.err  # --id may be missing
     assert "no column 'prose'" not in ended.err
-
-
-def test_messages_name_the_option_of_the_side(files, tmp_path):
-    pages, bench = files
-    out = ("--out", tmp_path / "out")
-    against = (pages, "--against", bench)
-    assert "Name the one to compare (the" in refused(*against, *out)
-    said = refused(*against, "--against-text", "prompt", *out)
-    assert "bench.jsonl: there is no column 'prompt'. The columns are: qid, question, answer." in said
-    said = refused(*against, "--text", "question", *out)
-    assert "pages.jsonl: there is no column 'question'. The columns are: id, text." in said
-    said = refused(*against, "--text", "body", "--against-text", "question", *out)
-    assert "--text: " in said
-    assert nearkin_here("dedup", pages, "--no-report", "--out", tmp_path / "clean").code == 0
-    said = refused(tmp_path / "clean", "--against", bench, "--text", "question", *out)
-    assert "--text: " in said
-    said = refused(pages, "--against", tmp_path / "clean", "--against-id", "qid", *out)
-    assert "--against-id: " in said
-    given = (tmp_path / "clean", "--against", bench, "--against-text", "question", "--against-id", "qid")
-    assert nearkin_here("dedup", *given, *out, "--no-report").code == 0
 
 
 @pytest.mark.parametrize("option", ["--against-text", "--against-id"])
@@ -151,29 +125,3 @@ def test_runs_without_them_keep_their_identity(files, tmp_path):
     assert not {"against_text", "against_id"} & plain.keys()
     named = identity(OtherColumns(text="text"))
     assert named == plain | {"against_text": "text"}
-
-
-def test_guesses_say_of_which_side_they_are(files, tmp_path):
-    pages, _ = files
-    ended = nearkin_here("dedup", pages, "--against", pages, "--out", tmp_path / "out", "--no-report")
-    guess = "text column: 'text' (guessed from the columns id, text)"
-    assert [line[2:] for line in ended.err.splitlines() if "text column" in line] == [
-        f"INPUT: {guess}", f"other set: {guess}",
-    ]  # fmt: skip
-    for given, said in (({"against": PAGES}, [f"INPUT: {guess}", f"other set: {guess}"]), ({}, [guess])):
-        heard: list[str] = []
-        nearkin.dedup(PAGES, progress=heard.append, **given)
-        assert [one for one in heard if "text column" in one] == said
-    alone = nearkin_here("dedup", pages, "--out", tmp_path / "alone", "--no-report")
-    assert f"· {guess}" in alone.err
-
-
-@pytest.mark.parametrize(
-    ("given", "named"),
-    [([], "--right-text"), (["--text", "text"], "--text: "), (["--right-text", "a"], "--right-text: ")],
-)
-def test_an_error_about_one_side_of_pairs_names_what_helps_this_side_alone(tmp_path, given, named):
-    left = write_jsonl(tmp_path / "l.jsonl", [{"id": "1", "text": "one two three"}])
-    right = write_jsonl(tmp_path / "r.jsonl", [{"id": "1", "one": "one two three", "other": "four five six"}])
-    ended = nearkin_here("pairs", "--left", left, "--right", right, "--out", tmp_path / "out", *given)
-    assert (ended.code, named in ended.err) == (3, True), ended.err

@@ -16,9 +16,6 @@ import pytest
 from functional.conftest import nearkin_here
 from generator import office_files as make
 from made_up_prose import Prose
-from nearkin.errors import ParameterError
-from nearkin.stages.documents.extraction.limits import IN_WORDS, USUAL_LIMITS, ExtractionLimits
-from nearkin.stages.documents.rules import ReadingRules
 
 PROSE = Prose(29)
 TEXT = PROSE.text(80)
@@ -106,29 +103,3 @@ def test_one_document_and_a_collection_have_the_limits_too(tmp_path):
     assert nearkin_here("check", matter, tmp_path / "x.zip!a.txt").code == 11  # near to b.txt
     assert nearkin_here("add", matter, tmp_path / "x.zip").code == 0
     assert json.loads(nearkin_here("exceptions", matter, "--json").out)["exceptions"] == []
-
-
-@pytest.mark.parametrize(
-    ("given", "rule"),
-    [("tme=1", "one of time, memory"), ("time", "NAME=VALUE"), ("size=big", "size=SIZE, with a size such as 2GiB"),
-     ("levels=0", "levels=N, with an int from 1"), ("time=1.5", "time=SECONDS, with an int from 1"),
-     ("time=9999999999", "time=SECONDS, with an int from 1 to 2,147,483,648. Got"),
-     ("memory=99999999TiB", "memory=SIZE, with a size such as 2GiB or 500MB, at most 1,024TiB"),
-     (f"disk={'9' * 400}", "disk=SIZE, with a size"), (f"ratio={'9' * 5000}", "ratio=N, with an int")],
-)  # fmt: skip
-def test_what_is_no_limit_is_refused(tmp_path, given, rule):
-    (tmp_path / "a.txt").write_text(TEXT)
-    told = nearkin_here("dedup", tmp_path / "a.txt", "--out", tmp_path / "out", "--extraction-limit", given)
-    assert told.code == 2
-    assert f"--extraction-limit: must be {rule}" in " ".join(told.err.split())
-
-
-def test_the_help_text_has_the_limits_of_today():
-    told = dict(one.partition("=")[::2] for one in IN_WORDS.replace(" (seconds)", "").split(", "))
-    assert ExtractionLimits.of(told) == USUAL_LIMITS
-    assert ExtractionLimits.of({}).given == {}
-    changed = ExtractionLimits.of({name: f"{7 + at}" for at, name in enumerate(told)})
-    assert ExtractionLimits.of(changed.given) == changed
-    assert ReadingRules.of(extraction_limits={"time": 7}).limits.cpu_s == 7
-    with pytest.raises(ParameterError):
-        ExtractionLimits.of({"files": True})

@@ -33,7 +33,6 @@ from nearkin.cli.main import run
 run()
 """
 STORED = "Interrupted. All documents of this command are stored."
-LOADING = ("nearkin.collection.loads.loading", "Load")
 
 
 @pytest.fixture
@@ -41,27 +40,6 @@ def documents(tmp_path):
     path = tmp_path / "documents.jsonl"
     path.write_text("".join(json.dumps({"id": f"d{i}", "text": TEXT.format(i)}) + "\n" for i in range(50)))
     return path
-
-
-@pytest.mark.parametrize("options", [(), ("--json",), ("--quiet",)])
-@pytest.mark.parametrize(
-    ("where", "is_stored"),
-    [
-        ((*LOADING, "finish", "before"), False),
-        ((*LOADING, "finish", "after"), False),
-        (("nearkin.collection.opened", "OpenedCollection", "settle", "before"), True),
-        (("nearkin.collection.opened", "OpenedCollection", "settle", "after"), True),
-        (("nearkin.collection.collection", "Collection", "close", "before"), True),
-        (("nearkin.cli.printing", "", "tell", "before"), True),
-    ],
-)
-def test_the_message(place, documents, where, is_stored, options):
-    ended = interrupted(place, documents, where, options)
-    with place.open(create=True) as collection:
-        n_documents = collection.info().n_documents
-    assert (ended.returncode, ended.stdout) == (130, ""), ended.stderr
-    assert n_documents == (50 if is_stored else 0)
-    assert (STORED in ended.stderr) == is_stored, ended.stderr
 
 
 def test_an_interruption_while_the_database_commits(place, documents):

@@ -14,7 +14,6 @@ import pytest
 
 from functional.conftest import nearkin_here
 from nearkin.errors import ParameterError
-from nearkin.reports.quantities import share_percent_text
 from nearkin.workflows.pairing.options import PairOptions
 from translated_corpus import TranslatedCorpus, translated_corpus
 from wikipedia_dumps import dump, page
@@ -66,13 +65,6 @@ def test_pairs_and_what_is_known_of_them(corpus, tmp_path):
     assert json.loads((out / "manifest.json").read_text())["files"]
 
 
-def test_what_a_person_sees(corpus, tmp_path):
-    said = nearkin("pairs", *sides(corpus), "--known", "same-ids", "--top", 1, "--out", tmp_path / "out")[0]
-    assert "80 pairs among 80 × 80 documents with a cosine of at least 0.30; at most one per left document" in said
-    assert "Recall 100%: 80 of 80 known pairs found. Source: equal ids;" in said
-    assert "predicted recall 100.00%" in said
-
-
 def test_known_pairs_from_files(corpus, tmp_path):
     lines = "left\tright\ndocument 0\tdocument 0\ndocument 1\tdocument 2\nno such\tdocument 1\n"
     (tmp_path / "known.tsv").write_text(lines)
@@ -119,15 +111,6 @@ def test_both_precisions_of_known_pairs(tmp_path):
     html = (tmp_path / "out" / "report.html").read_text().replace("\N{NO-BREAK SPACE}", " ")
     assert "Precision over all pairs: 80.0% of 10 reported pairs are known." in html
     assert "Precision over left documents with a known partner: 100% of their 8 pairs are known." in html
-
-
-def test_shares_are_not_rounded_up():
-    assert [share_percent_text(share, 1) for share in (0.99999, 1.0, 0.93949, 0.0)] == [
-        "99.9%",
-        "100.0%",
-        "93.9%",
-        "0.0%",
-    ]
 
 
 def test_a_translation_beside_the_table(corpus, tmp_path):
@@ -224,30 +207,6 @@ def test_sides_and_tables_that_do_not_fit(corpus, tmp_path):
     assert "is not a translation table" in refused(*sides(corpus)[:4], "--table", corpus.left, "--out", out)
     assert "there is no such file" in refused(*sides(corpus)[:4], "--table", tmp_path / "no", "--out", out)
     assert not out.exists()
-
-
-def test_the_message_about_swapped_sides_is_true(corpus, tmp_path):
-    """What it says to add makes the same command work, and gives the same pairs."""
-    swapped = ["--left", corpus.right, "--right", corpus.left, "--table", corpus.table]
-    said = refused(*swapped, "--out", tmp_path / "a")
-    advice = re.search(r"add ((?:--\S+ \S+ ?)+)\.", said)[1].split()
-    nearkin("pairs", *swapped, *advice, "--out", tmp_path / "a")
-    nearkin("pairs", *sides(corpus), "--out", tmp_path / "b")
-    pairs = [pq.read_table(tmp_path / name / "pairs.parquet").select(["left_id", "right_id"]) for name in "ab"]
-    found = [set(zip(*table.to_pydict().values(), strict=True)) for table in pairs]
-    assert found[0] == {(right, left) for left, right in found[1]}
-    assert len(found[0]) >= 80
-    assert json.loads(nearkin("audit", tmp_path / "a", "--json")[0])["recall"] == 1.0
-
-
-def test_one_language_says_which_way_the_table_is_meant(corpus, tmp_path):
-    swapped = ["--left", corpus.right, "--right", corpus.left, "--table", corpus.table]
-    for language in (["--left-language", "bb"], ["--right-language", "aa"]):
-        nearkin("pairs", *swapped, *language, "--overwrite", "--out", tmp_path / "a")
-    for language in (["--left-language", "aa"], ["--right-language", "bb"]):
-        nearkin("pairs", *sides(corpus), *language, "--overwrite", "--out", tmp_path / "b")
-    said = refused(*swapped, "--left-language", "bb", "--right-language", "bb", "--out", tmp_path / "c", code=2)
-    assert "not from bb to bb" in said
 
 
 def test_the_side_that_is_translated(corpus, tmp_path):
@@ -449,11 +408,3 @@ def test_articles_and_the_links_between_editions(corpus, tmp_path):
     told = json.loads(nearkin("pairs", *given, "--json", "--out", tmp_path / "out")[0])
     assert told["known"]["n_known"] == 80
     assert told["known"]["n_first"] == 78
-
-
-@pytest.mark.parametrize("arguments", [["mine.jsonl"], ["--right", "mine.jsonl"], ["--left", "mine.jsonl"]])
-def test_a_missing_corpus_names_the_command_for_one(tmp_path, arguments):
-    ended = nearkin_here("pairs", *arguments, "--out", tmp_path / "out")
-    assert ended.code == 2
-    assert "two corpora: --left INPUT --right INPUT. For one corpus use nearkin dedup" in " ".join(ended.err.split())
-    assert "one corpus" not in nearkin_here("pairs", "--left", "a", "--right", "b").err

@@ -37,17 +37,6 @@ def test_the_quickest_way_to_the_recall_and_the_two_others():
     assert (told["left"], told["right"], told["reaches_recall"]) == (3_440_000, 1_470_000, True)
 
 
-def test_what_is_printed():
-    ended = nearkin_here("plan", "pairs", *WIKIPEDIA, "--machine", "cores=128,speed=2")
-    assert ended.code == 0, ended.err
-    assert "5.06 trillion pairs" in ended.out
-    rows = [line.split("  ")[0].strip() for line in ended.out.splitlines()]
-    for row in ("recall", "comparisons", "relative cost", "candidates", "memory", "time on one core", "time"):
-        assert row in rows
-    assert "2 times as fast, for 128 cores" in ended.out
-    assert re.search(r"time\s+\d+ s", ended.out)
-
-
 def test_a_faster_machine_and_more_cores():
     slow, fast = (
         planned("pairs", *WIKIPEDIA, "--machine", machine)["chosen"] for machine in ("cores=1", "cores=4,speed=2")
@@ -303,22 +292,6 @@ def test_a_sample_of_short_texts_is_not_searched_by_bands(tmp_path):
     basis = "This prediction is from 137 sampled texts"
     assert re.search(rf"If all texts were searched by bands, .* \(.* per document\)\. {basis}", said)
     assert "The number of unrelated pairs compared in the search by rare shingles is not predicted." in said
-
-
-def test_a_sample_from_standard_input_has_a_format(tmp_path):
-    """The warning of a table without --format names an option that the command has."""
-    rows = b"id,text\n" + b"".join(b"%d,document %d has some words; which are few\n" % (i, i) for i in range(30))
-    read_as_text = nearkin_here("plan", "corpus", "-", stdin=rows)
-    assert "for rows use --format csv" in read_as_text.err
-    ended = nearkin_here("plan", "corpus", "-", "--format", "csv", stdin=rows)
-    assert (ended.code, ended.out.startswith("Corpus: 30 documents (for another number: --d")) == (
-        0,
-        True,
-    ), ended.err
-    for side in ("left", "right"):
-        (tmp_path / f"{side}.rows").write_bytes(rows)
-    samples = ("--sample-left", tmp_path / "left.rows", "--sample-right", tmp_path / "right.rows")
-    assert "30 documents" in nearkin_here("plan", "pairs", *samples, "--format", "csv").out
 
 
 def test_a_sample_without_documents(tmp_path):

@@ -31,11 +31,3 @@ def test_a_first_load_can_be_previewed(tmp_path, place, records, monkeypatch):
     assert list(aside.iterdir()) == []
     done = json.loads(nearkin_here("add", place.address, records, *also).out)
     assert done == told | {"is_dry_run": False}
-
-
-def test_a_directory_of_other_files_is_refused_as_without_the_option(tmp_path, records):
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "letter.txt").write_text(FAST)
-    messages = {nearkin_here("add", tmp_path / "other", records, *options).err for options in ((), ("--dry-run",))}
-    assert len(messages) == 1
-    assert "is not a collection, and it is not empty" in messages.pop()

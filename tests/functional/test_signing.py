@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from pathlib import Path
@@ -265,12 +264,6 @@ def test_refused_to_sign(load, tmp_path, case):
     assert not (tmp_path / "sig").exists()
 
 
-def test_a_pipe_cannot_be_counted_first(tmp_path):
-    ended = nearkin_here("sign", "-", *WEIGHTED, "--out", str(tmp_path / "sig"), stdin=b'{"id": 1, "text": "a"}\n')
-    assert ended.code == 2
-    assert "--online" in ended.err
-
-
 def test_what_is_there_is_not_replaced_unless_asked(load, tmp_path):
     sign(load, tmp_path / "sig")
     before = (tmp_path / "sig").read_bytes()
@@ -316,15 +309,6 @@ def test_damaged_statistics(load, tmp_path):
     assert (ended.code, "damaged" in ended.err) == (3, True)
 
 
-def test_files_of_another_kind(load, tmp_path):
-    nearkin_here("statistics", load, "--out", tmp_path / "stats", "-q")
-    ended = nearkin_here("neighbours", tmp_path / "stats", "--out", tmp_path / "x", "-q")
-    assert (ended.code, "nearkin sign" in ended.err) == (3, True)
-    sign(load, tmp_path / "sig")
-    ended = nearkin_here("sign", load, *WEIGHTED, "--statistics", tmp_path / "sig", "--out", tmp_path / "x", "-q")
-    assert (ended.code, "nearkin statistics" in ended.err) == (3, True)
-
-
 @pytest.mark.parametrize(("distance", "bits"), [("16", "16"), ("-1", "16"), ("999", "64"), ("256", "256")])
 def test_distances_that_make_no_sense(load, tmp_path, distance, bits):
     sign(load, tmp_path / "sig", "--bits", bits)
@@ -351,45 +335,6 @@ def test_documents_that_changed_cannot_verify(load, tmp_path):
     assert (ended.code, str(copy) in ended.err) == (3, True)
 
 
-def test_queries_that_cannot_be_answered(load, tmp_path):
-    sign(load, tmp_path / "sig")
-    for query, words in (("nobody", "no document"), (f"d{EMPTY}", "no text")):
-        ended = nearkin_here("neighbours", tmp_path / "sig", "--query", query)
-        assert (ended.code, words in ended.err) == (2, True)
-    assert nearkin_here("neighbours", tmp_path / "sig").code == 2
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--shingle", "words:3", "--out", "x"), "--shingle: is for 'verify'"),
-        (("--normalise", "case", "--out", "x"), "--normalise: is for 'verify'"),
-        (("--equal", "first", "--against", "sig", "--out", "x"), "omit it with 'against'"),
-        (("--equal", "first", "--query", "d4"), "omit --out, --verify, --against, --equal"),
-    ],
-)
-def test_options_that_would_do_nothing(load, tmp_path, options, words):
-    sign(load, tmp_path / "sig")
-    options = [tmp_path / one if one in ("x", "sig") else one for one in options]
-    ended = nearkin_here("neighbours", tmp_path / "sig", *options)
-    assert (ended.code, words in ended.err) == (2, True), ended.err
-    assert not (tmp_path / "x").exists()
-
-
-def test_a_quiet_query_prints_nothing(load, tmp_path):
-    sign(load, tmp_path / "sig")
-    ended = nearkin_here("neighbours", tmp_path / "sig", "--query", "d4", "--distance", "20", "-q")
-    assert (ended.code, ended.out, ended.err) == (0, "", "")
-
-
-@pytest.mark.parametrize("options", [("--features", "words:2"), ("--normalise", "case"), ("--on-error", "stop")])
-def test_merged_statistics_take_no_options_of_documents(load, tmp_path, options):
-    nearkin_here("statistics", load, "--out", tmp_path / "s", "-q").assert_done()
-    ended = nearkin_here("statistics", "merge", tmp_path / "s", tmp_path / "s", "--out", tmp_path / "m", *options)
-    assert (ended.code, "merge reads statistics, not documents" in ended.err) == (2, True)
-    assert not (tmp_path / "m").exists()
-
-
 def test_stop_at_bad_documents(load, tmp_path):
     ended = nearkin_here("sign", load, "--on-error", "stop", "--out", tmp_path / "sig", "-q")
     assert (ended.code, f"{load}:{BAD + 1}" in ended.err) == (4, True)
@@ -407,22 +352,6 @@ def test_repeated_ids_get_names_of_their_own(tmp_path):
     assert pq.read_table(tmp_path / "d/documents.parquet").select(["id", "name"]).equals(table.select(["id", "name"]))
 
 
-def test_what_is_read_is_not_written_over(load, tmp_path):
-    copy = tmp_path / "in.jsonl"
-    shutil.copy(load, copy)
-    nearkin_here("statistics", copy, "--out", tmp_path / "stats", "-q")
-    before = {path: path.read_bytes() for path in (copy, tmp_path / "stats")}
-    given = ("--statistics", tmp_path / "stats", "--overwrite", "-q")
-    assert nearkin_here("sign", copy, *WEIGHTED, "--out", tmp_path / "stats", *given).code == 2
-    assert nearkin_here("sign", str(tmp_path / "*.jsonl"), "--out", copy, "--overwrite", "-q").code == 2
-    assert nearkin_here("statistics", str(tmp_path / "*.jsonl"), "--out", copy, "--overwrite", "-q").code == 2
-    assert {path: path.read_bytes() for path in before} == before
-    (tmp_path / "link").symlink_to(copy)
-    assert nearkin_here("sign", load, "--out", tmp_path / "link", "--overwrite", "-q").code == 5
-    os.mkfifo(tmp_path / "pipe")
-    assert nearkin_here("sign", load, "--out", tmp_path / "pipe", "--overwrite", "-q").code == 5
-
-
 @pytest.mark.parametrize(
     "told", [b"no json", b"\xff", b"null", b"[]", b"1", b"{}", b'{"version": 1, "parameters": []}']
 )
@@ -438,26 +367,6 @@ def test_files_that_tell_nonsense_of_themselves(load, tmp_path, told):
         ended = nearkin_here(*command, tmp_path / name, "--out", tmp_path / "x", "-q")
         ended.assert_clean()
         assert (ended.code, str(tmp_path / name) in ended.err) == (3, True)
-
-
-@pytest.mark.parametrize("column", ["id", "signature", "has_features", "source", "line"])
-def test_columns_of_another_type(load, tmp_path, column):
-    sign(load, tmp_path / "sig")
-    table = pq.read_table(tmp_path / "sig")
-    i = table.column_names.index(column)
-    for other in (table.set_column(i, column, pa.nulls(len(table), pa.float32())), table.drop_columns([column])):
-        pq.write_table(other, tmp_path / "other")
-        ended = nearkin_here("neighbours", tmp_path / "other", "--out", tmp_path / "x", "-q")
-        assert (ended.code, column in ended.err) == (3, True)
-
-
-def test_a_folder_of_signatures_is_refused(load, tmp_path):
-    (tmp_path / "folder").mkdir()
-    sign(load, tmp_path / "folder/a.sig", "--method", "topsig")
-    sign(load, tmp_path / "folder/b.sig", "--method", "simhash")
-    ended = nearkin_here("neighbours", tmp_path / "folder", "--out", tmp_path / "x", "-q")
-    ended.assert_clean()
-    assert ended.code == 3
 
 
 def test_a_file_that_is_not_there(tmp_path):

@@ -77,39 +77,6 @@ def test_by_a_column(records, tmp_path, kind, column):
     assert numbers(cells((out / "report.html").read_text(), "by")) == counted(out, keys)
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "parquet", "csv"])
-def test_a_file_without_the_column_counts_as_no_value(records, tmp_path, kind):
-    paths = [tmp_path / name / f"in.{kind}" for name in ("with", "without")]
-    bare = [{name: value for name, value in row.items() if name != "language"} for row in records[1::2]]
-    for path, rows in zip(paths, (records[::2], bare), strict=True):
-        path.parent.mkdir()
-        written(rows, path.parent, kind)
-    out = tmp_path / "out"
-    ended = nearkin_here("dedup", *paths, "--out", out, "--by", "language")
-    assert ended.code == 0, ended.err
-    assert f"Warning: {paths[1]}: no value in the column 'language' (--by)" in ended.err
-    keys = [
-        "no value" if row["language"] is None else row["language"].replace("<b>", "&lt;b&gt;") for row in records[::2]
-    ]
-    found = numbers(cells((out / "report.html").read_text(), "by"))
-    assert found == counted(out, [*keys, *["no value"] * len(bare)])
-
-
-def test_by_a_column_of_standard_input(records, tmp_path):
-    path, out = written(records, tmp_path, "jsonl"), tmp_path / "out"
-    arguments = ["dedup", "-", "--out", out, "--by", "year", "-q"]
-    nearkin_here(*arguments, stdin=path.read_bytes()).assert_done()
-    found = numbers(cells((out / "report.html").read_text(), "by"))
-    expected = counted(out, [str(row["year"]) for row in records])
-    assert found == expected
-    stored = json.loads((out / "manifest.json").read_text("utf-8"))["by"]
-    assert (stored["column"], stored["n_values"]) == ("year", len(expected))
-    names = ("documents", "dropped", "characters", "characters_dropped")
-    assert {one["value"]: tuple(one[name] for name in names) for one in stored["values"]} == expected
-    again = nearkin_here("regroup", out, "--threshold", "0.9", "--no-report", "--json")
-    assert "by" not in json.loads(again.out)  # it does not read the column
-
-
 def test_by_source(records, tmp_path):
     paths = [written(records[i::3], tmp_path / str(i), "jsonl") for i in range(3) if not (tmp_path / str(i)).mkdir()]
     out = tmp_path / "out"
@@ -126,20 +93,6 @@ def test_folders_where_files_are_documents(tmp_path):
     assert nearkin_here("dedup", tmp_path / "in", "--out", out, "-q").code == 0
     rows = numbers(cells((out / "report.html").read_text(), "sources"))
     assert {name.rpartition("/")[2]: row[:2] for name, row in rows.items()} == {"a": (2, 1), "b": (1, 1)}
-
-
-def test_a_folder_of_documents_beside_a_table_is_one_source(records, tmp_path):
-    path, folder, out = written(records, tmp_path, "jsonl"), tmp_path / "notes", tmp_path / "out"
-    folder.mkdir()
-    for i in range(5):
-        (folder / f"{i}.txt").write_text(f"the same words in each of these files, more than five of them {i % 2}")
-    expected = {str(path): len(records), str(folder): 5}
-    nearkin_here("dedup", path, folder, "--out", out, "-q").assert_done()
-    again = tmp_path / "again"
-    nearkin_here("regroup", out, "--threshold", "0.9", "--out", again, "-q").assert_done()
-    for one in (out, again):
-        rows = numbers(cells((one / "report.html").read_text(), "sources"))
-        assert {name: row[0] for name, row in rows.items()} == expected
 
 
 def test_other_thresholds_are_what_regroup_gives(records, tmp_path):
@@ -193,14 +146,3 @@ def test_what_cannot_be_counted_is_refused_before_anything_is_read(records, tmp_
     assert ended.code in (2, 3)
     assert said in ended.err
     assert not (tmp_path / "out").exists()
-
-
-def test_sample_pairs_that_are_bridges_are_marked(records, tmp_path):
-    out = tmp_path / "out"
-    nearkin_here("dedup", written(records, tmp_path, "jsonl"), "--out", out, "--threshold", "0.5", "-q").assert_done()
-    group = {row["id"]: row["group"] for row in pq.read_table(out / "documents.parquet").to_pylist()}
-    page = (out / "report.html").read_text("utf-8").partition('id="pairs"')[2]
-    shown = [re.sub(r"<[^>]+>", " ", one).split() for one in re.findall(r"<summary>(.*?)</summary>", page)]
-    marked = {(int(one[1]), int(one[3])): "bridge:" in one for one in shown if one[2] == "and"}
-    assert marked == {(a, b): group[a] != group[b] for a, b in marked}
-    assert set(marked.values()) == {True, False}

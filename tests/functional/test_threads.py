@@ -69,26 +69,6 @@ def test_a_thread_with_a_missing_mail_and_a_spare(folder: Path, tmp_path: Path) 
     assert [row["parent_mail"] for row in rows] == [None, None, "a.eml", "b.eml", None]
 
 
-def test_documents_without_text_are_counted_beside_those_that_are_skipped(folder: Path, tmp_path: Path) -> None:
-    (folder / "broken.pdf").write_bytes(b"%PDF-1.4\nbroken")
-    ended = nearkin_here("add", tmp_path / "matter", folder)
-    ended = nearkin_here("threads", tmp_path / "matter", "--out", tmp_path / "out")
-    said = " ".join(ended.out.split())
-    assert "Skipped 1 document that is neither a mail nor inside one Of all 5 documents, 1 could not be read" in said
-    assert "the other one" not in said
-    (folder / "blank.txt").write_bytes(b" ")
-    (folder / "old.txt").write_bytes(b"M\xfcller")
-    nearkin_here("add", tmp_path / "matter", folder)
-    ended = nearkin_here("threads", tmp_path / "matter", "--out", tmp_path / "more")
-    said = " ".join(ended.out.split())
-    assert "exceptions.csv lists 3 documents without text" in said
-    counted = "Of all 6 documents, 1 could not be read; the other 2 without text in exceptions.csv"
-    assert f"{counted} are empty, or were not stored" in said
-    said = " ".join(nearkin_here("threads", folder, "--out", tmp_path / "of files").out.split())
-    assert "could not be read; the other one without text in exceptions.csv is empty" in said
-    assert "stored" not in said
-
-
 def test_summary_manifest_and_page(folder: Path, tmp_path: Path) -> None:
     (folder / "notes.html").write_text("<p>No mail", "utf-8")
     out = tmp_path / "out"
@@ -258,43 +238,6 @@ def test_the_window_and_new_text_only(tmp_path: Path) -> None:
     assert [row["reason"] for row in rows] == ["message", "message"]
     rows = run(folder, "--out", tmp_path / "out", "-q", "--overwrite", "--window-days", "0")
     assert [row["thread"] for row in rows] == [1, 2]
-
-
-def test_with_new_text_only_no_sentence_claims_that_quoted_text_is_elsewhere(tmp_path: Path) -> None:
-    folder = tmp_path / "mails"
-    folder.mkdir()
-    # b quotes a mail that is missing; c quotes only b's own words, so the price is in no inclusive mail
-    (folder / "b.eml").write_text(eml("b", "We agree.\n\n> The secret price is 7.", references="<a@x.org>"))
-    (folder / "c.eml").write_text(eml("c", "Good.\n\n> We agree.", references="<a@x.org> <b@x.org>", hour=11))
-    out = tmp_path / "out"
-    said = nearkin_here("threads", folder, "--out", out, "--new-text-only").out
-    page = (out / "report.html").read_text("utf-8")
-    read = {"terminal": " ".join(said.split()), "page": " ".join(re.sub(r"<[^>]+>", " ", page).split())}
-    for place, words in read.items():
-        assert "all its own words are in" in words, place
-        assert "all of it is in" not in words, place
-        assert "own words" in words, place
-    assert "every passage of every mail" not in read["page"]
-    assert "1 other mail quotes text that is in no inclusive mail of its thread" in read["page"]
-    assert "c.eml ; it quotes text that is in no inclusive mail of its thread" in read["page"]
-    assert "that is in no inclusive mail of the thread: 1 mail (quotes_more in threads.parquet)" in read["terminal"]
-    assert json.loads((out / "manifest.json").read_text("utf-8"))["counts"]["quoting_more"] == 1
-    marked = pq.read_table(out / "threads.parquet").to_pylist()
-    assert {row["name"]: row["quotes_more"] for row in marked} == {None: None, "b.eml": True, "c.eml": False}
-    (folder / "c.eml").write_text(
-        eml("c", "Good.\n\n> We agree.\n>\n>> The secret price is 7.", references="<a@x.org> <b@x.org>", hour=11)
-    )
-    said = nearkin_here("threads", folder, "--out", out, "--new-text-only", "--overwrite").out
-    assert "no inclusive mail" not in said
-    assert json.loads((out / "manifest.json").read_text("utf-8"))["counts"]["quoting_more"] == 0
-    page = " ".join(re.sub(r"<[^>]+>", " ", (out / "report.html").read_text("utf-8")).split())
-    assert "All text that the other mails quote is in an inclusive mail of their thread, too." in page
-    said = nearkin_here("threads", folder, "--out", tmp_path / "whole").out
-    assert pq.read_table(tmp_path / "whole/threads.parquet")["quotes_more"].null_count == 3
-    assert "all of it is in a later mail, word for word" in " ".join(said.split())
-    whole = " ".join(re.sub(r"<[^>]+>", " ", (tmp_path / "whole" / "report.html").read_text("utf-8")).split())
-    assert "you have read every passage of every mail" in whole
-    assert "own words" not in whole
 
 
 def test_the_function_answers_what_the_command_writes(folder: Path, tmp_path: Path) -> None:

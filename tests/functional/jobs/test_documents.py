@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 
@@ -90,44 +88,6 @@ def test_what_is_kept_of_documents_in_memory_can_be_written(tmp_path: Path) -> N
     assert (tmp_path / "out/report.html").is_file()
     again = nearkin.dedup(tmp_path / "out")
     assert again.documents["id"].to_pylist() == [0, 2]
-
-
-def test_a_report_that_counts_by_a_column(tmp_path: Path) -> None:
-    path = write_jsonl(tmp_path / "in.jsonl", [{**one, "site": "harbour"} for one in RECORDS])
-    nearkin.dedup(path, out=tmp_path / "out", report=True, by="site")
-    assert "harbour" in (tmp_path / "out/report.html").read_text(encoding="utf-8")
-    without = nearkin.dedup(path, out=tmp_path / "without", by="site")
-    assert without.manifest["by"] == DedupResult.open(tmp_path / "out").manifest["by"]
-    assert not (tmp_path / "without/report.html").exists()
-    with pytest.raises(ParameterError, match="does not work for documents in memory"):
-        nearkin.dedup(RECORDS, out=tmp_path / "no", report=True, by="id")
-    with pytest.raises(ParameterError, match="does not work for documents in memory"):  # before the report is asked for
-        nearkin.dedup(RECORDS, by="id")
-    with pytest.raises(ParameterError, match="set 'out', the directory of the results"):
-        nearkin.dedup(path, by="site")
-    assert not (tmp_path / "no").exists()
-
-
-@pytest.mark.parametrize("suffix", ["jsonl", "parquet", "arrow", "csv"])
-def test_the_report_joins_the_items_of_a_column_of_lists(suffix: str, tmp_path: Path) -> None:
-    rows = [{**one, "tags": ["law", "tax & rent"] if i else [7]} for i, one in enumerate(RECORDS)]
-    if suffix in ("jsonl", "csv"):
-        path = write_jsonl(tmp_path / "in.jsonl", rows)
-        if suffix == "csv":  # where brackets are text like any other
-            path = tmp_path / "in.csv"
-            path.write_text("id,text,tags\n" + "".join(f"{i},{one['text']},[7]\n" for i, one in enumerate(rows)))
-    else:
-        path = tmp_path / f"in.{suffix}"
-        table = pa.Table.from_pylist([{**one, "tags": list(map(str, one["tags"]))} for one in rows])
-        pq.write_table(table, path) if suffix == "parquet" else feather.write_feather(table, path)
-    nearkin.dedup(path, out=tmp_path / "out", report=True, by="tags")
-    page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
-    section = page[page.index("by the column") :]
-    if suffix == "csv":
-        assert "[7]" in section
-    else:
-        assert "law, tax &amp; rent" in section
-        assert not re.search(r"\[[^\]]*(law|7)", section[:3000])
 
 
 @pytest.mark.parametrize(

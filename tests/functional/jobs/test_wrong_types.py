@@ -9,7 +9,7 @@ import pytest
 
 import nearkin
 from nearkin.errors import NearkinError, ParameterError
-from nearkin.signatures import Bands, Simhash, SimilarityIndex, TopSig
+from nearkin.signatures import Simhash, SimilarityIndex
 
 TEXTS = ["to be or not to be that is the question", "To be, or not to be: that is the question!"]
 ARRAY = np.array(["all", "first"])
@@ -113,11 +113,3 @@ def test_parameters_of_signatures(value: object) -> None:
     refused(nearkin.Words(2).sets, value)
     refused(nearkin.Normalisation().apply, value)
     refused(nearkin.Normalisation.parse, value)
-
-
-def test_numbers_that_were_accepted() -> None:
-    refused(TopSig, density=True)
-    refused(Bands, 2**70, 4)
-    refused(Bands, 4, 2**70)
-    with pytest.raises(nearkin.NearkinError, match=r"at most 65,536 slots\. Got 65,536 x 2\."):
-        Bands(65_536, 2)

@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 import nearkin
 from nearkin import spark
 from nearkin.errors import ParameterError
-from nearkin.manifests.dedup import DedupManifest
 from nearkin.reports.dedup.options import OPTIONS
-from nearkin.reports.dedup.wording import parameter_rows
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import Characters, Words
 from nearkin.stages.grouping import Keep
@@ -34,11 +32,6 @@ options = st.builds(
     normalise=st.builds(Normalisation, st.booleans(), st.booleans(), st.booleans()),
     seed=st.integers(0, 2**64 - 1),
 )
-
-
-@given(options)
-def test_words_say_all_there_is(chosen):
-    assert DedupOptions.of(**chosen.in_words()) == chosen
 
 
 @given(options, options)
@@ -61,14 +54,6 @@ def test_python_has_a_parameter_for_each():
     # a data frame is not compared with another set
     assert names - set(inspect.signature(spark.dedup_result).parameters) == set(FOR_ANOTHER_SET)
     assert {"drop", "min_shared"} <= set(FOR_ANOTHER_SET) <= names
-
-
-def test_the_report_explains_each():
-    names = [one.name for one in fields(DedupOptions)]
-    told = DedupOptions().in_words() | {"drop": "either"}
-    parameters = {name: told.get(name, "any value") for name in names}
-    rows = list(parameter_rows(DedupManifest.of({"command": "dedup", "parameters": parameters})))
-    assert {row.name for row in rows if row.meaning} == set(names)
 
 
 def test_the_help_shows_the_defaults():
