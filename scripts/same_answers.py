@@ -50,12 +50,13 @@ RECORD = "ran.log"
 CODES = {0, 10, 11, 12}
 """Exit codes of a step that did its work; `nearkin check` answers by its code."""
 UNLIKE = re.compile(
-    r"elapsed|_s$|_at$|^at$|memory|size_bytes|version_of_|^nearkin$|made_with|^stages$|^schema$|^sentence$|^message$"
+    r"elapsed|_s$|_at$|^at$|memory|size_bytes|^grouped_|version_of_|^nearkin$|made_with|^stages$|^schema$|^sentence$|^message$"
     r"|^in_words$|^path$|^place$|^checksum$|^problem$|^costs_ns$"
 )
 """Keys and columns that are not compared: times, sizes on disk, versions, places and texts for people."""
-KEPT = re.compile(r"\.kept\[\d+\]$")
-"""Where the digests of kept files are: these files may be packed in another way, and are compared unpacked."""
+DIGESTS = re.compile(r"\.(kept|inputs|against)\[\d+\]$")
+"""Where a digest may differ: kept files are compared unpacked, and a collection that is an input has times in it."""
+ONLY_OLD = re.compile(r" \{old( [^}]*)\}")
 PLACES = re.compile(r"/\S*/answers-\w+|postgresql://[^\s'\"?]+|127\.0\.0\.1:\d+")
 """Parts of texts that stand for a place: the folder of all answers, a database, a service."""
 SHORT = {
@@ -95,7 +96,7 @@ class Job:
 
 
 def read_jobs(path: Path) -> tuple[list[Job], list[str], set[str], set[str]]:
-    """Return the jobs of a file, the parts of commands and the keys that are gone, and the keys that are new."""
+    """Return the jobs of a file, the parts of commands that are gone, and the keys that are gone and new."""
     sections: dict[str, list[str]] = {}
     for line in path.read_text().splitlines():
         if line.startswith("== "):
@@ -137,6 +138,7 @@ def _slug(name: str) -> str:
 
 
 JOBS, GONE, GONE_KEYS, NEW_KEYS = read_jobs(HERE / "same_answers_jobs.txt")
+RENAMED = dict(key.split(" -> ") for key in GONE_KEYS if " -> " in key)
 
 
 @dataclass
@@ -153,6 +155,7 @@ class Environment:
         """Run one step; return its exit code and what it printed."""
         room = self.folder / job.room
         (room / job.out).mkdir(parents=True, exist_ok=True)
+        step = ONLY_OLD.sub(r"\1" if self.name == "old" else "", step)
         step = step.replace("{o}", job.out).replace("{c}", str(self.url) if job.is_postgresql else "matter")
         command, _, given = step.partition(" < ")
         kind, *words = shlex.split(command)
@@ -246,8 +249,13 @@ def _short(value: object) -> str:
 def compare_values(where: str, old: Any, new: Any, found: Differences) -> None:
     """Compare two values of JSON; keys in GONE_KEYS may be missing in NEW."""
     if isinstance(old, dict) and isinstance(new, dict):
+        old = {RENAMED[key] if RENAMED.get(key) in new else key: value for key, value in old.items()}
         for key in [*old, *(key for key in new if key not in old)]:
-            if UNLIKE.search(key) or (key == "sha256" and KEPT.search(where)) or (key in NEW_KEYS and key not in old):
+            if (
+                UNLIKE.search(key)
+                or (key == "sha256" and DIGESTS.search(where))
+                or (key in NEW_KEYS and key not in old)
+            ):
                 continue
             if key in GONE_KEYS and key not in new:
                 found.gone.add(key)
@@ -364,9 +372,9 @@ def _compare_printed(step: str, old: str, new: str, found: Differences) -> None:
     """Compare what a step printed, if it is JSON or asked for as it is: all else is text for people."""
     if "--json" in step or step.startswith(("python ", "get ")):
         values = [[json.loads(line) for line in said.splitlines() if line.strip()] for said in (old, new)]
-        compare_values(step, *values, found)
+        compare_values(step[:60], *values, found)
     elif "--text-only" in step or step.startswith("psql "):
-        compare_values(step, old.splitlines(), new.splitlines(), found)
+        compare_values(step[:60], old.splitlines(), new.splitlines(), found)
 
 
 def _environment(

@@ -45,7 +45,7 @@ for fetch in (None, dict(texts).__getitem__):
     ]
     said("stream", matches)
 stream.save("saved.stream")
-again = nearkin.StreamDeduplicator.open("saved.stream", fetch=dict(texts).__getitem__)
+again = nearkin.StreamDeduplicator.open("saved.stream", fetch=lambda name: dict(texts)[name.removeprefix("new ")])
 said(
     "stream, opened again",
     [[(m.doc_id, m.jaccard) for m in again.add(f"new {name}", text)] for name, text in texts[:20]],

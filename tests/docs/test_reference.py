@@ -58,7 +58,7 @@ def test_architecture_draws_the_tree_that_is_there() -> None:
         *(ROOT / "src/nearkin").glob("*.py"),
         *(path.parent for path in (ROOT / "src/nearkin").glob("*/__init__.py")),
     ]
-    assert drawn == {path.stem for path in paths} - {"__init__", "__main__", "_compute", "_lazy", "_version"}
+    assert drawn == {path.stem for path in paths} - {"__init__", "__main__", "_lazy", "_version"}
 
 
 def test_exit_codes_are_those_of_the_errors() -> None:

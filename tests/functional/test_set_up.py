@@ -1,4 +1,4 @@
-"""`nearkin warm-up` and `nearkin doctor`."""
+"""`nearkin doctor`."""
 
 from __future__ import annotations
 
@@ -9,17 +9,6 @@ from pathlib import Path
 import pytest
 
 from functional.conftest import nearkin_here
-from nearkin.kernels import choosing
-
-
-@pytest.mark.slow
-def test_warm_up_runs_every_job(tmp_path: Path) -> None:
-    ended = nearkin_here("warm-up", "--json", cwd=tmp_path)
-    ended.assert_clean()
-    assert ended.code == 0, ended.err
-    assert json.loads(ended.out)["elapsed_s"] > 0
-    assert not list(tmp_path.iterdir())
-    assert choosing.ALWAYS is None
 
 
 def test_doctor_shows_what_is_installed() -> None:

@@ -67,10 +67,7 @@ class Root(LazyGroup):
             CommandEntry("plan", "Predict the recall and the cost of a search", "plan"),
             CommandEntry("audit", "Measure the recall of a finished run on a random sample", "audit"),
         ),
-        "Set-up": (
-            CommandEntry("doctor", "Show versions, extras and this machine, for a bug report", "doctor"),
-            CommandEntry("warm-up", "Compile the kernels ahead of the first run", "warm_up"),
-        ),
+        "Set-up": (CommandEntry("doctor", "Show versions, extras and this machine, for a bug report", "doctor"),),
     }
 
 

@@ -17,9 +17,7 @@ from nearkin.runs.progress import Unit
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-_COMPILING = (
-    "compiling kernels that this Python environment uses for the first time (nearkin warm-up compiles all ahead)"
-)
+_COMPILING = "compiling kernels that this Python environment uses for the first time"
 
 
 class Bars:

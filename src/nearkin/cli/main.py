@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import errno
-import gc
 import json
 import os
 import signal
 import sys
-import threading
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NoReturn
@@ -20,8 +17,6 @@ import typer
 from nearkin.cli.app import app
 from nearkin.cli.command_line import take_every_character
 from nearkin.cli.interruption import interrupts_repeated
-from nearkin.cli.late_modules import defer_modules
-from nearkin.cli.no_pandas import hide_pandas
 from nearkin.errors import CollectionBusyError, NearkinError, OutputError, ParameterError, quoted
 from nearkin.paths import why, without_password
 
@@ -29,40 +24,6 @@ _INTERRUPTED = 130
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 # typer carries a click of its own and names only some of its exceptions: all wrong usage is a kind of this one
 UsageError: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
-
-
-def main() -> NoReturn:
-    """Run the command line in a process of its own: the entry point of ``nearkin``."""
-    atexit.register(gc.freeze)  # Python looks three times for garbage when it ends: a quarter of a short command
-    hide_pandas()
-    defer_modules()
-    try:
-        run()
-    except SystemExit as ended:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said and done: nothing is left to interrupt
-        _end_at_once(ended.code)
-        raise
-
-
-def _end_at_once(code: object) -> None:
-    """End the process without freeing everything that it has imported, a twentieth of a short command.
-
-    Python ends it as usual, with a message, if it cannot write the rest of the output; and if threads, which it waits
-    for, are running, or a debugger or profiler is.
-    """
-    if threading.active_count() > 1 or sys.gettrace() is not None or sys.getprofile() is not None:
-        return
-    # Not documented; sys.exit would call them, but then frees everything. Without it every command ends in a traceback,
-    # and test_a_command_ends_at_once_with_its_code_and_all_output fails.
-    atexit._run_exitfuncs()
-    try:
-        for stream in (sys.stdout, sys.stderr):
-            if stream is not None:  # it was closed before the start
-                stream.flush()
-    except (OSError, ValueError):  # ValueError: it is closed
-        return
-    if isinstance(code, int):
-        os._exit(code)
 
 
 def run(arguments: list[str] | None = None) -> NoReturn:
@@ -97,7 +58,7 @@ def _interruptible() -> Iterator[None]:
 
 def _code_of(arguments: list[str]) -> int:
     try:
-        if callable(signal.getsignal(signal.SIGINT)):  # it is not ignored, and `nearkin.__main__` says nothing
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         with interrupts_repeated():
             code = app(arguments, standalone_mode=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -29,8 +28,6 @@ nginx. Users then sign in with name and password.
 
   nearkin serve matter --port 8000 --behind-proxy 127.0.0.1 --public-url https://review.example.org
 """
-_OF_A_SERVICE = (700, 10, 10)
-"""Thresholds for the search for garbage in a process that runs for long; a short command searches less often."""
 _service = partial(typer.Option, rich_help_panel="The service")
 Host = Annotated[
     str, _service("--host", help="Address to listen on. Any but 127.0.0.1, localhost and ::1 needs --behind-proxy.")
@@ -114,7 +111,5 @@ def serve(
         raise ParameterError("--users-file needs --behind-proxy.")
     runs = ServedRuns(run or ())
     token = None if token_file is None else read_token(token_file)
-    gc.freeze()  # what was imported stays
-    gc.set_threshold(*_OF_A_SERVICE)
     with Collection.open(collection, cache=cache, wait=wait, read_only=read_only) as opened:
         serve_until_interrupted(opened, settings, say=typer.echo, token=token, by=by, users_file=users_file, runs=runs)

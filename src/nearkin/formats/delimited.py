@@ -14,8 +14,7 @@ from collections.abc import Iterable
 from typing import IO
 
 import pyarrow as pa
-
-from nearkin import _compute as pc
+import pyarrow.compute as pc
 
 _FORMULA = "^'*(?:\\s*[=+\\-@＝＋－＠]|[\\t\\r\\n])"
 """Beginnings of a formula, and of a text that `safe` changed: both get an apostrophe in front."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Unpack
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from nearkin import _compute as pc
 from nearkin.arguments import checking_arguments
 from nearkin.errors import ParameterError
 from nearkin.jobs.documents import (

@@ -98,9 +98,7 @@ def engine_of(engine: str, master: str | None, conf: Iterable[str] | None) -> En
     named = settings.pop("spark.master", master)
     if master is not None and named != master:
         raise ParameterError.of("master", f"that of --conf, {named}, or omitted", master)
-    from nearkin.cli.no_pandas import show_pandas
     from nearkin.engines.spark.session import Cluster, check_pyspark  # not before it is asked for
 
-    show_pandas()
     check_pyspark()
     return Cluster(named, settings)

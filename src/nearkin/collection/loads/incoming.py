@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from nearkin import _compute as pc
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.loads.known_texts import Known
 from nearkin.collection.stored.origins import OriginValues, of_plain_file, origins_in

@@ -6,8 +6,7 @@ import re
 from datetime import date
 
 import pyarrow as pa
-
-from nearkin import _compute as pc
+import pyarrow.compute as pc
 
 _ISO = (
     r"^\s*(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})"

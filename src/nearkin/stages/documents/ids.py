@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 
 import pyarrow as pa
-
-from nearkin import _compute as pc
+import pyarrow.compute as pc
 
 
 class IdKind(IntEnum):

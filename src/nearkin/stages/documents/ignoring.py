@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from nearkin import _compute as pc
 from nearkin.errors import ParameterError, quoted
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.paths import check_are_texts, why

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from nearkin import _compute as pc
 from nearkin.stages.documents.arrow_values import as_binary, holds_characters
 from nearkin.stages.documents.dates import microseconds_of_string, microseconds_of_strings, microseconds_of_times
 from nearkin.stages.documents.values import WrittenNumber, number_of

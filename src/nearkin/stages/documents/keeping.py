@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from nearkin import _compute as pc
 from nearkin.arguments import plain_number
 from nearkin.errors import SourceError
 from nearkin.hidden_characters import reveal_line

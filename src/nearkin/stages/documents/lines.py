@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from nearkin import _compute as pc
 from nearkin.stages.documents.blocks import LineBlock, read_blocks
 from nearkin.stages.documents.delimited import named
 from nearkin.stages.documents.plain_lines import texts_of_lines

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from nearkin import _compute as pc
 from nearkin._version import OLDEST_PYARROW
 from nearkin.arguments import checking_methods, checking_types
 from nearkin.errors import MissingExtraError, ParameterError

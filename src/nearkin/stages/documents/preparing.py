@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from nearkin import _compute as pc
 from nearkin.kernels.buffers import as_type, integers, text_buffers
 from nearkin.kernels.text import first_invalid_byte
 from nearkin.records import I64

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from nearkin import _compute as pc
 from nearkin.errors import SourceError
 from nearkin.records import I64, Bool
 from nearkin.stages.documents.arrow_values import WITHOUT_VIEWS, as_binary, holds_characters, plain

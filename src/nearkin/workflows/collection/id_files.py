@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from nearkin import _compute as pc
 from nearkin.errors import SourceError, quoted
 from nearkin.formats import parquet
 from nearkin.formats.delimited import as_it_was

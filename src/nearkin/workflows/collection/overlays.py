@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from sqlalchemy import Connection
 
-from nearkin import _compute as pc
 from nearkin.collection.collection import Collection
 from nearkin.collection.listing.exceptions import ExceptionFilter, stored_exceptions, textless_contents
 from nearkin.collection.listing.problems import problems_of

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from nearkin import _compute as pc
 from nearkin.records import Bool
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.inputs import StoredSource

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from nearkin import _compute as pc
 from nearkin.errors import SourceError
 from nearkin.paths import STDIN
 from nearkin.stages.documents.columns import listed_columns

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from nearkin import _compute as pc
 from nearkin.records import I32, I64, Bool
 from nearkin.stages.documents.ids import IdKind, given_ids
 

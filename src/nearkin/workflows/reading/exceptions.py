@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from nearkin import _compute as pc
 from nearkin.errors import RunError
 from nearkin.formats.delimited import SheetWriter, as_it_was
 from nearkin.records import I64

@@ -15,8 +15,8 @@ from typing import get_args
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from nearkin import _compute as pc
 from nearkin.errors import InputError, MissingExtraError, SourceError
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import DedupManifest

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from nearkin import _compute as pc
 from nearkin.kernels.buffers import text_buffers
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.tables import guess_columns, read_table

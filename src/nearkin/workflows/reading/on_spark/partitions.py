@@ -7,8 +7,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from nearkin import _compute as pc
 from nearkin.engines.spark.blocks import COLUMNS, Blocks, as_batch
 from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.layout import Block
