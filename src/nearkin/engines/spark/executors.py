@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nearkin._version import OLDEST_PYARROW, __version__
+from nearkin._version import __version__
 from nearkin.engines.spark import looking
 from nearkin.engines.spark.failures import INSTALL, engine_errors
 from nearkin.engines.spark.masters import is_local
@@ -74,7 +74,7 @@ def check_executors(
     Raises
     ------
     EngineError
-        No executor started; or one lacks Nearkin, has another version of it or a pyarrow that is too old, finds no
+        No executor started; or one lacks Nearkin, has another version of it, finds no
         Python or has another version, or does not see the directory.
     OutputError
         The directory is not writable here.
@@ -122,12 +122,6 @@ def _check(row: dict[str, str], word: str, folder: Path) -> None:
             f"{where[0].upper()}{where[1:]} have Nearkin {row['nearkin']}, but this is Nearkin {__version__}. All "
             "machines must have the same version, or results could differ between them. "
             f"{INSTALL.replace('nearkin[spark]', f'nearkin[spark]=={__version__}')}."
-        )
-    if int(row["pyarrow"].split(".")[0]) < OLDEST_PYARROW:
-        raise EngineError(
-            f"{where[0].upper()}{where[1:]} have pyarrow {row['pyarrow']}, which is too old: its Unicode normalisation "
-            f"leaves letters and accents apart, so that equal texts would differ. Nearkin needs {OLDEST_PYARROW} or "
-            f"newer. {INSTALL}."
         )
     if row["said"] != word:
         raise EngineError(

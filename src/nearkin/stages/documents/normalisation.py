@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import functools
+import unicodedata
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin._version import OLDEST_PYARROW
 from nearkin.arguments import checking_methods, checking_types
-from nearkin.errors import MissingExtraError, ParameterError
+from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import large_strings, text_buffers
 from nearkin.kernels.text import fold
 from nearkin.nouns import counted
@@ -160,13 +160,12 @@ class Normalisation:
         return normalised
 
     def _apply_by_library(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
-        """Apply Arrow's NFKC and lower case.
+        """Apply NFKC and lower case of a library.
 
         They consider neighbouring characters too, and are thirty times slower than the kernel.
         """
-        _check_library()
         if self.nfkc:
-            texts = pc.utf8_normalize(texts, form="NFKC")
+            texts = _nfkc(texts)
         if self.case:
             texts = pc.utf8_lower(texts)
         data, offsets = text_buffers(texts)
@@ -180,20 +179,16 @@ def _are_empty(texts: pa.LargeStringArray) -> Bool:
 
 
 @functools.cache
-def _check_library() -> None:
-    """Refuse an Arrow that normalises in another way than the kernel, whatever installed it: two forms of one text.
+def _composes() -> bool:
+    """Whether Arrow's NFKC joins letters and accents: before pyarrow 26, it does not."""
+    composed: bool = pc.utf8_normalize(pa.array(["a\u0300"]), form="NFKC")[0].as_py() == "\u00e0"
+    return composed
 
-    Raises
-    ------
-    MissingExtraError
-    """
-    composed = pc.utf8_normalize(pa.array(["a\u0300"], pa.large_string()), form="NFKC")[0].as_py()
-    lowered = pc.utf8_lower(pa.array(["\u0130"], pa.large_string()))[0].as_py()
-    if (composed, lowered) != ("\u00e0", "i"):
-        raise MissingExtraError(
-            f"pyarrow {pa.__version__} is too old: its Unicode normalisation leaves letters and accents apart, so that "
-            f"equal texts would differ. Install {OLDEST_PYARROW} or newer: pip install 'pyarrow>={OLDEST_PYARROW}'"
-        )
+
+def _nfkc(texts: pa.LargeStringArray) -> pa.LargeStringArray:
+    if _composes():
+        return pc.utf8_normalize(texts, form="NFKC")
+    return pa.array([unicodedata.normalize("NFKC", text) for text in texts.to_pylist()], pa.large_string())
 
 
 AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)

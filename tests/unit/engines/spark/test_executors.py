@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import re
 import stat
 import sys
 import sysconfig
-import tomllib
 from pathlib import Path
 
 import pytest
 
 import nearkin
-from nearkin._version import OLDEST_PYARROW
-from nearkin.engines.spark.executors import _check, check_executors
-from nearkin.engines.spark.looking import looker
+from nearkin.engines.spark.executors import check_executors
 from nearkin.errors import EngineError, OutputError
 from nearkin.runs.progress import Silent
 
@@ -67,25 +62,6 @@ def test_another_nearkin(spark, tmp_path, other_python):
     rule = rf"have Nearkin 0\.0\.1, but this is Nearkin {nearkin.__version__}.*nearkin\[spark\]=={nearkin.__version__}"
     with pytest.raises(EngineError, match=rule):
         check_executors(spark, tmp_path, Silent())
-
-
-@pytest.mark.parametrize("pyarrow", ["9.0.0", "25.0.0", "25.1.0.dev3"])
-def test_an_old_pyarrow(tmp_path, pyarrow):
-    """Its tasks would fail, each after it had read its texts."""
-    token = tmp_path / "token"
-    token.write_text("word")
-    (batch,) = looker(str(token))([])
-    row = json.loads(batch["found"][0].as_py())
-    _check(row, "word", tmp_path)
-    with pytest.raises(
-        EngineError, match=rf"have pyarrow {re.escape(pyarrow)}, .*needs 26 or newer\. .*pip install 'nearkin\[spark\]'"
-    ):
-        _check(row | {"pyarrow": pyarrow}, "word", tmp_path)
-
-
-def test_the_minimum_of_pyarrow_is_that_of_the_package(root):
-    needed = tomllib.loads((root / "pyproject.toml").read_text())["project"]["dependencies"]
-    assert f"pyarrow>={OLDEST_PYARROW}" in needed
 
 
 def test_a_folder_that_workers_do_not_see(spark, tmp_path, monkeypatch):
