@@ -72,7 +72,7 @@ def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
         assert [one.document.doc_id for one in found.documents] == ["b"]
         assert str(found.tolerance) == str(matter.similar("a", threshold=0.3).tolerance)
     for wrong in (np.float32("nan"), np.complex64(1), np.True_, *WRONG_ARRAYS):
-        with pytest.raises(ParameterError, match="^threshold: "):
+        with pytest.raises(ParameterError, match=r"^threshold: "):
             nearkin.dedup(PAIRS, threshold=wrong)
 
 
