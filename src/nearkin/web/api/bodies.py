@@ -8,7 +8,7 @@ import io
 from nearkin.errors import DocumentError
 from nearkin.stages.documents.members import printable_id
 from nearkin.web.api.operation import RequestBody
-from nearkin.web.request_faults import InvalidRequestError
+from nearkin.web.queries import InvalidRequestError
 from nearkin.web.sent_files import SentFile
 from nearkin.workflows.reading.one_text import OneDocument
 
