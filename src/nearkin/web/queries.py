@@ -1,4 +1,4 @@
-"""Parameters of requests: typed records, from query strings and forms."""
+"""Parameters of requests: typed records, from query strings and forms, and what is wrong with them."""
 
 from __future__ import annotations
 

@@ -94,13 +94,7 @@ def _segments(request: Request) -> list[str]:
 
 
 def _operation_for(method: str, segments: Sequence[str]) -> tuple[Operation, dict[str, str]]:
-    """Return the operation at a path, with the parameters in the path.
-
-    Raises
-    ------
-    RefusedError
-        There is none, or not with this method.
-    """
+    """Return the operation at a path, with the parameters in the path."""
     there = [(one, given) for one in OPERATIONS if (given := _match(one.segments, segments)) is not None]
     for one, given in there:
         if one.method == ("GET" if method == "HEAD" else method):

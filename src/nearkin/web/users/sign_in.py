@@ -202,13 +202,7 @@ def _network_of(address: str) -> str:
 
 
 async def _fields(receive: Receive) -> dict[str, str] | None:
-    """Return the fields of a form; None if it is larger than a sign-in can be.
-
-    Raises
-    ------
-    InvalidRequestError
-        A field is given twice.
-    """
+    """Return the fields of a form, each given once; None if it is larger than a sign-in can be."""
     body = b""
     while True:
         message = await receive()
