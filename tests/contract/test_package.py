@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 import nearkin
 from nearkin import errors, results, signatures
 from nearkin.cli.main import app
-from nearkin.web.request_faults import InvalidRequestError
+from nearkin.web.queries import InvalidRequestError
 
 
 def loaded_by(code: str) -> set[str]:

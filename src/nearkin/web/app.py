@@ -23,9 +23,8 @@ from nearkin.web.api.dispatch import JSONAnswer, api_endpoint
 from nearkin.web.api.operation import ROOT
 from nearkin.web.api.records import ApiProblem
 from nearkin.web.gate import Gate, sandbox
-from nearkin.web.queries import DoneQuery, parameters_in, parsed, repeated_error, unescaped
+from nearkin.web.queries import DoneQuery, InvalidRequestError, parameters_in, parsed, repeated_error, unescaped
 from nearkin.web.refusals import status_of
-from nearkin.web.request_faults import InvalidRequestError
 from nearkin.web.roles import ROLES, Role, check_role, role_of_form, role_of_screen
 from nearkin.web.screen import ChangeForm, FileField, Screen, ScreenFile
 from nearkin.web.screens import FORMS, SCREENS

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from nearkin._version import __version__
-from nearkin.web.api.bodies import TEXT
+from nearkin.web.api.documents import TEXT
 from nearkin.web.api.operation import ROOT, Operation
 from nearkin.web.api.records import ApiProblem
 

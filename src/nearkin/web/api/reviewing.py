@@ -27,8 +27,7 @@ from nearkin.web.api.records import (
     ApiWaves,
 )
 from nearkin.web.jobs import Job
-from nearkin.web.queries import GroupingQuery, GroupMeasure
-from nearkin.web.request_faults import InvalidRequestError
+from nearkin.web.queries import GroupingQuery, GroupMeasure, InvalidRequestError
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor
 

@@ -21,9 +21,8 @@ from starlette.types import Receive, Scope
 
 from nearkin.hidden_characters import reveal_line
 from nearkin.nouns import counted
-from nearkin.web.queries import repeated_error
+from nearkin.web.queries import InvalidRequestError, repeated_error
 from nearkin.web.refusals import refused
-from nearkin.web.request_faults import InvalidRequestError
 from nearkin.web.roles import lower_of
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import SIGN_IN, Visitor, bearer_token, cookie_of, is_token_of, with_session
@@ -203,13 +202,7 @@ def _network_of(address: str) -> str:
 
 
 async def _fields(receive: Receive) -> dict[str, str] | None:
-    """Return the fields of a form; None if it is larger than a sign-in can be.
-
-    Raises
-    ------
-    InvalidRequestError
-        A field is given twice.
-    """
+    """Return the fields of a form, each given once; None if it is larger than a sign-in can be."""
     body = b""
     while True:
         message = await receive()
