@@ -2,5 +2,5 @@
 
 An experiment consists of its measurements (``experiment.py``: ``run`` and its results), its files (``tables.py``,
 ``summary.py``), its page (``figures.py``, ``page.py`` and the template), and ``delivery.py``, which names them for
-`labs.delivery`. Its command in ``nearkin.cli.lab`` has options of its own and prints the results.
+`labs.experiment`. Its command in ``nearkin.cli.lab`` has options of its own and prints the results.
 """

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labs.command_line import print_table
+from labs.experiment import print_table
 from nearkin.planning.pairs.prediction import PairSearch, Prediction, Question, predict
 from nearkin.planning.pairs.sliding_window import WindowModel
 

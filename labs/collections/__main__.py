@@ -7,11 +7,11 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from labs.collections.delivery import EXPERIMENT
 from labs.collections.documents import LabelledFile
 from labs.collections.experiment import QUESTIONS, CollectionsPlan, CollectionsResults
+from labs.collections.page import EXPERIMENT
 from labs.collections.pairs import SETTINGS
-from labs.command_line import command, conduct, print_table
+from labs.experiment import command, conduct, print_table
 from nearkin.nouns import counted
 
 DESCRIPTION = """

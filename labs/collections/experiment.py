@@ -5,10 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from labs.collections.asking import ask_collection
 from labs.collections.documents import LabelledFile, LabelledTexts, read_labelled
-from labs.collections.outcome import FoundCounts
-from labs.collections.pairs import compare_all
+from labs.collections.pairs import FoundCounts, ask_collection, compare_all
 from nearkin.errors import ParameterError, SourceError
 from nearkin.runs.progress import Progress
 from nearkin.workflows.resources import Resources

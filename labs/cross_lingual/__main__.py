@@ -7,11 +7,11 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from labs.command_line import command, conduct, print_table
-from labs.cross_lingual.delivery import EXPERIMENT
 from labs.cross_lingual.documents import ParallelColumns
 from labs.cross_lingual.experiment import CrossLingualPlan, CrossLingualResults
+from labs.cross_lingual.page import EXPERIMENT
 from labs.cross_lingual.published import BOUND, CLAIMS
+from labs.experiment import command, conduct, print_table
 from nearkin.nouns import counted
 from nearkin.stages.documents.rules import ReadingRules
 

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from labs.cross_lingual.experiment import GLOSS, TRANSLATED, CrossLingualResults, SetResults, TranslationWay
-from labs.cross_lingual.finding import EDGES, THRESHOLDS
+from labs.cross_lingual.experiment import (
+    EDGES,
+    GLOSS,
+    THRESHOLDS,
+    TRANSLATED,
+    CrossLingualResults,
+    SetResults,
+    TranslationWay,
+)
 from labs.cross_lingual.published import CLAIMS, THRESHOLD
 from labs.cross_lingual.windows import ORDERS, TIMED_ORDERS, WindowPoint, Windows
-from labs.lines import FigureLine, labelled_lines
+from labs.experiment import FigureLine, labelled_lines
 from nearkin.reports.plots.axes import Numbers, grouped
 from nearkin.reports.plots.charts import Series, line_chart
 from nearkin.reports.plots.plot import Plot, legend_height

@@ -6,11 +6,10 @@ import sys
 from argparse import Namespace
 from collections.abc import Sequence
 
-from labs.command_line import add_corpus, command, conduct, print_table, reading
+from labs.experiment import add_corpus, command, conduct, print_table, reading
 from labs.minhash.corpus import TitledRequest
-from labs.minhash.delivery import EXPERIMENT
 from labs.minhash.experiment import MinhashResults
-from labs.minhash.tables import side_by_side
+from labs.minhash.page import EXPERIMENT, side_by_side
 
 DESCRIPTION = """
 Repeat the published measurements of shingles, MinHash and bands on the first documents of your corpus. Every pair

@@ -6,13 +6,13 @@ import sys
 from argparse import Namespace
 from collections.abc import Sequence
 
-from labs.command_line import add_corpus, command, conduct, print_table, reading
+from labs.experiment import add_corpus, command, conduct, print_table, reading
 from labs.range_search.claims import percent
-from labs.range_search.delivery import EXPERIMENT
 from labs.range_search.experiment import RangeSearchPlan, RangeSearchResults
+from labs.range_search.page import EXPERIMENT
+from labs.range_search.projections import WAYS
 from labs.range_search.published import ALIKE, GAMMAS, SAID
 from labs.range_search.similarity import Bounds
-from labs.range_search.ways import WAYS
 from nearkin.nouns import counted
 from nearkin.workflows.reading.request import ReadingRequest
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from labs.claims import Claim
-from labs.range_search.projections import PROJECTIONS, Searches
+from labs.experiment import Claim
+from labs.range_search.projections import ALGORITHM_2, FILTERS, PROJECTIONS, WITH_FILTERS, Searches
 from labs.range_search.published import ALIKE, FIRST_RANGE, GAMMAS, SAID
 from labs.range_search.similarity import Alikeness
-from labs.range_search.ways import ALGORITHM_2, FILTERS, WITH_FILTERS
 from nearkin.decimals import share_text
 
 NEAR = 0.02

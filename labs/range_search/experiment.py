@@ -8,15 +8,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from labs.claims import Claim
 from labs.corpus import RawDocuments, read_raw
+from labs.experiment import Claim
 from labs.range_search.algorithms import tau_0
 from labs.range_search.claims import claims
-from labs.range_search.exhaustive import search_all
-from labs.range_search.projections import Searches, search_in_every_way
+from labs.range_search.projections import Searches, rows_of, search_all, search_in_every_way
 from labs.range_search.published import GAMMAS
 from labs.range_search.similarity import Alikeness, Bounds, compare_texts
-from labs.range_search.ways import rows_of
 from nearkin import nouns
 from nearkin.errors import ParameterError, SourceError
 from nearkin.records import F64, I64, LetterVectors

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from labs.range_search.exhaustive import ExhaustiveTruth
+from labs.range_search.projections import ExhaustiveTruth
 from nearkin.records import F64, I64, Bool
 from nearkin.runs.progress import Progress
 from nearkin.stages.verification.edit import edit_similarity

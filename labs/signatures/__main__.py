@@ -6,10 +6,10 @@ import sys
 from argparse import Namespace
 from collections.abc import Sequence
 
-from labs.command_line import add_corpus, command, conduct, print_table, reading
-from labs.signatures.delivery import EXPERIMENT
+from labs.experiment import add_corpus, command, conduct, print_table, reading
 from labs.signatures.experiment import SignatureResults
 from labs.signatures.methods import BITS, MINHASH, PUBLISHED_KINDS
+from labs.signatures.page import EXPERIMENT
 from nearkin.nouns import counted
 from nearkin.workflows.reading.request import ReadingRequest
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from labs.signatures.methods import as_signatures
 from labs.signatures.retrieval import distances
-from labs.signatures.signing import as_signatures
 from labs.signatures.truth import CHARACTER_THRESHOLD, SimilarPairs
 from nearkin.records import I64, U8, U32, Candidates, ShingleSets
 from nearkin.stages.search.hamming.neighbours import neighbour_pairs

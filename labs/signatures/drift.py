@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labs.signatures.methods import WEIGHTED
+from labs.signatures.methods import DRIFT_BITS, WEIGHTED, SignedCorpus, as_signatures, snapshot_sizes
 from labs.signatures.retrieval import RetrievalQuality, evaluate
-from labs.signatures.signing import DRIFT_BITS, SignedCorpus, as_signatures, snapshot_sizes
 from labs.signatures.truth import BY_CHARACTERS, SimilarPairs
 from labs.signatures.uniqueness import uniqueness
 from nearkin.records import F64, I64, U8

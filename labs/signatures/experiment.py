@@ -9,17 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from labs.claims import Claim
 from labs.corpus import RawDocuments, read_raw
+from labs.experiment import Claim
 from labs.signatures.advice import COMPELLING_BITS, Advice, advise
 from labs.signatures.apart import AROUND, Apart, measure_apart
 from labs.signatures.confusion import Confusions, DistinctTexts, confusions
 from labs.signatures.drift import Drifts, measure_drift
-from labs.signatures.methods import KINDS, WEIGHTED
+from labs.signatures.methods import KINDS, WEIGHTED, sign_all
 from labs.signatures.paper_way import PaperWays, time_paper_way
 from labs.signatures.retrieval import Retrieval, evaluate_all
 from labs.signatures.shape import claims
-from labs.signatures.signing import sign_all
 from labs.signatures.timing import Timings, time_documents
 from labs.signatures.truth import (
     BY_CHARACTERS,

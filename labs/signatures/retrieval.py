@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labs.signatures.methods import ALL_KINDS, BITS
-from labs.signatures.signing import SignedCorpus
+from labs.signatures.methods import ALL_KINDS, BITS, SignedCorpus
 from labs.signatures.truth import SimilarPairs
 from nearkin.engines.local import map_ordered
 from nearkin.records import F64, I64, U8, BitSignatures

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from labs.claims import Claim
+from labs.experiment import Claim
 from labs.signatures.methods import PROJECTIONS, SIMPLE_MINHASH, WEIGHTED
 from labs.signatures.published import MAX_UNIQUE_MINHASH, N_DOCUMENTS, unique_share
 from labs.signatures.uniqueness import NeighbourCounts, Uniqueness, best_other_projection

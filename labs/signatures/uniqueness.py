@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labs.signatures.methods import ALL_KINDS, BITS, PROJECTIONS, SIMHASH, Kind
-from labs.signatures.signing import SignedCorpus
+from labs.signatures.methods import ALL_KINDS, BITS, PROJECTIONS, SIMHASH, Kind, SignedCorpus
 from nearkin.records import BitSignatures
 from nearkin.runs.progress import Progress
 from nearkin.stages.search.hamming.neighbours import neighbour_pairs

@@ -7,13 +7,12 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from labs.command_line import command, conduct, print_table
+from labs.experiment import command, conduct, print_table
+from labs.similarity_index.columns import WORDING, FamilyFile
 from labs.similarity_index.delivery import EXPERIMENT
 from labs.similarity_index.experiment import IndexPlan, IndexResults
-from labs.similarity_index.families import FamilyFile
 from labs.similarity_index.larger import Larger
 from labs.similarity_index.published import BEST_SCORE, N_OVER_ONE, N_RUNS, TABLE_9
-from labs.similarity_index.truths import WORDING
 from nearkin.errors import SourceError
 from nearkin.nouns import counted
 

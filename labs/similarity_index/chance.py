@@ -15,8 +15,7 @@ import numpy as np
 
 from labs.similarity_index.published import K_AND_W
 from labs.similarity_index.runs import FREQUENT_WORDS, SUPER_SHINGLE, all_methods
-from labs.similarity_index.scoring import count
-from labs.similarity_index.zones import Folder
+from labs.similarity_index.zones import Folder, count
 from nearkin.engines.local import map_ordered
 from nearkin.records import F64, I32, I64, U32
 from nearkin.runs.progress import Progress

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from labs.similarity_index.chance import Chance
 from labs.similarity_index.chance import measure as measure_chance
-from labs.similarity_index.families import FamilyFile, read_families
+from labs.similarity_index.columns import FamilyFile, read_families
 from labs.similarity_index.larger import Larger
 from labs.similarity_index.larger import measure as measure_larger
 from labs.similarity_index.published import TABLE_9

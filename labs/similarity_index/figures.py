@@ -7,13 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from labs.lines import FigureLine, labelled_lines
-from labs.similarity_index.columns import FoundByColumn
+from labs.experiment import FigureLine, labelled_lines
+from labs.similarity_index.columns import SHARED_EDGES, FoundByColumn, scale
 from labs.similarity_index.experiment import IndexResults
 from labs.similarity_index.larger import BITS, LENGTH, Larger, bands_key, si_key
 from labs.similarity_index.published import BEST_SCORE, N_OVER_ONE
 from labs.similarity_index.runs import frequencies, label
-from labs.similarity_index.walk import SHARED_EDGES, scale
 from nearkin.records import F64, I64
 from nearkin.reports.plots.axes import Labels, Numbers, grouped
 from nearkin.reports.plots.charts import Series, interval_chart, line_chart

@@ -8,11 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from labs.similarity_index.columns import BANDS, ROWS, FoundByColumn, by_bits, by_keys, by_range, mean_of
-from labs.similarity_index.families import Families
+from labs.similarity_index.columns import (
+    BANDS,
+    ROWS,
+    Families,
+    FamilyTruth,
+    FoundByColumn,
+    Walk,
+    by_bits,
+    by_keys,
+    by_range,
+    mean_of,
+    truths,
+    walk,
+)
 from labs.similarity_index.runs import label
-from labs.similarity_index.truths import FamilyTruth, truths
-from labs.similarity_index.walk import Walk, walk
 from nearkin.records import I64, BitSignatures, ShingleSets
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.normalisation import Normalisation

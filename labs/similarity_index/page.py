@@ -6,14 +6,13 @@ from functools import partial
 
 import numpy as np
 
-from labs.page import Drawn, LabPage, drawn, places
+from labs.experiment import Drawn, LabPage, drawn, places
 from labs.similarity_index import figures
+from labs.similarity_index.columns import LABELS, hit_chance
 from labs.similarity_index.experiment import IndexResults
 from labs.similarity_index.published import BEST_SCORE, N_OVER_ONE, N_RUNS, REMARKS, TABLE_9
 from labs.similarity_index.runs import IndexRun
 from labs.similarity_index.tables import families, published_file
-from labs.similarity_index.truths import LABELS
-from labs.similarity_index.walk import hit_chance
 from labs.similarity_index.zones import Folder, matrix, zone_name
 from nearkin.nouns import counted
 from nearkin.stages.signatures.similarity_index import TOLERANCE

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from labs.similarity_index.published import K_AND_W
-from labs.similarity_index.scoring import CountedPairs, count
-from labs.similarity_index.zones import Folder
+from labs.similarity_index.zones import CountedPairs, Folder, count
 from nearkin.engines.local import map_ordered
 from nearkin.records import Bool
 from nearkin.runs.progress import Progress

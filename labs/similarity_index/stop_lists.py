@@ -13,9 +13,7 @@ import numpy as np
 from labs.similarity_index.chance import Stream, multipliers
 from labs.similarity_index.published import TABLE_9
 from labs.similarity_index.runs import SUPER_SHINGLE, all_methods
-from labs.similarity_index.scoring import count
-from labs.similarity_index.word_lists import LUCENE, SNOWBALL
-from labs.similarity_index.zones import Folder
+from labs.similarity_index.zones import LUCENE, SNOWBALL, Folder, count
 from nearkin.records import F64
 from nearkin.runs.progress import Progress
 from nearkin.stages.signatures.similarity_index import SimilarityIndex

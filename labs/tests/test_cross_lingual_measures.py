@@ -9,9 +9,16 @@ import pytest
 
 from labs.cross_lingual import signature_error, signature_recall, windows
 from labs.cross_lingual.documents import ParallelColumns, ParallelDocuments, spread_rows
-from labs.cross_lingual.examples import examples
-from labs.cross_lingual.experiment import MAX_DOCUMENTS, CrossLingualPlan, CrossLingualResults, measure
-from labs.cross_lingual.finding import THRESHOLDS, find
+from labs.cross_lingual.experiment import (
+    MAX_DOCUMENTS,
+    THRESHOLDS,
+    CrossLingualPlan,
+    CrossLingualResults,
+    examples,
+    find,
+    measure,
+)
+from labs.cross_lingual.page import error_said, scan_said, tables
 from labs.cross_lingual.projecting import (
     CountedTranslations,
     Projected,
@@ -22,7 +29,6 @@ from labs.cross_lingual.projecting import (
 )
 from labs.cross_lingual.published import BOUND, TABLE_1, TABLE_2, THRESHOLD
 from labs.cross_lingual.signature_error import lowest_terms
-from labs.cross_lingual.tables import error_said, scan_said, tables
 from labs.tests.translated import N_WORDS, table, translated, word
 from nearkin.errors import ParameterError, SourceError
 from nearkin.planning.pairs.search import PairSearch

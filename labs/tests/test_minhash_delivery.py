@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from labs.delivery import Delivered, deliver
+from labs.experiment import Delivered, deliver
 from labs.minhash.corpus import TitledRequest
-from labs.minhash.delivery import EXPERIMENT
+from labs.minhash.page import EXPERIMENT
 from labs.tests.running import lab_here
 from nearkin.errors import OutputExistsError, ParameterError
 from nearkin.runs.progress import Silent

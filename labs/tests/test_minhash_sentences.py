@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from labs.minhash.sentences import compare_sentences
+from labs.minhash.experiment import compare_sentences
 
 
 def test_sentences_have_the_published_similarity() -> None:

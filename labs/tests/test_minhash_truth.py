@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from labs.minhash.copies import count_copies
+from labs.minhash.experiment import count_copies
 from labs.minhash.truth import BANDINGS, KEPT_FROM, N_HASHES, SIMILARITY_BINS, AllPairsTruth, compare_all
 from nearkin.runs.progress import Silent
 from nearkin.stages.features.shingles import Characters

@@ -12,29 +12,28 @@ from hypothesis import strategies as st
 
 from example_counts import examples
 from labs.range_search.algorithms import ProjectionIndex, RandomProjections
-from labs.range_search.exhaustive import ExhaustiveTruth, search_all
 from labs.range_search.experiment import RangeSearchPlan, draw_queries
 from labs.range_search.projections import (
-    N_DRAWS,
-    PROJECTIONS,
-    TAUS,
-    ProjectionPoint,
-    Searches,
-    search_in_every_way,
-)
-from labs.range_search.published import FIRST_RANGE, GAMMAS, N_PROJECTIONS, SAID
-from labs.range_search.quality import quality
-from labs.range_search.similarity import EDGES, EXACT_UP_TO, FLOOR, Alikeness, Bounds, compare_texts
-from labs.range_search.ways import (
     ALGORITHM_1,
     ALGORITHM_2,
     FILTERS,
+    N_DRAWS,
+    PROJECTIONS,
     RANGE_INDEX,
+    TAUS,
     WITH_FILTERS,
+    ExhaustiveTruth,
+    ProjectionPoint,
+    Searches,
     SearchWay,
     first_projections,
+    quality,
     rows_of,
+    search_all,
+    search_in_every_way,
 )
+from labs.range_search.published import FIRST_RANGE, GAMMAS, N_PROJECTIONS, SAID
+from labs.range_search.similarity import EDGES, EXACT_UP_TO, FLOOR, Alikeness, Bounds, compare_texts
 from nearkin.errors import ParameterError
 from nearkin.records import LetterVectors
 from nearkin.runs.progress import Silent

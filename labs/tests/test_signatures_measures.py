@@ -15,17 +15,20 @@ from labs.signatures.methods import (
     ALL_KINDS,
     BITS,
     CUT_KINDS,
+    DRIFT_BITS,
     FEATURES,
     LONGEST,
     SIMHASH_ONCE,
     WEIGHTED,
+    SignedCorpus,
     cut,
     method,
     once,
+    sign_all,
+    snapshot_sizes,
 )
 from labs.signatures.published import DOCUMENTS_PER_SIGNATURE, SECONDS
 from labs.signatures.retrieval import RetrievalQuality, distances_of_all_pairs, evaluate
-from labs.signatures.signing import DRIFT_BITS, SignedCorpus, sign_all, snapshot_sizes
 from labs.signatures.truth import SimilarPairs, similar_pairs, word_sets
 from nearkin.errors import ParameterError, SourceError
 from nearkin.records import ShingleSets

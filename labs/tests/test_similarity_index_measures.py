@@ -6,15 +6,21 @@ import pytest
 
 from labs.similarity_index import chance, stop_lists
 from labs.similarity_index.chance import Chance
-from labs.similarity_index.columns import TOLERANCES, by_bits, by_keys, by_range
+from labs.similarity_index.columns import (
+    TOLERANCES,
+    FamilyFile,
+    FamilyTruth,
+    _by_family,
+    _digests,
+    by_bits,
+    by_keys,
+    by_range,
+    hit_chance,
+)
 from labs.similarity_index.experiment import IndexPlan
-from labs.similarity_index.families import FamilyFile, _digests
 from labs.similarity_index.published import EXPECTED, FILES, TABLE_9, SaidOfRun
 from labs.similarity_index.runs import all_methods, best, frequencies, run_one
-from labs.similarity_index.scoring import count
-from labs.similarity_index.truths import FamilyTruth, _by_family
-from labs.similarity_index.walk import hit_chance
-from labs.similarity_index.zones import Folder, Zones, _expected, matrix
+from labs.similarity_index.zones import Folder, Zones, _expected, count, matrix
 from nearkin.errors import ParameterError
 from nearkin.runs.progress import Silent
 from nearkin.stages.signatures import text_streams
