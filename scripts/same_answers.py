@@ -6,8 +6,8 @@
 OLD and NEW are folders with an environment (`.venv/bin/nearkin` or `bin/nearkin`). Every job of `same_answers_jobs.txt`
 runs with both; its files and its JSON are compared: kept corpora and signatures byte by byte, tables row by row with
 their schema, JSON key by key, all without texts for people, times, versions and paths. A line a job: ``equal``,
-``gone``, or what differs. The exit code is 0 if every job is equal or gone. With ``--keep`` the answers stay in a
-folder, and OLD is not run again.
+``gone``, or what differs. The exit code is 0 if every job is equal or gone. With ``--keep`` the answers of OLD stay in
+a folder, and it is not run again.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ RECORD = "ran.log"
 CODES = {0, 10, 11, 12}
 """Exit codes of a step that did its work; `nearkin check` answers by its code."""
 UNLIKE = re.compile(
-    r"elapsed|_s$|_at$|^at$|memory|size_bytes|^grouped_|version_of_|^nearkin$|made_with|^stages$|^schema$|^sentence$|^message$"
+    r"elapsed|_s$|_at$|^at$|memory|size_bytes|^grouped_|version_of_|^nearkin$|made_with|^stages$|^digests$|^schema$|^sentence$|^message$"
     r"|^in_words$|^path$|^place$|^checksum$|^problem$|^costs_ns$"
 )
 """Keys and columns that are not compared: times, sizes on disk, versions, places and texts for people."""
@@ -323,15 +323,25 @@ def _arrow(data: bytes) -> pa.Table:
         return pa.ipc.open_stream(data).read_all()
 
 
+def _all_steps(job: Job) -> list[Any]:
+    """The steps of a job and of those that ran before it, on which its answers depend."""
+    return [[one.name, *one.steps] for one in JOBS if one.name in job.needs or one is job]
+
+
+def _has_run(folder: Path, job: Job) -> bool:
+    record = folder / job.room / job.out / RECORD
+    return record.exists() and json.loads(record.read_text())["steps"] == _all_steps(job)
+
+
 def answer(environment: Environment, job: Job, is_kept: bool) -> list[dict[str, Any]]:
     """Run a job, or read what an earlier run with ``--keep`` left."""
     record = environment.folder / job.room / job.out / RECORD
-    if is_kept and record.exists():
-        kept: list[dict[str, Any]] = json.loads(record.read_text())
-        return kept
+    if is_kept and _has_run(environment.folder, job):
+        ran: list[dict[str, Any]] = json.loads(record.read_text())["ran"]
+        return ran
     shutil.rmtree(record.parent, ignore_errors=True)
     ran = [environment.run(step, job) for step in job.steps]
-    record.write_text(json.dumps(ran))
+    record.write_text(json.dumps({"steps": _all_steps(job), "ran": ran}))
     return ran
 
 
@@ -389,13 +399,12 @@ def _environment(
         server.sql(f"CREATE DATABASE {database}")
     for room in {job.room for job in needed}:
         own = folder / room
-        steps = json.dumps([job.steps for job in JOBS if job.room == room])
-        is_whole = room.endswith("jobs") or all((own / job.out / RECORD).exists() for job in needed if job.room == room)
-        if not (is_whole and (own / "steps.log").exists() and (own / "steps.log").read_text() == steps):
+        is_chain = not room.endswith("jobs")
+        if is_chain and not all(_has_run(folder, job) for job in needed if job.room == room):
             shutil.rmtree(own, ignore_errors=True)
-            own.mkdir(parents=True)
+        own.mkdir(parents=True, exist_ok=True)
+        if not (own / "in").exists():
             (own / "in").symlink_to(folder.parent / "in")
-            (own / "steps.log").write_text(steps)
     return Environment(name, binaries.absolute(), folder, server.url(database) if server else None)
 
 
