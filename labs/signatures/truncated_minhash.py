@@ -14,7 +14,7 @@ import numpy as np
 
 from nearkin.records import I64, U8, BitSignatures, FeatureCounts
 from nearkin.stages.signatures.bits import check_bits, signatures
-from nearkin.stages.signatures.vectors import FeatureVectors, spell
+from nearkin.stages.signatures.simhash import FeatureVectors, spell
 
 HASHES = ("md5", "sha1", "sha256", "sha512")
 _PART_BYTES = 32  # 1024 bits / 4

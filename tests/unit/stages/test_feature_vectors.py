@@ -11,7 +11,7 @@ import pytest
 from nearkin.records import I64, U8, FeatureCounts
 from nearkin.stages.features.shingles import Characters, count_features
 from nearkin.stages.signatures.numbering import FeatureNumbers
-from nearkin.stages.signatures.vectors import FeatureVectors
+from nearkin.stages.signatures.simhash import FeatureVectors
 
 
 def counted(seed: int) -> FeatureCounts:
