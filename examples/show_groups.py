@@ -22,9 +22,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from nearkin.decimals import share_text
 from nearkin.reports.comparison.terminal import pieces_to_terminal
 from nearkin.stages.differences.marking import mark_differences
+from nearkin.wording import share_text
 
 N_GROUPS = 4
 MEMBERS_SHOWN = 6

@@ -35,9 +35,9 @@ from labs.cross_lingual.signature_error import ABOVE, SignatureError
 from labs.cross_lingual.signature_recall import AtDistance, Scan
 from labs.cross_lingual.windows import BITS, ORDERS, Windows, model_errors
 from labs.experiment import Cell, Drawn, Experiment, LabPage, Table, drawn, places
-from nearkin.decimals import share_text
 from nearkin.nouns import counted
 from nearkin.reports.quantities import share_percent_text
+from nearkin.wording import share_text
 
 
 def summary(plan: CrossLingualPlan, results: CrossLingualResults) -> dict[str, object]:

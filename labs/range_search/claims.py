@@ -8,7 +8,7 @@ from labs.experiment import Claim
 from labs.range_search.projections import ALGORITHM_2, FILTERS, PROJECTIONS, WITH_FILTERS, Searches
 from labs.range_search.published import ALIKE, FIRST_RANGE, GAMMAS, SAID
 from labs.range_search.similarity import Alikeness
-from nearkin.decimals import share_text
+from nearkin.wording import share_text
 
 NEAR = 0.02
 """Maximum shortfall of a share, a recall or a precision from the paper's that still counts as the same."""

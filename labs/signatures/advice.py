@@ -10,8 +10,8 @@ from labs.signatures.retrieval import DISTANCES, Retrieval
 from labs.signatures.timing import Timings
 from labs.signatures.truth import BY_CHARACTERS
 from labs.signatures.uniqueness import Uniqueness
-from nearkin.decimals import share_text
 from nearkin.nouns import counted
+from nearkin.wording import share_text
 
 NEARLY_BEST = 0.02
 """Maximum loss of F1 that is accepted for fewer bits."""

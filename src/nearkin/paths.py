@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from nearkin.errors import OutputError, ParameterError, SourceError
-from nearkin.hidden_characters import reveal_line
 from nearkin.nouns import counted
+from nearkin.wording import reveal_line
 
 # A path that pathlib had in its hands has one slash left; a single letter before the colon is a drive of Windows.
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+(.*)", re.DOTALL)

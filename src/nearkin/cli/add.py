@@ -22,7 +22,7 @@ from nearkin.cli.options.collection import (
 )  # fmt: skip
 from nearkin.cli.options.decisions import By, YesRemove
 from nearkin.cli.options.definitions import Encoding, Quiet, Threads
-from nearkin.cli.options.inputs import Inputs, ReadingOptionsOfCollection
+from nearkin.cli.options.reading import Inputs, ReadingOptionsOfCollection
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer

@@ -17,9 +17,11 @@ class Root(LazyGroup):
     panels: ClassVar[Panels] = {
         "Clean a corpus": (
             CommandEntry("dedup", "Find exact copies and near-duplicates; keep one document per group", "dedup"),
-            CommandEntry("regroup", "Regroup the pairs of a finished run at a higher threshold", "regroup"),
+            CommandEntry(
+                "regroup", "Regroup the pairs of a finished run at a higher threshold", "dedup", "REGROUP_HELP"
+            ),
             CommandEntry("families", "Group contracts by form, and list what differs in each", "families"),
-            CommandEntry("threads", "Put mails into threads, and mark the inclusive ones", "threads"),
+            CommandEntry("threads", "Put mails into threads, and mark the inclusive ones", "families", "THREADS_HELP"),
         ),
         "Collections": (
             CommandEntry("add", "Add documents to a collection", "add", "ADD_HELP"),
@@ -27,8 +29,12 @@ class Root(LazyGroup):
             CommandEntry("show", "Show the text and the metadata of a document", "browsing", "SHOW_HELP"),
             CommandEntry("list", "List documents by wave, id, file or date", "browsing", "LIST_HELP", "list_documents"),
             CommandEntry("history", "List the older texts of a document, with changes", "browsing", "HISTORY_HELP"),
-            CommandEntry("exceptions", "List files that gave no text, or only a part of it", "exceptions"),
-            CommandEntry("search", "Find documents by their words, phrases and beginnings of words", "search"),
+            CommandEntry(
+                "exceptions", "List files that gave no text, or only a part of it", "browsing", "EXCEPTIONS_HELP"
+            ),
+            CommandEntry(
+                "search", "Find documents by their words, phrases and beginnings of words", "similar", "SEARCH_HELP"
+            ),
             CommandEntry("check", "Check whether a similar document is stored already", "check"),
             CommandEntry("similar", "Find all stored documents similar to a document or text", "similar"),
             CommandEntry("compare", "Compare two documents word by word", "compare", "COMPARE_HELP"),
@@ -41,7 +47,7 @@ class Root(LazyGroup):
             CommandEntry("waves", "List the waves of a collection", "collection_info", "WAVES_HELP"),
             CommandEntry("fsck", "Find damage in stored data, and repair it", "collection_info", "FSCK_HELP"),
             CommandEntry("serve", "Serve the review screen of a collection to a browser", "serve"),
-            CommandEntry("users", "Manage the users of nearkin serve, their roles and tokens", "users"),
+            CommandEntry("users", "Manage the users of nearkin serve, their roles and tokens", "serve", "USERS_HELP"),
             CommandEntry("sql", "Query a collection in PostgreSQL in plain SQL", "sql"),
         ),
         "Decisions": (
@@ -56,7 +62,7 @@ class Root(LazyGroup):
         "Signatures": (
             CommandEntry("sign", "Make a bit signature of every document", "sign"),
             CommandEntry("neighbours", "Find all pairs of signatures that differ in few bits", "neighbours"),
-            CommandEntry("statistics", "Count features, for weighted signatures", "statistics"),
+            CommandEntry("statistics", "Count features, for weighted signatures", "sign", "STATISTICS_HELP"),
             CommandEntry("index", "Compute similarity indexes and MinHash keys, to store elsewhere", "index"),
         ),
         "Two languages": (

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from nearkin.cli.options.audit import AuditedPlace, AuditSeed, Gamma, Json, MissedFile, ReplaceMissed, Sample
+import typer
+
 from nearkin.cli.options.collection import Cache, Method, ReadOnly, Threshold, Tolerance
 from nearkin.cli.options.definitions import Quiet, Threads
 from nearkin.nouns import agreeing, counted
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from nearkin.cli.printing import Printer
     from nearkin.workflows.auditing.audited import Audited
+
 
 HELP = """
 Measure the recall of a finished run, or of the searches of a collection.
@@ -116,7 +118,7 @@ def _show(console: Printer, audited: Audited, missed: Path | None) -> None:
 
 def _show_missed(console: Printer, audited: Audited, missed: Path | None) -> None:
     from nearkin.cli.printing import shown, table
-    from nearkin.decimals import share_text
+    from nearkin.wording import share_text
 
     if not len(audited.missed):
         return
@@ -137,3 +139,25 @@ def _show_missed(console: Printer, audited: Audited, missed: Path | None) -> Non
         else:
             told = f"{more}, in {missed}"
         console.print(shown(told), highlight=False, soft_wrap=True)
+
+
+_sample = partial(typer.Option, rich_help_panel="The sample")
+_alike = partial(typer.Option, rich_help_panel="Tolerance", show_default=False)
+_output = partial(typer.Option, rich_help_panel="Output")
+
+AuditedPlace = Annotated[
+    str,
+    typer.Argument(metavar="DIR", help="A finished run, or a collection: a directory or a URL.", show_default=False),
+]
+Sample = Annotated[int, _sample(help="Number of documents to sample; all of them if there are fewer.")]
+AuditSeed = Annotated[int, _sample("--seed", help="Random seed of the sample.")]
+Gamma = Annotated[
+    float | None,
+    _alike(help="Maximum distance of letter counts, for --measure letters. [dim]default: 0.025[/]"),
+]
+Json = Annotated[bool, _output("--json", help="Print the result as JSON and nothing else.")]
+ReplaceMissed = Annotated[bool, _output("--overwrite", help="Replace the file of --missed.")]
+MissedFile = Annotated[
+    Path | None,
+    _output("--missed", help="File for the missed pairs: .tsv, .csv, .jsonl or .parquet.", show_default=False),
+]

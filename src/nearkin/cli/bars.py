@@ -11,8 +11,8 @@ from rich.console import Console
 
 from nearkin.cli.printing import Printer, shown, warn
 from nearkin.kernels.choosing import announcing
-from nearkin.progress_messages import is_warning
 from nearkin.runs.progress import Unit
+from nearkin.wording import is_warning
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -9,13 +9,18 @@ from nearkin.cli.options.browsing import (
     AddedBefore,
     AddedSince,
     AllVersions,
+    ExceptionsOfWave,
     HasCopies,
     HasNearDuplicates,
     IdPattern,
     MembersOf,
+    OfKind,
+    OfReason,
     OfSource,
     OfWave,
+    OnlyPartial,
     OnlyRemoved,
+    OnlyWithoutText,
     Sorted,
     TextOnly,
     Version,
@@ -29,8 +34,10 @@ if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
     from nearkin.collection.history import DocumentHistory
     from nearkin.collection.listing.details import DocumentDetails
+    from nearkin.collection.listing.exceptions import StoredExceptions
     from nearkin.collection.listing.family import DocumentFamily
     from nearkin.collection.listing.lists import ListedDocuments
+
 
 SHOW_HELP = """
 Show the text of a stored document and its metadata: version, wave and file, tags, notes and groups, and the other \
@@ -107,7 +114,7 @@ def show(
 
 def _write_text(text: str) -> None:
     """Write a text; on a terminal, hidden characters, which could control it, become visible code points."""
-    from nearkin.hidden_characters import reveal
+    from nearkin.wording import reveal
 
     binary = getattr(sys.stdout, "buffer", None)
     if binary is None or sys.stdout.isatty():
@@ -119,8 +126,8 @@ def _write_text(text: str) -> None:
 
 
 def _show_details(console: Printer, found: DocumentDetails, family: DocumentFamily) -> None:
-    from nearkin.hidden_characters import reveal
     from nearkin.reports.sentences.browsing import details_sentences
+    from nearkin.wording import reveal
 
     console.say(details_sentences(found, family))
     console.print()
@@ -154,9 +161,8 @@ def list_documents(
     """List stored documents."""
     import typer
 
-    from nearkin.cli.listed_file import check_list_file
     from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import written
+    from nearkin.cli.result_file import check_list_file, written
     from nearkin.collection.collection import Collection
     from nearkin.collection.dates import DATE_TAG
     from nearkin.collection.listing.conditions import DocumentFilter
@@ -238,8 +244,8 @@ def history(
     quiet: Quiet = False,
 ) -> None:
     """List the versions of a document with their changes."""
-    from nearkin.cli.listed_file import check_list_file, write_list
     from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_list_file, write_list
     from nearkin.collection.collection import Collection
 
     check_list_file(out, overwrite=overwrite)
@@ -269,3 +275,93 @@ def _show_history(console: Printer, found: DocumentHistory) -> None:
         if one.change is not None and one.change.passage:
             say_passage(console, one.change.passage)
     console.say(history_sentences(found))
+
+
+EXCEPTIONS_HELP = """
+List the added files and documents that gave no text, or only a part of it, with the reason: encrypted, corrupt, \
+empty, image only, too big, time-out, bomb, unsupported, embedded objects lost, crashed, unreadable or not stored. \
+--out writes all of them to a .csv, .tsv, .jsonl or .parquet file.
+
+A file that gives a text when it is added again under the same id is no longer listed. If you added a \
+folder, add the whole folder again: a file named on its own has another id, so it becomes a new document, and the \
+exception stays.
+
+[bold]Examples[/]
+
+  nearkin exceptions matter
+
+  nearkin exceptions matter --wave march --reason encrypted
+
+  nearkin exceptions matter --partial --out partial.csv
+"""
+
+
+def exceptions(
+    collection: Place,
+    wave: ExceptionsOfWave = None,
+    doc_id: IdPattern = None,
+    reason: OfReason = None,
+    kind: OfKind = None,
+    no_text: OnlyWithoutText = False,
+    partial: OnlyPartial = False,
+    limit: Limit = 50,
+    out: OutFileIfAny = None,
+    read_only: ReadOnly = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    overwrite: OverwriteFile = False,
+) -> None:
+    """List the exceptions of a collection."""
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_list_file, write_list
+    from nearkin.collection.collection import Collection
+    from nearkin.errors import ParameterError
+
+    if no_text and partial:
+        raise ParameterError("--no-text and --partial exclude each other. Give one of them.")
+    check_list_file(out, overwrite=overwrite)
+    which = "no text" if no_text else "partial" if partial else "all"
+    is_filtered = which != "all" or any(one is not None for one in (wave, doc_id, reason, kind))
+    with Collection.open(collection, read_only=read_only) as opened:
+        found = opened.exceptions(wave=wave, doc_id=doc_id, reason=reason, kind=kind, which=which)  # type: ignore[arg-type]
+        has_documents = bool(found.exceptions or opened.documents(which="all", limit=1).n_found)
+    write_list(out, lambda: found.table, "exception", is_silent=quiet or as_json)
+    tell(
+        lambda: found.to_dict(limit),
+        lambda console: _show(
+            console, found, limit, is_filtered=is_filtered, is_written=out is not None, has_documents=has_documents
+        ),
+        as_json=as_json,
+        quiet=quiet,
+    )
+
+
+def _show(
+    console: Printer,
+    found: StoredExceptions,
+    limit: int,
+    *,
+    is_filtered: bool,
+    is_written: bool,
+    has_documents: bool,
+) -> None:
+    from nearkin.cli.printing import shown, table
+    from nearkin.reports.sentences.exceptions import exceptions_sentences
+
+    if len(found.counts) > 1:
+        not_stored = ["not stored"] if found.n_not_stored else []
+        counts = table("no text", "partial", *not_stored, "reason", "wave", numbers=2 + len(not_stored))
+        for count in found.counts:
+            numbers = [count.n_no_text, count.n_partial, *([count.n_not_stored] if not_stored else [])]
+            counts.add_row(*(f"{n:,}" for n in numbers), count.exception, shown(count.wave))
+        console.print(counts)
+    rows = table("reason", "wave", "id", "what is wrong")
+    for one in found.exceptions[:limit]:
+        partial = " [dim](partial)[/]" if one.is_partial else ""
+        rows.add_row(one.exception + partial, shown(one.wave), shown(one.doc_id), shown(one.sentence))
+    if found.exceptions:
+        console.print(rows)
+    said = exceptions_sentences(
+        found, limit, is_filtered=is_filtered, is_written=is_written, has_documents=has_documents
+    )
+    console.say(said)

@@ -106,7 +106,7 @@ def compare(
 
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
-    from nearkin.hidden_characters import reveal_line
+    from nearkin.wording import reveal_line
 
     inputs = [file] if file is not None else documents if len(documents) == 2 else ()
     for option, out in (("--html", html), ("--docx", docx)):
@@ -321,8 +321,8 @@ def versions(
 ) -> None:
     """List the versions of a document."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.listed_file import check_list_file, write_list
     from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_list_file, write_list
     from nearkin.collection.collection import Collection
     from nearkin.collection.tolerance import ALL
 
@@ -349,8 +349,8 @@ def versions(
 def _show_versions(console: Printer, found: Versions) -> None:
     from nearkin.cli.printing import say_passage, shown
     from nearkin.collection.matching.letters_only import LETTERS_ONLY
-    from nearkin.decimals import share_text
     from nearkin.reports.sentences.compare import change_text, date_text, relation_text, versions_sentences
+    from nearkin.wording import share_text
 
     for one in found.versions:
         document, measured = one.similar.document, one.similar

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 from nearkin.cli.options.dedup import DedupChoices
 from nearkin.cli.options.definitions import (
     Against,
     AgainstId,
     AgainstText,
     By,
+    FinishedRun,
+    HigherThreshold,
     Json,
     Memory,
+    OtherGroup,
     Out,
+    OutBeside,
     Overlay,
     Overwrite,
     Preset,
@@ -20,8 +28,14 @@ from nearkin.cli.options.definitions import (
     Threads,
     WriteKept,
 )
-from nearkin.cli.options.engine import EngineOptions
-from nearkin.cli.options.inputs import Inputs, ReadingOptionsOfBothSets
+from nearkin.cli.options.groups import EngineOptions
+from nearkin.cli.options.reading import Inputs, ReadingOptionsOfBothSets
+from nearkin.cli.printing import Printer, say_results, table
+
+if TYPE_CHECKING:
+    from nearkin.manifests.dedup import DedupManifest
+    from nearkin.reports.sentences.sentence import Sentence
+
 
 HELP = """
 Find exact copies and near-duplicates, verify every pair, and keep one document per group.
@@ -67,7 +81,6 @@ def dedup(
     """Clean a corpus of copies."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell, warn_of_report
-    from nearkin.cli.summary import print_summary
     from nearkin.workflows.dedup.files import Delivery, dedup_files
     from nearkin.workflows.dedup.other_columns import OtherColumns
     from nearkin.workflows.resources import Resources
@@ -84,3 +97,87 @@ def dedup(
         )  # fmt: skip
     warn_of_report(manifest.report_problem, is_silent=quiet or as_json)
     tell(manifest.as_stored, lambda console: print_summary(console, manifest, out), as_json=as_json, quiet=quiet)
+
+
+def print_summary(console: Printer, manifest: DedupManifest, out: Path, more: Iterable[Sentence] = ()) -> None:
+    """Print documents by reason, groups, missed pairs, ``more`` sentences, and where to look."""
+    from nearkin.kernels.choosing import has_compiled
+    from nearkin.reports.sentences.dedup import dedup_sentences, reason_rows
+
+    rows = table("documents", "share", "reason", "", numbers=2)
+    rows.columns[-1].style = "dim"
+    for row in reason_rows(manifest):
+        rows.add_row(*row)
+    console.print(rows)
+    console.say(dedup_sentences(manifest, has_kept=(out / "kept").exists(), has_compiled=has_compiled()))
+    console.say(more)
+    say_results(console, out, "documents.parquet")
+
+
+REGROUP_HELP = """
+Group the stored pairs of a finished run again, at a higher threshold or by another rule, without a new search.
+
+A new run at this threshold would keep the same documents, unless its search, which is probabilistic, finds other \
+pairs.
+
+The finished run stored only pairs at or above its own threshold, and the texts are not compared again. So the report \
+has no sample pairs, and the tables may lack similarities below that threshold: see lowest_similarity and \
+similarity_to_principal in the guide.
+
+--write-kept reads the input of the run again, and --overlay reads its load files. These files must not have changed.
+
+[bold]Examples[/]
+
+  nearkin regroup clean --threshold 0.9
+
+  nearkin regroup clean --threshold 0.9 --write-kept
+
+  nearkin regroup clean --threshold 0.9 --overlay relativity
+"""
+
+
+def regroup(
+    directory: FinishedRun,
+    threshold: HigherThreshold,
+    group: OtherGroup = None,
+    out: OutBeside = None,
+    write_kept: WriteKept = False,
+    report: Report = True,
+    overlay: Overlay = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    overwrite: Overwrite = False,
+) -> None:
+    """Regroup a run."""
+    from nearkin.cli.bars import bars_shown
+    from nearkin.cli.printing import tell, warn_of_report
+    from nearkin.reports.sentences.runs import regroup_sentences
+    from nearkin.workflows.dedup.outcome_changes import outcome_changes
+    from nearkin.workflows.dedup.regrouping import regroup as cut
+
+    with bars_shown(is_quiet=quiet or as_json) as bars:
+        where, manifest = cut(
+            directory,
+            threshold=threshold,
+            group=group,  # type: ignore[arg-type]  # it is checked there
+            out=out,
+            overwrite=overwrite,
+            write_kept=write_kept,
+            report=report,
+            overlay=overlay,
+            progress=bars,
+        )
+    warn_of_report(manifest.report_problem, is_silent=quiet or as_json)
+
+    def print_answer(console: Printer) -> None:
+        changes = outcome_changes(directory, where)
+        more = regroup_sentences(
+            manifest,
+            str(directory),
+            run_threshold=changes.run_threshold,
+            n_now_kept=changes.n_now_kept,
+            n_now_dropped=changes.n_now_dropped,
+        )
+        print_summary(console, manifest, where, more)
+
+    tell(manifest.as_stored, print_answer, as_json=as_json, quiet=quiet)

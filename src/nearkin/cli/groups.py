@@ -219,9 +219,9 @@ def _show(console: Printer, found: CollectionGroups, limit: int, *, is_direct: b
 def _show_direct(console: Printer, found: CollectionGroups, limit: int) -> None:
     """List the members that match the principal of their group, by group."""
     from nearkin.cli.printing import shown, table
-    from nearkin.decimals import distance_text, share_text
     from nearkin.nouns import counted
     from nearkin.reports.sentences.sentence import not_shown
+    from nearkin.wording import distance_text, share_text
 
     members = found.direct_members().to_pylist()
     rows = table("group", "Jaccard", "γ", "principal", "id", numbers=3)

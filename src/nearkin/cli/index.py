@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from nearkin.cli.options.collection import Json
-from nearkin.cli.options.inputs import Inputs, ReadingOptions
+from nearkin.cli.options.reading import Inputs, ReadingOptions
 
 HELP = """
 Print the similarity index and the MinHash keys of documents in files, so that a repository can store them as \

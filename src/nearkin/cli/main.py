@@ -104,7 +104,7 @@ def _end_in_silence() -> int:
 
 def fail(error: NearkinError, *, as_json: bool) -> int:
     """Print an error on standard error, for a person or a program."""
-    from nearkin.hidden_characters import reveal_line
+    from nearkin.wording import reveal_line
 
     advice = ["Commands that write wait longer with --wait SECONDS."] if isinstance(error, CollectionBusyError) else []
     message = " ".join([str(error), *advice, *_notes_of(error)])

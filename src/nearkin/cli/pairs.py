@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nearkin.cli.options.definitions import Json, Out, Overwrite, Quiet, Report, Resume, Threads
-from nearkin.cli.options.engine import EngineOptions
+from nearkin.cli.options.groups import EngineOptions
 from nearkin.cli.options.pairs import BesideOptions, Left, PairChoices, Right, SidesOptions, Terms
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nearkin.cli.command_line import is_unicode
-from nearkin.hidden_characters import reveal, reveal_line
-from nearkin.progress_messages import WarningMessage
+from nearkin.wording import WarningMessage, reveal, reveal_line
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nearkin.cli.command_line import places_read
 from nearkin.errors import OutputError, OutputExistsError, ParameterError
-from nearkin.hidden_characters import reveal_line
 from nearkin.nouns import counted
 from nearkin.paths import check_output, check_outside_collections, check_own_format, is_one_of, on_disk
 from nearkin.runs.finished import WORK, manifest_if_any
+from nearkin.wording import reveal_line
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 
 _INPUTS = ("inputs", "against", "source", "left", "right", "table")
 """Keys of a manifest that lead to the files that the run read."""
@@ -89,3 +94,32 @@ def written(n_rows: int, row: str, out: Path) -> str:
     'wrote 2 documents to sheet.csv'
     """
     return f"wrote {counted(n_rows, row)} to {reveal_line(str(out))}"
+
+
+def check_list_file(out: Path | None, *, overwrite: bool, inputs: Sequence[str | Path] = ()) -> None:
+    """Refuse a file that cannot be written, before any work is done.
+
+    Raises
+    ------
+    OutputError, OutputExistsError, ParameterError
+    """
+    if out is None:
+        return
+    from nearkin.workflows.collection.tables import check_format
+
+    check_format(out)
+    check_free(out, overwrite=overwrite, inputs=inputs)
+
+
+def write_list(out: Path | None, table: Callable[[], pa.Table], noun: str, *, is_silent: bool) -> None:
+    """Write the whole list, if a file is given, and say on standard error how long it is."""
+    if out is None:
+        return
+    import typer
+
+    from nearkin.workflows.collection.tables import write_table
+
+    rows = table()
+    write_table(rows, out)
+    if not is_silent:
+        typer.echo(written(len(rows), noun, out), err=True)

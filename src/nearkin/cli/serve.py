@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nearkin.cli.options.collection import Cache, Place, Wait
+from nearkin.cli.options.collection import Cache, Json, Place, Wait
 from nearkin.cli.options.decisions import By
+
+if TYPE_CHECKING:
+    from nearkin.cli.printing import Printer
+    from nearkin.web.users.records import Users
+
 
 HELP = """
 Serve the review screen of a collection to a browser, and its REST API.
@@ -113,3 +119,170 @@ def serve(
     token = None if token_file is None else read_token(token_file)
     with Collection.open(collection, cache=cache, wait=wait, read_only=read_only) as opened:
         serve_until_interrupted(opened, settings, say=typer.echo, token=token, by=by, users_file=users_file, runs=runs)
+
+
+USERS_HELP = """
+Manage the users of nearkin serve, who may sign in from other machines.
+
+ACTION is list (the default), add, role, password, remove, token or revoke. A password has at least 12 \
+characters; the terminal asks for it twice, and without a terminal it is the first line of standard input. A change \
+takes effect at the next request of a running service: a new password ends all sessions of the user.
+
+Roles: a viewer reads. A reviewer also sets tags, decides on groups and checks documents in. An admin also sees the \
+activity log and starts jobs.
+
+A token lets a script do what the role of the token allows, which is at most the role of its user. A token is printed \
+once, on standard output.
+
+[bold]Examples[/]
+
+  nearkin users matter add ada --role reviewer
+
+  nearkin users matter password ada
+
+  umask 077; nearkin users matter token ada --label nightly --role viewer > token
+
+  nearkin users matter revoke ada --label nightly
+"""
+_ACTIONS = ("list", "add", "role", "password", "remove", "token", "revoke")
+_user = partial(typer.Option, rich_help_panel="The user", show_default=False)
+Action = Annotated[str, typer.Argument(metavar="[ACTION]", help=f"One of {', '.join(_ACTIONS)}.", show_default=False)]
+Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Name of a user.", show_default=False)]
+RoleOfUser = Annotated[
+    str | None, _user("--role", metavar="ROLE", help="viewer, reviewer or admin; with add, role and token.")
+]
+Label = Annotated[str | None, _user("--label", help="Name of a token; with token and revoke.")]
+UsersFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--users-file",
+        metavar="FILE",
+        help="File of the users. [dim]default: in $XDG_CONFIG_HOME/nearkin/users, else ~/.config/nearkin/users, named "
+        "after the collection's id, in PostgreSQL also after host, port, database and schema[/]",
+        show_default=False,
+        rich_help_panel="The collection",
+    ),
+]
+
+
+def users(
+    collection: Place,
+    action: Action = "list",
+    name: Name = None,
+    role: RoleOfUser = None,
+    label: Label = None,
+    users_file: UsersFile = None,
+    as_json: Json = False,
+) -> None:
+    """Manage users."""
+    from nearkin.collection.collection import Collection
+    from nearkin.errors import MissingExtraError
+
+    try:
+        from nearkin.web.users.file import change_users, read_users, usual_users_file
+    except ImportError as error:
+        raise MissingExtraError.of("nearkin users", "web") from error
+    _check(action, name, role, label)
+    with Collection.open(collection, read_only=True) as opened:  # a wrong name must not make a file
+        store = opened.opened.store
+        path = users_file or usual_users_file(store.place, store.facts["collection"])
+    if name is None:
+        _tell(read_users(path), path, as_json=as_json)
+    elif action == "token":
+        from nearkin.web.users.records import checked_role, new_token, with_token
+
+        token = new_token()
+        change_users(path, lambda there: with_token(there, name, label or "", checked_role(role), token))
+        typer.echo(f"Token {label} of {name}, shown only now:", err=True)
+        typer.echo(token)
+    else:
+        changed = _changed(path, action, name, role, label)
+        _tell(changed, path, as_json=as_json)
+
+
+def _check(action: str, name: str | None, role: str | None, label: str | None) -> None:
+    """Refuse arguments and options that do not fit the action."""
+    from nearkin.errors import ParameterError
+    from nearkin.web.roles import ROLES
+    from nearkin.web.users.records import checked_role
+
+    if action not in _ACTIONS:
+        raise ParameterError(f"ACTION must be one of {', '.join(_ACTIONS)}. Got {action!r} instead.")
+    if (action == "list") != (name is None):
+        raise ParameterError("Omit NAME with list." if name is not None else f"{action} needs the NAME of a user.")
+    if action in ("add", "role", "token"):
+        if role is None:
+            raise ParameterError(f"{action} needs --role: {', '.join(ROLES)}.")
+        checked_role(role)
+    elif role is not None:
+        raise ParameterError("--role goes with add, role and token.")
+    if (action in ("token", "revoke")) != (label is not None):
+        raise ParameterError("token and revoke need --label, and no other action takes it.")
+
+
+def _changed(path: Path, action: str, name: str, role: str | None, label: str | None) -> Users:
+    """Change the file, and return the users."""
+    from nearkin.web.users import records
+    from nearkin.web.users.file import change_users, read_users
+    from nearkin.web.users.records import checked_name
+
+    there = read_users(path)
+    if action == "add":  # before a password is asked in vain
+        records.check_free(there, checked_name(name))
+    else:
+        records.known(there, name)
+    password = _password(name) if action in ("add", "password") else ""
+
+    def change(users: Users) -> Users:
+        match action:
+            case "add":
+                return records.added(users, name, records.checked_role(role), password)
+            case "role":
+                return records.with_role(users, name, records.checked_role(role))
+            case "password":
+                return records.with_password(users, name, password)
+            case "revoke":
+                return records.without_token(users, name, label or "")
+            case _:
+                return records.removed(users, name)
+
+    return change_users(path, change)
+
+
+def _password(name: str) -> str:
+    """Return a new password: from a terminal, without showing it, or from standard input."""
+    from nearkin.errors import ParameterError
+    from nearkin.wording import reveal_line
+
+    if sys.stdin is None:  # it was closed before Python started
+        raise ParameterError("Standard input is closed, so no password can be read. Check how the command was started.")
+    if sys.stdin.isatty():
+        asked: str = typer.prompt(
+            f"Password of {reveal_line(name)}", hide_input=True, confirmation_prompt="The same again", err=True
+        )
+        return asked
+    return sys.stdin.readline().rstrip("\r\n")
+
+
+def _tell(found: Users, path: Path, *, as_json: bool) -> None:
+    """Print the users, without their secrets."""
+    from nearkin.cli.printing import tell
+
+    def summary() -> object:
+        return {"file": str(path), "users": [one.without_secrets() for one in found.users]}
+
+    tell(summary, lambda console: _show(console, found, path), as_json=as_json)
+
+
+def _show(console: Printer, found: Users, path: Path) -> None:
+    from nearkin.cli.printing import shown, table
+
+    if found.users:
+        rows = table("name", "role", "tokens", numbers=0)
+        for one in found.users:
+            tokens = ", ".join(f"{it.label} ({it.role}, {it.made_at[:10]})" for it in one.tokens)
+            rows.add_row(shown(one.name), one.role, shown(tokens))
+        console.print(rows)
+    else:
+        console.print("There are no users. Add one: nearkin users COLLECTION add NAME --role ROLE")
+    console.print(f"File: {shown(path)}", style="dim", soft_wrap=True)

@@ -15,7 +15,6 @@ from nearkin.collection.counting import DEFAULT_ALPHABET, TextCounting
 from nearkin.collection.matching.by_index import check_index, chosen
 from nearkin.errors import CollectionError, FingerprintError, NearkinError, ParameterError
 from nearkin.paths import path_of
-from nearkin.progress_messages import WarningMessage
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.features.letters import Alphabet, LetterCounts
@@ -23,6 +22,7 @@ from nearkin.stages.signatures.similarity_index import SimilarityIndex
 from nearkin.store import schema
 from nearkin.store.place import FILE, Place
 from nearkin.store.store import Access, Store
+from nearkin.wording import WarningMessage
 
 if TYPE_CHECKING:
     from nearkin.collection.stored.segment_files import Segment

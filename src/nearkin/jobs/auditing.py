@@ -10,20 +10,19 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from nearkin.arguments import checking_arguments
-from nearkin.decimals import share_text
 from nearkin.errors import MissingExtraError, ParameterError
 from nearkin.jobs.deduplicating import DedupResult
 from nearkin.jobs.documents import Documents, inputs_of, paths_of, readable_twice
 from nearkin.jobs.families import FamiliesResult
-from nearkin.jobs.listening import Listener, progress_of
 from nearkin.jobs.pairing import PairsResult
-from nearkin.jobs.places import Where, manifest_in
+from nearkin.jobs.places import Listener, Where, manifest_in, progress_of
 from nearkin.manifests.pairs import SIDES
 from nearkin.nouns import counted
 from nearkin.paths import is_like_a_server, path_of
 from nearkin.runs.progress import Progress
 from nearkin.tabular.page import Histogram
 from nearkin.tabular.tabular import Tabular, histogram
+from nearkin.wording import share_text
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.memory_documents import IN_MEMORY, GivenAgain
 from nearkin.workflows.resources import Resources

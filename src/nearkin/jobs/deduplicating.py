@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Unpack
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin.arguments import checking_arguments
+from nearkin.arguments import checking_arguments, taking
 from nearkin.errors import ParameterError
 from nearkin.jobs.documents import (
     Documents,
@@ -22,9 +22,7 @@ from nearkin.jobs.documents import (
     paths_of,
     readable_twice,
 )
-from nearkin.jobs.listening import Listener, progress_of
-from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, table_in
-from nearkin.keywords import taking
+from nearkin.jobs.places import Listener, Where, check_needs_out, directory_for, manifest_in, progress_of, table_in
 from nearkin.paths import path_of
 from nearkin.runs.progress import LabelledProgress
 from nearkin.stages.documents.rules import OnError, ReadingRules

@@ -14,8 +14,7 @@ from nearkin.arguments import checking_arguments
 from nearkin.errors import ParameterError
 from nearkin.formats import parquet
 from nearkin.formats.by_suffix import table_writer
-from nearkin.jobs.listening import Listener, progress_of
-from nearkin.jobs.places import Where, file_for
+from nearkin.jobs.places import Listener, Where, file_for, progress_of
 from nearkin.jobs.signing import SignedDocuments
 from nearkin.nouns import counted
 from nearkin.paths import path_of

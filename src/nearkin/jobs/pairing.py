@@ -10,10 +10,8 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from nearkin.arguments import checking_arguments
-from nearkin.jobs.documents import Documents, given_about_files
-from nearkin.jobs.listening import Listener, progress_of
-from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, table_in
-from nearkin.jobs.sides import SideReading, check_two_sides, readable_sides
+from nearkin.jobs.documents import Documents, SideReading, check_two_sides, given_about_files, readable_sides
+from nearkin.jobs.places import Listener, Where, check_needs_out, directory_for, manifest_in, progress_of, table_in
 from nearkin.nouns import counted
 from nearkin.paths import path_of
 from nearkin.stages.documents.rules import OnError, ReadingRules

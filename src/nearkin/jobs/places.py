@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from nearkin.formats import parquet
 from nearkin.paths import check_output, check_outside_collections, path_of
 from nearkin.runs.directory import RESTART_HINT, RESUME_HINT
 from nearkin.runs.finished import read_results
+from nearkin.runs.progress import Progress, Silent, Unit
 
 Where = str | os.PathLike[str]
 
@@ -113,3 +114,50 @@ def manifest_in(directory: Path, commands: tuple[str, ...]) -> Mapping[str, Any]
     if stored.get("command") not in commands:
         raise RunError(f"{directory} holds no results of nearkin {' or '.join(commands)}.")
     return stored
+
+
+Listener = Progress | Callable[[str], object]
+
+
+class Messages(Silent):
+    """Progress that passes the name of each stage and every message to a function.
+
+    Parameters
+    ----------
+    receive : callable
+    """
+
+    def __init__(self, receive: Callable[[str], object]) -> None:
+        self._receive = receive
+
+    def start(self, stage: str, total: int, unit: Unit) -> None:
+        """Pass on the name of a stage."""
+        self._receive(stage)
+
+    def say(self, message: str) -> None:
+        """Pass on a message."""
+        self._receive(message)
+
+
+def progress_of(given: Listener | None) -> Progress:
+    """Return what a job reports to.
+
+    Raises
+    ------
+    ParameterError
+        It is neither.
+
+    Examples
+    --------
+    >>> heard = []
+    >>> progress_of(heard.append, "dedup").say("4 documents")
+    >>> heard
+    ['4 documents']
+    """
+    if given is None:
+        return Silent()
+    if callable(given):
+        return Messages(given)
+    if all(callable(getattr(given, name, None)) for name in ("start", "advance", "finish", "say")):
+        return given
+    raise ParameterError.of("progress", "a function such as print, or None", given)

@@ -11,10 +11,17 @@ import pyarrow as pa
 
 from nearkin.arguments import checking_arguments
 from nearkin.errors import ParameterError, is_int, is_number
-from nearkin.jobs.documents import Documents, check_have_effect, given_about_files, inputs_of, readable_twice
-from nearkin.jobs.listening import Listener, progress_of
-from nearkin.jobs.places import Where
-from nearkin.jobs.sides import SideReading, check_two_sides, readable_sides
+from nearkin.jobs.documents import (
+    Documents,
+    SideReading,
+    check_have_effect,
+    check_two_sides,
+    given_about_files,
+    inputs_of,
+    readable_sides,
+    readable_twice,
+)
+from nearkin.jobs.places import Listener, Where, progress_of
 from nearkin.nouns import counted
 from nearkin.paths import path_of
 from nearkin.planning.pairs.costs import FEW_TERMS, Costs

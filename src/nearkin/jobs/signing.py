@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from nearkin.arguments import checking_arguments
 from nearkin.jobs.documents import Documents, check_have_effect, given_about_files, inputs_of, readable_twice
-from nearkin.jobs.listening import Listener, progress_of
-from nearkin.jobs.places import Where, file_for
+from nearkin.jobs.places import Listener, Where, file_for, progress_of
 from nearkin.nouns import counted
 from nearkin.paths import path_of
 from nearkin.records import BitSignatures

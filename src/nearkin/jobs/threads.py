@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from nearkin.arguments import checking_arguments
 from nearkin.jobs.documents import Documents, inputs_of
-from nearkin.jobs.listening import Listener, progress_of
-from nearkin.jobs.places import Where, check_needs_out, directory_for, manifest_in, table_in
+from nearkin.jobs.places import Listener, Where, check_needs_out, directory_for, manifest_in, progress_of, table_in
 from nearkin.nouns import counted
 from nearkin.paths import path_of
 from nearkin.stages.documents.rules import OnError, ReadingRules

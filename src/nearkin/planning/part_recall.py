@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from nearkin.decimals import rounded_down
 from nearkin.planning.sketch_recall import hypergeometric
 from nearkin.records import F64, I64
+from nearkin.wording import rounded_down
 
 PART_WORDS = 100
 """Length of the parts for which the recall is stated."""

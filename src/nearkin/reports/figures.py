@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from nearkin.decimals import share_text
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.reports.plots.axes import Numbers, count_axis
@@ -14,6 +13,7 @@ from nearkin.reports.plots.elements import element, number, picture
 from nearkin.reports.plots.plot import Plot
 from nearkin.reports.quantities import parameter_text
 from nearkin.reports.theme import ACCENT, INK, QUIET, SIGNAL, Colour
+from nearkin.wording import share_text
 
 _ROOM_ABOVE = 1.12  # of the probability axis, for the label of the operating point
 _SIZE_BINS = ((2, 2), (3, 3), (4, 4), (5, 9), (10, 19), (20, 99), (100, None))

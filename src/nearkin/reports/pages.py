@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from nearkin.decimals import share_text
-from nearkin.hidden_characters import reveal
 from nearkin.nouns import counted, wave_text
 from nearkin.reports.inputs import counted_inputs, digested_text
 from nearkin.reports.quantities import percent_text, size_text
+from nearkin.wording import reveal, share_text
 
 if TYPE_CHECKING:
     from types import CodeType

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
-from nearkin.progress_messages import labelled
+from nearkin.wording import labelled
 
 Unit = Literal["bytes", "documents", "pairs", "steps", "tasks"]
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from nearkin._version import __version__
-from nearkin.arguments import checking_arguments
+from nearkin.arguments import checking_arguments, taking
 from nearkin.errors import ParameterError
-from nearkin.keywords import taking
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.spark.columns import arrow_schema, check_named

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from nearkin.decimals import distance_text, share_text
-from nearkin.hidden_characters import reveal_line
 from nearkin.nouns import counted
+from nearkin.wording import distance_text, reveal_line, share_text
 
 _N_ROWS = 5
 _N_BARS = 20

@@ -18,7 +18,6 @@ from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP, SPLIT_
 from nearkin.collection.groups.listed import stored_tolerances
 from nearkin.collection.listing.details import GroupOfDocument, group_of
 from nearkin.collection.tolerance import Tolerance
-from nearkin.decimals import distance_text
 from nearkin.errors import RefusedError
 from nearkin.reports.comparison.shown_pieces import shown_pieces
 from nearkin.reports.pages import page_environment, report_environment
@@ -32,6 +31,7 @@ from nearkin.web.queries import DoneQuery, GroupingQuery, ToleranceQuery, named_
 from nearkin.web.sent_files import LatestOfSent, SentAgain, SentText
 from nearkin.web.served_runs import ServedRuns
 from nearkin.web.workers import RequestMetrics, Workers
+from nearkin.wording import distance_text
 
 if TYPE_CHECKING:
     from nearkin.collection.decisions.records import Activity

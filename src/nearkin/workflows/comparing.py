@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.arguments import checking_arguments
-from nearkin.decimals import share_text
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.paths import check_are_texts
@@ -18,6 +17,7 @@ from nearkin.stages.differences.comparison import Comparison
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import parse_shingling
 from nearkin.stages.verification.edit import edit_similarity
+from nearkin.wording import share_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

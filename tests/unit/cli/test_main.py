@@ -15,12 +15,12 @@ from rich.console import Console
 from nearkin.cli import app, main
 from nearkin.cli.bars import Bars
 from nearkin.cli.command_line import CommandLine
+from nearkin.cli.dedup import print_summary
 from nearkin.cli.printing import Printer
-from nearkin.cli.summary import print_summary
 from nearkin.errors import DocumentError, NearkinError, OutputError, ParameterError
 from nearkin.manifests.dedup import DedupManifest
-from nearkin.progress_messages import WarningMessage
 from nearkin.runs.directory import RunDirectory
+from nearkin.wording import WarningMessage
 
 MANIFEST = {
     "counts": {

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.decimals import distance_text, share_text
+from nearkin.wording import distance_text, share_text
 
 SHARES = st.floats(0, 1) | st.fractions(0, 1).map(float) | st.integers(1, 2**53).map(lambda n: 1 - 1 / n)
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from generator import office_files as make
-from nearkin.progress_messages import is_warning
 from nearkin.runs.progress import Silent
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
+from nearkin.wording import is_warning
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.reading import read_one
 from nearkin.workflows.dedup.resuming import files_read

@@ -12,8 +12,7 @@ import typer
 
 from nearkin.cli.options.definitions import Encoding
 from nearkin.cli.options.groups import OptionGroup
-from nearkin.cli.options.inputs import Format
-from nearkin.cli.options.reading import RulesOptions
+from nearkin.cli.options.reading import Format, RulesOptions
 
 if TYPE_CHECKING:
     from nearkin.workflows.pairing.inputs import PairInput

@@ -5,9 +5,19 @@ from __future__ import annotations
 import math
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from nearkin.errors import ParameterError
+
+if TYPE_CHECKING:
+    from nearkin.cli.printing import Printer
+    from nearkin.planning.cluster_needs import ClusterNeeds
+
 
 _COUNT = re.compile(r"((?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)\s*([kKmMgGbB]?|[eE]\+?\d{1,2})", re.ASCII)
 _TIMES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9}
@@ -101,3 +111,52 @@ def parse_machine(text: str, cores_here: int) -> Machine:
     if not 1 <= cores <= _MAX_CORES or not 0 < speed < math.inf:
         raise ParameterError.of("machine", f"of cores from 1 to {_MAX_CORES:,} and a speed above 0", text)
     return Machine(cores, speed, is_this)
+
+
+def summary_of(needs: ClusterNeeds | None) -> dict[str, object]:
+    """Return the needs as JSON types; empty without a cluster."""
+    return {} if needs is None else {"spark": asdict(needs) | {"shuffled_bytes": needs.shuffled_bytes}}
+
+
+def show_needs(console: Printer, needs: ClusterNeeds | None, n_cores: int, n_documents: int) -> None:
+    """Print the shuffled data, memory and disk space; nothing without a cluster."""
+    if needs is None:
+        return
+    from nearkin.cli.printing import table
+    from nearkin.reports.quantities import size_text
+    from nearkin.reports.sentences.plan.cluster import cluster_sentences, shuffled_sentence
+
+    console.print()
+    console.say([shuffled_sentence(n_cores)])
+    rows = table("stage", "data", "bytes per document", "total")
+    for column in rows.columns[2:]:
+        column.justify = "right"
+    for one in needs.shuffles:
+        rows.add_row(one.stage, one.carries, f"{one.size_bytes / n_documents:,.1f}", size_text(one.size_bytes))
+    rows.add_row("all", "", f"{needs.shuffled_bytes / n_documents:,.1f}", size_text(needs.shuffled_bytes), style="bold")
+    console.print(rows)
+    console.say(cluster_sentences(needs, n_cores))
+
+
+plan_output = partial(typer.Option, rich_help_panel="Output", show_default=False)
+
+Figure = Annotated[Path | None, plan_output("--figure", help="SVG file for a chart of recall against cost.")]
+PlanEngine = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        rich_help_panel="The engine",
+        help="local, or spark: also print what is shuffled on a Spark cluster and the memory and disk it needs.",
+    ),
+]
+
+
+def check_figure(figure: Path | None, *, overwrite: bool) -> None:
+    """Refuse a figure that cannot be written, before the plan is made."""
+    from nearkin.cli.result_file import check_free
+
+    if figure is None:
+        return
+    if figure.suffix.lower() != ".svg":
+        raise ParameterError(f"--figure is an SVG file: its name must end in .svg. Got {figure.name!r} instead.")
+    check_free(figure, overwrite=overwrite, inputs=[], option="--figure")

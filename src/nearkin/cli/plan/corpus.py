@@ -9,9 +9,9 @@ import typer
 
 from nearkin.cli.options.dedup import PlannedDedupChoices
 from nearkin.cli.options.definitions import JsonSummary
-from nearkin.cli.options.engine import check_engine
-from nearkin.cli.options.inputs import ReadingOptions
-from nearkin.cli.plan.options import PlanEngine
+from nearkin.cli.options.groups import check_engine
+from nearkin.cli.options.reading import ReadingOptions
+from nearkin.cli.plan.arguments import PlanEngine
 from nearkin.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -72,8 +72,7 @@ def plan_corpus(
 ) -> None:
     """Plan the cleaning of a corpus by a sample of it."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.plan.arguments import parse_count
-    from nearkin.cli.plan.cluster import summary_of
+    from nearkin.cli.plan.arguments import parse_count, summary_of
     from nearkin.cli.printing import tell
     from nearkin.workflows.dedup.forecast import forecast, forecast_as_stored
     from nearkin.workflows.dedup.on_spark.forecast import cluster_needs
@@ -98,7 +97,7 @@ def plan_corpus(
 def _show(
     console: Printer, told: CorpusForecast, options: DedupOptions, needs: ClusterNeeds | None, n_cores: int
 ) -> None:
-    from nearkin.cli.plan.cluster import show_needs
+    from nearkin.cli.plan.arguments import show_needs
     from nearkin.reports.sentences.plan.corpus import corpus_plan_sentences, sample_sentences
     from nearkin.workflows.dedup.forecast import in_words
 

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nearkin.cli.options.definitions import JsonSummary, Overwrite
-from nearkin.cli.options.engine import check_engine
-from nearkin.cli.options.inputs import Format
-from nearkin.cli.options.reading import RulesOptions
-from nearkin.cli.plan.options import Figure, PlanEngine, check_figure
+from nearkin.cli.options.groups import check_engine
+from nearkin.cli.options.reading import Format, RulesOptions
+from nearkin.cli.plan.arguments import Figure, PlanEngine, check_figure
 from nearkin.errors import ParameterError
 
 if TYPE_CHECKING:

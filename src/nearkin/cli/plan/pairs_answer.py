@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nearkin.nouns import counted
+from nearkin.runs.files import writing
+
 if TYPE_CHECKING:
     from nearkin.cli.plan.arguments import Machine
     from nearkin.cli.printing import Printer
@@ -23,7 +26,7 @@ def answer(
     as_json: bool,
 ) -> None:
     """Choose the method as nearkin pairs does, by the default costs, and print it with those of the machine."""
-    from nearkin.cli.plan.cluster import summary_of
+    from nearkin.cli.plan.arguments import summary_of
     from nearkin.cli.printing import tell
     from nearkin.planning.pairs.search import PairForecast
     from nearkin.workflows.pairing.forecast import plan_as_stored
@@ -34,8 +37,6 @@ def answer(
     question = asked.question if isinstance(asked, PairForecast) else asked
     planned = asked.plan if isinstance(asked, PairForecast) else plan_without_documents(asked, options)
     if figure is not None:
-        from nearkin.cli.plan.figure import write_figure
-
         write_figure(question, planned, figure)
     needs = cluster_needs(question, planned.search, planned.prediction) if engine == "spark" else None
     tell(
@@ -56,7 +57,7 @@ def _show(
     needs: ClusterNeeds | None,
 ) -> None:
     """Print the question, the methods side by side, then the reason for the choice."""
-    from nearkin.cli.plan.cluster import show_needs
+    from nearkin.cli.plan.arguments import show_needs
     from nearkin.cli.printing import say_place
     from nearkin.reports.sentences.plan.pairs import plan_sentences, question_sentence
     from nearkin.workflows.pairing.planning import MIN_PAIRS
@@ -108,3 +109,49 @@ def _ways(question: Question, planned: Plan) -> object:
         row("time on one core", [time_text(told.core_s) for _, told in ways])
     row("time", [time_text(told.elapsed_s) for _, told in ways])
     return rows
+
+
+_STEP = 1.25
+_LINES = 4
+_DRAWN = 1.02
+
+
+def write_figure(question: Question, planned: Plan, out: Path) -> None:
+    """Draw the windows around the best one, up to the cost of comparing every pair."""
+    from nearkin.planning.pairs.prediction import PairSearch, predict
+    from nearkin.reports.plots.charts import Series, line_chart
+    from nearkin.reports.quantities import share_percent_text
+
+    searches = [planned.search, *(search for search, _ in planned.alternatives)]
+    best = next(search for search in searches if search.method == "window")
+    series = []
+    for width in sorted({max(1, best.window * 4**power // 8) for power in range(_LINES)}):
+        predictions = [
+            predict(PairSearch("window", best.bits, best.distance, n_orders, width), question)
+            for n_orders in _orders_up_to(10 * best.permutations)
+        ]
+        drawn = [(one.relative_cost, one.recall) for one in predictions if one.relative_cost <= _DRAWN]
+        if len(drawn) > 1:
+            series.append(Series(f"window of {width:,}", [cost for cost, _ in drawn], [recall for _, recall in drawn]))
+    bound = share_percent_text(predict(PairSearch("signatures", best.bits, best.distance), question).recall, 1)
+    chart = line_chart(
+        series,
+        name="plan",
+        title=f"What windows find and cost: {best.bits:,} bits, distance {best.distance:,}",
+        description=f"Predicted recall of {counted(len(series), 'window')}. Comparing every pair of signatures finds "
+        f"{bound}.",
+        x_title="Cost, relative to comparing every pair of signatures",
+        y_title=f"Predicted recall; {bound} with every pair",
+        x_domain=(0.0, 1.0),
+        y_domain=(0.0, 1.0),
+    )
+    with writing(out):
+        out.write_text(chart + "\n", encoding="utf-8")
+
+
+def _orders_up_to(most: int) -> list[int]:
+    """Return numbers of orders for a smooth line: 1, 2, 3, 4, 5, 6, 8, 9, 12 and on up to the maximum."""
+    made = [1]
+    while made[-1] < most:
+        made.append(max(made[-1] + 1, round(made[-1] * _STEP)))
+    return made

@@ -30,7 +30,6 @@ from nearkin.collection.stored.keys import BANDS
 from nearkin.collection.stored.profiles import similarity_indexes
 from nearkin.collection.stored.reach import Reach
 from nearkin.collection.stored.word_sets import word_sets
-from nearkin.decimals import rounded_down
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
 from nearkin.records import U64
@@ -40,6 +39,7 @@ from nearkin.store import schema
 from nearkin.store.bulk import is_storable
 from nearkin.store.damage import FSCK
 from nearkin.store.store import Store
+from nearkin.wording import rounded_down
 
 if TYPE_CHECKING:
     from nearkin.stages.differences.first_passage import FirstPassage

@@ -24,10 +24,10 @@ from nearkin.collection.stored.problem_rows import failed_places
 from nearkin.collection.stored.purged import PURGED
 from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError, NearkinError, ParameterError
-from nearkin.progress_messages import WarningMessage
 from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.store.store import Store
+from nearkin.wording import WarningMessage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

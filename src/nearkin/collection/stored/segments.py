@@ -35,7 +35,6 @@ from nearkin.collection.stored.segment_files import (
 )
 from nearkin.errors import OutputError
 from nearkin.nouns import counted
-from nearkin.progress_messages import WarningMessage
 from nearkin.records import U64, Bool, LetterVectors
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.search.ranges.segment import RangeSegment
@@ -45,6 +44,7 @@ from nearkin.store.damage import damaged_collection
 from nearkin.store.integrity import fault_of
 from nearkin.store.seals import Part
 from nearkin.store.store import Store
+from nearkin.wording import WarningMessage
 
 _AT_A_TIME = 1 << 14
 _WRITTEN_BY_NOW_S = 86_400.0

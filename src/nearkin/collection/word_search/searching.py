@@ -29,11 +29,11 @@ from nearkin.collection.word_search.terms import WordQuery, parse_words
 from nearkin.collection.word_search.tokens import Tokens, tokens_of
 from nearkin.collection.word_search.word_tables import MAX_COUNTED, WordTables
 from nearkin.errors import CollectionError, OutputError, ParameterError
-from nearkin.progress_messages import WarningMessage
 from nearkin.records import F64, I64
 from nearkin.store.bulk import in_slices
 from nearkin.store.failures import reason_of
 from nearkin.store.schema import contents, documents, loads
+from nearkin.wording import WarningMessage
 
 _SATURATION, _LENGTH_WEIGHT = 1.2, 0.75  # k1 and b of BM25
 _ALL = 2**62

@@ -15,8 +15,8 @@ from itertools import count
 from xml.sax.saxutils import escape, quoteattr
 
 from nearkin._version import __version__
-from nearkin.hidden_characters import reveal
 from nearkin.stages.differences.exact import SegmentKind, TextSegment, exact_segments
+from nearkin.wording import reveal
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nearkin.decimals import share_text
 from nearkin.manifests.pairs import SIDES, KnownFound, PairsManifest, Side
 from nearkin.nouns import agreeing, counted
 from nearkin.planning.pairs.search import Prediction
 from nearkin.reports.dedup.wording import Note, ParameterRow
 from nearkin.reports.quantities import NBSP, elapsed_text, magnitude_text, parameter_text, percent_text, recall_text
+from nearkin.wording import share_text
 
 WAYS = {
     "whole": ("by the table", "the translation table has the word"),

@@ -6,8 +6,8 @@ import re
 from html import escape
 
 from nearkin.errors import ParameterError
-from nearkin.hidden_characters import reveal_line
 from nearkin.reports.theme import FONT, Colour
+from nearkin.wording import reveal_line
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 

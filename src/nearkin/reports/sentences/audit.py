@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.decimals import rounded_down
 from nearkin.reports.quantities import nearest_percent_text, share_percent_text
 from nearkin.reports.sentences.rough_quantities import time_text
 from nearkin.reports.sentences.sentence import Sentence
+from nearkin.wording import rounded_down
 
 if TYPE_CHECKING:
     from nearkin.planning.audit import AuditEstimate, ProposedSample

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from nearkin.hidden_characters import reveal
 from nearkin.stages.differences.comparison import Kind, Piece
+from nearkin.wording import reveal
 
 _FRAMES: dict[Kind, tuple[str, str]] = {
     "equal": ("", ""),

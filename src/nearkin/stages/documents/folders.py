@@ -15,11 +15,11 @@ from pathlib import Path
 
 from nearkin.errors import SourceError
 from nearkin.nouns import counted, first_of
-from nearkin.progress_messages import WarningMessage
 from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, is_of_documents
 from nearkin.stages.documents.listed_files import ListedFiles, listed_files
 from nearkin.stages.documents.not_read import Note, NotRead
 from nearkin.stages.documents.own_results import is_own, said_of_own
+from nearkin.wording import WarningMessage
 
 _MARKS = re.compile(
     r"_SUCCESS|_FAILURE|_(committed|started|temporary|metadata|common_metadata)([._-].*)?|.*\.crc", re.DOTALL

@@ -20,8 +20,8 @@ import pyarrow.compute as pc
 from nearkin.errors import ParameterError, quoted
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.paths import check_are_texts, why
-from nearkin.progress_messages import WarningMessage
 from nearkin.records import Bool
+from nearkin.wording import WarningMessage
 
 PATTERN, LITERAL = "re:", "text:"
 _COMMENT, _BLOCK, _END = "#", "<<<", ">>>"

@@ -9,15 +9,14 @@ import pyarrow.compute as pc
 
 from nearkin.arguments import plain_number
 from nearkin.errors import SourceError
-from nearkin.hidden_characters import reveal_line
 from nearkin.nouns import agreeing, counted
-from nearkin.progress_messages import WarningMessage
 from nearkin.stages.documents.arrow_values import holds_characters
 from nearkin.stages.documents.column_samples import objects_of_records
 from nearkin.stages.documents.columns import check_column, listed_columns, missing_column
 from nearkin.stages.documents.dates import microseconds_of_string
 from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.values import number_of
+from nearkin.wording import WarningMessage, reveal_line
 
 RULE = (
     "the column that chooses what to keep must hold numbers, true and false, dates or times (in strings: 2004-02-03, "

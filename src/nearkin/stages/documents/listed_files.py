@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import BinaryIO, cast
 
 from nearkin.nouns import counted, first_of
-from nearkin.progress_messages import WarningMessage
 from nearkin.stages.documents.formats.load_file import LoadFile
 from nearkin.stages.documents.head import head_of_stream
 from nearkin.stages.documents.load_files.columns import columns_of
@@ -18,6 +17,7 @@ from nearkin.stages.documents.load_files.text_folder import RefusedPathError, Te
 from nearkin.stages.documents.markup import is_image_list
 from nearkin.stages.documents.not_read import Note, NotRead
 from nearkin.stages.documents.streams import ByteStream, StreamFault
+from nearkin.wording import WarningMessage
 
 _SUFFIXES = (".dat", ".csv")
 _IMAGE_SUFFIXES = (".opt", ".lfp", ".log")

@@ -13,7 +13,6 @@ import pyarrow as pa
 from nearkin.errors import ParameterError
 from nearkin.nouns import agreeing, counted
 from nearkin.paths import STDIN
-from nearkin.progress_messages import WarningMessage
 from nearkin.stages.documents.checking import check_has_columns
 from nearkin.stages.documents.damage import problem_of, truncated_input
 from nearkin.stages.documents.encodings import check_encoding
@@ -22,6 +21,7 @@ from nearkin.stages.documents.rows import IdType, one_batch, problem_piece
 from nearkin.stages.documents.sniffing import standard_input, unreadable
 from nearkin.stages.documents.source import OpenedSource, Source, no_check, no_note, no_text
 from nearkin.stages.documents.streams import Progress, StreamFault, no_progress
+from nearkin.wording import WarningMessage
 
 if TYPE_CHECKING:
     from nearkin.stages.documents.keep_column import KeepColumn

@@ -12,7 +12,6 @@ from typing import BinaryIO
 from nearkin.errors import ParameterError, SourceError, TruncatedInputError, is_among
 from nearkin.nouns import first_of
 from nearkin.paths import STDIN, printable, shown_path
-from nearkin.progress_messages import WarningMessage
 from nearkin.stages.documents.column_samples import ColumnSample
 from nearkin.stages.documents.columns import check_unique, inside_hint, likely_text, listed_columns
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
@@ -30,6 +29,7 @@ from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, stand
 from nearkin.stages.documents.source import Source, is_descriptor
 from nearkin.stages.documents.streams import Compression
 from nearkin.stages.documents.text_path import column_of
+from nearkin.wording import WarningMessage
 
 _MANY_ALIKE, _N_NAMED = 3, 3
 __all__ = ["Source", "SourceSet", "resolve_sources"]

@@ -14,7 +14,6 @@ from nearkin.collection.decisions.tags import tags_of
 from nearkin.collection.listing.family import family_of
 from nearkin.collection.results import SimilarDocument, SimilarDocuments
 from nearkin.collection.similar import similar_documents
-from nearkin.decimals import distance_text, share_text
 from nearkin.nouns import counted
 from nearkin.reports.comparison.page import comparison_fragment, comparison_html
 from nearkin.reports.comparison.tracked_changes import MEDIA_TYPE, tracked_changes
@@ -31,6 +30,7 @@ from nearkin.web.screen import Screen, ScreenFile
 from nearkin.web.screens.groups import quick_tags
 from nearkin.web.service import ReviewService, ScreenAnswer
 from nearkin.web.sign_in import Visitor
+from nearkin.wording import distance_text, share_text
 
 _MAX_LISTED, _MAX_COUNTED = 50, 500
 _MAX_TEXT = 200_000  # characters: a browser is slow with more

@@ -13,8 +13,8 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from nearkin.errors import ParameterError
-from nearkin.hidden_characters import reveal_line
 from nearkin.web.roles import ROLES, Role, is_within
+from nearkin.wording import reveal_line
 
 VERSION = 1
 _MAX_OF_A_NAME = 64

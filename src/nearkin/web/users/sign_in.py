@@ -19,7 +19,6 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope
 
-from nearkin.hidden_characters import reveal_line
 from nearkin.nouns import counted
 from nearkin.web.queries import InvalidRequestError, repeated_error
 from nearkin.web.refusals import refused
@@ -28,6 +27,7 @@ from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import SIGN_IN, Visitor, bearer_token, cookie_of, is_token_of, with_session
 from nearkin.web.users.file import CurrentUsers
 from nearkin.web.users.records import User, Users, hash_of_nobody, is_password, name_key
+from nearkin.wording import reveal_line
 
 SIGN_OUT, STYLES = "/sign-out", "/sign-in/review.css"
 WINDOW_S, MAX_OF_A_NAME, MAX_OF_AN_ADDRESS = 600.0, 10, 30

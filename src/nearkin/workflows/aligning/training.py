@@ -13,7 +13,6 @@ from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError, ParameterError, SourceError, TruncatedInputError
 from nearkin.manifests.inputs import DamagedFile
 from nearkin.nouns import agreeing, counted
-from nearkin.progress_messages import WarningMessage
 from nearkin.records import TextWords
 from nearkin.runs.files import published
 from nearkin.runs.meter import Meter
@@ -24,6 +23,7 @@ from nearkin.stages.documents.streams import StreamFault
 from nearkin.stages.translation.model_1 import MAX_WORDS, GrowingPairs, Learned, Model1, SentencePairs, needed_bytes
 from nearkin.stages.translation.rows import Pruning, TranslationRows
 from nearkin.stages.translation.table import TableOrigin, TranslationTable
+from nearkin.wording import WarningMessage
 from nearkin.workflows.aligning.parallel import Pair, ParallelCorpus
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.table_words import TableWords

@@ -11,7 +11,6 @@ from typing import BinaryIO, cast
 from nearkin.errors import SourceError
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.paths import printable, why
-from nearkin.progress_messages import WarningMessage
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats.load_file import NAME, LoadFile
 from nearkin.stages.documents.head import head_of_stream
@@ -19,6 +18,7 @@ from nearkin.stages.documents.load_files.controls import Controls, controls_of
 from nearkin.stages.documents.members import SENT
 from nearkin.stages.documents.source import Source
 from nearkin.stages.documents.streams import ByteStream, StreamFault
+from nearkin.wording import WarningMessage
 
 FIRST_RECORD = 2
 """Line of the first record that a load file can have: the header is above it."""

@@ -11,11 +11,11 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from nearkin.errors import MissingColumnError, ParameterError, SourceError
-from nearkin.progress_messages import WarningMessage
 from nearkin.runs.meter import Meter
 from nearkin.stages.documents.checking import check_columns, without_columns
 from nearkin.stages.documents.formats import has_columns
 from nearkin.stages.documents.sources import Source
+from nearkin.wording import WarningMessage
 from nearkin.workflows.reading.inputs import FileInput, Input, StoredSource
 from nearkin.workflows.reading.memory_documents import IN_MEMORY
 

@@ -12,11 +12,11 @@ from nearkin.errors import ParameterError
 from nearkin.manifests.dedup import ColumnCounts, DedupManifest, FamilyCounts, KeptFile, ValueCounts
 from nearkin.nouns import counted
 from nearkin.paths import STDIN
-from nearkin.progress_messages import WarningMessage
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.load_files.vendors import vendor_of
+from nearkin.wording import WarningMessage
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.by_column import check_by, values_of
 from nearkin.workflows.dedup.engines import DedupEngine, DedupFound, check_sources, dedup_engine

@@ -9,13 +9,13 @@ from pathlib import Path
 from nearkin.errors import InputError
 from nearkin.nouns import counted
 from nearkin.planning.search import BandPlan, missed
-from nearkin.progress_messages import WarningMessage
 from nearkin.records import Matches
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.shingles import MAX_BYTES_PER_CHARACTER
+from nearkin.wording import WarningMessage
 from nearkin.workflows.dedup.against import judge_across, others_first
 from nearkin.workflows.dedup.band_search import BandSearch
 from nearkin.workflows.dedup.corpus import Corpus, survey

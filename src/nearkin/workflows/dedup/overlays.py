@@ -16,7 +16,6 @@ from nearkin.formats.delimited import SheetWriter
 from nearkin.manifests.dedup import REASONS
 from nearkin.nouns import counted, first_of
 from nearkin.paths import STDIN
-from nearkin.progress_messages import WarningMessage
 from nearkin.records import I64
 from nearkin.runs.files import published
 from nearkin.runs.progress import Progress
@@ -26,6 +25,7 @@ from nearkin.stages.documents.load_files.vendors import OverlayRow, Vendor, outs
 from nearkin.stages.documents.load_files.writing import LoadFileWriter
 from nearkin.stages.documents.sniffing import unreadable
 from nearkin.stages.documents.source import Source
+from nearkin.wording import WarningMessage
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW, Outcome
 from nearkin.workflows.dedup.row_places import Places

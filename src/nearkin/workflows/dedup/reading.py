@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
-from nearkin.progress_messages import restored
 from nearkin.records import I64
 from nearkin.runs.batches import mapped_batch
 from nearkin.runs.files import make_work_folder, read_work_json, write_work_json
@@ -19,6 +18,7 @@ from nearkin.runs.spool import Spool
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.preparing import prepare, visible_lengths
 from nearkin.stages.documents.rules import ReadingRules
+from nearkin.wording import restored
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.reading.inputs import Input, LooseFilesInput
 from nearkin.workflows.reading.problems import stop_at_problem

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from nearkin.decimals import share_text
 from nearkin.formats import parquet
 from nearkin.formats.delimited import SheetWriter
-from nearkin.hidden_characters import reveal
 from nearkin.runs.files import published
 from nearkin.runs.for_pandas import for_pandas
 from nearkin.stages.differences.relating import MemberComparison
+from nearkin.wording import reveal, share_text
 
 _ROWS_AT_ONCE = 1 << 14
 

@@ -13,7 +13,6 @@ from nearkin.errors import ParameterError, SourceError
 from nearkin.manifests.pairs import SIDES
 from nearkin.nouns import agreeing, counted
 from nearkin.paths import STDIN
-from nearkin.progress_messages import WarningMessage, labelled
 from nearkin.records import TextWords
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
@@ -22,6 +21,7 @@ from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.sources import Source
 from nearkin.stages.features.words import WordSplitter
 from nearkin.stages.translation.table import TranslationTable
+from nearkin.wording import WarningMessage, labelled
 from nearkin.workflows.pairing.collecting import Collected, Splitting, collect
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.translating import SideTranslation, check_fits, translation_of

@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 from nearkin.errors import ParameterError
 from nearkin.manifests.pairs import TranslatedCosines
 from nearkin.nouns import agreeing, counted
-from nearkin.progress_messages import WarningMessage
 from nearkin.records import F64, I64
 from nearkin.runs.meter import Meter
 from nearkin.stages.search.stretches import keys_of, rows_of
+from nearkin.wording import WarningMessage
 from nearkin.workflows.pairing.collecting import collect
 from nearkin.workflows.pairing.inputs import OfSide, Prepared, splitting
 from nearkin.workflows.pairing.known import Known, histogram, shortened

@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from nearkin.decimals import distance_text
 from nearkin.nouns import counted
 from nearkin.planning.neighbour_recall import (
     FEATURES,
@@ -21,6 +20,7 @@ from nearkin.reports.quantities import share_percent_text
 from nearkin.runs.progress import Progress
 from nearkin.stages.search.hamming.pairs import EqualSignatures
 from nearkin.stages.search.hamming.plan import plan_hamming
+from nearkin.wording import distance_text
 from nearkin.workflows.signing.signature_file import SignatureFile
 
 WANTED = 0.9

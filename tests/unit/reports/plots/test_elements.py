@@ -6,10 +6,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nearkin.hidden_characters import reveal_line
 from nearkin.reports.plots.charts import Series, column_chart, line_chart
 from nearkin.reports.plots.elements import element, number
 from nearkin.reports.theme import ACCENT, INK
+from nearkin.wording import reveal_line
 
 texts = st.text(st.characters())  # surrogates and control characters as well: a label may be the name of a file
 

@@ -15,7 +15,6 @@ import unicodedata
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nearkin.hidden_characters import reveal
 from nearkin.paths import why
 from nearkin.stages.documents.encodings import (
     BYTE_ORDER_MARKS,
@@ -28,6 +27,7 @@ from nearkin.stages.documents.encodings import (
 )
 from nearkin.stages.documents.foreign import foreign
 from nearkin.stages.documents.rules import too_long
+from nearkin.wording import reveal
 
 _DEVICES = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|clock\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
 _MAX_PATH = 4_096

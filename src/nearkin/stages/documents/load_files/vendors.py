@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from nearkin.errors import ParameterError
 from nearkin.nouns import agreeing, counted, first_of
-from nearkin.progress_messages import WarningMessage
+from nearkin.wording import WarningMessage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import IO
 
 from nearkin.errors import OutputError
-from nearkin.hidden_characters import reveal
 from nearkin.stages.documents.encodings import BYTE_ORDER_MARKS
 from nearkin.stages.documents.load_files.dialect import Dialect
+from nearkin.wording import reveal
 
 
 class LoadFileWriter:

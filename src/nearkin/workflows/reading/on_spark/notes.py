@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from nearkin.engines.spark.layout import Block
 from nearkin.errors import SourceError
-from nearkin.progress_messages import restored
 from nearkin.runs.progress import Progress, Silent
+from nearkin.wording import restored
 from nearkin.workflows.reading.exceptions import ExceptionRow
 from nearkin.workflows.reading.inputs import Input
 from nearkin.workflows.reading.on_spark.seen_files import DriverFiles, FileChecksum, refuse_other_content
