@@ -16,8 +16,8 @@ from nearkin.kernels.projections import project_sparse
 from nearkin.records import I64, U8, U64, BitSignatures, FeatureCounts, ShingleSets
 from nearkin.runs.progress import Progress
 from nearkin.stages.features.shingles import Characters, count_features
-from nearkin.stages.signatures.bit_minhash import BitMinHash
 from nearkin.stages.signatures.bits import BitMethod
+from nearkin.stages.signatures.minhash import BitMinHash
 from nearkin.stages.signatures.simhash import Simhash
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
 from nearkin.stages.signatures.topsig import TopSig, WeightedTopSig, weights

@@ -28,8 +28,7 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import Words, count_features
 from nearkin.stages.search.bands import Bands
-from nearkin.stages.signatures.bit_minhash import BitMinHash
-from nearkin.stages.signatures.minhash import MinHash
+from nearkin.stages.signatures.minhash import BitMinHash, MinHash
 from nearkin.stages.signatures.simhash import Simhash
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
 

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from nearkin.stages.features.shingles import count_features
     from nearkin.stages.search.bands import Bands
     from nearkin.stages.search.hamming.neighbours import nearest, neighbour_pairs
-    from nearkin.stages.signatures.bit_minhash import BitMinHash
-    from nearkin.stages.signatures.minhash import MinHash
+    from nearkin.stages.signatures.minhash import BitMinHash, MinHash
     from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors
     from nearkin.stages.signatures.simhash import Simhash
     from nearkin.stages.signatures.similarity_index import SimilarityIndex
@@ -45,7 +44,7 @@ __getattr__ = lazy(
     __name__,
     {
         "Bands": "nearkin.stages.search.bands",
-        "BitMinHash": "nearkin.stages.signatures.bit_minhash",
+        "BitMinHash": "nearkin.stages.signatures.minhash",
         "GrowingStatistics": "nearkin.stages.signatures.statistics",
         "MinHash": "nearkin.stages.signatures.minhash",
         "OnlineTopSig": "nearkin.stages.signatures.topsig",

@@ -17,7 +17,7 @@ from example_counts import examples
 from nearkin.collection.collection import Collection
 from nearkin.errors import ParameterError
 from nearkin.stages.features.shingles import Words, count_features
-from nearkin.stages.signatures.bit_minhash import BitMinHash
+from nearkin.stages.signatures.minhash import BitMinHash
 from oracles import brute_force
 from oracles.texts import versions
 

@@ -35,13 +35,12 @@ from nearkin.stages.features.vocabulary import hashes_of
 from nearkin.workflows.pairing import collecting, verifying
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.job import Beside, pair_files
-from nearkin.workflows.pairing.on_spark import comparing, engine, searching, weighing
+from nearkin.workflows.pairing.on_spark import engine, reading, searching
 from nearkin.workflows.pairing.on_spark.searching import search_all
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import search
-from nearkin.workflows.pairing.vectors import PairVectors
+from nearkin.workflows.pairing.vectors import PairVectors, vector_place
 from nearkin.workflows.pairing.verifying import FoundPairs
-from nearkin.workflows.pairing.weighing import vector_place
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 from translated_corpus import translated_corpus
@@ -81,8 +80,8 @@ def cut_into(cut: Cut, n_documents: int, bits: int) -> Iterator[None]:
         patch.setattr(searching, "_TILES_A_ROUND", cut.tiles_a_round)
         patch.setattr(searching, "chunk_size", lambda window, row_bytes: cut.chunk_size)
         patch.setattr(searching, "_ROUND_BYTES", cut.orders_a_round * n_documents * row_bytes)
-        patch.setattr(comparing, "_SENT_AT_ONCE", 10)
-        for module in (collecting, weighing):
+        patch.setattr(searching, "_SENT_AT_ONCE", 10)
+        for module in (collecting, reading):
             patch.setattr(module, "PART", cut.weighed_at_once)
         yield
 

@@ -42,9 +42,9 @@ from nearkin.workflows.reading import inputs
 from nearkin.workflows.reading.on_spark import tasks as grouping_of_files
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
+from nearkin.workflows.signing import on_spark
 from nearkin.workflows.signing.counting import collect, save
 from nearkin.workflows.signing.job import exceptions_beside, sign
-from nearkin.workflows.signing.on_spark import counting, job, signing
 from nearkin.workflows.signing.options import METHODS, SigningOptions
 
 PROSE = wikipedia_dumps.PROSE
@@ -235,9 +235,9 @@ def in_process(monkeypatch) -> None:
     def stages_on(*asked: object) -> Iterator[InProcess]:
         yield InProcess()
 
-    monkeypatch.setattr(job, "stages_on", stages_on)
+    monkeypatch.setattr(on_spark, "stages_on", stages_on)
     monkeypatch.setattr(grouping_of_files, "_FILES_A_TASK", 3)
-    monkeypatch.setattr(counting, "_BYTES_A_TASK", 4_000)
+    monkeypatch.setattr(on_spark, "_BYTES_A_TASK", 4_000)
 
 
 @pytest.mark.parametrize("name", cases())
@@ -299,8 +299,8 @@ def test_any_documents(tmp_path_factory, files, method, is_numbered):
     case = Case({f"{i}.jsonl": lines(*some) for i, some in enumerate(records)}, {"method": method, "bits": 16}, reading)
     folder = tmp_path_factory.mktemp("any")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(job, "stages_on", lambda *asked: contextlib.nullcontext(InProcess()))
-        patch.setattr(counting, "_BYTES_A_TASK", 20)
+        patch.setattr(on_spark, "stages_on", lambda *asked: contextlib.nullcontext(InProcess()))
+        patch.setattr(on_spark, "_BYTES_A_TASK", 20)
         found = told_or_refused(case, folder, "tasks", NO_CLUSTER)
     expected = told_or_refused(case, folder, "local")
     if isinstance(expected, str):
@@ -384,17 +384,17 @@ def test_a_file_that_changes_meanwhile(tmp_path, in_process, monkeypatch):
         path.write_bytes(named(["another"]))
         return signed
 
-    sign_all = job.sign_all
-    monkeypatch.setattr(job, "sign_all", sign_then_change)
+    sign_all = on_spark.sign_all
+    monkeypatch.setattr(on_spark, "sign_all", sign_then_change)
     with pytest.raises(SourceError, match="changed while it was read"):
         told_of(Case({"a.jsonl": named(["one"])}), tmp_path, "tasks", NO_CLUSTER)
 
 
 @pytest.mark.parametrize("how", ["gone", "cut", "other"])
 def test_a_part_that_is_not_what_the_worker_wrote(how, tmp_path, in_process, monkeypatch):
-    write = signing.SignedPart.write
+    write = on_spark.SignedPart.write
 
-    def write_and_spoil(part: signing.SignedPart, batches: Iterator[signing.SignedBatch]) -> int:
+    def write_and_spoil(part: on_spark.SignedPart, batches: Iterator[on_spark.SignedBatch]) -> int:
         n = write(part, batches)
         if how == "gone":
             part.path.unlink()
@@ -404,7 +404,7 @@ def test_a_part_that_is_not_what_the_worker_wrote(how, tmp_path, in_process, mon
             write(part, iter(()))
         return n
 
-    monkeypatch.setattr(signing.SignedPart, "write", write_and_spoil)
+    monkeypatch.setattr(on_spark.SignedPart, "write", write_and_spoil)
     with pytest.raises(EngineError, match=r"000000000-[0-9a-f]{16}\.arrow"):
         told_of(Case({"a.jsonl": named(["one"])}), tmp_path, "tasks", NO_CLUSTER)
 

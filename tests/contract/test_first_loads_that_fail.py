@@ -14,8 +14,7 @@ from nearkin.errors import CollectionError, MissingCollectionError, OutputError,
 from nearkin.runs.progress import Silent
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.store import creation, store
-from nearkin.workflows.collection.adding import add_files
-from nearkin.workflows.collection.undoing_creation import undo_creation
+from nearkin.workflows.collection.adding import add_files, undo_creation
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 from places import SomePlace

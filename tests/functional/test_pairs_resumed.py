@@ -14,7 +14,7 @@ from nearkin.errors import OutputExistsError, ResumeError, RunError
 from nearkin.formats.sealed import with_checksum
 from nearkin.runs.progress import Silent
 from nearkin.stages.search import stretches
-from nearkin.workflows.pairing import engines, job, kept_search, planning, searching
+from nearkin.workflows.pairing import engines, job, planning, searching
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.reading.request import ReadingRequest
@@ -68,21 +68,21 @@ def without_times(plan: dict) -> dict:
 
 def interrupted(corpus, out, monkeypatch, **options) -> None:
     """A search that is interrupted when it was saved once."""
-    save = kept_search.KeptSearch.save
+    save = searching.KeptSearch.save
 
     def interrupting(self, *state: object) -> None:
         save(self, *state)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(kept_search.KeptSearch, "save", interrupting)
+        patched.setattr(searching.KeptSearch, "save", interrupting)
         with pytest.raises(KeyboardInterrupt):
             here(corpus, out, **options)
 
 
 @pytest.mark.parametrize("method", ["vectors", "signatures"])
 def test_documents_that_changed_behind_an_equal_size_and_time(tmp_path, monkeypatch, method):
-    monkeypatch.setattr(kept_search, "_EVERY_S", 0.0)
+    monkeypatch.setattr(searching, "_EVERY_S", 0.0)
     monkeypatch.setattr(searching, "BLOCK", 9)
     made, out, options = translated_corpus(tmp_path, n=40), tmp_path / "out", {"method": method, "threshold": 0.15}
     rows = [{"id": str(i), "text": text} for i, text in enumerate(made.right_texts)]
@@ -104,7 +104,7 @@ def test_documents_that_changed_behind_an_equal_size_and_time(tmp_path, monkeypa
 @pytest.mark.parametrize("kept", ["search.npz", "cluster/search.txt"])
 def test_a_search_without_its_plan_is_refused(corpus, tmp_path, monkeypatch, kept):
     """Versions before stored only a description of the search, in English."""
-    monkeypatch.setattr(kept_search, "_EVERY_S", 0.0)
+    monkeypatch.setattr(searching, "_EVERY_S", 0.0)
     monkeypatch.setattr(searching, "BLOCK", 9)
     options, work = {"method": "vectors", "threshold": 0.15}, tmp_path / "out/.work"
     interrupted(corpus, tmp_path / "out", monkeypatch, **options)
@@ -132,7 +132,7 @@ def test_a_search_without_its_plan_is_refused(corpus, tmp_path, monkeypatch, kep
 @pytest.mark.parametrize("kept", ["search-plan.json", "search.npz"])
 @pytest.mark.parametrize("method", ["vectors", "signatures"])
 def test_a_work_file_of_another_run_is_refused(corpus, tmp_path, monkeypatch, method, kept):
-    monkeypatch.setattr(kept_search, "_EVERY_S", 0.0)
+    monkeypatch.setattr(searching, "_EVERY_S", 0.0)
     monkeypatch.setattr(searching, "BLOCK", 9)
     options = {"method": method, "bits": 256, "distance": 115} if method == "signatures" else {"method": method}
     for name, threshold in (("out", 0.15), ("other", 0.3)):
@@ -157,7 +157,7 @@ def test_a_work_file_of_another_run_is_refused(corpus, tmp_path, monkeypatch, me
     ids=lambda planned: planned["method"],
 )
 def test_a_search_that_another_version_planned_goes_on_with_its_plan(corpus, tmp_path, monkeypatch, planned):
-    monkeypatch.setattr(kept_search, "_EVERY_S", 0.0)
+    monkeypatch.setattr(searching, "_EVERY_S", 0.0)
     monkeypatch.setattr(searching, "BLOCK", 9)
     monkeypatch.setattr(stretches, "_CHUNK", 12)
     options = {"method": "auto", "threshold": 0.15, "recall": 0.8} | ({"bits": 256} if "bits" in planned else {})
@@ -199,14 +199,14 @@ def test_a_run_that_fails_early_leaves_nothing(corpus, tmp_path, monkeypatch):
 @pytest.mark.parametrize("method", ["vectors", "signatures", "window"])
 @pytest.mark.parametrize("n_before", [1, 3, 6])
 def test_a_search_that_was_interrupted_goes_on(corpus, tmp_path, monkeypatch, method, n_before):
-    monkeypatch.setattr(kept_search, "_EVERY_S", 0.0)
+    monkeypatch.setattr(searching, "_EVERY_S", 0.0)
     monkeypatch.setattr(searching, "BLOCK", 9)
     monkeypatch.setattr(stretches, "_CHUNK", 12)
     options = {"method": method, "threshold": 0.15}
     if method == "window":
         options |= {"bits": 256, "distance": 115, "permutations": 4, "window": 20}
     here(corpus, tmp_path / "whole", **options)
-    saves, save = [], kept_search.KeptSearch.save
+    saves, save = [], searching.KeptSearch.save
 
     def interrupting(self, *state: object) -> None:
         save(self, *state)
@@ -214,7 +214,7 @@ def test_a_search_that_was_interrupted_goes_on(corpus, tmp_path, monkeypatch, me
         if len(saves) == n_before:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(kept_search.KeptSearch, "save", interrupting)
+    monkeypatch.setattr(searching.KeptSearch, "save", interrupting)
     with pytest.raises(KeyboardInterrupt):
         here(corpus, tmp_path / "out", **options)
     work = tmp_path / "out" / ".work"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nearkin.runs.files import write_checked_json
 from nearkin.runs.finished import MANIFEST, digest_of
-from nearkin.workflows.pairing.pair_decisions import DECISIONS, DecisionsOfRun, PairDecision, StoredPairDecisions
+from nearkin.workflows.pairing.pairs_of_run import DECISIONS, DecisionsOfRun, PairDecision, StoredPairDecisions
 
 GOLDEN = Path(__file__).parent / "v1" / DECISIONS
 STORED = (

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from example_counts import every
 from nearkin.records import BitSignatures
 from nearkin.stages.features.shingles import Characters, Words, count_features
-from nearkin.stages.signatures.bit_minhash import BitMinHash
-from nearkin.stages.signatures.minhash import MinHash
+from nearkin.stages.signatures.minhash import BitMinHash, MinHash
 from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors
 from nearkin.stages.signatures.simhash import Simhash
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics

@@ -168,7 +168,7 @@ def list_documents(
     from nearkin.collection.listing.conditions import DocumentFilter
     from nearkin.collection.tolerance import Tolerance
     from nearkin.errors import ParameterError
-    from nearkin.workflows.collection.listing import list_documents as work
+    from nearkin.workflows.collection.tables import list_documents as work
 
     if removed and all_versions:
         raise ParameterError("--removed and --all-versions exclude each other. Give one of them.")

@@ -103,7 +103,7 @@ def _opened_collection(
     """Open the collection; a missing one is created when a document can be stored, and removed if none could be."""
     from nearkin.collection.collection import Collection
     from nearkin.errors import MissingCollectionError
-    from nearkin.workflows.collection.undoing_creation import undo_creation
+    from nearkin.workflows.collection.adding import undo_creation
 
     with contextlib.ExitStack() as opened:
         found, made = None, list[Collection]()

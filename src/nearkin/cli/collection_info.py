@@ -78,7 +78,7 @@ def info(
     from nearkin.errors import ParameterError
     from nearkin.reports.sentences.browsing import info_sentences
     from nearkin.store.store import Access
-    from nearkin.workflows.collection.answer_tables import table_of_documents, table_of_problems
+    from nearkin.workflows.collection.tables import table_of_documents, table_of_problems
 
     if uncounted and problems:
         raise ParameterError("--uncounted and --problems exclude each other. Give one of them.")
@@ -135,7 +135,7 @@ def waves(
     from nearkin.collection.info import waves_of
     from nearkin.collection.opened import OpenedCollection
     from nearkin.store.store import Access
-    from nearkin.workflows.collection.answer_tables import table_of_waves
+    from nearkin.workflows.collection.tables import table_of_waves
 
     check_list_file(out, overwrite=overwrite)
     with (

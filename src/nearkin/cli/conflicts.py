@@ -77,9 +77,8 @@ def conflicts(
     from nearkin.cli.result_file import check_free, written
     from nearkin.collection.collection import Collection
     from nearkin.errors import InputError, ParameterError, quoted
-    from nearkin.workflows.collection.labels import read_labels
+    from nearkin.workflows.collection.labels import labels_of_tag, read_labels
     from nearkin.workflows.collection.tables import check_format, table_of_conflicts, write_table
-    from nearkin.workflows.collection.tag_labels import labels_of_tag
     from nearkin.workflows.resources import Resources
 
     if (labels is None) == (tag is None):

@@ -14,7 +14,7 @@ from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.letters import Alphabet, LetterCounts
 from nearkin.stages.features.shingles import Words, count_features
-from nearkin.stages.signatures.bit_minhash import BitMinHash
+from nearkin.stages.signatures.minhash import BitMinHash
 from nearkin.stages.signatures.similarity_index import SimilarityIndex, SimilarityIndexes
 from nearkin.store.damage import BACKUP, unrepairable
 

@@ -18,8 +18,7 @@ from nearkin.collection.stored.purged import purged_contents
 from nearkin.errors import UnknownDocumentError
 from nearkin.nouns import counted
 from nearkin.stages.differences.comparing import compare_texts
-from nearkin.stages.differences.comparison import Comparison, Piece, passage_as_stored
-from nearkin.stages.differences.marks import marked_text
+from nearkin.stages.differences.comparison import Comparison, Piece, marked_text, passage_as_stored
 from nearkin.stages.differences.passages import first_difference
 from nearkin.store.bulk import is_storable
 from nearkin.store.integrity import refuse_changed

@@ -32,8 +32,7 @@ from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.nouns import counted
 from nearkin.records import I64
 from nearkin.stages.differences.comparing import compare_texts
-from nearkin.stages.differences.comparison import Piece, passage_as_stored
-from nearkin.stages.differences.marks import marked_text
+from nearkin.stages.differences.comparison import Piece, marked_text, passage_as_stored
 from nearkin.stages.differences.passages import first_difference
 from nearkin.stages.differences.relations import Judgement
 from nearkin.store.integrity import refuse_changed

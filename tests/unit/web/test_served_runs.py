@@ -19,7 +19,7 @@ from nearkin.web.gate import sandbox_policy
 from nearkin.web.screens import runs as pairs_screen
 from nearkin.web.served_runs import ServedRuns
 from nearkin.workflows.pairing import pairs_of_run
-from nearkin.workflows.pairing.pair_decisions import DECISIONS
+from nearkin.workflows.pairing.pairs_of_run import DECISIONS
 from review_client import Visit, small_collection, words_of
 from team_client import NAMES, Browser, Team, service_of
 

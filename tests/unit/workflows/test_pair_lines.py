@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nearkin.workflows.pairing.lines import pair_lines
+from nearkin.workflows.pairing.tables import pair_lines
 
 TERM = pa.struct([("term", pa.large_string()), ("left_term", pa.large_string()), ("share", pa.float32())])
 NAMED = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}

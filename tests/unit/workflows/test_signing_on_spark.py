@@ -25,10 +25,16 @@ from nearkin.workflows.reading.on_spark.seen_files import DriverFiles
 from nearkin.workflows.reading.on_spark.tasks import TaskInput, reading_texts, task_blocks, task_input
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.texts import Texts
-from nearkin.workflows.signing.batches import DOCUMENTS
-from nearkin.workflows.signing.counting import collect
-from nearkin.workflows.signing.on_spark.counting import COUNTED, FEATURES, AddCountsTask, CountFeaturesTask
-from nearkin.workflows.signing.on_spark.signing import SIGNED, SignedPart, SignInputTask
+from nearkin.workflows.signing.counting import DOCUMENTS, collect
+from nearkin.workflows.signing.on_spark import (
+    COUNTED,
+    FEATURES,
+    SIGNED,
+    AddCountsTask,
+    CountFeaturesTask,
+    SignedPart,
+    SignInputTask,
+)
 from nearkin.workflows.signing.options import SigningOptions
 
 RULES = ReadingRules()

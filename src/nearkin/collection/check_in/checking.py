@@ -42,7 +42,7 @@ from nearkin.store.store import Store
 from nearkin.wording import rounded_down
 
 if TYPE_CHECKING:
-    from nearkin.stages.differences.first_passage import FirstPassage
+    from nearkin.stages.differences.comparing import FirstPassage
 
 MAX_COMPARED = 256
 _TEXT_BYTES_AT_A_TIME = 1 << 24
@@ -313,7 +313,7 @@ def _passage(documents: Sequence[CheckedDocument], alike: Sequence[_Likeness], q
     """Return the passage in which the text differs from the most similar document; None if they are not compared."""
     if not documents or documents[0].is_same_text or documents[0].relation not in ("exact", "near"):
         return None
-    from nearkin.stages.differences.first_passage import first_passage  # here, because most answers have no passage
+    from nearkin.stages.differences.comparing import first_passage  # here, because most answers have no passage
 
     text = next(one.text for one in alike if one.content == documents[0].document.content)
     return first_passage(text, query.text)

@@ -35,9 +35,8 @@ from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.records import I64
-from nearkin.stages.differences.comparison import Piece
-from nearkin.stages.differences.first_passage import FirstPassage, first_passage
-from nearkin.stages.differences.marks import marked_text
+from nearkin.stages.differences.comparing import FirstPassage, first_passage
+from nearkin.stages.differences.comparison import Piece, marked_text
 from nearkin.stages.search.ranges.index import check_threads
 from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store.bulk import in_slices, is_storable

@@ -27,8 +27,7 @@ from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.errors import CollectionBusyError
 from nearkin.nouns import counted
 from nearkin.records import I64
-from nearkin.stages.differences.comparison import DifferenceKind
-from nearkin.stages.differences.marks import marked_text
+from nearkin.stages.differences.comparison import DifferenceKind, marked_text
 from nearkin.stages.differences.passages import largest_difference
 from nearkin.store.bulk import in_slices
 from nearkin.store.integrity import refuse_changed

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from nearkin.stages.differences.comparison import Comparison, Hunk, Kind, Piece
-from nearkin.stages.differences.marks import marked_pieces
+from nearkin.stages.differences.comparison import Comparison, Hunk, Kind, Piece, marked_pieces
 
 _STYLES: dict[Kind, str] = {"equal": "", "only_a": "yellow strike", "only_b": "cyan underline", "gap": "dim"}
 

@@ -16,8 +16,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, islice
 
-from nearkin.stages.differences.unicode_forms import is_other_form_of
-from nearkin.stages.differences.wording import BLANK, Word, Wording
+from nearkin.stages.differences.words import BLANK, Word, Wording, is_other_form_of
 
 MAX_WORDS = 400_000
 """Maximum number of words of each text that are compared, besides equal lines."""

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from typing import Literal
 
 from nearkin.stages.differences.changes import find_changes
-from nearkin.stages.differences.wording import Wording
+from nearkin.stages.differences.words import Wording
 
 SegmentKind = Literal["equal", "only_a", "only_b"]
 _RUN = re.compile(r"\s+|\S+")

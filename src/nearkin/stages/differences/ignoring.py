@@ -43,7 +43,7 @@ def without_ignored(text_a: str, text_b: str, found: Changes, ignored: Collectio
     Examples
     --------
     >>> from nearkin.stages.differences.changes import find_changes
-    >>> from nearkin.stages.differences.wording import Wording
+    >>> from nearkin.stages.differences.words import Wording
     >>> a, b = "Rent: 100 crowns, due now", "rent 250\ncrowns due soon"
     >>> without_ignored(a, b, find_changes(Wording(a), Wording(b)), {"case", "punctuation", "numbers"})
     ('Rent: 100\ncrowns, due soon', 2)
@@ -77,7 +77,7 @@ def what_counts(text: str, start: int, end: int, ignored: Collection[Ignored]) -
     """
     part = text[start:end]
     if "punctuation" in ignored and not part.isalnum():
-        from nearkin.stages.differences.signs import number_signs  # most comparisons ignore nothing
+        from nearkin.stages.differences.kinds import number_signs  # most comparisons ignore nothing
 
         kept = number_signs(text, start, end)
         part = "".join(kept.get(i, "" if unicodedata.category(c)[0] in "PS" else c) for i, c in enumerate(part, start))

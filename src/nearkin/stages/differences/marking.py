@@ -12,11 +12,11 @@ from itertools import islice
 from nearkin.errors import check_int
 from nearkin.nouns import counted
 from nearkin.stages.differences.aligning import align
+from nearkin.stages.differences.changes import shared_beginning
 from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.differences.passages import MIN_HIDDEN
-from nearkin.stages.differences.spelling import shared_beginning
-from nearkin.stages.differences.wording import Wording
 from nearkin.stages.differences.words import (
+    Wording,
     count_words,
     end_of_word,
     find_tokens,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from nearkin.stages.differences.changes import Change
 from nearkin.stages.differences.comparison import Hunk, Kind, Line, Piece
 from nearkin.stages.differences.passages import clipped
-from nearkin.stages.differences.wording import Wording
+from nearkin.stages.differences.words import Wording
 
 _LINE = re.compile(r"\S(?:[^\r\n]*\S)?")  # without surrounding white space; blank lines do not match
 _CHUNK = re.compile(r"\S+")

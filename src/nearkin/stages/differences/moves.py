@@ -16,7 +16,7 @@ from itertools import islice
 
 from nearkin.stages.differences.changes import Change, Changes
 from nearkin.stages.differences.ignoring import Ignored, what_counts
-from nearkin.stages.differences.wording import Word, Wording
+from nearkin.stages.differences.words import Word, Wording
 
 MIN_MOVED_WORDS = 8
 """Shorter passages occur in two places by chance; they are shown as removed and added."""
@@ -160,7 +160,7 @@ def _is_move(
     """Whether equal tokens are a moved passage: the characters are equal, and a negation has its whole sentence."""
     if what_counts(a.text, *here, ignored) != what_counts(b.text, *there, ignored):
         return False
-    from nearkin.stages.differences.negations import negations_in  # few texts have passages that moved
+    from nearkin.stages.differences.kinds import negations_in  # few texts have passages that moved
 
     negations = negations_in(a, tuple(a.words(*here)))
     if not negations:
@@ -242,7 +242,7 @@ def is_telling_sign(text: str, signs: Sequence[Word]) -> bool:
     start, end = signs[0].start, signs[-1].end
     if not _DIGIT.search(text, max(0, start - _NEAR), end + _NEAR):
         return False
-    from nearkin.stages.differences.signs import number_signs
+    from nearkin.stages.differences.kinds import number_signs
 
     return bool(number_signs(text, start, end))
 

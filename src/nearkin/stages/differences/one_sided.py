@@ -9,10 +9,9 @@ from itertools import chain
 from operator import attrgetter, itemgetter
 
 from nearkin.stages.differences.changes import Changes
+from nearkin.stages.differences.kinds import Negation, more_negations
 from nearkin.stages.differences.moves import CLOSING, find_moves, is_telling_sign
-from nearkin.stages.differences.negations import Negation, more_negations
-from nearkin.stages.differences.wording import Word, Wording
-from nearkin.stages.differences.words import count_words
+from nearkin.stages.differences.words import Word, Wording, count_words
 
 MAX_CHARACTERS = 1_000_000
 """Maximum number of characters that are kept of one side; the negations are named in any case."""

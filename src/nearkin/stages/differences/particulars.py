@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from nearkin.stages.differences.wording import BLANK, Word, Wording
-from nearkin.stages.differences.words import count_words
+from nearkin.stages.differences.words import BLANK, Word, Wording, count_words
 
 
 def _list(words: str) -> frozenset[str]:

@@ -132,7 +132,7 @@ def passage_of(
     texts = ["".join(piece.text for piece in of_it if piece.kind == kind) for kind in _SIDES]
     negations = (0, 0)
     if shows_negation:
-        from nearkin.stages.differences.negations import first_negations  # a search needs none of it
+        from nearkin.stages.differences.kinds import first_negations  # a search needs none of it
 
         negations = first_negations(*texts)
     marked: list[Piece] = []

@@ -11,8 +11,7 @@ from nearkin.stages.differences.changes import find_changes
 from nearkin.stages.differences.one_sided import OneSidedText, one_sided_texts
 from nearkin.stages.differences.particulars import Original
 from nearkin.stages.differences.relations import EXACT_COPY, Judgement, judge_relation
-from nearkin.stages.differences.wording import Word, Wording
-from nearkin.stages.differences.words import count_words
+from nearkin.stages.differences.words import Word, Wording, count_words
 
 N_SHOWN = 6
 """Number of differences that a page shows of each member."""

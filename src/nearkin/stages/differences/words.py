@@ -6,9 +6,13 @@ A word is a run of letters, digits and marks; in scripts written without spaces 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import cache
-from itertools import islice
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from itertools import islice, pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -126,3 +130,154 @@ def start_of_last_words(text: str, number: int) -> int:
         starts = [start + found.start() for found in _find_words(text[start:])]
         if len(starts) >= number or not start:
             return starts[-number]
+
+
+BLANK = "____"
+"""Core of every blank to be filled in."""
+
+_LINE_END = re.compile(r"\r\n?|\n")
+_DRAWN = re.compile(
+    r"(?P<blank>_{2,}|\.{4,}|\u2026{2,}|\[[\s_.*\u2022\u25cf]*\])|(?P<rule>-{3,}|={3,}|\*{3,}|[\u2014\u2500\u2501]{2,})"
+)
+_LONGEST_KEPT = 40  # maximum length of a token whose core is cached
+
+
+class Word(NamedTuple):
+    """A word, a punctuation character or a blank of a text; a tuple, because long texts have hundreds of thousands.
+
+    Parameters
+    ----------
+    core : str
+        Compared form.
+    start, end : int
+        ``text[start:end]`` is the original form.
+    is_word : bool
+        Whether it consists of letters or digits.
+    """
+
+    core: str
+    start: int
+    end: int
+    is_word: bool
+
+
+@dataclass(frozen=True)
+class Wording:
+    """A text with its lines and words.
+
+    Parameters
+    ----------
+    text : str
+        Unchanged text.
+    """
+
+    text: str
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """Start of each line; there is at least one."""
+        return [0, *(found.end() for found in _LINE_END.finditer(self.text))]
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Compared form of each line; empty if there is nothing to compare."""
+        ends = [*self.line_starts[1:], len(self.text)]
+        return [_compared_line(self.text[a:b]) for a, b in zip(self.line_starts, ends, strict=True)]
+
+    def span_of_lines(self, first: int, last: int) -> tuple[int, int]:
+        """Return the bounds, in the text, of the lines from ``first`` to before ``last``, counted from 0."""
+        starts = self.line_starts
+        return (
+            starts[first] if first < len(starts) else len(self.text),
+            starts[last] if last < len(starts) else len(self.text),
+        )
+
+    def line_of(self, place: int) -> int:
+        """Return the number of the line that contains a character, counted from 1."""
+        return bisect_right(self.line_starts, place)
+
+    def words(self, start: int, end: int) -> Iterator[Word]:
+        r"""Yield the words, punctuation characters and blanks in a part of the text.
+
+        Examples
+        --------
+        >>> [word.core for word in Wording("By: _______\n-------\nDATE").words(0, 24)]
+        ['by', ':', '____', 'date']
+        """
+        at = start
+        for drawn in _DRAWN.finditer(self.text, start, end):
+            yield from _plain_words(self.text, at, drawn.start())
+            if drawn["blank"] is not None:
+                yield Word(BLANK, drawn.start(), drawn.end(), False)
+            at = drawn.end()
+        yield from _plain_words(self.text, at, end)
+
+
+def _plain_words(text: str, start: int, end: int) -> Iterator[Word]:
+    for found in find_tokens(text, start, end):
+        token = found.group()
+        core, is_plain = _known(token) if len(token) <= _LONGEST_KEPT else _known.__wrapped__(token)
+        if core:
+            yield Word(core, *found.span(), is_plain)
+
+
+@lru_cache(maxsize=1 << 17)
+def _known(token: str) -> tuple[str, bool]:
+    """Return the compared form of a token, and whether it is a word; cached, because texts repeat few tokens."""
+    return as_compared(folded(token)), is_word(token)
+
+
+def _compared_line(line: str) -> str:
+    plain = _DRAWN.sub(lambda drawn: BLANK if drawn["blank"] is not None else " ", line)
+    return " ".join(as_compared(folded(plain)).split())
+
+
+def folded(text: str) -> str:
+    """Return a text after NFKC and in lower case."""
+    if text.isascii():
+        return text.lower()
+    # Python makes i and a combining dot of the capital, normalisation of texts an i
+    return unicodedata.normalize("NFKC", text).replace("İ", "i").lower()
+
+
+_SAME_NUMBER = ("", "<wide>", "<font>")  # decompositions that leave a digit what it is
+
+
+def is_other_form(text_a: str, text_b: str) -> bool:
+    r"""Whether two passages are the same words and signs after NFKC, in lower case, and mean the same numbers.
+
+    A superscript or a fraction beside a digit is another number than its plain form: 10⁵ is not 105. The
+    words of m² and m2 are the same, although their numbers are not; see :func:`.signs.amounts_in`.
+
+    Examples
+    --------
+    >>> is_other_form("½ cup", "1\N{FRACTION SLASH}2 cup"), is_other_form("12 m²", "12 m2"), is_other_form("10⁵", "105")
+    (True, True, False)
+    """
+    if text_a.isascii() and text_b.isascii():
+        return False
+    one, other = folded(text_a), folded(text_b)
+    if "".join(one.split()) != "".join(other.split()) or _joins_numbers(text_a) or _joins_numbers(text_b):
+        return False
+    return [found.group() for found in find_tokens(one)] == [found.group() for found in find_tokens(other)]
+
+
+def is_other_form_of(a: Sequence[Word], b: Sequence[Word], text_a: str, text_b: str) -> bool:
+    """Whether two runs of words are the same words in another Unicode form."""
+    if not a or not b or "".join(word.core for word in a) != "".join(word.core for word in b):
+        return False
+    return is_other_form(text_a[a[0].start : a[-1].end], text_b[b[0].start : b[-1].end])
+
+
+def _joins_numbers(text: str) -> bool:
+    """Whether NFKC makes one number of two digits that are written differently, such as ``10⁵`` or ``2½``."""
+    return any(
+        one.isnumeric() and other.isnumeric() and _written_as(one) != _written_as(other)
+        for one, other in pairwise(text)
+        if not (one.isascii() and other.isascii())
+    )
+
+
+def _written_as(digit: str) -> str:
+    kind = unicodedata.decomposition(digit).partition(" ")[0]
+    return "" if kind in _SAME_NUMBER else kind

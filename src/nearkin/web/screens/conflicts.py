@@ -17,9 +17,8 @@ from nearkin.reports.sentences.conflicts import missing_sentences, without_passa
 from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import Screen
 from nearkin.web.service import ReviewService, ScreenAnswer
-from nearkin.workflows.collection.labels import LabelsRead
+from nearkin.workflows.collection.labels import LabelsRead, labels_of_tag
 from nearkin.workflows.collection.tables import table_of_conflicts
-from nearkin.workflows.collection.tag_labels import labels_of_tag
 from nearkin.workflows.resources import Resources
 
 _MAX_SHOWN = 300

@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import contextlib
+import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nearkin.collection.collection import Collection
 from nearkin.collection.loads.adding import Added, add_incoming
 from nearkin.collection.loads.incoming import Incoming, PlainFile
-from nearkin.errors import ParameterError, SourceError
-from nearkin.paths import STDIN
-from nearkin.records import I64
+from nearkin.errors import CollectionBusyError, NearkinError, ParameterError, SourceError
+from nearkin.paths import STDIN, printable
+from nearkin.records import I64, Bool
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import FORMATS, is_of_documents
 from nearkin.stages.documents.formats.whole_file import WholeFile
 from nearkin.stages.documents.sources import Source
-from nearkin.workflows.collection.run_names import named_by_run
-from nearkin.workflows.collection.shared_names import files_with_shared_names
-from nearkin.workflows.collection.undoing_creation import undo_creation
+from nearkin.store.failures import reason_of
 from nearkin.workflows.collection.unnamed import NamedRecords, check_has_ids
-from nearkin.workflows.reading.texts import Texts
+from nearkin.workflows.reading.inputs import StoredSource
+from nearkin.workflows.reading.kept_documents import KeptDocuments
+from nearkin.workflows.reading.places import is_loose
+from nearkin.workflows.reading.texts import RawBatch, Texts
 from nearkin.workflows.resources import Resources
 
 
@@ -118,3 +123,80 @@ def _check_apart(collection: Collection, texts: Texts) -> None:
     for source in texts.sources:
         if Path(source.path).resolve().is_relative_to(directory.resolve()):
             raise ParameterError(f"{source.path} is in the collection's own directory. Keep documents elsewhere.")
+
+
+class NamedByRun(NamedTuple):
+    """Documents with the names of their run.
+
+    Parameters
+    ----------
+    raw : RawBatch
+    are_places : bool array, shape (n_documents,), or None
+        Which ids say only where the run read the document, such as ``forum.csv:2``; None for documents of no run.
+    """
+
+    raw: RawBatch
+    are_places: Bool | None
+
+
+def named_by_run(raw: RawBatch, sources: Sequence[Source]) -> NamedByRun:
+    """Return the documents of a source; those of a run that have no id get their name in the run."""
+    source = sources[raw.sources[0]]
+    if not isinstance(source, StoredSource) or not isinstance(source.documents, KeptDocuments):
+        return NamedByRun(raw, None)
+    names, are_places = source.documents.named(raw.batch["line"])
+    batch = raw.batch
+    if names is not None and batch["doc_id"].null_count:
+        ids = pc.coalesce(batch["doc_id"].cast(pa.large_string()), names)
+        batch = pa.RecordBatch.from_arrays([ids, *batch.columns[1:]], names=batch.schema.names)
+        batch = batch.replace_schema_metadata(raw.batch.schema.metadata)
+    return NamedByRun(raw._replace(batch=batch), are_places)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedNames:
+    """Files that share a name with another file.
+
+    Parameters
+    ----------
+    paths : mapping of int to str
+        Path of each, below ``folder``, by the number of the source. So it is the same in whatever way it was given.
+    folder : str or None
+        Folder above all of them, relative if they were given so; None if no folder gives them different names.
+    """
+
+    paths: Mapping[int, str] = field(default_factory=dict)
+    folder: str | None = None
+
+
+def files_with_shared_names(texts: Texts) -> SharedNames:
+    """Find the files whose name, as ids have it, is also that of another file."""
+    loose = [number for number, source in enumerate(texts.sources) if is_loose(source)]
+    names = texts.names
+    n_called = Counter(names[number] for number in loose)
+    given = {number: texts.sources[number].path for number in loose if n_called[names[number]] > 1}
+    if not given:
+        return SharedNames()
+    full = {number: os.path.abspath(path) for number, path in given.items()}
+    above = os.path.commonpath([os.path.dirname(path) for path in full.values()])
+    paths = {number: printable(os.path.relpath(path, above)) for number, path in full.items()}
+    if len({(names[number], path) for number, path in paths.items()}) < len(paths):
+        return SharedNames(paths)  # names that differ only in bytes
+    if above == os.path.dirname(above):
+        return SharedNames(paths)  # nobody adds all files of a machine
+    is_relative = not any(os.path.isabs(path) for path in given.values())
+    return SharedNames(paths, printable(os.path.relpath(above) if is_relative else above))
+
+
+def undo_creation(collection: Collection, error: BaseException) -> None:
+    """Remove a collection that was created for a load that failed; if it cannot be removed, the error says so."""
+    store = collection.opened.store
+    if not store.is_new:
+        return
+    remains = f"The empty collection {collection.place} remains"
+    try:
+        store.undo_creation()
+    except CollectionBusyError:
+        error.add_note(f"{remains}, because another process has opened it.")
+    except NearkinError as failure:  # the error of the load is the one to report
+        error.add_note(f"{remains}: {reason_of(failure)}.")

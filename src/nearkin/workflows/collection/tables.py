@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from nearkin.collection.collection import Collection
+from nearkin.collection.listing.conditions import DocumentFilter
+from nearkin.collection.listing.lists import (
+    LISTED,
+    ListedDocuments,
+    Sort,
+    asked_columns,
+    listed,
+    listed_batches,
+    n_decisions,
+    n_not_grouped,
+)
+from nearkin.collection.result_tables import DOCUMENT, PROBLEM, WAVE, table_of
 from nearkin.formats.by_suffix import check_suffix, table_writer
 from nearkin.runs.files import published
 
 if TYPE_CHECKING:
     from nearkin.collection.conflicts.by_group import Conflicts
+    from nearkin.collection.info import Wave
+    from nearkin.collection.listing.problems import Problem
+    from nearkin.collection.results import StoredDocument
+
 
 _ROWS_AT_A_TIME = 1 << 14
 
@@ -45,3 +63,43 @@ def table_of_conflicts(found: Conflicts, label_column: str) -> pa.Table:
     """Return a row for each conflict, by group, with the name of the column of the labels."""
     named = pa.array([label_column] * len(found.table), pa.large_string())
     return found.table.add_column(found.table.schema.get_field_index("is_letters_only"), "label_column", named)
+
+
+def list_documents(
+    collection: Collection, wanted: DocumentFilter, *, sort: Sort, date_tag: str, limit: int, out: Path | None
+) -> ListedDocuments:
+    """Return the first documents that meet the conditions, and write all of them to a file if one is given.
+
+    Both come from one snapshot of the collection.
+    """
+    with collection.opened.store.reading() as connection:
+        if out is None:
+            return listed(connection, wanted, sort, limit, date_tag)
+        first, n_found, columns = list[pa.RecordBatch](), 0, asked_columns(wanted)
+
+        def counted() -> Iterator[pa.RecordBatch]:
+            nonlocal n_found
+            for batch in listed_batches(connection, wanted, sort, date_tag=date_tag):
+                if n_found < limit:
+                    first.append(batch.slice(0, limit - n_found))
+                n_found += len(batch)
+                yield batch.select(columns)
+
+        write_batches(pa.schema([LISTED.field(name) for name in columns]), counted(), out)
+        late = n_not_grouped(connection, wanted), n_decisions(connection, wanted)
+        return ListedDocuments(pa.Table.from_batches(first, LISTED), n_found, *late)
+
+
+def table_of_documents(listed: Iterable[StoredDocument]) -> pa.Table:
+    """Return a row for each document."""
+    return table_of((one.to_dict() for one in listed), *DOCUMENT)
+
+
+def table_of_waves(listed: Iterable[Wave]) -> pa.Table:
+    """Return a row for each wave."""
+    return table_of(map(asdict, listed), *WAVE)
+
+
+def table_of_problems(listed: Iterable[Problem]) -> pa.Table:
+    """Return a row for each document that could not be stored, or got another id."""
+    return table_of(map(asdict, listed), *PROBLEM)

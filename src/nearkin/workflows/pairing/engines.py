@@ -17,14 +17,11 @@ from nearkin.records import WeightedVectors
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.workflows.pairing.collecting import Collected, Splitting, collect
-from nearkin.workflows.pairing.inputs import PairInput
-from nearkin.workflows.pairing.kept_search import SEARCH_FILE, KeptSearch
+from nearkin.workflows.pairing.inputs import PairInput, PairSources
 from nearkin.workflows.pairing.options import PairOptions
-from nearkin.workflows.pairing.searching import search
-from nearkin.workflows.pairing.sources import PairSources
-from nearkin.workflows.pairing.vectors import PairVectors
+from nearkin.workflows.pairing.searching import SEARCH_FILE, KeptSearch, search
+from nearkin.workflows.pairing.vectors import PairVectors, ToWeigh, weigh_here
 from nearkin.workflows.pairing.verifying import FoundPairs
-from nearkin.workflows.pairing.weighing import ToWeigh, weigh_here
 from nearkin.workflows.reading.on_spark.tasks import check_can_be_shared
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources

@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearkin._version import __version__
 from nearkin.engines.choice import LOCAL, Engine
 from nearkin.errors import ParameterError
-from nearkin.manifests.pairs import SIDES, PairsManifest
+from nearkin.manifests.pairs import (
+    SIDES,
+    CosineHistogram,
+    PairCounts,
+    PairsManifest,
+    SideFacts,
+    SideRecord,
+    TableRecord,
+    TranslatedCosines,
+)
+from nearkin.nouns import agreeing, counted
+from nearkin.records import F64, I64
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.table import TranslationTable
-from nearkin.workflows.pairing import manifest
+from nearkin.wording import WarningMessage
+from nearkin.workflows.pairing.collecting import Collected, collect
 from nearkin.workflows.pairing.engines import (
     PairEngine,
     arrays_of,
@@ -23,23 +41,37 @@ from nearkin.workflows.pairing.engines import (
     is_search_kept,
     resumed_in_words,
 )
-from nearkin.workflows.pairing.inputs import PairInput, Prepared, opened, prepare, read_table, say_which_side
-from nearkin.workflows.pairing.known import SAME_IDS, Known, judge, known_by_file, known_by_id, known_by_links, told_of
+from nearkin.workflows.pairing.inputs import (
+    OfSide,
+    PairInput,
+    PairSources,
+    Prepared,
+    opened,
+    prepare,
+    read_table,
+    say_which_side,
+    splitting,
+)
+from nearkin.workflows.pairing.known import (
+    SAME_IDS,
+    Known,
+    histogram,
+    judge,
+    known_by_file,
+    known_by_id,
+    known_by_links,
+    shortened,
+    told_of,
+)
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import Planned, plan_search
-from nearkin.workflows.pairing.sources import PairSources
-from nearkin.workflows.pairing.tables import (
-    KnownPairs,
-    Ranked,
-    Terms,
-    write_documents,
-    write_known,
-    write_pairs,
-)
-from nearkin.workflows.pairing.translated import TranslatedDocuments
+from nearkin.workflows.pairing.tables import KnownPairs, Ranked, Terms, write_documents, write_known, write_pairs
+from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
+from nearkin.workflows.pairing.verifying import FoundPairs, cosines_of
 from nearkin.workflows.reading.collection_exceptions import all_exceptions
 from nearkin.workflows.reading.describing import not_read_files
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, named_as_in, write_exceptions
+from nearkin.workflows.reading.problems import damaged_files
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 
@@ -192,7 +224,7 @@ def _searched(
     told = None if known is None else told_of(known, pairs, vectors, threads)
     directory.begin_results()
     _write(directory.path, prepared, pairs, told, options, meter)
-    record = manifest.build(given, prepared, planned, found, pairs, options, meter)
+    record = build(given, prepared, planned, found, pairs, options, meter)
     return replace(
         record,
         engine=engine.about,
@@ -266,3 +298,139 @@ def _report(directory: RunDirectory, record: PairsManifest, meter: Meter) -> str
 
     with meter.stage("report", 0, "steps") as progress:
         return write_report(directory.path, record, meter.elapsed_s, progress)
+
+
+def build(
+    given: PairInput,
+    prepared: Prepared,
+    planned: Planned,
+    found: FoundPairs,
+    pairs: Ranked,
+    options: PairOptions,
+    meter: Meter,
+) -> PairsManifest:
+    """Return the manifest without the results for known pairs."""
+    table, vectors = prepared.table, prepared.vectors
+    return PairsManifest(
+        version=__version__,
+        made_with={"numpy": np.__version__, "pyarrow": pa.__version__},
+        parameters=options.in_words(),
+        fingerprint=vectors.fingerprint,
+        table=None
+        if table is None
+        else TableRecord(
+            str(given.table),
+            table.fingerprint,
+            table.origin.source,
+            table.origin.target,
+            None if prepared.translation is None else prepared.translation.side,
+        ),
+        left=_side(prepared.left, vectors.left_facts, given.left.encoding),
+        right=_side(prepared.right, vectors.right_facts, given.right.encoding),
+        plan=planned.record(),
+        counts=PairCounts(
+            pairs=len(pairs),
+            pairs_at_threshold=None if options.top else len(found),  # other pairs are not kept
+            left_with_pairs=len(np.unique(pairs.left)),
+            right_with_pairs=len(np.unique(pairs.right)),
+            comparisons=found.n_comparisons,
+            candidates=found.n_candidates,
+        ),
+        histogram=CosineHistogram(0.0, 0.05, _histogram(found)),
+        stages=tuple(meter.costs),
+    )
+
+
+def _side(collected: Collected, facts: SideFacts, encoding: str) -> SideRecord:
+    return SideRecord(
+        **asdict(facts),
+        encoding=encoding,
+        inputs=tuple(one.as_stored() for one in collected.inputs),
+        damaged_files=damaged_files([collected.documents]),
+    )
+
+
+def _histogram(found: FoundPairs) -> tuple[int, ...]:
+    counts, _ = np.histogram(found.cosine, np.linspace(0.0, 1.0, 21))
+    return tuple(counts.tolist())
+
+
+@dataclass(frozen=True, slots=True)
+class TranslatedDocuments:
+    """Documents on the left, translated by the user.
+
+    Parameters
+    ----------
+    vectors : PairVectors
+        Vectors of the translations and the right side, in their own vocabulary.
+    row_of : int64 array, shape (n_left,)
+        Translation of each document on the left, -1 if there is none.
+    """
+
+    vectors: PairVectors
+    row_of: I64
+
+    @classmethod
+    def read(
+        cls,
+        translated: ReadingRequest,
+        prepared: Prepared,
+        options: PairOptions,
+        work: Path,
+        *,
+        resources: Resources,
+        meter: Meter,
+    ) -> TranslatedDocuments:
+        """Read the translations before the search, so that errors in them are reported early.
+
+        Raises
+        ------
+        ParameterError
+            No translation has the id of a document on the left.
+        """
+        texts = translated.opened(OfSide("left-translated", meter.progress))
+        folder = work / "translated"
+        folder.mkdir()
+        split = splitting(prepared.table, options.ignored)[0][1]
+        own = collect(texts, split, "left-translated", work=folder, threads=resources.n_threads, meter=meter)
+        ids = [one.documents["name"].combine_chunks() for one in (prepared.left, own)]
+        row_of = pc.index_in(ids[0], value_set=ids[1]).fill_null(-1).to_numpy().astype(np.int64)
+        n_missing = int((row_of < 0).sum())
+        if n_missing == len(row_of):
+            raise ParameterError(
+                f"none of the ids of {own.name} is in {prepared.left.name} ({shortened(ids[1][0].as_py())}, "
+                f"{shortened(ids[0][0].as_py())}, …).",
+                parameter="left_translated",
+            )
+        if n_missing:
+            told = (
+                f"--left-translated: {n_missing:,} of {counted(len(row_of), 'document')} on the left "
+                f"{agreeing(n_missing, 'has', 'have')} no translation. Words are weighted by the translated "
+                "documents only: translate all documents to make the weights comparable with those of the table"
+            )
+            meter.progress.say(WarningMessage(told))
+        vectors = vectors_of(own, prepared.right, options, None, folder, fingerprint="translated", meter=meter)
+        return cls(vectors, row_of)
+
+    def compare(self, prepared: Prepared, pairs: Ranked, known: Known | None, threads: int) -> TranslatedCosines:
+        """Return the cosines of the same pairs, by the table and by the translation."""
+        keys = known.keys if known is not None else keys_of(pairs.left, pairs.right)
+        left, right = rows_of(keys)
+        own, other = prepared.vectors, self.vectors
+        is_there = (self.row_of[left] >= 0) & (own.left.sizes[left] > 0) & (other.right.sizes[right] > 0)
+        is_there[is_there] = other.left.sizes[self.row_of[left[is_there]]] > 0
+        by_table = cosines_of(own, keys[is_there], threads)
+        translated = keys_of(self.row_of[left[is_there]], right[is_there])
+        by_translation = cosines_of(other, translated, threads)
+        return TranslatedCosines(
+            pairs=f"known by {known.told_by}" if known is not None else "reported",
+            n_pairs=len(by_table),
+            mean_by_table=_mean(by_table),
+            mean_by_translation=_mean(by_translation),
+            histogram_by_table=histogram(by_table),
+            histogram_by_translation=histogram(by_translation),
+        )
+
+
+def _mean(cosines: F64) -> float | None:
+    return round(float(cosines.mean()), 6) if len(cosines) else None

@@ -27,10 +27,9 @@ from nearkin.runs.files import read_work_json, write_work_json
 from nearkin.runs.meter import Meter
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import rows_of
-from nearkin.workflows.pairing.kept_search import check_run
-from nearkin.workflows.pairing.measured_sample import MAX_ORDERS, MeasuredSample
 from nearkin.workflows.pairing.options import PairOptions
-from nearkin.workflows.pairing.sampling import Sampled, sample
+from nearkin.workflows.pairing.sampling import MAX_ORDERS, MeasuredSample, Sampled, sample
+from nearkin.workflows.pairing.searching import check_run
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import MAX_PAIRS
 from nearkin.workflows.resources import Resources

@@ -20,9 +20,14 @@ from nearkin.stages.search.hamming.pairs import Neighbours
 from nearkin.workflows.reading.texts import check_not_an_input
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.expected import expected_of, say_expected
-from nearkin.workflows.signing.neighbours import Equal, NeighboursFound, chosen_distance, neighbours_of_signatures
+from nearkin.workflows.signing.neighbours import (
+    Equal,
+    NeighboursFound,
+    chosen_distance,
+    neighbours_of_signatures,
+    write_pairs,
+)
 from nearkin.workflows.signing.signature_file import SignatureFile
-from nearkin.workflows.signing.tables import write_pairs
 from nearkin.workflows.signing.verifying import SignatureVerifier, Verification
 
 _BLOCK_PAIRS = 1 << 20

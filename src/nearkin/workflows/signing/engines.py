@@ -19,8 +19,7 @@ from nearkin.stages.signatures.topsig import OnlineTopSig, WeightedTopSig
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.signing.batches import SignedBatch, SignedTexts, counted_batches, signed_batches
-from nearkin.workflows.signing.counting import collect
+from nearkin.workflows.signing.counting import SignedBatch, SignedTexts, collect, counted_batches, signed_batches
 from nearkin.workflows.signing.options import SigningOptions
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ def signing_engine(engine: Engine, out: Path, resources: Resources, meter: Meter
     """Return the signer of an engine."""
 
     def on_cluster(chosen: Cluster) -> SigningEngine:
-        from nearkin.workflows.signing.on_spark.job import SigningCluster
+        from nearkin.workflows.signing.on_spark import SigningCluster
 
         return SigningCluster(chosen, out, meter)
 

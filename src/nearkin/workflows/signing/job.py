@@ -27,7 +27,7 @@ from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.snapshots import Snapshots, check_unchanged, snapshots_of
 from nearkin.workflows.reading.texts import Texts, check_not_an_input
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.signing.batches import DOCUMENTS, SignedTexts
+from nearkin.workflows.signing.counting import DOCUMENTS, SignedTexts
 from nearkin.workflows.signing.engines import SigningThreads, signing_engine
 from nearkin.workflows.signing.options import SigningOptions
 from nearkin.workflows.signing.signature_file import About, SignatureFile

@@ -9,8 +9,8 @@ from typing import Literal, get_args
 from nearkin.errors import ParameterError, is_among, is_number
 from nearkin.stages.documents.normalisation import AS_IT_CAME, Normalisation
 from nearkin.stages.features.shingles import Characters, Shingling
-from nearkin.stages.signatures.bit_minhash import BitMinHash
 from nearkin.stages.signatures.bits import BitMethod, check_bits, check_seed
+from nearkin.stages.signatures.minhash import BitMinHash
 from nearkin.stages.signatures.simhash import Simhash
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig, TopSig, WeightedTopSig

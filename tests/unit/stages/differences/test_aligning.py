@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nearkin.stages.differences import aligning
 from nearkin.stages.differences.aligning import align
-from nearkin.stages.differences.wording import Wording
+from nearkin.stages.differences.words import Wording
 
 LINES = ["Rent is due in May.", "the tenant, Ada Kern, pays", "12", "", "By: ________", "----------", "ﬁne  print"]
 texts = st.one_of(

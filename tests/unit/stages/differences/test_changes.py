@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nearkin.stages.differences import aligning, changes
 from nearkin.stages.differences.changes import Change, find_changes
-from nearkin.stages.differences.wording import Wording
+from nearkin.stages.differences.words import Wording
 
 BITS = ["Rent", "rent", "due", "30", "(1)", "⑴", "é", "e\u0301", ",", "[ ]", "[  ]", "____", "______", "-----",
         "=====", "\u200b", "soft\u00adly", "softly", "¨", "東京", "京", "ΑΣ'Β", "\n", "\r\n", "\u0308"]  # fmt: skip

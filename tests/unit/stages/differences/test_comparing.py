@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from nearkin.errors import ParameterError
 from nearkin.reports.comparison.terminal import pieces_to_terminal, to_terminal
-from nearkin.stages.differences.comparing import compare_texts
+from nearkin.stages.differences.comparing import compare_texts, first_passage
 from nearkin.stages.differences.comparison import Comparison
-from nearkin.stages.differences.first_passage import first_passage
 from nearkin.stages.differences.passages import first_difference
 from nearkin.stages.differences.words import as_compared, find_tokens
 

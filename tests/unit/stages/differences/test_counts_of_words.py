@@ -13,15 +13,13 @@ from hypothesis import strategies as st
 from example_counts import examples
 from nearkin.collection.groups.one_sided_passages import passages_added, passages_lacked
 from nearkin.stages.differences.changes import find_changes
-from nearkin.stages.differences.comparing import compare_texts
+from nearkin.stages.differences.comparing import compare_texts, first_passage
 from nearkin.stages.differences.exact import exact_segments
-from nearkin.stages.differences.first_passage import first_passage
 from nearkin.stages.differences.marking import mark_differences
 from nearkin.stages.differences.moves import MIN_MOVED_WORDS, find_moves
 from nearkin.stages.differences.particulars import Original
 from nearkin.stages.differences.relating import MemberComparison, compare
-from nearkin.stages.differences.wording import Wording
-from nearkin.stages.differences.words import count_words
+from nearkin.stages.differences.words import Wording, count_words
 
 WHOLE = 10**9
 COMMON = re.findall(

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.stages.differences.comparison import Piece
+from nearkin.stages.differences.comparison import Piece, marked_text
 from nearkin.stages.differences.marking import mark_differences
-from nearkin.stages.differences.marks import marked_text
 from nearkin.stages.differences.words import as_compared, count_words, find_tokens
 
 WHOLE = 10**9  # words of context: nothing is collapsed

@@ -9,7 +9,7 @@ import pytest
 from nearkin.collection.groups.one_sided_passages import OneSidedPassages
 from nearkin.stages.differences.changes import find_changes
 from nearkin.stages.differences.one_sided import OneSidedText, one_sided_texts
-from nearkin.stages.differences.wording import Wording
+from nearkin.stages.differences.words import Wording
 
 
 def sides(a: str, b: str) -> tuple[OneSidedText, OneSidedText]:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nearkin
-from nearkin.stages.differences import signs
-from nearkin.stages.differences.first_passage import first_passage
-from nearkin.stages.differences.signs import amounts_in, number_signs
+from nearkin.stages.differences import kinds
+from nearkin.stages.differences.comparing import first_passage
+from nearkin.stages.differences.kinds import amounts_in, number_signs
 
 NEVER, ALWAYS = re.compile("(?!)"), re.compile("")
 
@@ -128,8 +128,8 @@ def test_a_part_without_digits_near_it_is_read_like_any_other(text: str, start: 
     end = min(end, len(text))
     quickly = amounts_in(text, start, end), number_signs(text, start, end)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(signs, "_WITHOUT_SIGNS", NEVER)
-        patched.setattr(signs, "_DIGIT", ALWAYS)
+        patched.setattr(kinds, "_WITHOUT_SIGNS", NEVER)
+        patched.setattr(kinds, "_DIGIT", ALWAYS)
         assert (amounts_in(text, start, end), number_signs(text, start, end)) == quickly
 
 
@@ -137,8 +137,8 @@ def test_a_part_without_digits_near_it_is_read_like_any_other(text: str, start: 
 def test_signs_are_not_looked_for_beside_every_comma(monkeypatch: pytest.MonkeyPatch, words: str) -> None:
     """The first difference in words is at the end, after 1,000 commas that only one of the texts has."""
     calls = []
-    plain = signs._places
-    monkeypatch.setattr(signs, "_places", lambda *given: calls.append(given) or plain(*given))
+    plain = kinds._places
+    monkeypatch.setattr(kinds, "_places", lambda *given: calls.append(given) or plain(*given))
     a = " ".join([words] * 1000)
     found = first_passage(f"{a} end", f"{a.replace('heat', 'heat,')} done")
     assert found.n_differences == 1000

@@ -32,10 +32,9 @@ from nearkin.stages.documents.tables import read_table
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.pairing.collecting import Collected, CountedTexts, Splitting, collection_of, count_places
 from nearkin.workflows.pairing.inputs import Prepared, in_one_space, say_which_side, splitting
-from nearkin.workflows.pairing.on_spark.reading import count_part, joined, load_part
+from nearkin.workflows.pairing.on_spark.reading import count_part, joined, load_part, weigh_all
 from nearkin.workflows.pairing.on_spark.searching import search_all
-from nearkin.workflows.pairing.on_spark.streams import READ
-from nearkin.workflows.pairing.on_spark.weighing import weigh_all
+from nearkin.workflows.pairing.on_spark.vector_files import READ
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import plan_search
 from nearkin.workflows.pairing.tables import Ranked, Terms, columns_of, pair_tables, pairs_schema

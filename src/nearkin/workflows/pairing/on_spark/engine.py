@@ -19,13 +19,11 @@ from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress
 from nearkin.workflows.pairing.collecting import Collected, Splitting
 from nearkin.workflows.pairing.inputs import PairInput
-from nearkin.workflows.pairing.on_spark.reading import collect_all
+from nearkin.workflows.pairing.on_spark.reading import collect_all, weigh_all
 from nearkin.workflows.pairing.on_spark.searching import search_all
-from nearkin.workflows.pairing.on_spark.weighing import weigh_all
 from nearkin.workflows.pairing.options import PairOptions
-from nearkin.workflows.pairing.vectors import PairVectors
+from nearkin.workflows.pairing.vectors import PairVectors, ToWeigh
 from nearkin.workflows.pairing.verifying import FoundPairs
-from nearkin.workflows.pairing.weighing import ToWeigh
 from nearkin.workflows.reading.input_digests import DescribedInputs
 from nearkin.workflows.reading.texts import Texts
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from nearkin.planning.cluster_needs import DRIVER_BYTES, PYTHON_BYTES, ClusterNeeds, Shuffle
 from nearkin.planning.pairs.search import PairSearch, Prediction, Question
-from nearkin.workflows.pairing.on_spark.parts import Parts
 from nearkin.workflows.pairing.on_spark.searching import PART, n_chunks_of, orders_a_round
-from nearkin.workflows.pairing.on_spark.streams import CANDIDATES, PAIRS, entries_of
+from nearkin.workflows.pairing.on_spark.vector_files import CANDIDATES, PAIRS, Parts, entries_of
 
 _ENTRY_BYTES = 8
 """Bytes of a term of a vector, and its weight."""

@@ -9,8 +9,7 @@ import numpy as np
 
 from nearkin.engines.spark.layout import Block
 from nearkin.records import I64, U64
-from nearkin.workflows.pairing.on_spark.streams import CANDIDATES, COSTS, FOUND, PAIRS
-from nearkin.workflows.pairing.on_spark.vector_files import VectorFiles
+from nearkin.workflows.pairing.on_spark.vector_files import CANDIDATES, COSTS, FOUND, PAIRS, VectorFiles
 from nearkin.workflows.pairing.verifying import Verified, Verifier
 
 

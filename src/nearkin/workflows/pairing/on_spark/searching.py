@@ -3,31 +3,46 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from nearkin.engines.spark.blocks import Blocks
+from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.nouns import counted
 from nearkin.planning.pairs.search import PairSearch
+from nearkin.records import I64, U32, U64, WeightedVectors
 from nearkin.runs.files import published
 from nearkin.runs.part_files import PartFiles
 from nearkin.stages.search.sliding_window import SlidingWindow
-from nearkin.stages.search.stretches import rows_of
+from nearkin.stages.search.stretches import Stretches, rows_of
 from nearkin.stages.signatures.random_projection import RandomProjection
-from nearkin.workflows.pairing.kept_search import SEARCH_FILE, check_same
-from nearkin.workflows.pairing.on_spark.comparing import CompareChunkTask
 from nearkin.workflows.pairing.on_spark.meeting import LeftMeetings, VerifyCandidatesTask
-from nearkin.workflows.pairing.on_spark.signing import SignatureFiles, sign_all
-from nearkin.workflows.pairing.on_spark.sorting import Cuts, SendSignaturesTask, SortChunkTask
-from nearkin.workflows.pairing.on_spark.streams import CHUNKS, COSTS, FOUND, PAIRS, entries_of
-from nearkin.workflows.pairing.on_spark.tiles import SearchTileTask
-from nearkin.workflows.pairing.on_spark.vector_files import VectorFiles
+from nearkin.workflows.pairing.on_spark.sorting import (
+    CHUNK_DOCUMENTS,
+    CHUNK_WORDS,
+    Cuts,
+    SendSignaturesTask,
+    SignatureFiles,
+    SortChunkTask,
+    sign_all,
+)
+from nearkin.workflows.pairing.on_spark.vector_files import (
+    CANDIDATES,
+    CHUNKS,
+    COSTS,
+    FOUND,
+    PAIRS,
+    VectorFiles,
+    entries_of,
+)
+from nearkin.workflows.pairing.searching import SEARCH_FILE, candidates_by_vectors, check_same
 from nearkin.workflows.pairing.vectors import PairVectors
-from nearkin.workflows.pairing.verifying import FoundPairs, check_not_too_many
+from nearkin.workflows.pairing.verifying import FoundPairs, Verifier, check_not_too_many
 
 PART = 1 << 15
 """Number of documents that one task signs and sends; a tile is a part of each side."""
@@ -208,3 +223,181 @@ def _remember(path: Path, way: str) -> None:
     else:
         with published(path, durable=False) as aside:
             aside.write_text(way, encoding="utf-8")
+
+
+_SENT_AT_ONCE = 1 << 21
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class CompareChunkTask:
+    """Compare the signatures of a chunk with one another, and with the last signatures of the chunks before it.
+
+    Parameters
+    ----------
+    vectors : VectorFiles
+    chunks : PartFiles
+    sizes : int64 array, shape (n_orders * n_chunks,)
+        Signatures of each chunk.
+    n_chunks : int
+        Chunks of each order.
+    window : SlidingWindow
+    distance : int
+        Maximum number of bits in which candidates differ.
+    meetings : LeftMeetings
+        Tasks that receive candidates.
+    """
+
+    vectors: VectorFiles
+    chunks: PartFiles
+    sizes: I64
+    n_chunks: int
+    window: SlidingWindow
+    distance: int
+    meetings: LeftMeetings
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        if not self.sizes[target]:
+            return
+        documents, words, n_before = self._with_those_before(target)
+        n_left = self.vectors.parts.n_left
+        is_left = documents < n_left
+        sides = [is_left, ~is_left]
+        stretches = Stretches.of(
+            [words[own] for own in sides],
+            [self.vectors.rows(side)[documents[own] - side * n_left] for side, own in enumerate(sides)],
+            [np.arange(int(own.sum())) for own in sides],
+            *self.window.reach(is_left, n_before),
+        )
+        yield from COSTS.packed(0, np.array([stretches.n_comparisons]), np.zeros(1))
+        found, n_found = [np.zeros(0, np.uint64)], 0
+        for piece in stretches.pieces:
+            found.append(stretches.near(piece, self.distance).keys)
+            n_found += len(found[-1])
+            if n_found >= _SENT_AT_ONCE:  # sending more at once gives larger blocks
+                yield from self._sent(np.concatenate(found))
+                found, n_found = found[:1], 0
+        yield from self._sent(np.concatenate(found))
+
+    def _with_those_before(self, chunk: int) -> tuple[U32, U64, int]:
+        """Return the documents and signatures of a chunk, preceded by a window of those before it, and their number.
+
+        If chunks are smaller than a window, those before it are from several chunks.
+        """
+        parts, n_before = [(chunk, 0)], 0
+        first = chunk - chunk % self.n_chunks
+        while chunk > first and n_before < self.window.window:
+            chunk -= 1
+            n_taken = min(int(self.sizes[chunk]), self.window.window - n_before)
+            n_before += n_taken
+            if n_taken:
+                parts.insert(0, (chunk, int(self.sizes[chunk]) - n_taken))
+        documents = np.concatenate([self.chunks.array(one, CHUNK_DOCUMENTS)[start:] for one, start in parts])
+        return (
+            documents,
+            np.concatenate([self.chunks.array(one, CHUNK_WORDS)[start:] for one, start in parts]),
+            n_before,
+        )
+
+    def _sent(self, keys: U64) -> Iterator[Block]:
+        yield from CANDIDATES.scattered(self.meetings.at(keys), keys)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tile:
+    """Vectors of a part of each side, mapped into memory.
+
+    Parameters
+    ----------
+    vectors : PairVectors
+        Vectors from the first to the last of each part; rows are counted from the first.
+    rows : (int64 array, int64 array)
+        Rows of the documents that have a vector.
+    firsts : (int, int)
+        First row of each part.
+    """
+
+    vectors: PairVectors
+    rows: tuple[I64, I64]
+    firsts: tuple[int, int]
+
+    @classmethod
+    def of(cls, files: VectorFiles, left: int, right: int) -> Tile:
+        """Load two parts."""
+        vectors = files.opened()
+        rows = tuple(files.rows(side)[files.parts.within(part)] for side, part in enumerate((left, right)))
+        firsts = int(rows[0][0]), int(rows[1][0])
+        own, other = (
+            WeightedVectors(all_.terms, all_.weights, all_.offsets[first : int(some[-1]) + 2])
+            for all_, first, some in zip((vectors.left, vectors.right), firsts, rows, strict=True)
+        )
+        return cls(replace(vectors, left=own, right=other), (rows[0] - firsts[0], rows[1] - firsts[1]), firsts)
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs of documents that have a vector."""
+        return len(self.rows[0]) * len(self.rows[1])
+
+    def keys_in_full(self, keys: U64) -> U64:
+        """Return keys of rows of the tile as keys of all rows."""
+        return keys + np.uint64((self.firsts[0] << 32) + self.firsts[1])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchTileTask:
+    """Find and verify the pairs of a tile.
+
+    Parameters
+    ----------
+    vectors : VectorFiles
+    signatures : SignatureFiles or None
+        If given, candidates are pairs of signatures that differ in few bits; else vectors with a large product.
+    distance : int
+        Maximum number of bits in which signatures differ.
+    threshold : float
+    top : int or None
+    first : int
+        Number of the first tile of the round.
+    meetings : LeftMeetings
+        Tasks that receive pairs.
+    """
+
+    vectors: VectorFiles
+    signatures: SignatureFiles | None
+    distance: int
+    threshold: float
+    top: int | None
+    first: int
+    meetings: LeftMeetings
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        left, right = self.vectors.parts.tile(self.first + target)
+        tile = Tile.of(self.vectors, left, right)
+        verifier = Verifier(tile.vectors, self.threshold, 1, self.top)
+        if self.signatures is None:
+            candidates = candidates_by_vectors(tile.vectors, tile.rows[0], self.threshold, threads=1, advance=_unseen)
+        else:
+            candidates = self._by_signatures(self.signatures, tile, left, right)
+        for keys in candidates:
+            verifier.add(keys)
+        found = verifier.verified
+        keys = tile.keys_in_full(found.keys)
+        yield from PAIRS.scattered(self.meetings.at(keys), keys, found.cosines)
+        yield from COSTS.packed(0, np.array([tile.n_pairs]), np.array([found.n_candidates]))
+
+    def _by_signatures(self, signatures: SignatureFiles, tile: Tile, left: int, right: int) -> Iterator[U64]:
+        n_left, n_right = (len(rows) for rows in tile.rows)
+        stretches = Stretches.of(
+            [np.array(signatures.words(part)) for part in (left, right)],  # kernels do not accept read-only arrays
+            tile.rows,
+            [np.arange(n_left), np.arange(n_right)],
+            np.zeros(n_left, np.int64),
+            np.full(n_left, n_right),
+        )
+        near = map(partial(stretches.near, distance=self.distance), stretches.pieces)
+        return (found.keys for found in near)
+
+
+def _unseen(n_pairs: int) -> None:
+    """Ignore the progress: the driver sees only that tasks end."""
