@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from nearkin.errors import DocumentError
 from nearkin.stages.documents.compression import compression_of
-from nearkin.stages.documents.extraction import blobs
 from nearkin.stages.documents.extraction.kinds import is_extracted
 from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, FORMATS
 from nearkin.stages.documents.formats.extracted import Extracted
@@ -133,13 +132,11 @@ def _looked_into(source: Source) -> FileToRead:
     try:
         with open(source.path, "rb", buffering=0) as raw:
             size = os.fstat(raw.fileno()).st_size
-            head = raw.read(
-                min(size, blobs.HEAD_BYTES) or blobs.HEAD_BYTES
-            )  # to reserve 64 KiB takes longer than to read 1
+            head = raw.read(min(size, HEAD_BYTES) or HEAD_BYTES)  # to reserve 64 KiB takes longer than to read 1
             content = head if len(head) == size else None
             if (compression := compression_of(head)) != "none":
                 raw.seek(0)
-                head = ByteStream(raw, compression).read(blobs.HEAD_BYTES)
+                head = ByteStream(raw, compression).read(HEAD_BYTES)
     except (OSError, StreamFault):
         return FileToRead(source)  # reported when it is read
     if is_extracted(head, source.name):
