@@ -14,8 +14,8 @@ import pytest
 
 from nearkin.stages.documents import formats
 from nearkin.stages.documents.compression import StreamFault
+from nearkin.stages.documents.formats.extracted import MembersFormat
 from nearkin.stages.documents.formats.format import stream_of
-from nearkin.stages.documents.formats.members import MembersFormat
 from nearkin.stages.documents.members import InnerDocument, MemberIds
 from nearkin.stages.documents.source import OpenedSource
 

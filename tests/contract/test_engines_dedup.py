@@ -34,9 +34,9 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.stages.verification.measures import MEASURES
 from nearkin.workflows.dedup import job, searching
-from nearkin.workflows.dedup.on_spark import entries, grouping, hubs, linking, partitions, texts, verifying
-from nearkin.workflows.dedup.on_spark.job import find
-from nearkin.workflows.dedup.on_spark.reading import ReadInputTask
+from nearkin.workflows.dedup.on_spark import entries, grouping, linking, partitions, texts, verifying
+from nearkin.workflows.dedup.on_spark import skewed as skewed_pairs
+from nearkin.workflows.dedup.on_spark.job import ReadInputTask, find
 from nearkin.workflows.dedup.on_spark.streams import PAIRS
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.reading import inputs as dedup_inputs
@@ -267,8 +267,8 @@ def test_crowded_keys_that_are_not_compared_in_full(name, is_in_many_homes, hot_
 @pytest.mark.parametrize("keep", ["first", "longest"])
 def test_texts_that_are_compared_with_very_many(name, keep, tmp_path, small, monkeypatch):
     """Their pairs are not all at their own partition."""
-    monkeypatch.setattr(hubs, "MANY", 300)
-    monkeypatch.setattr(hubs, "_SOME", 1)
+    monkeypatch.setattr(skewed_pairs, "MANY", 300)
+    monkeypatch.setattr(skewed_pairs, "_SOME", 1)
     case = cases()[name]
     case = replace(case, options={**case.options, "keep": keep})
     n_of_homes: Counter[int] = Counter()

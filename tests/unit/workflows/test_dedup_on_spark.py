@@ -23,8 +23,8 @@ from nearkin.runs.spool import Spool
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
-from nearkin.workflows.dedup.on_spark import reading as task_module
-from nearkin.workflows.dedup.on_spark.reading import ReadInputTask
+from nearkin.workflows.dedup.on_spark import job as task_module
+from nearkin.workflows.dedup.on_spark.job import ReadInputTask
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.reading import read_one
 from nearkin.workflows.reading import inputs

@@ -13,9 +13,9 @@ from nearkin.runs.spool import Spool
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.wording import is_warning
+from nearkin.workflows.dedup.files import files_read
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.reading import read_one
-from nearkin.workflows.dedup.resuming import files_read
 from nearkin.workflows.reading import extracting, inputs
 from nearkin.workflows.reading.inputs import FileInput, LooseFilesInput
 

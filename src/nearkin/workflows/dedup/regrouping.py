@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from nearkin.errors import ParameterError, RunError
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import REASONS, DedupManifest
 from nearkin.manifests.inputs import InputFile
+from nearkin.paths import STDIN, on_disk
 from nearkin.planning.search import SamplingPlan, missed
 from nearkin.records import Matches
 from nearkin.reports.dedup.page import RecallCurve
@@ -23,25 +25,30 @@ from nearkin.runs.directory import RunDirectory
 from nearkin.runs.finished import read_results
 from nearkin.runs.meter import Meter
 from nearkin.runs.progress import Progress, Silent
-from nearkin.stages.documents.load_files.vendors import vendor_of
+from nearkin.stages.documents.formats.load_file import NAME as LOAD_FILE
+from nearkin.stages.documents.load_files.vendors import Vendor, vendor_of
+from nearkin.stages.documents.source import Source
 from nearkin.stages.grouping import Rule
 from nearkin.workflows.dedup import manifest as manifests
 from nearkin.workflows.dedup.corpus import READABLE, Corpus, number_by_first
 from nearkin.workflows.dedup.grouping import group_again, prefer
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.origins import Origins
-from nearkin.workflows.dedup.outcome import NO_ROW, WITHOUT_TEXT, Judged, judge_groups
+from nearkin.workflows.dedup.outcome import NO_ROW, WITHOUT_TEXT, Judged, Outcome, judge_groups
+from nearkin.workflows.dedup.overlays import check_controls, write_overlays
 from nearkin.workflows.dedup.parents import Parents
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_from_stored
 from nearkin.workflows.dedup.regrouped_kept import InputAgain
-from nearkin.workflows.dedup.regrouped_overlays import OverlaysAgain
 from nearkin.workflows.dedup.reporting import PageData, sampling_curve, write_report
 from nearkin.workflows.dedup.row_places import Places
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.summaries import by_source, by_threshold
 from nearkin.workflows.dedup.tables import write_exceptions_of, write_tables
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, read_exceptions_beside
+from nearkin.workflows.reading.kept_documents import stored_source
 from nearkin.workflows.reading.places import places_of_files
+from nearkin.workflows.reading.rereading import sources_again
+from nearkin.workflows.resources import Resources
 
 COMMAND = "regroup"
 _ADVICE = "Run nearkin dedup again."
@@ -375,3 +382,67 @@ def _curve(run: FinishedRun) -> RecallCurve | None:
     if not isinstance(run.plan, SamplingPlan):
         return None
     return sampling_curve(run.plan)
+
+
+@dataclass(frozen=True, slots=True)
+class OverlaysAgain:
+    """Overlays to write for a review tool, from the load files of a finished run.
+
+    Parameters
+    ----------
+    vendor : Vendor
+    sources : sequence of Source
+        Sources in the order of the run, the load files among them unchanged.
+    encoding : str
+        Encoding with which the run read them.
+    """
+
+    vendor: Vendor
+    sources: Sequence[Source]
+    encoding: str
+
+    @classmethod
+    def of(cls, vendor: Vendor, manifest: DedupManifest, again: InputAgain | None, meter: Meter) -> OverlaysAgain:
+        """Check the load files of a run; ``again`` is its input, if that was found unchanged already.
+
+        Raises
+        ------
+        SourceError
+            A load file is missing or has changed; or no overlay can be made of it.
+        ParameterError
+            A load file came through standard input.
+        """
+        encoding = manifest.encoding or "utf-8"
+        sources = _load_files_again(manifest, meter) if again is None else again.sources
+        check_controls(sources, encoding)
+        return cls(vendor, sources, encoding)
+
+    def write(self, out: Path, outcome: Outcome, places: Places, options: DedupOptions, meter: Meter) -> None:
+        """Write the overlays; the sources of ``places`` are numbers in `sources`."""
+        with meter.stage("write overlay", 0, "documents") as progress:
+            write_overlays(
+                out,
+                self.vendor,
+                outcome,
+                places,
+                options,
+                self.sources,
+                encoding=self.encoding,
+                progress=progress,
+            )
+
+
+def _load_files_again(manifest: DedupManifest, meter: Meter) -> list[Source]:
+    """Return the sources of a run, its load files as they were."""
+    again = list[Source]()
+    for one in manifest.inputs:
+        if one.format != LOAD_FILE:
+            again.append(Source(path=on_disk(one.path), name=one.name or one.path, format=str(one.format)))
+            continue
+        if one.path == STDIN:
+            raise ParameterError("--overlay: the load file came through standard input, and cannot be read again.")
+        again += sources_again(
+            [one], manifest.encoding, manifest.reading, stored=stored_source, threads=Resources().n_threads,
+            progress=meter.progress,
+        )  # fmt: skip
+    return again

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearkin.errors import ParameterError, SourceError, TruncatedInputError
-from nearkin.stages.documents.interwiki import interwiki_links
-from nearkin.stages.documents.langlinks import read_langlinks
+from nearkin.stages.documents.interwiki import interwiki_links, read_langlinks
 from nearkin.stages.documents.streams import ByteStream
 from wikipedia_dumps import PROSE, dump, old_page, page
 

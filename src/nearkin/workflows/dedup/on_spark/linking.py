@@ -8,22 +8,36 @@ from pathlib import Path
 
 import numpy as np
 
-from nearkin.engines.spark.blocks import Blocks
+from nearkin.engines.spark.blocks import Blocks, Task
 from nearkin.engines.spark.layout import Block, Column
 from nearkin.engines.spark.stages import Stages
 from nearkin.planning.search import BandPlan, Sample
 from nearkin.records import I64, U8, U32, U64
-from nearkin.runs.arrays import save_array
+from nearkin.runs.arrays import save_array, saved_array
+from nearkin.stages.search.exhaustive import LeadKeys, bits_of
 from nearkin.stages.search.linking import FOLLOWS, MIN_PIVOTS, Linking, sort_entries
 from nearkin.stages.search.prefixes import Occurrences
 from nearkin.workflows.dedup.band_search import BandKeys
-from nearkin.workflows.dedup.on_spark.entries import EntryMeetings, pairs_in_partition, texts_of_entries
-from nearkin.workflows.dedup.on_spark.keying import SendBandKeysTask, SendPrefixesTask, counts_place
+from nearkin.workflows.dedup.on_spark.entries import (
+    EntryMeetings,
+    PartitionEntries,
+    pairs_in_partition,
+    skewed_place,
+    texts_of_entries,
+)
+from nearkin.workflows.dedup.on_spark.keying import (
+    SendBandKeysTask,
+    SendPrefixesTask,
+    counts_place,
+    leading,
+    n_leading,
+    sets_at,
+)
 from nearkin.workflows.dedup.on_spark.partitions import Partitions
 from nearkin.workflows.dedup.on_spark.profiles import n_bins_for
-from nearkin.workflows.dedup.on_spark.sampling import send_samples
 from nearkin.workflows.dedup.on_spark.skewed import link_skewed
-from nearkin.workflows.dedup.on_spark.streams import ENTRIES, HOT, LENGTHS, MARKS, OCCURRENCES, SKEWED
+from nearkin.workflows.dedup.on_spark.streams import ENTRIES, HOT, LEADS, LENGTHS, MARKS, OCCURRENCES, SKEWED
+from nearkin.workflows.dedup.on_spark.texts import PartitionTexts
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.plans import Plan
 from nearkin.workflows.dedup.sample_search import SampleKeys
@@ -151,3 +165,86 @@ def _runs(keys: U64) -> tuple[U64, I64, I64]:
     """Return each key of a sorted array, its start, and its number of occurrences."""
     starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else np.zeros(0, np.int64)
     return keys[starts], starts, np.diff(np.append(starts, len(keys)))
+
+
+def send_samples(
+    stages: Stages,
+    partitions: Partitions,
+    texts: Path,
+    folder: Path,
+    options: DedupOptions,
+    keys: SampleKeys,
+    meetings: EntryMeetings,
+    linking: Task,
+) -> Blocks:
+    """Send the entries of all texts to ``linking``, once the sizes of all are known."""
+    n_keys = n_leading(folder, len(partitions), keys.prefixes)
+    place = folder / "lead-bits.npy"
+    if n_keys:
+        marked = stages.kept("leads", lambda: stages.parts(len(partitions), ListLeadingTask(folder, keys, n_keys)))
+        (bits,) = LEADS.joined(marked.collected())
+        save_array(place, LeadKeys.of_bits(bits, n_keys).bitmap)
+    sending = SendSampledTask(
+        partitions=partitions,
+        texts=texts,
+        folder=folder,
+        options=options,
+        keys=keys,
+        meetings=meetings,
+        leads=place if n_keys else None,
+    )
+    return stages.kept("samples", lambda: stages.parts(len(partitions), sending).shuffled(meetings.n_targets, linking))
+
+
+@dataclass(frozen=True, slots=True)
+class ListLeadingTask:
+    """List the shingles with which the small texts of a partition lead."""
+
+    folder: Path
+    keys: SampleKeys
+    n_keys: int
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        keys, *_ = leading(self.folder, target, self.keys.prefixes)
+        yield from LEADS.packed(target, bits_of(keys, self.n_keys))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendSampledTask:
+    """Send the entries of the texts of a partition to where equal keys meet."""
+
+    partitions: Partitions
+    texts: Path
+    folder: Path
+    options: DedupOptions
+    keys: SampleKeys
+    meetings: EntryMeetings
+    leads: Path | None
+
+    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+        """See `Task`."""
+        texts, entries = PartitionTexts.load(self.texts, target), PartitionEntries(self.meetings)
+        leads = None if self.leads is None else LeadKeys(saved_array(self.leads))
+        own = leading(self.folder, target, self.keys.prefixes)
+        entries.add_loose(*own)
+        for chunk in self.partitions.chunks(target):
+            here = slice(*np.searchsorted(texts.first, [chunk.start, chunk.end]).tolist())
+            nodes, sides = texts.first[here], texts.sides[here]
+            if not len(nodes):
+                continue
+            sets = sets_at(chunk, nodes, self.options.shingle)
+            sizes = sets.sizes.astype(np.uint32)
+            sampled = self.keys.sampled(nodes, sets)
+            entries.add_loose(*sampled, *_of_texts(nodes, sizes, sides, sampled[1]))
+            if leads is not None:
+                is_here = (own[1] >= nodes[0]) & (own[1] <= nodes[-1])
+                following = self.keys.following(nodes, sets, leads, [sampled, (own[0][is_here], own[1][is_here])])
+                entries.add_loose(*following, *_of_texts(nodes, sizes, sides | FOLLOWS, following[1]))
+        yield from entries.sent(skewed_place(self.folder, "samples", target))
+
+
+def _of_texts(nodes: U32, sizes: U32, sides: U8, wanted: U32) -> tuple[U32, U8]:
+    """Return the size and the sides of some of the texts, which are ascending."""
+    at = np.searchsorted(nodes, wanted)
+    return sizes[at], sides[at]

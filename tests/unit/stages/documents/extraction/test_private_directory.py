@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
-from nearkin.stages.documents.extraction.private_directory import PrivateDirectory, remove_abandoned
-from nearkin.stages.documents.extraction.worker_process import Worker
+from nearkin.stages.documents.extraction.worker_process import PrivateDirectory, Worker, remove_abandoned
 
 RUN = """
 import os, sys

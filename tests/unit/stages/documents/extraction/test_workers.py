@@ -18,7 +18,7 @@ from extraction_files import extracted, written
 from generator import office_files as make
 from made_up_prose import Prose
 from nearkin.errors import ParameterError
-from nearkin.stages.documents.extraction import serving, worker_process
+from nearkin.stages.documents.extraction import worker_process, workers
 from nearkin.stages.documents.extraction.documents import documents_of
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.nodes import END, ExtractedNode, ExtractionRequest, NodeOrder, WorkerFault
@@ -91,7 +91,7 @@ def test_short_files_go_together_and_one_that_kills_its_worker_costs_no_other(tm
         ask(worker, requests, descriptors)
 
     monkeypatch.setattr(Worker, "ask", noting)
-    monkeypatch.setattr(serving, "_BATCH_S", 1000.0)  # on a busy machine, too
+    monkeypatch.setattr(workers, "_BATCH_S", 1000.0)  # on a busy machine, too
     files = {f"{at:02d}.eml": make.mail({"Subject": f"{at}"}, f"It was night {at}.") for at in range(60)}
     page = b"<html><body>" + b"<p>It <b>was</b> &amp; a dark night</p>" * 1_000_000
     files["30.zip"] = make.zipped({"a.txt": "It was.", "b.html": page, "c.txt": "It was."})
