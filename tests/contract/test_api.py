@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -209,43 +208,6 @@ def test_a_refusal_says_what_is_allowed_instead(script: Script) -> None:
     assert "for the measure letters it must be at least 0 and below 1. Got 1 instead." in tagged.json()["message"]
     assert message("/documents/no/such/id").endswith(" Write / in an id as %2F.")
     assert "%2F" not in message("/nothing")
-
-
-def test_advice_is_about_requests_not_about_commands(script: Script) -> None:
-    """A script may not reach the machine of the service, and has no options."""
-
-    def message(method: str, path: str, **parts: Any) -> str:
-        answer = script.call(method, path, **parts)
-        assert answer.status_code in (400, 404, 422), answer.text
-        told = str(answer.json()["message"])
-        assert "nearkin " not in told
-        assert "--" not in told
-        return told
-
-    def tagged(**given: object) -> str:
-        return message("POST", "/tags", json={"field": "a", "tag_value": "b", **given})
-
-    alike = "with a Jaccard similarity of at least 0.5"
-    missing = f"There are no groups {alike} yet. POST /api/v1/groups computes them."
-    assert {message("GET", "/groups/1"), tagged(group=1)} == {missing}
-    script.service.collection.groups()
-    unknown = f"There is no group 99 {alike}. GET /api/v1/groups lists the groups."
-    assert {message("GET", "/groups/99"), tagged(group=99)} == {unknown}
-    assert tagged(ids=["x"]) == "There is no document 'x'. Nothing was changed."
-    assert tagged(ids=["x", "lease"]) == "There is no document 'x'. Nothing was changed. Omit this id."
-    assert tagged(ids=["x", "y"]).endswith("'x', 'y'. Nothing was changed. Omit these ids.")
-    assert tagged(ids=["lease"], tag_value=" ").startswith("'tag_value' must be a str of at most 1,000 characters")
-    script.service.collection.decide(never_group=("lease", "letter"))
-    contradictory = script.put("letter", LEASE).json(), script.check(LEASE, store=True, id="letter").json()
-    assert contradictory[0]["contradiction"] == contradictory[1]["contradiction"]
-    assert contradictory[0]["contradiction"].endswith(" One of them can be undone on the page of the log.")
-    script.service.collection.remove(["letter"])
-    assert re.fullmatch(
-        "The document 'letter' was removed at .*[. ]2 versions are kept[.]", message("GET", "/documents/letter")
-    )
-    file = {"content-type": "application/octet-stream"}
-    told = message("PUT", "/documents/x?name=x.txt", content=b"caf\xe9", headers=file)
-    assert told.endswith("; if it is older Western text, send it with the encoding cp1252")
 
 
 @pytest.mark.parametrize("value", ["0", "x", "1e3", "1.0"])

@@ -132,5 +132,5 @@ def test_an_alias_by_name_is_the_class_that_it_stands_for(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("similarity", [float("nan"), np.array([0.5, np.nan]), np.float64("nan")])
 def test_a_probability_of_no_number_is_refused(similarity: Any) -> None:
-    with pytest.raises(ParameterError, match=r"Bands\.probability must be without NaN"):
+    with pytest.raises(ParameterError, match=r"^similarity: "):
         BANDS.probability(similarity)

@@ -249,7 +249,7 @@ def test_a_text_of_5_mb(collection):
 
 def test_what_cannot_be_read_is_a_problem_and_the_rest_is_stored(collection):
     documents = [("a", None), ("b", 5), ("c", b"\xff"), ("d", "half \ud800"), ("e", "good")]
-    with pytest.raises(DocumentError, match=r"^4 of 5 documents are unreadable: 80%, more than the 50% of 'max_unread"):
+    with pytest.raises(DocumentError, match=r"^4 of 5 documents are unreadable: 80%, more than the 50%"):
         collection.add(documents)
     with pytest.raises(SourceError, match=r"^All 4 documents are unreadable"):
         collection.add(documents[:4], max_unreadable=1.0)
