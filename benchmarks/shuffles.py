@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nearkin.engines.spark.layout import Layout
-from nearkin.workflows.dedup.on_spark import streams as s
+from nearkin.workflows.dedup.on_spark import partitions as s
 
 _KEPT = re.compile(r"^Arguments: \S*/stages/([^/,\s]+),", re.MULTILINE)
 _STAR = re.compile(r"star-\d+")

@@ -34,10 +34,10 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.stages.verification.measures import MEASURES
 from nearkin.workflows.dedup import job, searching
-from nearkin.workflows.dedup.on_spark import entries, grouping, linking, partitions, texts, verifying
+from nearkin.workflows.dedup.on_spark import entries, grouping, matching, partitions, texts, verifying
 from nearkin.workflows.dedup.on_spark import skewed as skewed_pairs
 from nearkin.workflows.dedup.on_spark.job import ReadInputTask, find
-from nearkin.workflows.dedup.on_spark.streams import PAIRS
+from nearkin.workflows.dedup.on_spark.partitions import PAIRS
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.reading import inputs as dedup_inputs
 from nearkin.workflows.reading.on_spark.task_input import TaskInput
@@ -249,7 +249,7 @@ def test_crowded_keys_that_are_not_compared_in_full(name, is_in_many_homes, hot_
         request.getfixturevalue("small")
     monkeypatch.setattr(searching, "_PAIRS_OF_A_BAND", 6_000)
     monkeypatch.setattr(searching, "_PAIRS_OF_LOOSE_ENTRIES", 6_000)
-    monkeypatch.setattr(linking, "HOT_LENGTH", hot_length)
+    monkeypatch.setattr(matching, "HOT_LENGTH", hot_length)
     stages = InProcess()
     expected = by_local(cases()[name], tmp_path)
     found = found_by(cases()[name], tmp_path, "tasks", lambda *asked, **how: find(*asked, stages, **how))

@@ -18,9 +18,8 @@ from nearkin.runs.directory import RunDirectory
 from nearkin.runs.progress import Silent
 from nearkin.workflows.dedup import job
 from nearkin.workflows.dedup.files import Delivery, dedup_files
-from nearkin.workflows.dedup.inputs import Sourced
+from nearkin.workflows.dedup.inputs import AS_THE_INPUT, OtherColumns, Sourced
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.other_columns import AS_THE_INPUT, OtherColumns
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 

@@ -15,7 +15,7 @@ import pytest
 from functional.conftest import CHOSEN, TABLES, nearkin, results, run_here, write_jsonl
 from nearkin.formats import zstd
 from nearkin.kernels import choosing
-from nearkin.workflows.dedup import band_search, searching, verifying
+from nearkin.workflows.dedup import candidates, searching, verifying
 from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.reading import inputs
 
@@ -52,7 +52,7 @@ def test_memory(expected, corpus, tmp_path):
 
 def test_keys_sorted_in_many_ranges_and_pairs_verified_in_many_blocks(expected, corpus, tmp_path, monkeypatch):
     """What little memory does to a large run."""
-    for module in (searching, band_search):
+    for module in (searching, candidates):
         monkeypatch.setattr(module, "BYTES_PER_ENTRY", 256 << 10)
     monkeypatch.setattr(verifying, "_MAX_PAIRS", 50)
     run_here(corpus, tmp_path / "out", memory=256 << 20)
@@ -87,7 +87,7 @@ def test_containment_and_components_too(corpus, tmp_path, monkeypatch):
     chosen = {"measure": "containment", "group": "component", "keep": "max:score"}
     run_here(corpus, tmp_path / "a", threads=1, **chosen)
     monkeypatch.setattr(inputs, "BATCH_BYTES", 20_000)
-    for module in (searching, band_search):
+    for module in (searching, candidates):
         monkeypatch.setattr(module, "BYTES_PER_ENTRY", 16 << 10)
     run_here(corpus, tmp_path / "b", threads=3, memory=256 << 20, **chosen)
     assert results(tmp_path / "a") == results(tmp_path / "b")

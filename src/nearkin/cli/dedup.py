@@ -82,7 +82,7 @@ def dedup(
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell, warn_of_report
     from nearkin.workflows.dedup.files import Delivery, dedup_files
-    from nearkin.workflows.dedup.other_columns import OtherColumns
+    from nearkin.workflows.dedup.inputs import OtherColumns
     from nearkin.workflows.resources import Resources
 
     options = chosen.options(preset)
@@ -152,7 +152,7 @@ def regroup(
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell, warn_of_report
     from nearkin.reports.sentences.runs import regroup_sentences
-    from nearkin.workflows.dedup.outcome_changes import outcome_changes
+    from nearkin.workflows.dedup.regrouping import outcome_changes
     from nearkin.workflows.dedup.regrouping import regroup as cut
 
     with bars_shown(is_quiet=quiet or as_json) as bars:

@@ -31,9 +31,9 @@ from nearkin.tabular.page import Histogram
 from nearkin.tabular.tabular import Tabular, histogram
 from nearkin.workflows.dedup.by_column import BY_IN_MEMORY
 from nearkin.workflows.dedup.files import Delivery, dedup_files
+from nearkin.workflows.dedup.inputs import OTHER_SET, OtherColumns, about_the_other_set
 from nearkin.workflows.dedup.manifest import counts_in_words
 from nearkin.workflows.dedup.options import DedupGiven, DedupOptions, Preset
-from nearkin.workflows.dedup.other_columns import OTHER_SET, OtherColumns, about_the_other_set
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 

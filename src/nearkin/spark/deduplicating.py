@@ -15,9 +15,9 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.spark.columns import arrow_schema, check_named
 from nearkin.spark.work import claimed, stages_in
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.workflows.dedup.on_spark.annotated import ANNOTATIONS
 from nearkin.workflows.dedup.on_spark.data_frames import dedup_frame
 from nearkin.workflows.dedup.on_spark.frames import FrameColumns
+from nearkin.workflows.dedup.on_spark.names import ANNOTATIONS
 from nearkin.workflows.dedup.options import DedupOptions, SearchGiven
 from nearkin.workflows.dedup.plans import plan_as_stored
 

@@ -21,10 +21,9 @@ from nearkin.wording import WarningMessage
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.by_column import check_by, values_of
 from nearkin.workflows.dedup.engines import DedupEngine, DedupFound, check_sources, dedup_engine
-from nearkin.workflows.dedup.inputs import Sourced
+from nearkin.workflows.dedup.inputs import AS_THE_INPUT, OtherColumns, Sourced
 from nearkin.workflows.dedup.kept_corpus import check_can_be_written, write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.other_columns import AS_THE_INPUT, OtherColumns
 from nearkin.workflows.dedup.overlays import check_controls, write_overlays
 from nearkin.workflows.dedup.reading import BeginningRead
 from nearkin.workflows.dedup.tables import write_exceptions_of
@@ -372,7 +371,7 @@ class DedupEnding:
         if column is None:
             return None
         from nearkin.reports.dedup.page import ByColumn
-        from nearkin.workflows.dedup.summaries import by_value
+        from nearkin.workflows.dedup.reporting import by_value
 
         values = values_of(column, found.inputs, found.meter)
         found.sourced.check_unchanged()  # else the values are those of other documents

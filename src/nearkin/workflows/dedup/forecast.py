@@ -17,8 +17,7 @@ from nearkin.runs.spool import SPOOL, Spool
 from nearkin.workflows.dedup.corpus import EMPTY, UNREADABLE, check_not_too_many
 from nearkin.workflows.dedup.job import collect
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.plans import describe_plan, keys_a_text, plan_as_stored, plan_search
-from nearkin.workflows.dedup.sampling import look_ahead
+from nearkin.workflows.dedup.plans import describe_plan, keys_a_text, look_ahead, plan_as_stored, plan_search
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 

@@ -17,18 +17,15 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.shingles import MAX_BYTES_PER_CHARACTER
 from nearkin.wording import WarningMessage
 from nearkin.workflows.dedup.against import judge_across, others_first
-from nearkin.workflows.dedup.band_search import BandSearch
+from nearkin.workflows.dedup.candidates import BandSearch, SampleSearch
 from nearkin.workflows.dedup.corpus import Corpus, survey
 from nearkin.workflows.dedup.grouping import Preference, group_texts, prefer
 from nearkin.workflows.dedup.not_compared import max_not_compared
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import Judged, judge_groups
-from nearkin.workflows.dedup.plans import Plan, found_probability, plan_in_words, plan_search
-from nearkin.workflows.dedup.readable import check_problems, check_readable
+from nearkin.workflows.dedup.plans import Plan, found_probability, look, plan_in_words, plan_search
 from nearkin.workflows.dedup.reading import read_all
-from nearkin.workflows.dedup.row_places import Places, locate
-from nearkin.workflows.dedup.sample_search import SampleSearch
-from nearkin.workflows.dedup.sampling import look
+from nearkin.workflows.dedup.row_places import Places, check_problems, check_readable, locate
 from nearkin.workflows.dedup.searching import Search, Sizes
 from nearkin.workflows.dedup.tables import write_tables
 from nearkin.workflows.dedup.verifying import SetStore, VerifiedMatches, verify_all

@@ -18,7 +18,7 @@ from nearkin.manifests.dedup import REASONS, DedupManifest
 from nearkin.manifests.inputs import InputFile
 from nearkin.paths import STDIN, on_disk
 from nearkin.planning.search import SamplingPlan, missed
-from nearkin.records import Matches
+from nearkin.records import Bool, Matches
 from nearkin.reports.dedup.page import RecallCurve
 from nearkin.runs.damage import damage_of, damage_of_options, damaged_run
 from nearkin.runs.directory import RunDirectory
@@ -32,17 +32,15 @@ from nearkin.stages.grouping import Rule
 from nearkin.workflows.dedup import manifest as manifests
 from nearkin.workflows.dedup.corpus import READABLE, Corpus, number_by_first
 from nearkin.workflows.dedup.grouping import group_again, prefer
+from nearkin.workflows.dedup.kept_corpus import InputAgain
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.origins import Origins
 from nearkin.workflows.dedup.outcome import NO_ROW, WITHOUT_TEXT, Judged, Outcome, judge_groups
 from nearkin.workflows.dedup.overlays import check_controls, write_overlays
-from nearkin.workflows.dedup.parents import Parents
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_from_stored
-from nearkin.workflows.dedup.regrouped_kept import InputAgain
-from nearkin.workflows.dedup.reporting import PageData, sampling_curve, write_report
-from nearkin.workflows.dedup.row_places import Places
+from nearkin.workflows.dedup.reporting import PageData, by_source, by_threshold, sampling_curve, write_report
+from nearkin.workflows.dedup.row_places import Parents, Places
 from nearkin.workflows.dedup.searching import Sizes
-from nearkin.workflows.dedup.summaries import by_source, by_threshold
 from nearkin.workflows.dedup.tables import write_exceptions_of, write_tables
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, read_exceptions_beside
 from nearkin.workflows.reading.kept_documents import stored_source
@@ -446,3 +444,34 @@ def _load_files_again(manifest: DedupManifest, meter: Meter) -> list[Source]:
             progress=meter.progress,
         )  # fmt: skip
     return again
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeChanges:
+    """Differences between the results of a run and its new groups.
+
+    Parameters
+    ----------
+    n_now_kept, n_now_dropped : int
+        Numbers of documents that were dropped before and are kept now, and the reverse.
+    run_threshold : float, optional
+        Threshold of the run.
+    """
+
+    n_now_kept: int
+    n_now_dropped: int
+    run_threshold: float | None = None
+
+
+def outcome_changes(directory: Path, regrouped: Path) -> OutcomeChanges:
+    """Compare the results of a run with its results after regrouping, which have the same documents in their rows."""
+    before, after = _kept(directory), _kept(regrouped)
+    threshold = DedupManifest.of(read_results(directory)).threshold
+    return OutcomeChanges(int(np.count_nonzero(after & ~before)), int(np.count_nonzero(before & ~after)), threshold)
+
+
+def _kept(directory: Path) -> Bool:
+    """Return for each document whether it is kept."""
+    keep = parquet.read_table(directory / "documents.parquet", ["keep"])["keep"]
+    kept: Bool = pc.fill_null(keep, False).to_numpy()
+    return kept

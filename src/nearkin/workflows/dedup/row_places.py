@@ -11,28 +11,22 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from nearkin.errors import DocumentError
 from nearkin.manifests.dedup import REPEATED_ID, ExtractionCounts
-from nearkin.records import I32, I64
+from nearkin.records import I32, I64, U32
 from nearkin.runs.spool import Chunk, gathered
+from nearkin.stages.documents.damage import fault_of, is_damage, truncated_input
 from nearkin.stages.documents.ids import IdKind, given_ids
 from nearkin.stages.documents.members import BETWEEN
 from nearkin.stages.documents.origin import NO_TEXT
+from nearkin.stages.documents.preparing import PARENT
+from nearkin.stages.documents.rules import STOPPED, ReadingRules
 from nearkin.workflows.dedup.corpus import EMPTY, UNREADABLE, Corpus
-from nearkin.workflows.dedup.origins import (
-    FIELDS,
-    Origins,
-    find_origins,
-    told_rows,
-    with_exceptions,
-)
+from nearkin.workflows.dedup.origins import FIELDS, Origins, find_origins, told_rows, with_exceptions
 from nearkin.workflows.dedup.outcome import NO_ROW
-from nearkin.workflows.dedup.parents import Parents, find_parents
 from nearkin.workflows.dedup.reading import SOURCE_COLUMN
 from nearkin.workflows.reading.distinct_ids import renamed
-from nearkin.workflows.reading.exceptions import (
-    ExceptionRow,
-    exception_row,
-)
+from nearkin.workflows.reading.exceptions import ExceptionRow, exception_row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,3 +231,84 @@ def _problems(chunks: Iterable[Chunk]) -> dict[int, str]:
         if column.null_count < len(column):
             found |= {chunk.start + i: text for i, text in enumerate(column.to_pylist()) if text is not None}
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Parents:
+    """Container of each document; arrays of shape (n_documents,).
+
+    Parameters
+    ----------
+    ids : LargeStringArray
+        Null if a document is not in a container.
+    rows : uint32 array
+        NO_ROW there, and if the container is not itself a document: an archive has no text.
+    """
+
+    ids: pa.LargeStringArray
+    rows: U32
+
+
+def find_parents(chunks: Sequence[Chunk], names: pa.LargeStringArray, source: I32) -> Parents | None:
+    """Find the containers of the documents of a spool; None if there are none.
+
+    Parameters
+    ----------
+    chunks : sequence of Chunk
+    names : LargeStringArray, shape (n_documents,)
+        Original ids of the documents.
+    source : int32 array, shape (n_documents,)
+    """
+    columns = [(chunk.batch(), chunk.n_documents) for chunk in chunks]
+    if not any(PARENT in batch.schema.names for batch, _ in columns):
+        return None
+    kind = pa.large_string()
+    found = [batch[PARENT] if PARENT in batch.schema.names else pa.nulls(n, kind) for batch, n in columns]
+    ids = pa.chunked_array(found, kind).combine_chunks()
+    rows = np.full(len(ids), NO_ROW, np.uint32)
+    has_parent = ids.is_valid().to_numpy(zero_copy_only=False)
+    some = np.flatnonzero(np.isin(source, np.unique(source[has_parent])))
+    taken = pa.array(some)
+    before: dict[tuple[int, str], int] = {}
+    for row, place, name, parent in zip(
+        some.tolist(), source[some].tolist(), names.take(taken).to_pylist(), ids.take(taken).to_pylist(), strict=True
+    ):
+        if parent is not None:
+            rows[row] = before.get((place, parent), NO_ROW)
+        before[place, name] = row
+    return Parents(ids, rows)
+
+
+def check_problems(places: Places, rules: ReadingRules) -> None:
+    """Check that the rules allow the problems found; the interrupted part of a resumed run may have had other rules.
+
+    Raises
+    ------
+    TruncatedInputError
+        A file is damaged, and the rules do not allow the part before the damage to be used.
+    DocumentError
+        A document is unreadable, and the rules stop the run.
+    """
+    for row in sorted(places.problems):
+        problem = places.problems[row]
+        if is_damage(problem) and not rules.takes_damaged:
+            n_before = int(np.count_nonzero(places.source[:row] == places.source[row]))
+            raise truncated_input(places.source_names[int(places.source[row])], fault_of(problem), n_before)
+        if rules.on_error == "stop":
+            raise DocumentError(f"{places.where(row)}: {problem}. {STOPPED}")
+
+
+def check_readable(corpus: Corpus, places: Places, rules: ReadingRules) -> None:
+    """Check that not too many documents are unreadable, among those to clean and in the other set.
+
+    Raises
+    ------
+    SourceError, DocumentError
+        See `ReadingRules.check_readable`.
+    """
+    for start, end, of in ((0, corpus.n_inputs, ""), (corpus.n_inputs, len(corpus), "--against")):
+        unreadable = np.flatnonzero(corpus.status[start:end] == UNREADABLE)
+        if len(unreadable):
+            row = start + int(unreadable[0])
+            first = f"{places.where(row)}: {places.problems[row]}"
+            rules.check_readable(len(unreadable), end - start, first, of=of)

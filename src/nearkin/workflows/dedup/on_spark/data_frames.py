@@ -19,14 +19,20 @@ from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.dedup.corpus import repeated_among
 from nearkin.workflows.dedup.not_compared import within_what_there_is
-from nearkin.workflows.dedup.on_spark.annotated import ANNOTATIONS, ID, PAIR_COLUMNS, AnnotateRowsTask, ListPairsTask
 from nearkin.workflows.dedup.on_spark.frames import FrameColumns, read_frame
 from nearkin.workflows.dedup.on_spark.grouping import group_all
 from nearkin.workflows.dedup.on_spark.keying import load_sizes
 from nearkin.workflows.dedup.on_spark.matching import match_texts
-from nearkin.workflows.dedup.on_spark.names import SendIdsTask, asked
-from nearkin.workflows.dedup.on_spark.partitions import Partitions, each_partition
-from nearkin.workflows.dedup.on_spark.streams import (
+from nearkin.workflows.dedup.on_spark.names import (
+    ANNOTATIONS,
+    ID,
+    PAIR_COLUMNS,
+    AnnotateRowsTask,
+    ListPairsTask,
+    SendIdsTask,
+    asked,
+)
+from nearkin.workflows.dedup.on_spark.partitions import (
     COPIES,
     COUNTED,
     GROUPS,
@@ -36,6 +42,8 @@ from nearkin.workflows.dedup.on_spark.streams import (
     SUSPECTS,
     UNREADABLE,
     VERDICTS,
+    Partitions,
+    each_partition,
 )
 from nearkin.workflows.dedup.on_spark.texts import PartitionTexts, find_texts
 from nearkin.workflows.dedup.options import DedupOptions

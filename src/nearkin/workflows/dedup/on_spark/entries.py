@@ -14,8 +14,7 @@ from nearkin.records import I64, U8, U32, U64
 from nearkin.runs.checkpoint import load_arrays, save_arrays
 from nearkin.stages.search.linking import FOLLOWS, MIN_PIVOTS, sort_entries
 from nearkin.stages.search.prefixes import COUNT_BITS
-from nearkin.workflows.dedup.on_spark.partitions import Partitions
-from nearkin.workflows.dedup.on_spark.streams import ENTRIES, MARKS, PAIRS, SKEWED
+from nearkin.workflows.dedup.on_spark.partitions import ENTRIES, MARKS, PAIRS, SKEWED, Partitions
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.plans import Plan, keys_a_text
 

@@ -9,9 +9,8 @@ from nearkin.planning.corpus_forecast import CorpusForecast
 from nearkin.planning.search import BandPlan
 from nearkin.stages.search.prefixes import COUNT_BITS
 from nearkin.workflows.dedup.on_spark.entries import EntryMeetings
-from nearkin.workflows.dedup.on_spark.partitions import partition_bytes_of
-from nearkin.workflows.dedup.on_spark.profiles import n_bins_for
-from nearkin.workflows.dedup.on_spark.streams import (
+from nearkin.workflows.dedup.on_spark.keying import n_bins_for
+from nearkin.workflows.dedup.on_spark.partitions import (
     ASKS,
     COPIES,
     DIGESTS,
@@ -23,6 +22,7 @@ from nearkin.workflows.dedup.on_spark.streams import (
     PROFILES,
     SETS,
     TEXTS,
+    partition_bytes_of,
 )
 from nearkin.workflows.dedup.options import DedupOptions
 

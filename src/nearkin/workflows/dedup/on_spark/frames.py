@@ -15,7 +15,7 @@ from nearkin.engines.spark.layout import Block
 from nearkin.runs.batches import mapped_batch, save_batch
 from nearkin.runs.spool import Chunk, Spool
 from nearkin.stages.documents.tables import read_table
-from nearkin.workflows.dedup.on_spark.streams import CHUNKS
+from nearkin.workflows.dedup.on_spark.partitions import CHUNKS
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.reading import prepare_to_choose
 from nearkin.workflows.reading.on_spark.partitions import attempt, check_have_ids, read_partitions

@@ -14,8 +14,7 @@ from nearkin.engines.spark.layout import Block, Column
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import U32, Matches
 from nearkin.workflows.dedup.grouping import Inside
-from nearkin.workflows.dedup.on_spark.partitions import Partitions
-from nearkin.workflows.dedup.on_spark.streams import GROUPS, MATCHES, MEMBERS, PAIRS
+from nearkin.workflows.dedup.on_spark.partitions import GROUPS, MATCHES, MEMBERS, PAIRS, Partitions
 from nearkin.workflows.dedup.on_spark.verifying import compare_all
 from nearkin.workflows.dedup.options import DedupOptions
 

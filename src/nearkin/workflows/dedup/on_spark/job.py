@@ -33,14 +33,22 @@ from nearkin.workflows.dedup.job import Result, tell_of_long_documents
 from nearkin.workflows.dedup.on_spark.grouping import group_all
 from nearkin.workflows.dedup.on_spark.keying import load_sizes
 from nearkin.workflows.dedup.on_spark.matching import ClusterMatches, match_texts
-from nearkin.workflows.dedup.on_spark.partitions import Partitions
-from nearkin.workflows.dedup.on_spark.streams import CHUNKS, COPIES, COUNTED, GROUPS, INPUTS, MATCHES, MEMBERS, SUSPECTS
+from nearkin.workflows.dedup.on_spark.partitions import (
+    CHUNKS,
+    COPIES,
+    COUNTED,
+    GROUPS,
+    INPUTS,
+    MATCHES,
+    MEMBERS,
+    SUSPECTS,
+    Partitions,
+)
 from nearkin.workflows.dedup.on_spark.texts import PartitionTexts, find_texts
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import Judged, judge_groups
-from nearkin.workflows.dedup.readable import check_problems, check_readable
 from nearkin.workflows.dedup.reading import read_one
-from nearkin.workflows.dedup.row_places import locate
+from nearkin.workflows.dedup.row_places import check_problems, check_readable, locate
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.verifying import VerifiedMatches
 from nearkin.workflows.reading.input_digests import NO_DIGESTS, FileDigests

@@ -20,8 +20,18 @@ from nearkin.records import I64, U8, U32, U64
 from nearkin.stages.search.linking import FOLLOWS, Linking, SkewedRuns, sorted_distinct
 from nearkin.workflows.dedup.corpus import MINE, THEIRS
 from nearkin.workflows.dedup.on_spark.entries import EntryMeetings, load_skewed, pairs_in_partition, texts_of_entries
-from nearkin.workflows.dedup.on_spark.partitions import Partitions, each_partition
-from nearkin.workflows.dedup.on_spark.streams import HOT, HOT_RESTS, HUBS, LENGTHS, NOT_COMPARED, PAIRS, RANKED, SKEWED
+from nearkin.workflows.dedup.on_spark.partitions import (
+    HOT,
+    HOT_RESTS,
+    HUBS,
+    LENGTHS,
+    NOT_COMPARED,
+    PAIRS,
+    RANKED,
+    SKEWED,
+    Partitions,
+    each_partition,
+)
 from nearkin.workflows.dedup.on_spark.texts import PartitionTexts
 from nearkin.workflows.dedup.searching import max_pairs_of
 

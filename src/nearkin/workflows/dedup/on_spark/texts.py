@@ -25,8 +25,16 @@ from nearkin.workflows.dedup.corpus import (
     sharing_a_hash,
 )
 from nearkin.workflows.dedup.corpus import UNREADABLE as STATUS_UNREADABLE
-from nearkin.workflows.dedup.on_spark.partitions import Partitions
-from nearkin.workflows.dedup.on_spark.streams import COPIES, COUNTED, DIGESTS, IDS, SUSPECTS, TEXTS, UNREADABLE
+from nearkin.workflows.dedup.on_spark.partitions import (
+    COPIES,
+    COUNTED,
+    DIGESTS,
+    IDS,
+    SUSPECTS,
+    TEXTS,
+    UNREADABLE,
+    Partitions,
+)
 
 _DOCUMENTS_A_TASK = 2_000_000
 _PASSED_ON = (COPIES.stream, SUSPECTS.stream, UNREADABLE.stream)

@@ -13,10 +13,8 @@ from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import I64, U8, U32, U64, Bool, Candidates, Matches
 from nearkin.stages.verification.overlap import verify
-from nearkin.workflows.dedup.on_spark.keying import PartitionSizes, sets_at
-from nearkin.workflows.dedup.on_spark.partitions import Partitions
-from nearkin.workflows.dedup.on_spark.profiles import most_common
-from nearkin.workflows.dedup.on_spark.streams import ASKS, CANDIDATES, MATCHES, PAIRS, PROFILES, SETS
+from nearkin.workflows.dedup.on_spark.keying import PartitionSizes, most_common, sets_at
+from nearkin.workflows.dedup.on_spark.partitions import ASKS, CANDIDATES, MATCHES, PAIRS, PROFILES, SETS, Partitions
 from nearkin.workflows.dedup.on_spark.texts import PartitionTexts
 from nearkin.workflows.dedup.options import DedupOptions
 
