@@ -82,15 +82,7 @@ def check_lines(
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """The collection of a stream.
-
-    Parameters
-    ----------
-    collection : callable
-        Opens it, or creates it.
-    say_created : callable
-        Says that it was created if one of the answers is about a document that is stored.
-    """
+    """The collection of a stream."""
 
     collection: Callable[[], Collection]
     say_created: Callable[[Sequence[LineAnswer]], None]

@@ -8,7 +8,9 @@ import json
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, NoReturn
 
@@ -16,7 +18,6 @@ import typer
 
 from nearkin.cli.app import app
 from nearkin.cli.command_line import take_every_character
-from nearkin.cli.interruption import interrupts_repeated
 from nearkin.errors import CollectionBusyError, NearkinError, OutputError, ParameterError, quoted
 from nearkin.paths import why, without_password
 
@@ -139,3 +140,33 @@ def _as_termination(terminals: Sequence[int], number: int, frame: object) -> Non
     for stream in terminals:  # they are gone: writing a progress bar would be an error in place of the interruption
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
     signal.raise_signal(signal.SIGTERM)  # which a web service handles in its own way
+
+
+_AGAIN_S = 0.01
+
+
+@contextmanager
+def interrupts_repeated() -> Iterator[None]:
+    """Send an interruption again that Python could only print: it cannot leave a function that C code calls.
+
+    Without this, Ctrl-C is lost if it comes while numba compiles, and the command ends as if there had been none. The
+    signal is SIGTERM, which does the same as Ctrl-C in a command and is never ignored.
+    """
+    printed_before, sent = sys.unraisablehook, list[threading.Timer]()
+
+    def send_again(error: Any) -> None:
+        if not issubclass(error.exc_type, KeyboardInterrupt):
+            printed_before(error)
+            return
+        timer = threading.Timer(_AGAIN_S, os.kill, (os.getpid(), signal.SIGTERM))
+        timer.daemon = True
+        timer.start()
+        sent.append(timer)
+
+    sys.unraisablehook = send_again
+    try:
+        yield
+    finally:
+        sys.unraisablehook = printed_before
+        for timer in sent:
+            timer.cancel()

@@ -217,12 +217,7 @@ class RunDirectory:
                 (self.work / _REPLACES).unlink()
 
     def _check_nothing_is_done(self) -> None:
-        """Refuse work without the identity of its run: it may come from another input or other options.
-
-        Raises
-        ------
-        RunError
-        """
+        """Refuse work without the identity of its run: it may come from another input or other options."""
         if not self.work.is_dir():
             raise damaged_file(self.work)
         if any(self._is_work(path) for path in self.work.rglob("*")):

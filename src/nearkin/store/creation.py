@@ -190,15 +190,7 @@ def _drop(connection: Connection, place: Place, made: Made, collection: str) -> 
 
 
 def _is_deleted(file: Path, is_removable: Callable[[sqlite3.Connection], bool]) -> bool:
-    """Delete SQLite's file and its log while nobody can open them, without writing: the disk may be full.
-
-    Raises
-    ------
-    OutputError
-        The system does not let the file be removed.
-    sqlite3.Error
-        SQLite cannot open the file, or another connection has.
-    """
+    """Delete SQLite's file and its log while nobody can open them, without writing: the disk may be full."""
     if not file.exists():
         return True
     with contextlib.closing(sqlite3.connect(file.as_uri() + "?mode=rw", uri=True, timeout=0)) as connection:

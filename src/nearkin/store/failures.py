@@ -172,14 +172,7 @@ def _missing(place: Place, kind: str, name: str) -> CollectionError:
 
 
 def _reason(place: Place, otherwise: int | None) -> str | None:
-    """Return why the system refuses to write. SQLite does not say, so this tries to write a small file beside its own.
-
-    Parameters
-    ----------
-    place : Place
-    otherwise : int or None
-        The system's error number for SQLite's message, used if the attempt finds nothing.
-    """
+    """Return why the system refuses to write. SQLite does not say: this tries to write a small file."""
     directory = place.directory
     if directory is None:
         return None

@@ -110,16 +110,7 @@ class Findings:
 
 @dataclass(slots=True)
 class _Doubtful:
-    """Documents whose rows are not proven: a row may have been changed, or may be missing.
-
-    Parameters
-    ----------
-    ids : set of str
-    keys : set of int
-        First 16 bits of the checksums of changed rows, whose original ids are unknown.
-    are_all : bool
-        Rows are missing or were added, and their ids are unknown.
-    """
+    """Documents whose rows are not proven: a row may have been changed, or may be missing."""
 
     ids: set[object] = field(default_factory=set)
     keys: set[int] = field(default_factory=set)

@@ -187,13 +187,7 @@ def least_shared(chance: float, n_counted: int) -> I64:
 
 
 def _of_documents(connection: Connection, query: Query, numbers: I64, shared: Shared) -> CheckCandidates:
-    """Return the contents of current documents, with the lengths of their texts.
-
-    Raises
-    ------
-    CollectionError
-        A content is missing because something is damaged.
-    """
+    """Return the contents of current documents, with the lengths of their texts."""
     known = shared.known or _looked_up(connection, query, numbers)
     wanted = list(dict.fromkeys([*known.same, *numbers.tolist()]))
     if unknown := [number for number in wanted if number not in known.seen]:

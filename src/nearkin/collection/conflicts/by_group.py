@@ -245,13 +245,7 @@ def conflicts(
 
 
 def _by_id(labels: Labels) -> dict[str, list[str]]:
-    """Return the distinct labels of each document.
-
-    Raises
-    ------
-    ParameterError
-        An item is not a pair, or a value is not a str.
-    """
+    """Return the distinct labels of each document."""
     if not isinstance(labels, Iterable):
         raise ParameterError.of("labels", "a mapping or pairs of ids and labels", labels)
     by_id = dict[str, list[str]]()

@@ -161,13 +161,7 @@ def _former(
 
 
 def _changes_since(connection: Connection, seen: int) -> list[tuple[str, str, str, str | None]]:
-    """Return kind, subject, other and former value of the decisions on pairs after an activity, the latest first.
-
-    Raises
-    ------
-    CollectionError
-        A row of the log was changed, or is missing.
-    """
+    """Return kind, subject, other and former value of the decisions on pairs after an activity, the latest first."""
     table = schema.changes
     query = select(table).where(table.c.kind.in_((SAME_GROUP, NEVER_GROUP)) & (table.c.activity > seen))
     rows = whole_log(connection, table, query.order_by(table.c.activity.desc(), table.c.number.desc()))

@@ -63,12 +63,7 @@ def undo(store: Store, number: int, *, by: str | None, dry_run: bool, max_change
 
 
 def _refuse_changed(connection: Connection, number: int, made: Sequence[SettingChange]) -> None:
-    """Refuse to undo an activity if a later one, which is not undone itself, changed the same value.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Refuse to undo an activity if a later one, which is not undone itself, changed the same value."""
     changes, keys, undoes = schema.changes, {one.key for one in made}, _undos(connection)
     table, by = changes.c, undone(undoes)
     for some in in_slices(sorted({one.subject for one in made})):

@@ -154,17 +154,7 @@ def group_changes(
 
 @dataclass(frozen=True, slots=True)
 class _Sources:
-    """Former groups of the members of each group, by its number.
-
-    Parameters
-    ----------
-    merged, split_from : dict of int to set of int
-        See `GroupChange`.
-    moved : dict of int to list of str
-        Documents that alone came from a group that no longer exists.
-    dissolved : set of int
-        Groups that no longer exist, and texts of which are in another group; also the merged ones.
-    """
+    """Former groups of the members of each group, by its number."""
 
     merged: dict[int, set[int]]
     split_from: dict[int, set[int]]
@@ -225,16 +215,7 @@ def _arrived(
 def _departed(
     connection: Connection, lost: Mapping[int, int], replaced: set[int]
 ) -> tuple[dict[int, list[str]], dict[int, int]]:
-    """Return the documents that left each group, and the number of texts that it lost with their documents.
-
-    Parameters
-    ----------
-    connection : Connection
-    lost : dict of int to int
-        Contents that are in no group any more, and their former groups.
-    replaced : set of int
-        Contents that new versions of members replaced, which are not counted.
-    """
+    """Return the documents that left each group, and the number of texts that it lost with their documents."""
     left, n_lost, live = dict[int, list[str]](), dict.fromkeys(lost.values(), 0), set[int]()
     for some in in_slices(list(lost)):
         is_wanted = documents.c.content.in_(some) & documents.c.is_current
@@ -250,22 +231,7 @@ def _departed(
 def _gone_members(
     connection: Connection, state: GroupState, rows: MemberRows, group_of: Mapping[int, int]
 ) -> dict[int, list[str]]:
-    """Return the former members of each group that are no longer current documents with a text of the group.
-
-    Parameters
-    ----------
-    connection : Connection
-    state : GroupState
-    rows : MemberRows
-    group_of : dict of int to int
-        Present groups of the contents that were in one.
-
-    Returns
-    -------
-    dict of int to list of str
-        By the group that their former text is in now, or else by their former group. Empty if no history of the
-        groups was stored, as earlier versions of Nearkin did not.
-    """
+    """Return the former members of each group that are no longer current documents with a text of the group."""
     past = past_groups(connection, state.tolerance)
     if past is None or past.seen_row != state.seen_row:
         return {}

@@ -154,16 +154,7 @@ def regroup(
 
 @dataclass(frozen=True, slots=True)
 class _Divided:
-    """Parts of components that earlier decisions divided.
-
-    Parameters
-    ----------
-    anchors : int64 array
-        Contents of the pairs kept apart. Every part holds one, and may consist of it alone.
-    before : Membership
-    is_kept : bool array, shape (n_members,)
-        Which members are still in their group.
-    """
+    """Parts of components that earlier decisions divided."""
 
     anchors: I64
     before: Membership

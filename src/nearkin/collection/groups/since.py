@@ -223,15 +223,7 @@ def groups_since(collection: OpenedCollection, wave: str, tolerance: Tolerance) 
 
 
 def _both(connection: Connection, wave: str, tolerance: Tolerance) -> tuple[PastGroups, PastGroups, int]:
-    """Return the groups after the wave, the latest with their current principals, and the number of later loads.
-
-    Raises
-    ------
-    ParameterError
-        There is no such wave, or no groups were computed after its last load and before the next wave.
-    CollectionError
-        The stored groups are not those of the history.
-    """
+    """Return the groups after the wave, the latest with their current principals, and the number of later loads."""
     of_waves = loads_of_waves(connection)
     if wave not in of_waves:
         raise ParameterError(f"There is no wave {quoted(wave)}. Waves: {first_of([*of_waves], N_NAMED, len(of_waves))}")

@@ -59,23 +59,7 @@ class _Came:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _LoadBatch:
-    """Documents of a batch, what is stored of them, and the rows to write.
-
-    Attributes
-    ----------
-    newest : dict of str to Newest
-        What is stored of the ids, with the documents of the batch before the current one.
-    numbers : dict of bytes to int
-        By digest, the number of each stored text, in the same way.
-    is_repeated : bool array, shape (n_documents,)
-        Whether the id occurred before in the load.
-    is_shared : bool array, shape (n_documents,)
-        Whether the repeated id may be that of another document.
-    gone : set of str
-        Ids of members that files of a later wave no longer contained.
-    changed_files : list of (str, int, int)
-        Ids of changed documents that are named after their file, each with its contents before and now.
-    """
+    """Documents of a batch, what is stored of them, and the rows to write."""
 
     examined: Examined
     newest: dict[str, Newest]
@@ -254,17 +238,7 @@ class Load:
             batch.newest[doc_id] = self._new_version(came, was, rows)
 
     def _store_again(self, i: int, came: _Came, was: Newest, batch: _LoadBatch, *, may_return: bool) -> None:
-        """Store a document whose id is current, as a new version if its text is new.
-
-        Parameters
-        ----------
-        i : int
-        came : _Came
-        was : Newest
-        batch : _LoadBatch
-        may_return : bool
-            Whether a text that the id had before becomes current again at once.
-        """
+        """Store a document whose id is current, as a new version if its text is new."""
         doc_id, content = came.doc_id, came.content
         if was.content == content:  # texts waiting for this id preceded the current one: its history
             is_same_again = came.repeats_id and self._is_same_text(doc_id, content, was)

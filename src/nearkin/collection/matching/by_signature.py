@@ -84,16 +84,7 @@ def near_signatures(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _SignatureOrder:
-    """Texts in the order in which they are compared: those asked for, by component, then all others, by component.
-
-    Parameters
-    ----------
-    words, tiles : uint64 arrays
-    order : int64 array, shape (n,)
-    n_asked : int
-    after_own, others_start, others_end : int64 arrays, shape (n_asked,)
-        End of each one's component among those asked for, and its range among the others.
-    """
+    """Texts in the order in which they are compared: those asked for, by component, then all others, by component."""
 
     words: U64
     tiles: U64

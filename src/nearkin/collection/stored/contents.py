@@ -129,13 +129,7 @@ def texts_of(connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
 def _with_texts(
     connection: Connection, columns: Sequence[ColumnElement[Any]], numbers: Sequence[int]
 ) -> Iterator[tuple[Any, str]]:
-    """Yield the rows of contents with their texts.
-
-    Raises
-    ------
-    CollectionError
-        A text is damaged or missing.
-    """
+    """Yield the rows of contents with their texts."""
     found = set[int]()
     for some in in_slices(numbers):
         for row in connection.execute(select(*columns).where(contents.c.content.in_(some))):

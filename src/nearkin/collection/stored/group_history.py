@@ -246,13 +246,7 @@ def _is_kept(connection: Connection, tolerance: str) -> bool:
 
 
 def _calls(connection: Connection, tolerance: str) -> Sequence[Any]:
-    """Return the stored calls in order.
-
-    Raises
-    ------
-    CollectionError
-        One was changed, or is missing.
-    """
+    """Return the stored calls in order."""
     query = select(HISTORY).where(HISTORY.c.tolerance == tolerance).order_by(HISTORY.c.number)
     rows = connection.execute(query).all() if is_there(connection) else []
     for place, (*values, stored) in enumerate(rows):

@@ -49,17 +49,7 @@ class _WordsDamagedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Candidates:
-    """Texts that have all words, and what their relevance is computed from.
-
-    Parameters
-    ----------
-    contents, lengths : int64 arrays, shape (n_candidates,)
-    counts : int64 array, shape (n_words, n_candidates)
-    n_with : int64 array, shape (n_words,)
-        Number of texts that have each word.
-    n_texts, n_tokens : int
-        Number of all texts, and of their words.
-    """
+    """Texts that have all words, and what their relevance is computed from."""
 
     contents: I64
     lengths: I64

@@ -148,13 +148,7 @@ class _Reader:
         self._has_ended = False
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the batches that have not been yielded yet.
-
-        Raises
-        ------
-        StreamFault
-            A batch is damaged, or a stream does not end with its marker.
-        """
+        """Yield the batches that have not been yielded yet."""
         while not self._has_ended:
             place = self._place()
             try:
@@ -224,15 +218,7 @@ def _source(raw: BinaryIO) -> Iterator[tuple[pa.NativeFile | _Pipe, int]]:
 
 
 def _reader(source: pa.NativeFile | _Pipe, size_bytes: int, name: str) -> _Reader:
-    """Open a file, or else a stream.
-
-    Raises
-    ------
-    SourceError
-            The data is neither.
-    StreamFault
-            The data begins like one but has no end.
-    """
+    """Open a file, or else a stream."""
     begins = b""
     if not isinstance(source, _Pipe):
         begins = source.read(len(ARROW_FILE))
@@ -260,13 +246,7 @@ def _damaged(error: BaseException) -> StreamFault:
 
 
 def _checked(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the batch with its strings as bytes, with each array validated.
-
-    Raises
-    ------
-    StreamFault
-        An array points outside its data.
-    """
+    """Return the batch with its strings as bytes, with each array validated."""
     columns = [_as_bytes(column) for column in batch.columns]
     for column in columns:
         try:

@@ -86,17 +86,7 @@ def unpacked(pull: Pull, compression: Compression) -> Pull:
 
 @dataclass(frozen=True, slots=True)
 class _Frames:
-    """Decompression of the frames of a format, of which a file may have thousands.
-
-    Parameters
-    ----------
-    new : function
-        Returns the decoder of a frame.
-    step : function
-        Takes a decoder, compressed bytes and the number of bytes to return; returns those, and the unused input.
-    is_padded : bool
-        Whether zero bytes between frames count as padding, as for gzip and xz themselves.
-    """
+    """Decompression of the frames of a format, of which a file may have thousands."""
 
     new: Callable[[], Any]
     step: Callable[[Any, memoryview, int], tuple[bytes, memoryview]]

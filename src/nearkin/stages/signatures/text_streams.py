@@ -135,16 +135,7 @@ class TextStream:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """Words of some texts as numbers, and the meaning of each number.
-
-    Parameters
-    ----------
-    data : uint8 array
-    ids, offsets : int32 and int64 arrays
-        The words of text ``i`` are ``ids[offsets[i]:offsets[i + 1]]``.
-    bounds : int64 array, shape (n_distinct, 2)
-        Word ``i`` is ``data[bounds[i, 0]:bounds[i, 1]]``.
-    """
+    """Words of some texts as numbers, and the meaning of each number."""
 
     data: U8
     ids: I32

@@ -70,12 +70,7 @@ class SavedStream:
 
 
 def _check_free(path: Path) -> None:
-    """Refuse a path at which there is something that is neither a saved stream nor an empty file.
-
-    Raises
-    ------
-    OutputExistsError, OutputError
-    """
+    """Refuse a path at which there is something that is neither a saved stream nor an empty file."""
     check_output(path, "path")
     check_outside_collections(path, "the file")
     if not path.exists() or path.is_dir():  # writing says that it is a directory

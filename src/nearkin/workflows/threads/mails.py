@@ -32,19 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
-    """A mail as it is read.
-
-    Parameters
-    ----------
-    row : int
-        Number among all documents.
-    key : (int, str)
-        Number of the source, and id.
-    headers : MailHeaders
-    digest : bytes
-        Of the text without regard to white space; of the file if there is no text.
-    is_read : bool
-    """
+    """A mail as it is read."""
 
     row: int
     key: tuple[int, str]

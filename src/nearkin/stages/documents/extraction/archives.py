@@ -172,12 +172,7 @@ class TarArchive(_Archive):
 
 
 def _check_end(raw: BinaryIO, offset: int) -> None:
-    """Check that a tar archive is complete: `tarfile` takes a damaged header for the end of the archive.
-
-    Raises
-    ------
-    ExtractionError
-    """
+    """Check that a tar archive is complete: `tarfile` takes a damaged header for the end of the archive."""
     raw.seek(offset)
     block = raw.read(tarfile.BLOCKSIZE)
     if len(block) < tarfile.BLOCKSIZE:

@@ -86,12 +86,7 @@ def text_of_html(page: str) -> str:
 
 
 class _PageReader(MarkupReader):
-    """Lines of a page.
-
-    Parameters
-    ----------
-    page : str
-    """
+    """Lines of a page."""
 
     def __init__(self, page: str) -> None:
         super().__init__(_WITH_EFFECT)

@@ -71,13 +71,7 @@ class OutlookMessage(Mail):
 
 
 class _MessageReader:
-    """Properties of a message, and of messages inside it.
-
-    Attributes
-    ----------
-    cut_off : set of int
-        Parts, by `id`, of whose attachments bytes are missing.
-    """
+    """Properties of a message, and of messages inside it."""
 
     def __init__(self, file: OleFile, given: Given) -> None:
         self.cut_off: set[int] = set()

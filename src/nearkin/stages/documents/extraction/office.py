@@ -208,24 +208,7 @@ class OfficeFile:
 
 
 class _OfficeContent:
-    """Content of a file besides its text.
-
-    Parameters
-    ----------
-    members : list of (str, bytes)
-        Embedded files.
-    lost : list of str
-        Embedded objects that no extractor reads.
-    n_images : int
-    is_encrypted : bool
-    is_of_1995 : bool
-        Whether it is a workbook of Excel 95, of which xberg may find nothing and say nothing.
-    n_encrypted : int
-        Parts of a ZIP archive that are encrypted there, without a word in the format of the file.
-    is_whole : bool
-        Whether no stream of a compound file is cut off, all groups of RTF are closed, and the directory of an archive
-        can be read.
-    """
+    """Content of a file besides its text."""
 
     def __init__(self) -> None:
         self.members: list[tuple[str, bytes]] = []

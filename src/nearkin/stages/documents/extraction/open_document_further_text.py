@@ -35,15 +35,7 @@ _USUAL_MASTERS = ("Default", "Standard")
 
 
 class _OpenObject(NamedTuple):
-    """An object in an open document.
-
-    Parameters
-    ----------
-    name : str
-        Name of its content in the archive.
-    is_usual : bool
-        Whether the document names it in the way that xberg understands.
-    """
+    """An object in an open document."""
 
     name: str
     is_usual: bool

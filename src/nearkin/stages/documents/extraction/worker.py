@@ -65,15 +65,7 @@ def main(
 
 
 class _Replies:
-    """Nodes on their way to Nearkin, those of several short files at once.
-
-    Parameters
-    ----------
-    link : socket
-    is_held : bool
-        Whether nodes may wait for others. Those of a file that is alone in its request may not: if this process dies,
-        the last one that came shows where.
-    """
+    """Nodes on their way to Nearkin, those of several short files at once."""
 
     def __init__(self, link: socket.socket, *, is_held: bool) -> None:
         self._link = link
@@ -122,13 +114,7 @@ def _exactly(link: socket.socket, n_bytes: int) -> bytes:
 
 
 class _TimedStep:
-    """Lets the kernel end this process if a step takes too long, even inside a library that never returns.
-
-    Parameters
-    ----------
-    begin : callable
-        Begins the time of the step.
-    """
+    """Lets the kernel end this process if a step takes too long, even inside a library that never returns."""
 
     __slots__ = ("_begin",)
 

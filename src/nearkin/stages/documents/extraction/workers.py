@@ -259,14 +259,7 @@ class AskedFiles(Protocol):
 
 @dataclass(slots=True)
 class _Batch:
-    """Files of one message that are not read yet.
-
-    Parameters
-    ----------
-    files : deque of (WorkerAnswer, ExtractionRequest)
-    n_files : int
-        With those that are read.
-    """
+    """Files of one message that are not read yet."""
 
     files: deque[tuple[WorkerAnswer, ExtractionRequest]]
     n_files: int = field(init=False)
@@ -335,14 +328,7 @@ class WorkerService:
         self._since = now
 
     def _read_file(self, batch: _Batch) -> None:
-        """Pass on the nodes of one file; the last one together with the end, for one change of threads instead of two.
-
-        Raises
-        ------
-        WorkerDeath
-            The worker died; the request says from where on another one reads.
-        Dropped
-        """
+        """Pass on the nodes of one file; the last one together with the end, for one change of threads."""
         answer, request = batch.files[0]
         last: ExtractedNode | None = None
         try:

@@ -182,13 +182,7 @@ def _id_type(frame: DataFrame, columns: FrameColumns) -> str:
 
 
 def _check_readable(partitions: Partitions, found: Blocks, rules: ReadingRules) -> None:
-    """Check that there is a document to process, and that not too many are unreadable.
-
-    Raises
-    ------
-    SourceError, DocumentError
-        See `ReadingRules.check_readable`.
-    """
+    """Check that there is a document to process, and that not too many are unreadable."""
     n, first = UNREADABLE.joined(found.of(UNREADABLE.stream).collected())
     if len(n):
         row = int(first.min())
