@@ -322,13 +322,13 @@ def test_an_answer_that_is_lost_while_it_is_stored_is_told_as_that(place, monkey
 def test_fsck_mends_the_keys(place, damage):
     with place.open() as collection:
         collection.add([("long", LONG), ("other", OTHER)])
-        assert collection.fsck().remade_segments == ()
+        assert collection.fsck().rebuilt == ()
         collection.check(LONG)
-        assert collection.fsck().remade_segments == ()
+        assert collection.fsck().rebuilt == ()
         place.sql(damage)
-        (told,) = collection.fsck().remade_segments
+        (told,) = collection.fsck().rebuilt
         assert "index of nearkin check" in told
-        assert collection.fsck().remade_segments == ()
+        assert collection.fsck().rebuilt == ()
         assert collection.check(prose.altered(OTHER, 2)).verdict == "near"
 
 
