@@ -343,56 +343,6 @@ def test_what_is_no_decision_is_refused(collection, method, arguments) -> None:
     assert collection.log() == []
 
 
-# -- damage ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "statement",
-    ["DELETE FROM tags WHERE doc_id = 'd1'", "UPDATE tags SET value = 'nothing at all'", "DELETE FROM decisions"],
-)
-def test_current_values_are_made_again_from_the_log(collection, place, statement) -> None:
-    collection.tag(["d0", "d1"], "responsive", "yes")
-    collection.tag(["d2"], "responsive", "no")
-    collection.decide(never_group=("d0", "d1"))
-    collection.undo(2)
-    before, together = tags_of(collection), groups_of(collection)
-    place.sql(statement)
-    told = collection.fsck()
-    assert told.is_whole
-    assert told.mended_rows == ("the current tags and decisions, from the activity log",)
-    assert tags_of(collection) == before
-    assert groups_of(collection) == together
-    assert not collection.fsck().mended_rows
-
-
-def test_a_changed_tag_is_not_read(collection, place) -> None:
-    collection.tag(["d0", "d1"], "responsive", "yes")
-    place.sql("UPDATE tags SET value = 'no' WHERE doc_id = 'd0'")
-    for read in (collection.tags, lambda: collection.tag(["d0"], "responsive", "maybe")):
-        with pytest.raises(CollectionError, match="changed in the database"):
-            read()
-
-
-@pytest.mark.parametrize("statement", ["UPDATE members SET group_number = 2 WHERE content = 0", "DELETE FROM members"])
-def test_changed_groups_are_not_tagged_and_get_no_note(collection, place, statement) -> None:
-    collection.groups(gamma=GAMMA)
-    place.sql(statement)
-    with pytest.raises(CollectionError, match="changed in the database"):
-        collection.tag(field="hot", group=1, gamma=GAMMA)
-    with pytest.raises(CollectionError, match="changed in the database"):
-        collection.decide(group_note=(1, "look again"), gamma=GAMMA)
-    assert collection.log() == []
-
-
-def test_a_lost_activity_is_reported(collection, place) -> None:
-    collection.tag(["d0", "d1"], "responsive", "yes")
-    collection.tag(["d2"], "responsive", "yes")
-    place.sql("DELETE FROM changes WHERE activity = 2")
-    told = collection.fsck()
-    assert told.faults == ("changes: 1 of 3 rows missing",)
-    assert ("d2", "responsive") in tags_of(collection)
-
-
 def test_groups_by_words_keep_decisions_over_waves(collection) -> None:
     def groups() -> list[list[str]]:
         found = dict[int, list[str]]()

@@ -86,7 +86,7 @@ def test_an_index_made_from_a_damaged_store_is_made_again(place, tmp_path: Path)
         with nearkin.Collection.open(address, cache=tmp_path / "other") as other:
             assert other.similar("a", gamma=0.1).n_found == 0  # as the damaged store has it
             held = other if place.server is not None else opened
-            assert opened.fsck().mended_texts == 1
+            assert opened.fsck().rebuilt
             assert opened.similar("a", gamma=0.1).n_found == 1
             assert held.similar("a", gamma=0.1).n_found == 1
         with nearkin.Collection.open(address, cache=tmp_path / "other") as other:
@@ -108,24 +108,24 @@ def test_fsck_compares_the_index_with_the_store(collection, place) -> None:
     (segment / "segment.json").write_text(json.dumps(manifest))
     with place.open() as opened:
         told = opened.fsck()
-        assert "signatures" in told.remade_segments[0]
-        assert opened.fsck().remade_segments == ()
+        assert "signatures" in told.rebuilt[0]
+        assert opened.fsck().rebuilt == ()
 
 
 def test_fsck_leaves_what_others_add_meanwhile(collection, place, monkeypatch) -> None:
     from nearkin.collection.integrity import fsck
 
-    before = fsck.believable_loads
+    before = fsck.loads_of
 
     def loads_before(connection, store):
-        monkeypatch.setattr(fsck, "believable_loads", before)
+        monkeypatch.setattr(fsck, "loads_of", before)
         loads = before(connection, store)
         with place.open() as other:
             other.add([("later", LEASE.format(1000))], wave="later")
         return loads
 
-    monkeypatch.setattr(fsck, "believable_loads", loads_before)
-    assert collection.fsck().remade_segments == ()
+    monkeypatch.setattr(fsck, "loads_of", loads_before)
+    assert collection.fsck().rebuilt == ()
     assert collection.similar("a", gamma=0.1).n_found == 2
 
 
@@ -144,7 +144,7 @@ def test_a_store_that_lacks_something_answers_for_the_rest(collection, place, da
     with place.open() as opened:
         assert [one.document.doc_id for one in opened.similar("a", gamma=0.1).documents] == ["b"]
         told = opened.fsck()
-        assert told.faults or told.mended_texts
+        assert told.faults or told.rebuilt
         opened.add([("later", LEASE.format(1000))])
         assert opened.text("later") == LEASE.format(1000)
 
@@ -159,7 +159,7 @@ def test_a_damaged_text_is_an_error_with_words(collection, place) -> None:
 
 def test_another_id_of_the_collection_names_no_folder(collection, place) -> None:
     place.sql("UPDATE facts SET value = '../../victim' WHERE name = 'collection'")
-    with pytest.raises(CollectionError, match="as its collection id"):
+    with pytest.raises(CollectionError, match="its id is"):
         place.open()
 
 

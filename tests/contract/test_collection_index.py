@@ -90,7 +90,7 @@ def check(
         if is_mended:
             verified = collection.fsck()
             assert verified.is_whole
-            assert not verified.remade_segments
+            assert not verified.rebuilt
             assert len(segments_of(place)) == verified.n_segments
     if is_mended:
         again = Listener()
@@ -277,7 +277,7 @@ def test_a_store_put_back_from_an_older_copy(place):
         right = answers(collection)
         found = collection.similar("d0", gamma=0.3, limit=100)
         assert {one.document.doc_id[0] for one in found.documents} == {"d", "q", "r"}
-        assert collection.fsck().remade_segments == ()
+        assert collection.fsck().rebuilt == ()
     shutil.rmtree(place.segments)
     with place.open() as collection:
         assert answers(collection) == right

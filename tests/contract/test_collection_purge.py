@@ -10,7 +10,6 @@ import pytest
 from nearkin.collection.check_in.results import CheckIn
 from nearkin.errors import (
     CollectionBusyError,
-    CollectionError,
     DocumentError,
     InputError,
     ParameterError,
@@ -65,7 +64,7 @@ def test_nothing_of_the_text_stays_in_any_file(place, collection) -> None:
 def test_a_purge_is_no_damage_and_is_in_the_log(collection) -> None:
     collection.purge(["s"], by="ada")
     told = collection.fsck()
-    assert (told.is_whole, told.mended_rows, told.mended_texts, told.remade_segments) == (True, (), 0, ())
+    assert (told.is_whole, told.rebuilt) == (True, ())
     (activity,) = collection.log(of="s")
     assert (activity.kind, activity.by, activity.data) == ("purge", "ada", {"n_texts": 2})
     assert [one.now for one in activity.changes] == ["version 1", "version 2"]
@@ -114,22 +113,6 @@ def test_an_erased_text_is_not_stored_again(collection) -> None:
     checked = collection.check(SECRET)
     assert (checked.verdict, checked.is_purged) == ("exact", True)
     assert collection.fsck().is_whole
-
-
-@pytest.mark.parametrize(
-    "statement", ["DELETE FROM purges", "UPDATE purges SET content = 0", "UPDATE purges SET checksum = checksum + 1"]
-)
-def test_an_erased_text_does_not_come_back_because_its_purge_was_damaged(place, collection, statement) -> None:
-    collection.purge(["s"], by="ada")
-    place.sql(f"{statement} WHERE content = (SELECT max(content) FROM purges)")
-    assert not collection.check(LEASE.format(900)).is_purged
-    for ask in (
-        lambda: collection.check(SECRET),
-        lambda: collection.check(SECRET, store=CheckIn(doc_id="again", wave="third")),
-        lambda: collection.add([("again", SECRET)], wave="third"),
-    ):
-        with pytest.raises(CollectionError, match="the purge of text 7 was changed in the database, or is missing"):
-            ask()
 
 
 def test_an_erased_empty_text_is_known_as_erased(collection) -> None:
@@ -194,5 +177,5 @@ def test_a_reader_keeps_the_files_from_being_rewritten_and_fsck_finishes(place, 
 
 def test_what_is_put_back_by_hand_is_reported(place, collection) -> None:
     collection.purge(["s"])
-    place.sql("UPDATE contents SET n_bytes = 5 WHERE content = 7")
+    place.sql("UPDATE contents SET text = (SELECT text FROM contents WHERE content = 0) WHERE content = 7")
     assert collection.fsck().faults == ("text 7 was erased, but something of it is stored",)

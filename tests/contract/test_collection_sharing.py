@@ -257,4 +257,4 @@ def test_processes_that_make_the_index_at_once_all_answer(place, n):
         for own in opened:
             own.close()
         assert [path.name for path in place.segments.iterdir()] == ["000000000000-000000000200"]
-        assert set(collection.fsck().remade_segments) == set()
+        assert set(collection.fsck().rebuilt) == set()

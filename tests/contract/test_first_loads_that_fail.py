@@ -39,7 +39,7 @@ def test_a_collection_that_a_second_process_fills_is_undamaged(place):
         second.add([("a", "one text")])
     with place.open(create=False) as collection:
         checked = collection.fsck()
-        assert (checked.is_whole, checked.mended_rows) == (True, ())
+        assert (checked.is_whole, checked.rebuilt) == (True, ())
 
 
 def test_a_first_load_that_fails_leaves_nothing(place, tmp_path):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nearkin.collection.groups.known_waves import known_waves
-from nearkin.errors import CollectionError, ParameterError
+from nearkin.errors import ParameterError
 from nearkin.reports.sentences.groups import change_sentences, groups_since_sentences
 
 WORDS = "the tenant pays the rent on the first day of each month to the owner of the house".split(" ")  # noqa: SIM905
@@ -266,69 +266,6 @@ def test_read_only_groups_and_changes_store_nothing(place):
         written = collection.groups_since("march", threshold=THRESHOLD).to_dict()
     with place.open(create=False, read_only=True) as reader:
         assert reader.groups_since("march", threshold=THRESHOLD).to_dict() == written
-
-
-@pytest.mark.parametrize(
-    ("damage", "said"),
-    [
-        ("UPDATE group_history SET last_load = last_load + 1 WHERE number = 2", "was changed"),
-        ("DELETE FROM group_history WHERE number = 1", "was changed"),
-        ("DELETE FROM group_history", "is missing"),
-    ],
-)
-def test_a_changed_history_is_noticed_and_begins_again(place, damage, said):
-    with place.open() as collection:
-        collection.add({"a1": sentence("a"), "a2": sentence("a", "1")}.items(), wave="march")
-        collection.groups(threshold=THRESHOLD)
-        collection.add({"b1": sentence("b"), "b2": sentence("b", "2")}.items(), wave="april")
-        numbers = Printed(collection.groups(threshold=THRESHOLD)).group
-    place.sql(damage)
-    with place.open(create=False) as collection:
-        for refused in (collection.groups, lambda **how: collection.groups_since("march", **how)):
-            with pytest.raises(CollectionError, match=rf"history of the groups .* {said}"):
-                refused(threshold=THRESHOLD)
-        report = collection.fsck()
-        (fault,) = report.group_faults
-        assert f"{said}{'' if said == 'is missing' else '; what was left of it was deleted'}. nearkin groups" in fault
-        assert "--since knows changes from the next nearkin groups COLLECTION" in fault
-        assert collection.fsck().is_whole
-        collection.add({"b3": sentence("b", "3")}.items(), wave="may")
-        assert Printed(collection.groups(threshold=THRESHOLD)).group == numbers | {"b3": numbers["b1"]}
-        assert collection.groups_since("may", threshold=THRESHOLD).changes == ()
-        with pytest.raises(ParameterError, match="Known at the end of: 'may'"):
-            collection.groups_since("april", threshold=THRESHOLD)
-
-
-def test_a_lost_end_of_the_history_is_noticed(place):
-    with place.open() as collection:
-        collection.add({"a1": sentence("a"), "a2": sentence("a", "1"), "a3": sentence("a", "3")}.items(), wave="march")
-        collection.groups(threshold=THRESHOLD)
-        collection.remove(["a3"])
-        collection.groups(threshold=THRESHOLD)
-    place.sql("DELETE FROM group_history WHERE number = 2")
-    told = (
-        r"^The collection is damaged: the groups at .* and their history differ\. Run nearkin fsck .* Then run "
-        r"nearkin groups COLLECTION --threshold 0\.3\.$"
-    )
-    with place.open(create=False) as collection, pytest.raises(CollectionError, match=told):
-        collection.groups_since("march", threshold=THRESHOLD)
-
-
-def test_a_lost_end_of_the_history_is_noticed_after_later_waves(place):
-    with place.open() as collection:
-        for wave, ids in (("march", "a1 a2"), ("april", "b1 b2"), ("may", "c1 c2")):
-            collection.add([(one, sentence(one[0], one[1])) for one in ids.split()], wave=wave)
-            collection.groups(threshold=THRESHOLD)
-    place.sql("DELETE FROM group_history WHERE number = 3")
-    with place.open(create=False) as collection:
-        for wave in ("march", "april", "may"):
-            with pytest.raises(CollectionError, match=r"is damaged: the groups at .* and their history differ"):
-                collection.groups_since(wave, threshold=THRESHOLD)
-        report = collection.fsck()
-        assert [fault for fault in report.group_faults if "the end of the history of the groups at words" in fault]
-        assert collection.fsck().is_whole
-        collection.groups(threshold=THRESHOLD)
-        assert collection.groups_since("may", threshold=THRESHOLD).changes == ()
 
 
 def test_the_end_of_a_wave_that_grows_moves_until_the_next_wave_begins(place):

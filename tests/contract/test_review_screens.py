@@ -151,7 +151,7 @@ def test_a_file_is_checked_in_and_stored_as_a_version_or_as_new_or_rejected(visi
     with pytest.raises(ParameterError, match="stored documents"):
         visit.service.collection.undo(version.number)
     told = visit.service.collection.fsck()
-    assert (told.is_whole, told.mended_rows) == (True, ())
+    assert (told.is_whole, told.rebuilt) == (True, ())
 
 
 def test_a_file_without_a_text_is_refused_by_its_own_name(visit: Visit) -> None:

@@ -75,7 +75,7 @@ def test_every_load_stores_them_with_its_documents(collection, place):
         collection.opened.store.write_facts(connection, {"check_keys_end": "0"})
     install(collection.opened)
     assert rows(place, "check_keys", "content, key") == keys
-    assert collection.fsck().remade_segments == ()
+    assert collection.fsck().rebuilt == ()
 
 
 def test_texts_that_came_without_them_get_them_at_the_next_load(collection, place):
@@ -95,11 +95,11 @@ def test_texts_that_came_without_them_get_them_at_the_next_load(collection, plac
     ],
 )
 def test_damage_is_found_and_repaired(collection, place, damage):
-    assert collection.fsck().remade_segments == ()
+    assert collection.fsck().rebuilt == ()
     place.sql(damage)
-    assert any("word 5-grams" in one for one in collection.fsck().remade_segments)
+    assert any("word 5-grams" in one for one in collection.fsck().rebuilt)
     assert rows(place, "shingles") == expected(collection)
-    assert not any("word 5-grams" in one for one in collection.fsck().remade_segments)
+    assert not any("word 5-grams" in one for one in collection.fsck().rebuilt)
 
 
 def test_a_purge_erases_them(collection, place):
@@ -108,7 +108,7 @@ def test_a_purge_erases_them(collection, place):
     own = dict(before)[3]
     collection.purge(["d"], copies=True)
     assert rows(place, "shingles") == [row for row in before if row[0] != 3]
-    assert collection.fsck().remade_segments == ()
+    assert collection.fsck().rebuilt == ()
     files = [path for path in place.cache.parent.rglob("*") if path.is_file()]
     assert not any(bytes(own)[:64] in path.read_bytes() for path in files)
     collection.add([("j", prose.text(30))])

@@ -159,7 +159,7 @@ def test_answers_are_those_of_the_definition(place: SomePlace) -> None:
             check(answer, plain_search(stored, current, query))
             n_found += answer.n_found
         assert n_found > 200
-        assert collection.fsck().remade_segments == ()
+        assert collection.fsck().rebuilt == ()
 
 
 def test_without_an_index_the_answers_are_the_same(place: SomePlace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -326,7 +326,7 @@ def test_long_words_and_long_texts(place: SomePlace) -> None:
         assert found(collection, "w1 w8999 w4*") == ["many"]
         assert found(collection, "again") == ["often"]
         assert len(collection.search("again").documents[0].snippet_text) < 600
-        assert collection.fsck().remade_segments == ()
+        assert collection.fsck().rebuilt == ()
 
 
 # -- snippets ---------------------------------------------------------------------------------------------------------
@@ -391,7 +391,7 @@ def test_wrong_words_are_noticed(collection: Collection, place: SomePlace) -> No
         else f"UPDATE search_words SET words = words || 'lawyer:1'::tsvector WHERE content = {content}"
     )
     assert found(collection, "lawyer") == []  # the text does not have it: all words are made again
-    assert collection.fsck().remade_segments == ()
+    assert collection.fsck().rebuilt == ()
 
 
 def test_wrong_words_are_noticed_where_nothing_can_be_written(collection: Collection, place: SomePlace) -> None:
@@ -412,18 +412,18 @@ def test_wrong_words_are_noticed_where_nothing_can_be_written(collection: Collec
 
 def test_fsck_compares_the_stored_words(collection: Collection, place: SomePlace) -> None:
     collection.search("rent")
-    assert collection.fsck().remade_segments == ()
+    assert collection.fsck().rebuilt == ()
     place.sql("DELETE FROM search_lengths WHERE content = 0")
-    assert "words of texts" in collection.fsck().remade_segments[0]
+    assert "words of texts" in collection.fsck().rebuilt[0]
     content = collection.document("note").content
     place.sql(
         "INSERT INTO search_words (search_words) VALUES ('delete-all')"
         if place.kind == "sqlite"
         else f"DELETE FROM search_words WHERE content = {content}"
     )
-    assert "words of texts" in collection.fsck().remade_segments[0]
+    assert "words of texts" in collection.fsck().rebuilt[0]
     report = collection.fsck()
-    assert (report.remade_segments, report.is_whole) == ((), True)
+    assert (report.rebuilt, report.is_whole) == ((), True)
     assert found(collection, "rent") == ["note", "lease", "copy"]
 
 
@@ -435,7 +435,7 @@ def test_damaged_files_of_the_index_are_made_again(tmp_path: Path) -> None:
         place.sql("UPDATE search_words_data SET block = X'FFFFFF' WHERE id > 10")
         assert found(collection, "rent") == ["note", "lease", "copy"]
         place.sql("UPDATE search_words_data SET block = zeroblob(40) WHERE id > 1")  # FTS5 has no checksums
-        assert "words of texts" in collection.fsck().remade_segments[0]
+        assert "words of texts" in collection.fsck().rebuilt[0]
         assert found(collection, "rent") == ["note", "lease", "copy"]
 
 
@@ -452,11 +452,11 @@ def test_a_damaged_text_is_counted_and_searched_again_when_it_is_repaired(place:
         answer = collection.search("rent")
         assert ([one.document.doc_id for one in answer.documents], answer.n_damaged) == (["note", "lease", "copy"], 0)
         report = collection.fsck()
-        assert (report.is_whole, report.remade_segments) == (True, ())
+        assert (report.is_whole, report.rebuilt) == (True, ())
         place.sql(f"UPDATE contents SET text = {hex_of_nothing} WHERE content = {content}")
         with pytest.raises(CollectionError, match="damaged"):
             collection.search("rent")
-        assert collection.fsck().remade_segments == ()  # its words were stored when it was whole
+        assert collection.fsck().rebuilt == ()  # its words were stored when it was whole
         with pytest.raises(CollectionError, match="damaged"):
             collection.search("rent")
         collection.add(SENTENCES, wave="march")

@@ -36,7 +36,7 @@ def test_threads_search_while_documents_are_added(place: SomePlace) -> None:
                 collection.add([(f"wave {wave}: {i}", f"rent {wave} {i}") for i in range(20)])
             assert {*asked} <= {20, 40, 60, 80}
         assert ask(0) == 80
-        assert collection.fsck().remade_segments == ()
+        assert collection.fsck().rebuilt == ()
 
 
 def test_words_are_stored_in_transactions_of_some_texts(place: SomePlace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,7 +60,7 @@ def test_words_are_stored_in_transactions_of_some_texts(place: SomePlace, monkey
         assert place.sql("SELECT count(*) FROM search_lengths") == "4"
         assert found(collection, "rent") == ["note", "lease", "copy"]
         assert place.sql("SELECT count(*) FROM search_lengths") == "5"
-        assert collection.fsck().remade_segments == ()
+        assert collection.fsck().rebuilt == ()
 
 
 def test_a_purge_keeps_the_tables_with_their_privileges(place: SomePlace) -> None:
@@ -71,7 +71,7 @@ def test_a_purge_keeps_the_tables_with_their_privileges(place: SomePlace) -> Non
             place.sql("GRANT SELECT ON search_words, search_lengths TO PUBLIC")
         collection.purge(["note"])
         assert place.sql("SELECT count(*) FROM search_lengths") == "0"
-        assert collection.fsck().remade_segments == ()
+        assert collection.fsck().rebuilt == ()
         answer = collection.search("rent")
         assert ([one.document.doc_id for one in answer.documents], answer.n_read) == (["lease", "copy"], 0)
         if place.server is not None:
@@ -93,5 +93,5 @@ def test_an_interrupted_search_stores_nothing(place: SomePlace, monkeypatch: pyt
             changed.setattr(DerivedData, "write", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 collection.search("rent")
-        assert collection.fsck().remade_segments == ()
+        assert collection.fsck().rebuilt == ()
         assert found(collection, "rent") == ["note", "lease", "copy"]

@@ -17,7 +17,6 @@ from contract.test_collection_index import answers, check, small_disk
 from contract.test_collections import state
 from nearkin.collection.collection import Collection
 from nearkin.errors import CollectionError, NearkinError, OutputError
-from nearkin.store.checksums import checksum
 from places import SomePlace
 
 ROOT = Path(__file__).parents[2]
@@ -239,12 +238,6 @@ def refused(place: SomePlace, *, create: bool = False) -> str:
         collection.add([("x", "x")])
     assert "open-sesame" not in str(caught.value)
     return str(caught.value)
-
-
-def say(place: SomePlace, name: str, value: str) -> None:
-    """Say a fact as Nearkin does."""
-    own = checksum((name, value), name)
-    place.sql(f"UPDATE facts SET value = '{value}', checksum = {own} WHERE name = '{name}'")
 
 
 @pytest.mark.parametrize(

@@ -186,22 +186,3 @@ def test_a_collection_that_cannot_be_written_is_input_of_dedup(matter, tmp_path)
     assert ended.code == 0, ended.err
     assert {name: data for name, (_, data) in files(matter).items()} == {n: data for n, (_, data) in before.items()}
     assert (tmp_path / "after/pairs.parquet").read_bytes() == (tmp_path / "before/pairs.parquet").read_bytes()
-
-
-def test_fsck_lists_what_it_would_repair(place):
-    with place.open() as collection:
-        collection.add([("a", TEXTS[0]), ("b", TEXTS[1])])
-        collection.tag(["a"], "hot", by="ada")
-    place.sql("UPDATE tags SET value = 'no' WHERE doc_id = 'a'")
-    place.sql("UPDATE seals SET n_rows = 9 WHERE part = 'tags'")
-    place.sql("UPDATE profiles SET length = 7 WHERE content = 1")
-    with place.open(create=False, read_only=True) as collection:
-        found = collection.fsck()
-    assert (found.is_whole, found.faults) == (False, ())
-    assert any("activity log" in one for one in found.repairable)
-    assert any("1 text" in one for one in found.repairable)
-    with place.open() as collection:
-        repaired = collection.fsck()
-        assert (repaired.is_whole, repaired.mended_texts) == (True, 1)
-    with place.open(create=False, read_only=True) as collection:
-        assert collection.fsck().is_whole

@@ -19,7 +19,7 @@ def test_a_stored_collection_answers_as_it_did(tmp_path: Path, server: postgresq
         recorded = json.loads((STORED / "answers.json").read_text("utf-8"))
         assert as_recorded(answers(collection), recorded) == recorded
         verified = collection.fsck()
-        assert (verified.is_whole, verified.mended_texts) == (True, 0)
+        assert (verified.is_whole, verified.rebuilt) == (True, ())
         assert collection.groups(gamma=0.3).groups
         collection.add([("late", "A document that came much later than all of the others did.")], wave="late")
         assert collection.check(collection.text("late")).verdict == "exact"

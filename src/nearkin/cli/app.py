@@ -45,7 +45,7 @@ class Root(LazyGroup):
             CommandEntry("conflicts", "Find near-duplicates with different labels", "conflicts"),
             CommandEntry("info", "Count documents, versions and waves", "collection_info", "INFO_HELP"),
             CommandEntry("waves", "List the waves of a collection", "collection_info", "WAVES_HELP"),
-            CommandEntry("fsck", "Find damage in stored data, and repair it", "collection_info", "FSCK_HELP"),
+            CommandEntry("fsck", "Find damage in stored data, and rebuild the index", "collection_info", "FSCK_HELP"),
             CommandEntry("serve", "Serve the review screen of a collection to a browser", "serve"),
             CommandEntry("users", "Manage the users of nearkin serve, their roles and tokens", "serve", "USERS_HELP"),
             CommandEntry("sql", "Query a collection in PostgreSQL in plain SQL", "sql"),

@@ -47,9 +47,10 @@ nearkin exceptions also lists stored ones with no text or only a part of it.
   nearkin waves matter
 """
 FSCK_HELP = """
-Test every checksum of a collection, and recompute all data derived from its texts. Damaged derived data is \
-repaired. Other damage is listed, and the command ends with exit code 7. With --read-only nothing is repaired: if \
-there is any damage, it is listed, and the exit code is 7.
+Compare every text and every load of a collection with its digest, run the integrity check of the database, and \
+recompute all data derived from the texts. Derived data that differs is rebuilt. Other damage is listed, and the \
+command ends with exit code 7. With --read-only nothing is rebuilt: if there is any damage, it is listed, and the \
+exit code is 7.
 
 [bold]Example[/]
 

@@ -21,7 +21,6 @@ from nearkin.cli.options.decisions import (
     IdsColumn,
     IdsEncoding,
     IdsFile,
-    InDamage,
     NeverGroup,
     Note,
     NoteGamma,
@@ -247,7 +246,6 @@ def purge(
     id: IdsColumn = None,
     encoding: IdsEncoding = "utf-8",
     copies: Copies = False,
-    damaged: InDamage = False,
     cache: Cache = None,
     by: By = None,
     dry_run: DryRun = False,
@@ -266,7 +264,7 @@ def purge(
     if not wanted:
         raise ParameterError("Name the documents to erase: DOC_ID... or --from FILE.")
     with Collection.open(collection, cache=cache, wait=wait) as opened:
-        found = opened.purge(wanted, copies=copies, by=by, dry_run=dry_run or not yes, damaged=damaged)
+        found = opened.purge(wanted, copies=copies, by=by, dry_run=dry_run or not yes)
     tell(
         found.to_dict,
         lambda console: console.say(purged_sentences(found, is_asked_dry=dry_run)),

@@ -117,7 +117,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         Raises
         ------
         CollectionError
-            The collection is missing, damaged, or made by a newer version of Nearkin; or the database does not answer.
+            The collection is missing, damaged, or of another format; or the database does not answer.
         FingerprintError
             The collection has similarity indexes made by another method.
         """
@@ -432,15 +432,11 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         )
 
     def fsck(self, *, threads: int = 1) -> IntegrityReport:
-        """Check every checksum, compute all derived data again, and repair what can be repaired.
+        """Check every digest, compute all derived data again, and rebuild what differs from the texts.
 
-        If the collection is opened read-only, nothing is repaired: ``repairable`` of the report lists what would be.
+        If the collection is opened read-only, nothing is rebuilt: ``not_rebuilt`` of the report lists what differs.
         """
         check_int("threads", threads, 1)
-        if self.opened.store.access.is_read_only:
-            from nearkin.collection.integrity.read_only import check_only
-
-            return check_only(self.opened, threads=threads)
         from nearkin.collection.integrity.fsck import fsck
 
         return fsck(self.opened, threads=threads)

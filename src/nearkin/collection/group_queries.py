@@ -154,8 +154,6 @@ class GroupQueries:
         ------
         ParameterError
             There is no such wave, or the groups at its end were not stored.
-        CollectionError
-            The stored groups, or their history, were changed outside Nearkin.
         """
         from nearkin.collection.groups.since import groups_since
 

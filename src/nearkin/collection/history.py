@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from nearkin.collection.result_tables import CHANGE, DOCUMENT, ENTRY, table_of
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.contents import stored_text
-from nearkin.collection.stored.documents import document, refuse_missing_versions, stored_documents, with_documents
+from nearkin.collection.stored.documents import document, stored_documents, with_documents
 from nearkin.collection.stored.purged import purged_contents
 from nearkin.errors import UnknownDocumentError
 from nearkin.nouns import counted
@@ -21,8 +21,7 @@ from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.comparison import Comparison, Piece, marked_text, passage_as_stored
 from nearkin.stages.differences.passages import first_difference
 from nearkin.store.bulk import is_storable
-from nearkin.store.integrity import refuse_changed
-from nearkin.store.schema import documents, loads, waves
+from nearkin.store.schema import documents, loads
 from nearkin.tabular.tabular import Tabular
 
 
@@ -147,7 +146,6 @@ def history(connection: Connection, doc_id: str) -> DocumentHistory:
     except UnknownDocumentError:  # a removed document has a history too
         if not is_storable(doc_id) or not _rows(connection, doc_id):
             raise
-    refuse_changed(connection, waves, loads)
     rows = _rows(connection, doc_id)
     erased = purged_contents(connection, [row.content for row in rows])
     compared = comparisons(connection, [None if row.content in erased else row.content for row in rows])
@@ -168,10 +166,7 @@ def history(connection: Connection, doc_id: str) -> DocumentHistory:
 
 def _rows(connection: Connection, doc_id: str) -> list[Any]:
     query = with_documents().add_columns(loads.c.added_at).where(documents.c.doc_id == doc_id)
-    rows = list(connection.execute(query.order_by(documents.c.version)))
-    if rows:
-        refuse_missing_versions(doc_id, [row.version for row in rows])
-    return rows
+    return list(connection.execute(query.order_by(documents.c.version)))
 
 
 def comparisons(connection: Connection, numbers: Sequence[int | None]) -> Iterator[Comparison | None]:

@@ -12,10 +12,8 @@ from nearkin.collection.listing.problems import is_open
 from nearkin.collection.matching.by_index import n_indexed
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
-from nearkin.collection.stored.document_rows import refuse_omitted_documents
-from nearkin.collection.stored.documents import is_removed, refuse_missing_texts, stored_documents, with_documents
+from nearkin.collection.stored.documents import is_removed, stored_documents, with_documents
 from nearkin.stages.documents.extraction.versions import is_ocr, is_older
-from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import contents, documents, loads, origins, problems, purges, waves
 
 
@@ -120,13 +118,7 @@ class Info:
 
 
 def info(collection: OpenedCollection) -> Info:
-    """Count everything.
-
-    Raises
-    ------
-    CollectionError
-        Rows were changed or are missing.
-    """
+    """Count everything."""
     with collection.store.reading() as connection:
         return _counted(connection, str(collection.place), collection.store.facts, len(collection.index.listed()))
 
@@ -146,8 +138,6 @@ def _counted(connection: Connection, place: str, facts: dict[str, str], n_segmen
     n_texts, size_bytes = connection.execute(
         select(func.count(), func.sum(contents.c.n_bytes)).select_from(contents)
     ).one()
-    refuse_missing_texts(connection)
-    refuse_changed(connection, purges)
     n_erased = int(connection.execute(select(func.count()).select_from(purges)).scalar_one())
     n_problems = connection.execute(select(func.count()).select_from(problems).where(is_open())).scalar_one()
     return Info(
@@ -194,15 +184,7 @@ def documents_by_extractor(connection: Connection) -> dict[str, int]:
 
 
 def waves_of(connection: Connection) -> tuple[Wave, ...]:
-    """Return the waves in the order in which they began.
-
-    Raises
-    ------
-    CollectionError
-        A row of a wave or a load was changed; or a row of a document is missing, or is wrongly not current.
-    """
-    refuse_omitted_documents(connection)
-    refuse_changed(connection, problems)
+    """Return the waves in the order in which they began."""
     of_loads = (
         select(
             waves.c.wave, waves.c.name, func.min(loads.c.added_at), func.max(loads.c.added_at),

@@ -149,7 +149,7 @@ class OpenedCollection:
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """Open the store at this moment, with segments for all of its contents."""
-        from nearkin.collection.stored.segments import loads_of
+        from nearkin.collection.stored.load_spans import loads_of
 
         with self.store.reading() as connection:
             loads = loads_of(connection, self.store)
@@ -176,7 +176,7 @@ class OpenedCollection:
 
     def settle(self) -> None:
         """Index what was added. Queries do this themselves; the first one then takes longer."""
-        from nearkin.collection.stored.segments import loads_of
+        from nearkin.collection.stored.load_spans import loads_of
 
         with self.store.reading() as connection:
             self.index.cover(connection, loads_of(connection, self.store), self.progress, settle=True)

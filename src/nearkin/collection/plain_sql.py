@@ -9,7 +9,6 @@ from sqlalchemy import Connection
 
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored import shingle_table
-from nearkin.collection.stored.document_rows import refuse_changed_documents
 from nearkin.collection.tolerance import MAX_TOLERANCE, RULES
 from nearkin.errors import ParameterError
 from nearkin.store.schema import PROJECTIONS
@@ -67,8 +66,6 @@ def install(collection: OpenedCollection) -> Installed:
     ParameterError
         The collection is in SQLite.
     CollectionBusyError
-    CollectionError
-        The row of a document was changed in the store.
     """
     place, store = collection.place, collection.store
     if place.schema is None:
@@ -76,8 +73,6 @@ def install(collection: OpenedCollection) -> Installed:
             f"{place} is SQLite, which cannot store functions: nearkin sql install is for PostgreSQL. The tables and "
             "the view indexed_documents can be queried as they are."
         )
-    with store.reading() as connection:  # without the lock of writers
-        refuse_changed_documents(connection)  # plain SQL cannot compare rows with their checksums
     with store.writing() as connection:
         shingle_table.keep(connection, store, collection.counting, collection.progress)
         connection.exec_driver_sql(functions(place.schema), execution_options={"no_parameters": True})

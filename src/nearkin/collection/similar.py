@@ -17,7 +17,6 @@ from nearkin.collection.measuring import compare_with, with_shares
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
 from nearkin.collection.results import SimilarDocument, SimilarDocuments, StoredDocument
 from nearkin.collection.stored.contents import Content, content_of, contents_of
-from nearkin.collection.stored.document_rows import refuse_hidden
 from nearkin.collection.stored.documents import current_documents, document
 from nearkin.collection.stored.profiles import similarity_index_of
 from nearkin.collection.stored.segment_files import Segment
@@ -25,8 +24,7 @@ from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.records import I64, U64
 from nearkin.stages.search.hamming.scan import rows_within
 from nearkin.store.bulk import in_slices
-from nearkin.store.integrity import refuse_changed
-from nearkin.store.schema import documents, waves
+from nearkin.store.schema import documents
 from nearkin.store.store import Store
 
 MAX_COMPARED = 20_000
@@ -102,12 +100,9 @@ def similar(
     ------
     StaleIndexError
         A segment and the store disagree.
-    CollectionError
-        The row of a wave was changed.
     """
     started = time.perf_counter()
     check_limit(limit)
-    refuse_changed(connection, waves)  # whose names the answer has
     near, own = asked_near(connection, counting, segments, query, tolerance, store)
     compared, n_found = documents_among(connection, counting, query, tolerance, near, limit=limit, leave_out=leave_out)
     return SimilarDocuments(
@@ -141,7 +136,7 @@ def asked_near(
     store: Store,
 ) -> tuple[Near, int | None]:
     """Return the contents within the tolerance, and the similarity index of the query if the method needs it."""
-    own = similarity_index_of(connection, counting, query) if tolerance.method == "si" else None
+    own = similarity_index_of(counting, query) if tolerance.method == "si" else None
     if tolerance.method == "containment":
         from nearkin.collection.by_containment import near_by_containment
 
@@ -161,7 +156,6 @@ def documents_among(
 ) -> tuple[list[SimilarDocument], int]:
     """Return the first documents of contents that were found, compared with the query, and their total number."""
     is_itself = leave_out is not None and leave_out.is_current
-    refuse_hidden(connection, near.contents.tolist())
     found, n_found = current_documents(connection, near.contents.tolist(), limit + is_itself)
     if leave_out is not None and leave_out.is_current:
         n_found -= int(leave_out.content in near.contents)
@@ -247,7 +241,6 @@ def _of_current_documents(connection: Connection, numbers: I64) -> list[int]:
     for some in in_slices(numbers.tolist()):
         is_wanted = documents.c.content.in_(some) & documents.c.is_current
         found.update(connection.execute(select(documents.c.content).where(is_wanted)).scalars())
-    refuse_hidden(connection, sorted({*numbers.tolist()} - found))
     return [number for number in numbers.tolist() if number in found]
 
 

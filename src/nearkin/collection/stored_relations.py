@@ -3,7 +3,7 @@
 A text never changes, so a stored comparison stays right. Most comparisons have all text that only one of the two texts
 has. A comparison without it has another key: the bitwise complement of the principal, a negative number, in its place.
 So it is only found by those who do not ask for that text. The table is made when relations are first asked for, and can
-be computed again at any time: a row that was changed is computed again, and a purge removes the table.
+be computed again at any time: one that cannot be unpacked is computed again, and a purge removes the table.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ from nearkin.stages.differences.relating import (
 )
 from nearkin.stages.differences.relations import RULES_NUMBER, Judgement, Measured
 from nearkin.store.bulk import in_slices, insert_rows
-from nearkin.store.checksums import checksum
 from nearkin.store.failures import PERMISSION_DENIED, code_of, reason_of
 from nearkin.store.schema import contents
 from nearkin.store.store import Store
@@ -48,8 +47,7 @@ TABLE = Table(
     MetaData(),
     Column("principal", BigInteger, primary_key=True, autoincrement=False),
     Column("content", BigInteger, primary_key=True, autoincrement=False),
-    Column("comparison", LargeBinary, nullable=False),  # JSON, compressed by Zstandard
-    Column("checksum", BigInteger, nullable=False),
+    Column("comparison", LargeBinary, nullable=False),  # JSON, compressed by Zstandard, with its checksum
 )
 _METHOD = "relations"
 FINGERPRINT = f"3;rules={RULES_NUMBER:08x};{RELATION_SHINGLES.fingerprint};{NORMALISE.fingerprint};shown={N_SHOWN}"
@@ -138,11 +136,11 @@ def _lots(collection: OpenedCollection, pairs: Sequence[Pair]) -> Iterator[Seque
 
 
 def _sizes(connection: Connection, numbers: Iterable[int]) -> dict[int, int]:
-    """Return the size of some texts in UTF-8; 0 for a damaged one, which is reported when it is read."""
+    """Return the size of some texts in UTF-8."""
     sizes = dict[int, int]()
     for some in in_slices(sorted(numbers)):
         query = select(contents.c.content, contents.c.n_bytes).where(contents.c.content.in_(some))
-        sizes |= {number: n if isinstance(n, int) else 0 for number, n in connection.execute(query)}
+        sizes |= dict(connection.execute(query).all())
     return sizes
 
 
@@ -160,7 +158,7 @@ def n_not_stored(connection: Connection, store: Store, pairs: Sequence[Pair]) ->
 def _stored(
     connection: Connection, store: Store, pairs: Sequence[Pair], with_one_sided: bool
 ) -> dict[Pair, RelatedText]:
-    """Return the stored relations among some pairs; rows that were changed are omitted."""
+    """Return the stored relations among some pairs, without those that cannot be unpacked."""
     found = dict[Pair, RelatedText]()
     if not _is_there(connection, store):
         return found
@@ -168,8 +166,8 @@ def _stored(
     named_as = principals if with_one_sided else principals | {~principal for principal in principals}
     for row in connection.execute(select(TABLE).where(TABLE.c.principal.in_(named_as))):
         pair = max(row.principal, ~row.principal), row.content
-        if pair in wanted and _is_right(row):
-            found[pair] = _unpacked(row.comparison)
+        if pair in wanted and (related := _unpacked(row.comparison)) is not None:
+            found[pair] = related
     return found
 
 
@@ -202,8 +200,7 @@ def _write(connection: Connection, store: Store, found: Mapping[Pair, RelatedTex
         (principal if with_one_sided else ~principal, content, _packed(one))
         for (principal, content), one in found.items()
     ]
-    checksums = [checksum(row, row[0]) for row in rows]
-    insert_rows(connection, TABLE, [*zip(*rows, strict=True), checksums])
+    insert_rows(connection, TABLE, list(zip(*rows, strict=True)))
 
 
 def forget(connection: Connection, store: Store) -> None:
@@ -216,7 +213,7 @@ def forget(connection: Connection, store: Store) -> None:
 
 
 def difference(connection: Connection, store: Store) -> str | None:
-    """Return how many stored relations were changed, or None.
+    """Return how many stored relations cannot be unpacked, or None.
 
     Relations that are not stored yet are no difference, nor are those of another version of Nearkin, which are never
     read.
@@ -227,10 +224,10 @@ def difference(connection: Connection, store: Store) -> str | None:
         if not _is_there(connection, store):
             return "relations of texts: missing"
         rows = connection.execution_options(yield_per=_PAIRS_AT_A_TIME).execute(select(TABLE))
-        n_changed = sum(not _is_right(row) for row in rows)
-    except (DBAPIError, TypeError, ValueError, OverflowError) as error:
+        n_damaged = sum(_unpacked(row.comparison) is None for row in rows)
+    except DBAPIError as error:
         return f"relations of texts: invalid ({error})"
-    return f"relations of texts: {counted(n_changed, 'row')} changed" if n_changed else None
+    return f"relations of texts: {counted(n_damaged, 'row')} damaged" if n_damaged else None
 
 
 def n_stored(connection: Connection, store: Store) -> int:
@@ -250,21 +247,17 @@ def _drop(connection: Connection) -> None:
     connection.exec_driver_sql(f"DROP TABLE IF EXISTS {TABLE.name}")
 
 
-def _is_right(row: Any) -> bool:
-    try:
-        blob = bytes(row.comparison)
-        return bool(checksum((row.principal, row.content, blob), row.principal) == row.checksum)
-    except (TypeError, ValueError):  # SQLite stores any type in any column
-        return False
-
-
 def _packed(one: RelatedText) -> bytes:
     data = json.dumps(asdict(one), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-    return zstd.compress(data)
+    return zstd.compress(data, options={zstd.CompressionParameter.checksum_flag: 1})
 
 
-def _unpacked(blob: bytes) -> RelatedText:
-    data = json.loads(zstd.decompress(blob).decode("utf-8", "surrogatepass"))
+def _unpacked(blob: bytes) -> RelatedText | None:
+    """Return a stored relation; None if it is damaged."""
+    try:
+        data = json.loads(zstd.decompress(blob).decode("utf-8", "surrogatepass"))
+    except (zstd.ZstdError, ValueError):
+        return None
     found = data["comparison"]
     judgement, first = found["judgement"], found["first"]
     comparison = MemberComparison(

@@ -1,8 +1,7 @@
-"""Comparison of every stored text with its digest and its derived data; repairs what can be repaired."""
+"""Comparison of every stored text with its digest and its derived data, which is rebuilt where it differs."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,14 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from sqlalchemy import Connection, exists, func, select, update
-from sqlalchemy.exc import IntegrityError
 
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.stored.contents import digest_of, text_of
+from nearkin.collection.stored.contents import text_of
 from nearkin.collection.stored.profiles import COLUMNS, Profile, profiles_of
 from nearkin.collection.stored.purged import purged_contents
-from nearkin.collection.stored.segments import LoadSpan
 from nearkin.engines.local import map_ordered
 from nearkin.errors import CollectionError
 from nearkin.store.bulk import in_slices, insert_rows
@@ -53,107 +50,9 @@ class TextFindings:
         self.wrong |= other.wrong
 
 
-# -- digests and numbers, which the digests of loads prove -------------------------------------------------------------
-
-
-def mend_numbers(connection: Connection, loads: Sequence[LoadSpan]) -> tuple[list[str], list[str]]:
-    """Restore digests and numbers of texts that the digests of their loads prove, in a write transaction.
-
-    Returns
-    -------
-    tuple of two lists of str
-        What was repaired, and what could not be.
-    """
-    mended, faults = list[str](), list[str]()
-    strays = _strays(connection, loads)
-    for load in loads:
-        if _digest_of_load(connection, load) == load.digest:
-            continue
-        right = _as_loaded(connection, load, strays)
-        if right is None or not _put_right(connection, right):
-            faults.append(_unlike(connection, load))
-            continue
-        mended += [f"the number or the digest of text {number}" for number in sorted(right)]
-        strays = [one for one in strays if one.content not in {row.content for row, _ in right.values()}]
-    faults += [f"text {row.content} was not added by any load" for row in strays]
-    return mended, faults
-
-
-def faults_of_loads(connection: Connection, loads: Sequence[LoadSpan]) -> list[str]:
-    """Return the loads whose digest does not match the contents in their span, and the texts outside every span."""
-    faults = [_unlike(connection, load) for load in loads if _digest_of_load(connection, load) != load.digest]
-    return faults + [f"text {row.content} was not added by any load" for row in _strays(connection, loads)]
-
-
-def _rows_of(connection: Connection, load: LoadSpan, *columns: Any) -> Iterator[Any]:
-    for start in range(load.first, load.end, AT_A_TIME):
-        is_in = (contents.c.content >= start) & (contents.c.content < min(start + AT_A_TIME, load.end))
-        yield from connection.execute(select(*columns).where(is_in).order_by(contents.c.content)).all()
-
-
-def _digest_of_load(connection: Connection, load: LoadSpan) -> bytes:
-    digest = hashlib.sha256()
-    for (one,) in _rows_of(connection, load, contents.c.digest):
-        digest.update(one if isinstance(one, bytes) else b"")
-    return digest.digest()
-
-
-def _unlike(connection: Connection, load: LoadSpan) -> str:
-    n_there = sum(1 for _ in _rows_of(connection, load, contents.c.content))
-    return (
-        f"texts {load.first} to {load.end - 1} differ from those that were added together: {n_there:,} of "
-        f"{load.end - load.first:,} exist"
-    )
-
-
-def _strays(connection: Connection, loads: Sequence[LoadSpan]) -> list[Any]:
-    """Return the contents outside the span of every load."""
-    end = max((load.end for load in loads), default=0)
-    is_outside = (contents.c.content < 0) | (contents.c.content >= end)
-    query = select(contents.c.content, contents.c.digest, contents.c.text).where(is_outside)
-    return list(connection.execute(query.order_by(contents.c.content).limit(AT_A_TIME)).all())
-
-
-def _as_loaded(connection: Connection, load: LoadSpan, strays: Sequence[Any]) -> dict[int, tuple[Any, bytes]] | None:
-    """Return the rows to restore, by their correct numbers; None if these are unknown.
-
-    A text that does not match its digest gets the digest of its bytes; a missing number is that of a text outside every
-    span, if there are as many of both. The digest of the load then confirms the result.
-    """
-    right, digest, spare = dict[int, tuple[Any, bytes]](), hashlib.sha256(), list(strays)
-    number = load.first
-    for row in (*_rows_of(connection, load, contents.c.content, contents.c.digest, contents.c.text), None):
-        while spare and number < (load.end if row is None else row.content):
-            right[number] = spare[0], bytes(spare[0].digest)
-            digest.update(spare.pop(0).digest)
-            number += 1
-        if row is None:
-            break
-        own = digest_of(row.text) or row.digest
-        if own != row.digest:
-            right[number] = row, own
-        digest.update(own)
-        number = row.content + 1
-    return right if digest.digest() == load.digest else None
-
-
-def _put_right(connection: Connection, right: dict[int, tuple[Any, bytes]]) -> bool:
-    try:
-        with connection.begin_nested():
-            for number, (row, digest) in right.items():
-                is_it = contents.c.content == row.content
-                connection.execute(update(contents).where(is_it).values(content=number, digest=digest))
-    except IntegrityError:
-        return False  # the same text was added again, and is stored under another number
-    return True
-
-
-# -- texts and their derived data --------------------------------------------------------------------------------------
-
-
 def check_texts(connection: Connection, collection: OpenedCollection, threads: int) -> TextFindings:
     """Compare every text with its digest, and compute all of its derived data again."""
-    found, progress, erased = TextFindings(), collection.progress, purged_contents(connection, skip_changed=True)
+    found, progress, erased = TextFindings(), collection.progress, purged_contents(connection)
     n_texts = connection.execute(select(func.count()).select_from(contents)).scalar_one()
     progress.start("fsck", n_texts, "documents")
 
@@ -207,11 +106,11 @@ def _checked(rows: Sequence[Any], counting: TextCounting) -> TextFindings:
     return found
 
 
-def mend_texts(collection: OpenedCollection, found: TextFindings) -> int:
-    """Store corrected derived data; return the number of texts concerned."""
+def rebuild_texts(collection: OpenedCollection, found: TextFindings) -> None:
+    """Store the right derived data."""
     with collection.store.writing() as connection:
         is_there = exists().where(contents.c.content == profiles.c.content)
-        n_strays = connection.execute(profiles.delete().where(~is_there)).rowcount
+        connection.execute(profiles.delete().where(~is_there))
         for some in in_slices(list(found.wrong)):
             connection.execute(profiles.delete().where(profiles.c.content.in_(some)))
         rows = [(number, *profile) for number, (_, profile) in found.wrong.items()]
@@ -221,16 +120,15 @@ def mend_texts(collection: OpenedCollection, found: TextFindings) -> int:
             connection.execute(update(contents).where(contents.c.content == number).values(**right))
         if of_segments:  # otherwise the data that segments are built from was correct
             collection.store.raise_generation(connection)
-    return max(len(found.wrong), n_strays)
 
 
 def documents_with(connection: Connection, numbers: Sequence[int]) -> tuple[str, ...]:
-    """Return the documents that have, or had, these texts."""
-    told = list[str]()
-    for number in numbers:
-        rows = connection.execute(select(documents.c.doc_id, documents.c.version).where(documents.c.content == number))
-        told += [f"{doc_id} (version {version})" for doc_id, version in rows]
-    return tuple(told)
+    """Return the documents that have, or had, these texts, and those whose text is missing."""
+    is_missing = ~exists().where(contents.c.content == documents.c.content)
+    query, rows = select(documents.c.row, documents.c.doc_id, documents.c.version), list[Any]()
+    for condition in (is_missing, *(documents.c.content.in_(some) for some in in_slices(numbers))):
+        rows += connection.execute(query.where(condition))
+    return tuple(f"{doc_id} (version {version})" for _, doc_id, version in sorted(rows))
 
 
 def has_stray_profiles(connection: Connection) -> bool:

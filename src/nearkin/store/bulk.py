@@ -1,15 +1,27 @@
-"""Bulk inserts and updates, each in the way that is fastest for the database."""
+"""Bulk inserts, each in the way that is fastest for the database."""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import BigInteger, BindParameter, Boolean, Connection, Integer, LargeBinary, Table, Text, bindparam
-from sqlalchemy import text as sql
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    Boolean,
+    Column,
+    Connection,
+    Integer,
+    LargeBinary,
+    Table,
+    Text,
+    bindparam,
+    func,
+    select,
+)
 
 from nearkin.errors import CollectionError
 
@@ -51,20 +63,10 @@ def _copy_in(connection: Connection, table: Table, rows: bytes) -> None:
         copy.write(rows)
 
 
-def update_integers(connection: Connection, table: Table, key: str, column: str, values: Mapping[int, int]) -> None:
-    """Set ``column`` to new values in the rows found by ``key``; both columns hold integers."""
-    if connection.dialect.name == "sqlite":
-        statement = f"UPDATE {table.name} SET {column} = ? WHERE {key} = ?"
-        if values:
-            connection.exec_driver_sql(statement, [(value, of) for of, value in values.items()])
-        return
-    statement = (
-        f"UPDATE {table.name} SET {column} = given.value "
-        "FROM unnest(CAST(:keys AS bigint[]), CAST(:new AS bigint[])) AS given (key, value) "
-        f"WHERE {table.name}.{key} = given.key"
-    )
-    for some in in_slices(list(values)):
-        connection.execute(sql(statement), {"keys": list(some), "new": [values[one] for one in some]})
+def number_after_last(connection: Connection, column: Column[int]) -> int:
+    """Return one more than the highest number in a column; 0 if the table is empty."""
+    last = connection.execute(select(func.max(column))).scalar()
+    return 0 if last is None else last + 1
 
 
 def in_slices(values: Sequence[Any]) -> Iterator[Sequence[Any]]:

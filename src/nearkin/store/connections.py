@@ -15,7 +15,6 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
 from nearkin.errors import CollectionError
-from nearkin.store.facts import read_facts
 from nearkin.store.failures import busy, damaged_file
 from nearkin.store.opened_file import OpenedFile, replaced
 from nearkin.store.place import FILE, Place
@@ -134,8 +133,7 @@ def lock_same(connection: Connection, place: Place, wait_s: float, collection: s
     if place.schema is None:
         return
     found = _locked(connection, place, wait_s, "(SELECT value FROM facts WHERE name = 'collection')")
-    # a changed byte of the fact is corrected
-    if found != collection and read_facts(connection, place, ("collection",)).get("collection") != collection:
+    if found != collection:
         raise replaced(place, f"the schema {place.schema}")
 
 

@@ -176,7 +176,7 @@ def _drop(connection: Connection, place: Place, made: Made, collection: str) -> 
         return
     if not connection.execute(_ALONE, {"name": place.schema}).scalar_one():
         raise busy(place)
-    if read_facts(connection, place, ("collection",)).get("collection") != collection:
+    if read_facts(connection, ("collection",)).get("collection") != collection:
         raise busy(place)
     if not made.tables:  # whoever made them has granted permissions on them
         connection.execute(schema.facts.delete())

@@ -3,8 +3,9 @@
 A *content* is a distinct text, numbered from 0 in order of arrival; a *document* is an id that has, or had, a content.
 Contents are never changed or removed, so data derived from a range of them stays valid.
 
-``checksum`` is the last column of every table whose rows cannot be rebuilt (`nearkin.store.checksums`); ``seals``
-stores the number of rows and the sum of their checksums (`nearkin.store.seals`).
+Two digests show damage. ``contents.digest`` is compared with a text whenever the text is read. ``loads.digest`` covers
+the ids and texts of the rows of ``documents`` that a load wrote, as they were written: `remove`, `purge` and newer
+versions change neither an id, nor a row's content, nor the digest of a content, so the digest of a load stays true.
 """
 
 from __future__ import annotations
@@ -36,7 +37,6 @@ facts = Table(
     metadata,
     Column("name", Text, primary_key=True),
     Column("value", Text, nullable=False),
-    Column("checksum", BigInteger),  # null, in every table: Nearkin did not write this row
 )
 """Facts about a collection: its schema version, its id, the methods that count, sign and index its texts, …"""
 
@@ -45,7 +45,6 @@ waves = Table(
     metadata,
     Column("wave", Integer, primary_key=True, autoincrement=False),
     Column("name", Text, nullable=False, unique=True),
-    Column("checksum", BigInteger),
 )
 
 loads = Table(
@@ -56,12 +55,12 @@ loads = Table(
     Column("added_at", Text, nullable=False),  # UTC, in ISO 8601
     Column("first_content", BigInteger, nullable=False),
     Column("end_content", BigInteger, nullable=False),
-    Column("digest", LargeBinary, nullable=False),  # SHA-256 over the digests of its contents
-    Column("n_new", BigInteger, nullable=False),
+    # SHA-256 over the id (UTF-8, followed by a zero byte) and the text's digest of each of its documents, by row
+    Column("digest", LargeBinary, nullable=False),
+    Column("n_new", BigInteger, nullable=False),  # with n_new_versions, the number of its documents
     Column("n_new_versions", BigInteger, nullable=False),
     Column("n_unchanged", BigInteger, nullable=False),
     Column("n_problems", BigInteger, nullable=False),
-    Column("checksum", BigInteger),
 )
 """Commands that added something, one transaction each; a wave consists of one or more loads."""
 
@@ -92,7 +91,6 @@ documents = Table(
     Column("line", BigInteger, nullable=False),
     Column("is_current", Boolean, nullable=False),
     Column("removed_at", Text),  # null for current and for replaced versions
-    Column("checksum", BigInteger),
     UniqueConstraint("doc_id", "version"),
 )
 # SQL that both databases accept; SQLAlchemy's dialect parameters would load both dialects in every command
@@ -109,7 +107,6 @@ problems = Table(
     Column("source", Text, nullable=False),
     Column("line", BigInteger, nullable=False),
     Column("problem", Text, nullable=False),
-    Column("checksum", BigInteger),
     UniqueConstraint("load", "number"),
 )
 """Documents of a load that could not be read, or got another id."""
@@ -121,7 +118,7 @@ groupings = Table(
     Column("tolerance", Text, nullable=False, unique=True),
     Column("seen_row", BigInteger, nullable=False),  # documents with this row and above are not grouped yet
     Column("next_group", BigInteger, nullable=False),  # numbers of groups are never reused
-    Column("checksum", BigInteger),  # covers its groups and members too
+    Column("revision", BigInteger, nullable=False),  # raised whenever its groups or members are written
 )
 """Latest grouping at each tolerance."""
 
@@ -201,16 +198,6 @@ profiles.add_is_dependent_on(documents)  # through the view
 event.listen(profiles, "after_create", DDL(CHECK_KEYS_OF_SQLITE).execute_if(dialect="sqlite"))  # type: ignore[no-untyped-call]
 event.listen(profiles, "after_create", DDL(CHECK_KEYS).execute_if(dialect="postgresql"))  # type: ignore[no-untyped-call]
 event.listen(profiles, "after_create", DDL(INDEXED_DOCUMENTS))  # type: ignore[no-untyped-call]
-seals = Table(
-    "seals",
-    metadata,
-    Column("part", Text, primary_key=True),  # a table, or the documents of one wave
-    Column("n_rows", BigInteger, nullable=False),
-    Column("total", BigInteger, nullable=False),  # sum of the rows' checksums, modulo 2**64
-    Column("checksum", BigInteger),
-)
-"""Seals, by which missing rows are noticed; written in the transaction that writes the rows."""
-
 activity = Table(
     "activity",
     metadata,
@@ -220,7 +207,6 @@ activity = Table(
     Column("kind", Text, nullable=False),
     Column("data", Text, nullable=False),  # JSON
     Column("undoes", BigInteger, ForeignKey("activity.number")),  # null: it is not an undo
-    Column("checksum", BigInteger),
 )
 """Decisions of people, in order. Rows are only ever added; ``tags`` and ``decisions`` follow from ``changes``."""
 
@@ -234,7 +220,6 @@ changes = Table(
     Column("other", Text, nullable=False),  # name of a field, id of another document, or number of a group
     Column("was", Text),  # null: it was not set
     Column("now", Text),  # null: it is not set any more
-    Column("checksum", BigInteger),
 )
 """Values changed by each activity, one row per value."""
 Index("changes_of_subject", changes.c.subject)
@@ -246,7 +231,6 @@ tags = Table(
     Column("field", Text, primary_key=True),
     Column("value", Text, nullable=False),  # empty: a bare tag
     Column("activity", BigInteger, ForeignKey("activity.number"), nullable=False),  # that set it
-    Column("checksum", BigInteger),
 )
 """Current tags. They belong to an id, not to a version of the document."""
 
@@ -259,7 +243,6 @@ decisions = Table(
     Column("subject", Text, nullable=False),
     Column("other", Text, nullable=False),
     Column("value", Text, nullable=False),
-    Column("checksum", BigInteger),
 )
 """Current decisions on documents and groups. Two ids of documents would be too long for a key of PostgreSQL."""
 Index("decisions_on_subject", decisions.c.subject)
@@ -269,7 +252,6 @@ purges = Table(
     metadata,
     Column("content", BigInteger, ForeignKey("contents.content"), primary_key=True, autoincrement=False),
     Column("activity", BigInteger, ForeignKey("activity.number"), nullable=False),
-    Column("checksum", BigInteger),
 )
 """Contents that were erased: the row in ``contents`` has kept its number and its digest, and nothing else."""
 
@@ -296,7 +278,6 @@ origins = Table(
     Column("position", BigInteger),
     Column("mail", Text),  # headers in JSON; null for other kinds
     Column("removed_at", Text),  # only of a document without a text
-    Column("checksum", BigInteger),
 )
 """Origins of documents that were extracted from files, or are inside others; one for each version."""
 Index("origins_of_row", origins.c.row)

@@ -27,7 +27,6 @@ from nearkin.store.facts import delete_fact, generation_in, read_facts, whole_fa
 from nearkin.store.failures import PERMISSION_DENIED, code_of, database_errors, missing_table
 from nearkin.store.place import FILE, Place
 from nearkin.store.read_only import ReadOnlyFile, refused
-from nearkin.store.seals import PARTS, Seal, write_seals
 
 _MAX_TRIES = 3
 """Maximum number of times to open a new collection that other processes remove meanwhile."""
@@ -196,7 +195,7 @@ class Store:
         self._has_stored = True
 
     def generation(self, connection: Connection) -> int:
-        """Return a number that is raised by every repair; data derived from an earlier generation is stale."""
+        """Return a number that is raised when stored counts or signatures change; indexes made before are stale."""
         return generation_in(self.fact(connection, "generation"), self.place)
 
     def fact(self, connection: Connection, name: str) -> str | None:
@@ -205,7 +204,7 @@ class Store:
 
     def facts_now(self, connection: Connection, names: Sequence[str]) -> dict[str, str]:
         """Return the current values of several facts, without those that are missing; see `fact`."""
-        return read_facts(connection, self.place, names)
+        return read_facts(connection, names)
 
     def write_facts(self, connection: Connection, facts: Mapping[str, str]) -> None:
         """Store facts about the collection; facts of the same names are replaced."""
@@ -365,7 +364,6 @@ def _creating(database: str, driver: str) -> tuple[str, ...]:
 def _say_new(connection: Connection, facts: Mapping[str, str]) -> None:
     """Store the facts of a new collection."""
     said = {**facts, "schema": str(schema.VERSION), "collection": uuid.uuid4().hex, "generation": "0"}
-    write_seals(connection, dict.fromkeys(PARTS, Seal(0, 0, True)))
     write_facts(connection, said)
     if "similarity_index" in said:
         schema.say_method(connection, said["similarity_index"])

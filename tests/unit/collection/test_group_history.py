@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, create_engine
 
 from nearkin.collection.stored import group_history
-from nearkin.collection.stored.group_history import faults, grouped_loads, past_groups, record, repair
-from nearkin.errors import CollectionError
+from nearkin.collection.stored.group_history import grouped_loads, past_groups, record
 from nearkin.store import schema
 
 AT = "words, threshold 0.5"
@@ -25,7 +23,6 @@ def pairs(mapping: dict[int, int]) -> np.ndarray:
 def opened() -> Connection:
     connection = create_engine("sqlite://").connect()
     tables = [schema.waves, schema.loads, schema.contents, schema.documents, schema.groupings]
-    tables += [schema.facts, schema.seals]
     schema.metadata.create_all(connection, tables)
     return connection
 
@@ -48,15 +45,12 @@ def test_every_state_is_replayed(states: list[tuple[dict[int, int], dict[int, in
         assert first is not None
         assert (first.number, first.principals) == (1, stored[0][1])
         assert grouped_loads(connection, AT) == {-1}
-        assert faults(connection) == []
 
 
 def test_without_a_history_nothing_is_known() -> None:
     with opened() as connection:
         assert past_groups(connection, AT) is None
         assert grouped_loads(connection, AT) == set()
-        assert faults(connection) == []
-        repair(connection)
         assert not group_history.is_there(connection)
 
 
@@ -67,36 +61,3 @@ def test_groups_that_begin_again_forget_what_was() -> None:
         found = past_groups(connection, AT)
         assert found is not None
         assert (found.number, found.rows.tolist()) == (1, [1])
-
-
-@pytest.mark.parametrize("damage", ["differences = x'00'", "number = 7", "seen_row = seen_row + 1", "checksum = NULL"])
-def test_damage_is_found_and_removed(damage: str) -> None:
-    with opened() as connection:
-        for tolerance in (AT, "range, gamma 0.1"):
-            record(connection, tolerance, pairs({1: 1, 2: 1}), pairs({1: 1}), seen_row=3, is_first=True)
-        connection.exec_driver_sql(f"UPDATE group_history SET {damage} WHERE tolerance = '{AT}'")
-        assert faults(connection) == [f"the history of the groups at {AT} was changed"]
-        with pytest.raises(CollectionError, match="nearkin fsck"):
-            past_groups(connection, AT)
-        repair(connection)
-        assert faults(connection) == []
-        assert past_groups(connection, AT) is None
-        assert past_groups(connection, "range, gamma 0.1") is not None
-
-
-@pytest.mark.parametrize("damage", [f"DELETE FROM group_history WHERE tolerance = '{AT}'", "DROP TABLE group_history"])
-def test_a_history_of_which_every_row_is_gone_is_missed(damage: str) -> None:
-    with opened() as connection:
-        for _ in range(2):
-            record(connection, AT, pairs({1: 1, 2: 1}), pairs({1: 1}), seen_row=3, is_first=True)
-        connection.exec_driver_sql(damage)
-        assert faults(connection) == [f"the history of the groups at {AT} is missing"]
-        for ask in (past_groups, grouped_loads, group_history.principals_over_time):
-            with pytest.raises(CollectionError, match=r"is missing from the database.*nearkin fsck"):
-                ask(connection, AT)
-        repair(connection)
-        assert faults(connection) == []
-        assert past_groups(connection, AT) is None
-        record(connection, AT, pairs({1: 1}), pairs({1: 1}), seen_row=3, is_first=False)
-        assert faults(connection) == []
-        assert past_groups(connection, AT).number == 1

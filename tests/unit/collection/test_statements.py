@@ -68,7 +68,7 @@ def test_a_load_updates_no_key(collection) -> None:
         collection.add([("new", "A letter that nobody has written before."), ("d001", "Another version of this one.")])
     updates = [statement for statement, _ in told if statement.startswith("UPDATE loads")]
     assert len(updates) == 1
-    assert "SET wave=" in updates[0]
+    assert "SET end_content=" in updates[0]
     assert "load=?" not in updates[0].partition("WHERE")[0]
 
 

@@ -79,14 +79,6 @@ PurgedIds = Annotated[
 Copies = Annotated[
     bool, _documents("--copies", help="Also remove and erase other documents that have one of these texts.")
 ]
-InDamage = Annotated[
-    bool,
-    _documents(
-        "--damaged",
-        help="Erase even if rows of the collection are damaged. Changed rows that may belong to these documents, and "
-        "texts that belong to no document, are erased too.",
-    ),
-]
 By = Annotated[
     str | None,
     _change(help="Name that the activity log records. [dim]default: your user name[/]", show_default=False),

@@ -14,8 +14,6 @@ from nearkin.collection.check_in.results import MIN_COMMON, CheckOptions
 from nearkin.collection.check_in.shared_keys import AskedKeys, KnownContents, Searched, Shared, shared_with
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.loads.known_texts import numbers_of
-from nearkin.collection.stored.document_rows import refuse_hidden
-from nearkin.collection.stored.documents import refuse_changed
 from nearkin.collection.stored.keys import EXACT, SAMPLE, SAMPLING, Keys, keys_of
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import strings
@@ -193,8 +191,6 @@ def _of_documents(connection: Connection, query: Query, numbers: I64, shared: Sh
     if unknown := [number for number in wanted if number not in known.seen]:
         known = known.joined(_looked_up(connection, query, np.array(unknown, np.int64)))
     sizes = {number: known.sizes[number] for number in wanted if number in known.sizes}
-    refuse_hidden(connection, [number for number in wanted if number in known.suspect])
-    refuse_changed(connection, [number for number in known.same if number not in sizes])
     lost = _sizes_of_current(connection, list(shared.lost)).keys() - sizes.keys()
     return CheckCandidates(list(sizes), list(sizes.values()), shared.n_skewed, sorted(lost))
 
@@ -204,8 +200,7 @@ def _looked_up(connection: Connection, query: Query, numbers: I64) -> KnownConte
     same = list(numbers_of(connection, [query.digest]).values())
     wanted = list(dict.fromkeys([*same, *numbers.tolist()]))
     sizes = _sizes_of_current(connection, wanted)
-    suspect = frozenset(number for number in wanted if number in same or number not in sizes)
-    return KnownContents(same, sizes, suspect, frozenset(wanted))
+    return KnownContents(same, sizes, frozenset(wanted))
 
 
 def _sizes_of_current(connection: Connection, numbers: Sequence[int]) -> dict[int, int]:
@@ -216,7 +211,7 @@ def _sizes_of_current(connection: Connection, numbers: Sequence[int]) -> dict[in
         rows = connection.execute(
             select(contents.content, contents.n_bytes).where(contents.content.in_(some), has_one)
         ).all()
-        sizes |= {row[0]: row[1] if isinstance(row[1], int) else 0 for row in rows}
+        sizes |= dict(rows)
     return {number: sizes[number] for number in numbers if number in sizes}
 
 

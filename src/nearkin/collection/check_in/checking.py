@@ -25,7 +25,7 @@ from nearkin.collection.counting import TextCounting
 from nearkin.collection.loads.known_texts import numbers_of
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.contents import DamagedText, StoredText
-from nearkin.collection.stored.documents import current_documents, refuse_changed_waves_of
+from nearkin.collection.stored.documents import current_documents
 from nearkin.collection.stored.keys import BANDS
 from nearkin.collection.stored.profiles import similarity_indexes
 from nearkin.collection.stored.reach import Reach
@@ -283,7 +283,6 @@ def mark_resent(connection: Connection, checked: Checked, doc_id: object, query:
         return checked
     if is_compared:
         return replace(checked, is_resent=True)
-    refuse_changed_waves_of(connection, found)
     index = similarity_indexes(connection, [found[0].content]).get(found[0].content)
     only = _checked(found[0], _same_text(found[0].content, query), 1.0, index)
     return replace(checked, verdict="exact", documents=(only,), n_found=1, is_resent=True)

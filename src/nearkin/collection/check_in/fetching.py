@@ -10,17 +10,15 @@ from sqlalchemy import Connection, text
 
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.contents import DamagedText, StoredText, stored_texts_in, stored_texts_of
-from nearkin.collection.stored.documents import current_documents, refuse_changed_waves_of, stored_documents
+from nearkin.collection.stored.documents import current_documents, stored_documents
 from nearkin.collection.stored.profiles import similarity_indexes
-from nearkin.store.checksums import covered
-from nearkin.store.schema import documents
 
-_COLUMNS = ", ".join(f"d.{name}" for name in covered(documents))
-_QUERY = text(f"""
+_QUERY = text("""
     SELECT c.content, c.digest, c.text, p.similarity_index,
         (SELECT count(*) FROM documents WHERE documents.content = c.content AND documents.is_current) AS n_documents,
         (SELECT CAST(json_agg(json_build_array(
-                {_COLUMNS}, d.checksum, d.is_current, w.name, c.n_characters, c.n_letters, c.is_counted
+                d.row, d.doc_id, d.version, d.content, d.source, d.line, d.is_current, d.removed_at, w.name,
+                c.n_characters, c.n_letters, c.is_counted
             ) ORDER BY d.row) AS text)
             FROM (SELECT * FROM documents WHERE documents.content = c.content AND documents.is_current
                 ORDER BY documents.row LIMIT :limit) AS d
@@ -66,9 +64,7 @@ class Fetched:
             listed = [self._documents[number] for number in numbers]
             rows = [tuple(row) for told in listed if told is not None for row in json.loads(told)]
             found = stored_documents(rows[:limit])
-            refuse_changed_waves_of(self._connection, found)
             return found, sum(self._n_documents[number] for number in numbers)
         found, n_found = current_documents(self._connection, numbers, limit)
-        refuse_changed_waves_of(self._connection, found)
         self.indexes |= similarity_indexes(self._connection, list({one.content for one in found}))
         return found, n_found

@@ -16,7 +16,6 @@ from nearkin.collection.stored.reach import Reach
 from nearkin.collection.stored.texts_in_lots import texts_from
 from nearkin.records import I64, U8
 from nearkin.runs.progress import Silent
-from nearkin.store.facts import believed
 from nearkin.store.store import Store
 
 MAX_OF_A_KEY = 256
@@ -24,8 +23,6 @@ MAX_OF_A_KEY = 256
 MAX_OF_A_SAMPLE = 64
 """Maximum number of texts examined for a sampled shingle: a shingle in more texts is common wording."""
 _KINDS = EXACT, BAND, SAMPLE
-_CURRENT, _SUSPECT = 1, 2
-"""Flags of a content: a current document has it; a document with it may be hidden by damage."""
 
 
 def _is_current(of: str) -> str:
@@ -51,20 +48,17 @@ class KnownContents:
         Contents with the digest of the text.
     sizes : dict of int to int
         Lengths in bytes of those that a current document has.
-    suspect : frozenset of int
-        Contents of which a document may be hidden by damage.
     seen : frozenset of int
         All contents of which something is known.
     """
 
     same: list[int]
     sizes: dict[int, int]
-    suspect: frozenset[int]
     seen: frozenset[int]
 
     def joined(self, other: KnownContents) -> KnownContents:
         """Add the data of other contents."""
-        return KnownContents(self.same, self.sizes | other.sizes, self.suspect | other.suspect, self.seen | other.seen)
+        return KnownContents(self.same, self.sizes | other.sizes, self.seen | other.seen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,20 +187,18 @@ def _in_sqlite(searched: Searched, asked: AskedKeys) -> Shared:
         if len(rows) > most:
             rows = ask(of_current, (key, most + 1)).fetchall()
         n_skewed += len(rows) > most
-        found = [row[0] for row in rows[:most] if isinstance(row[0], int)]  # SQLite stores any type in any column
+        found = [row[0] for row in rows[:most]]
         contents += found
         kinds += [kind] * len(found)
     numbers, of_row = np.unique(np.array(contents, np.int64), return_inverse=True)
     is_of = np.array(kinds, np.uint8)
     n_shared = np.stack([np.bincount(of_row[is_of == kind], minlength=len(numbers)) for kind in _KINDS])
     marks = stored_marks(searched.connection, searched.store, numbers)
-    is_without_keys = not len(numbers) and ask("SELECT 1 FROM check_keys LIMIT 1").fetchone() is None
-    if len(marks) != len(numbers) or (is_without_keys and ask(_WITH_KEYS).fetchone() is not None):
+    if len(marks) != len(numbers):
         raise damaged_keys()
     return asked.chosen(marks.where(numbers), n_shared, n_skewed)
 
 
-_WITH_KEYS = "SELECT 1 FROM checked_contents WHERE n_samples > 0 LIMIT 1"
 _QUERY = text(f"""
     WITH first AS MATERIALIZED (
         SELECT asked.key, asked.kind, asked.most, there.content, there.place
@@ -245,23 +237,15 @@ _QUERY = text(f"""
         UNION ALL
         SELECT content, NULL, NULL, NULL, NULL, NULL FROM contents WHERE digest = :digest
     ), known AS (
-        SELECT chosen.*, contents.n_bytes, CASE
-            WHEN contents.content IS NULL THEN {_SUSPECT}
-            ELSE (SELECT CASE WHEN bool_or(d.is_current) THEN {_CURRENT} ELSE 0 END
-                    + CASE WHEN count(*) = 0 OR bool_or(NOT d.is_current AND d.removed_at IS NULL AND NOT EXISTS (
-                        SELECT 1 FROM documents AS newer WHERE newer.doc_id = d.doc_id AND newer.version > d.version
-                    )) THEN {_SUSPECT} ELSE 0 END
-                FROM documents AS d WHERE d.content = chosen.content)
-            END AS flags
+        SELECT chosen.*, contents.n_bytes, {_is_current("chosen")} AS is_current
         FROM chosen LEFT JOIN contents ON contents.content = chosen.content
     )
     SELECT (SELECT count(*) FROM found WHERE place > most) AS n_skewed,
         (SELECT max(content) FROM contents) AS last,
-        NOT EXISTS (SELECT 1 FROM check_keys) AND EXISTS ({_WITH_KEYS}) AS are_keys_lost,
-        (SELECT json_agg(json_build_array(name, value, checksum)) FROM facts
+        (SELECT json_agg(json_build_array(name, value)) FROM facts
             WHERE name = ANY(CAST(:facts AS text[]))) AS facts,
         (SELECT json_agg(json_build_array(content, n_exact, n_bands, n_shared, n_samples, encode(signature, 'hex'),
-            n_bytes, flags) ORDER BY content) FROM known) AS contents
+            n_bytes, is_current) ORDER BY content) FROM known) AS contents
 """)
 """Query with a single row as its result: the driver reads many rows more slowly than the server finds them."""
 
@@ -279,20 +263,16 @@ def shared_in_postgresql(searched: Searched, asked: AskedKeys) -> tuple[Shared, 
         "facts": list(KEYS.facts),
     }
     found = searched.connection.execute(_QUERY, values).one()
-    if found.are_keys_lost:
-        raise damaged_keys()
-    facts = believed([tuple(fact) for fact in found.facts or ()], searched.store.place)
     told = [_Told(*row) for row in found.contents or ()]
     by_keys = [one for one in told if one.n_exact is not None]
     known = KnownContents(
         [one.content for one in told if one.n_exact is None],
-        {one.content: one.n_bytes or 0 for one in told if one.flags & _CURRENT},
-        frozenset(one.content for one in told if one.flags & _SUSPECT),
+        {one.content: one.n_bytes or 0 for one in told if one.is_current},
         frozenset(one.content for one in told),
     )
     n_shared = np.array([[one.n_exact, one.n_bands, one.n_shared] for one in by_keys], np.int64).reshape(-1, 3).T
     marks = Marks.of_rows([(one.content, one.n_samples, one.packed) for one in by_keys], SIGNATURE.bits // 8)
-    return Shared(marks, n_shared, found.n_skewed, known=known), KEYS.reach_of(facts, found.last)
+    return Shared(marks, n_shared, found.n_skewed, known=known), KEYS.reach_of(dict(found.facts or ()), found.last)
 
 
 class _Told(NamedTuple):
@@ -305,7 +285,7 @@ class _Told(NamedTuple):
     n_samples: int | None
     signature: str | None
     n_bytes: int | None
-    flags: int
+    is_current: bool
 
     @property
     def packed(self) -> bytes | None:

@@ -28,7 +28,7 @@ from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexErro
 from nearkin.collection.result_tables import CONFLICT, table_of
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.contents import Content, contents_of
-from nearkin.collection.stored.document_rows import refuse_changed_documents, rows_where
+from nearkin.collection.stored.document_rows import rows_where
 from nearkin.collection.stored.documents import stored_documents, with_documents
 from nearkin.collection.stored.group_state import GroupState, n_not_compared
 from nearkin.collection.tolerance import Tolerance, check_limit
@@ -211,7 +211,6 @@ def conflicts(
 
     def ask(seen: Snapshot) -> Conflicts:
         connection, name = seen.connection, str(tolerance)
-        refuse_changed_documents(connection)
         matching, measures = matching_of(connection, collection.counting, seen.segments, tolerance)
         state = GroupState.known(connection, name)
         regrouped = regroup(

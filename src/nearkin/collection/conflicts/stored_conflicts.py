@@ -10,7 +10,7 @@ from nearkin.collection.decisions.activity import current_tags
 from nearkin.collection.decisions.document_state import StoredState
 from nearkin.collection.groups.grouping import NO_GROUP, Membership
 from nearkin.collection.groups.listed import sizes_of_groups
-from nearkin.collection.stored.document_rows import current_contents_among_known
+from nearkin.collection.stored.document_rows import current_contents
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance
 from nearkin.store.kept import KeptValues
@@ -25,11 +25,6 @@ def conflicting_groups(connection: Connection, tolerance: Tolerance) -> dict[str
 
     If a field is always a bare tag, documents without it count, too. Dates, and fields without such a group, are
     omitted. They are counted again only if the grouping, the documents or the tags of the open store have changed.
-
-    Raises
-    ------
-    CollectionError
-        The groups or the row of a document were changed in the store.
     """
     state = GroupState.known(connection, str(tolerance))
     if state.number is None:
@@ -42,7 +37,7 @@ def conflicting_groups(connection: Connection, tolerance: Tolerance) -> dict[str
 
 def _count(connection: Connection, state: GroupState) -> dict[str, int]:
     tagged = list(current_tags(connection, tags.c.field != DATE_TAG))
-    content_of = current_contents_among_known(connection, [doc_id for doc_id, _, _, _ in tagged])
+    content_of = current_contents(connection, [doc_id for doc_id, _, _, _ in tagged])
     rows = [(field, value, content_of[doc_id]) for doc_id, field, value, _ in tagged if doc_id in content_of]
     contents = np.array([content for _, _, content in rows], np.int64)
     groups = Membership(state.member_contents, state.member_groups).group_of(contents).tolist()

@@ -21,8 +21,7 @@ from nearkin.collection.decisions.records import (
     SettingChange,
 )
 from nearkin.collection.decisions.tags import members_of
-from nearkin.collection.stored.document_rows import refuse_changed_documents
-from nearkin.collection.stored.documents import document, refuse_damaged_loads
+from nearkin.collection.stored.documents import document
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError
 from nearkin.store.bulk import is_storable
@@ -59,7 +58,6 @@ def decide(
         raise ParameterError(f"Give one decision: {', '.join(others)} or {last}.")
     kind, who, data = kinds[0], checked_by(by), dict[str, object]()
     with store.reading() if dry_run else store.writing() as connection:
-        refuse_damaged_loads(connection)
         if kind in (NEVER_GROUP, SPLIT_OFF, SAME_GROUP):
             wanted = _of_pair(connection, kind, given[kind])
             kind = wanted.kind
@@ -117,7 +115,6 @@ def _of_pair(connection: Connection, kind: str, pair: object) -> SettingChange:
 def _of_group(connection: Connection, kind: str, group_note: tuple[int, str], tolerance: Tolerance) -> SettingChange:
     _check_pair(kind, group_note, "a group and a text")
     number, text = group_note
-    refuse_changed_documents(connection)  # a changed row may be that of a member
     members_of(connection, number, str(tolerance))
     return SettingChange(kind, str(tolerance), str(number), None, _checked_note(text))
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy import Connection, select
 
-from nearkin.collection.decisions.activity import whole_log
 from nearkin.collection.decisions.contradictions import DocumentPair, PairDecisions
 from nearkin.collection.decisions.later import fact_of_decisions, seen_activity
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP
@@ -107,7 +106,7 @@ class GroupDecisions:
 def say_grouped(connection: Connection, tolerance: str, last: int) -> None:
     """Store up to which activity the groups follow the decisions, in the transaction that stores the groups."""
     name = fact_of_decisions(tolerance)
-    if last and read_facts(connection, "The collection", [name]).get(name) != str(last):
+    if last and read_facts(connection, [name]).get(name) != str(last):
         write_facts(connection, {name: str(last)})
 
 
@@ -162,10 +161,11 @@ def _former(
 
 def _changes_since(connection: Connection, seen: int) -> list[tuple[str, str, str, str | None]]:
     """Return kind, subject, other and former value of the decisions on pairs after an activity, the latest first."""
-    table = schema.changes
-    query = select(table).where(table.c.kind.in_((SAME_GROUP, NEVER_GROUP)) & (table.c.activity > seen))
-    rows = whole_log(connection, table, query.order_by(table.c.activity.desc(), table.c.number.desc()))
-    return [(kind, subject, other, was) for _, _, kind, subject, other, was, _ in rows]
+    columns = schema.changes.c
+    query = select(columns.kind, columns.subject, columns.other, columns.was)
+    query = query.where(columns.kind.in_((SAME_GROUP, NEVER_GROUP)) & (columns.activity > seen))
+    rows = connection.execute(query.order_by(columns.activity.desc(), columns.number.desc()))
+    return [(kind, subject, other, was) for kind, subject, other, was in rows]
 
 
 def similarity_by(measures: PairMeasures, tolerance: Tolerance) -> Similarity:

@@ -278,7 +278,6 @@ class DecisionMethods:
         copies: bool = False,
         by: str | None = None,
         dry_run: bool = False,
-        damaged: bool = False,
     ) -> Purged:
         """Remove documents, and erase the texts of all of their versions from the files of the collection.
 
@@ -295,15 +294,10 @@ class DecisionMethods:
             Who decides; by default the name of the system's user.
         dry_run : bool
             Erase nothing; return what would be erased.
-        damaged : bool
-            Whether to erase although rows of the collection are damaged or missing: then also changed rows that may be
-            those of these documents, and all texts that no document has.
 
         Raises
         ------
         UnknownDocumentError
-        CollectionError
-            A row is damaged or missing, and ``damaged`` is False; or `fsck` can repair it.
         ParameterError
             Another current document has one of the texts, and ``copies`` is False. Nothing is erased.
         CollectionBusyError
@@ -312,7 +306,7 @@ class DecisionMethods:
         """
         from nearkin.collection.decisions.purging import purge
 
-        return purge(self.opened, doc_ids, copies=copies, by=by, dry_run=dry_run, damaged=damaged)
+        return purge(self.opened, doc_ids, copies=copies, by=by, dry_run=dry_run)
 
 
 def _tolerance_of(name: str, group: object, threshold: float | None, gamma: float | None) -> Tolerance:

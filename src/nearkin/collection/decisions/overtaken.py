@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, select
 
-from nearkin.collection.decisions.activity import current_decisions, current_tags, whole_log
+from nearkin.collection.decisions.activity import current_decisions, current_tags
 from nearkin.collection.decisions.records import NEVER_GROUP, NOTE, PRINCIPAL, SAME_GROUP, TAG, SettingChange
 from nearkin.collection.stored.document_rows import document_rows
 from nearkin.store import schema
@@ -25,11 +25,6 @@ def overtaken_decisions(connection: Connection, doc_ids: Sequence[str]) -> dict[
     -------
     dict of str to tuple of SettingChange
         By the ids of current documents; those without such a decision are omitted.
-
-    Raises
-    ------
-    CollectionError
-        A tag, a decision, the activity log or the row of a document was changed in the store.
     """
     found = dict[str, list[SettingChange]]()
     for some in in_slices(list(doc_ids)):
@@ -71,6 +66,6 @@ def _made(connection: Connection, doc_ids: Sequence[str]) -> list[tuple[str, Set
 def _decided_at(connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
     table, found = schema.activity, dict[int, str]()
     for some in in_slices(numbers):
-        rows = whole_log(connection, table, select(table).where(table.c.number.in_(some)))
+        rows = connection.execute(select(table).where(table.c.number.in_(some)))
         found |= {row[0]: row[1] for row in rows}
     return found

@@ -11,7 +11,6 @@ from nearkin.collection.decisions.activity import current_decisions
 from nearkin.collection.decisions.records import PRINCIPAL, SettingChange
 from nearkin.collection.stored import group_state
 from nearkin.collection.stored.document_rows import document_rows
-from nearkin.collection.stored.group_state import GroupState
 from nearkin.records import I64
 from nearkin.store.schema import contents, decisions, documents, groupings, groups, members
 
@@ -87,7 +86,6 @@ def propose_anew(
             rows = [] if tolerance in known else _documents_of(connection, grouping, number)
             best = max(rows, key=lambda row: (chosen.get(row.doc_id, 0), row.n_letters, -row.row), default=None)
             if best is not None and best.doc_id != one.subject:
-                GroupState.read(connection, tolerance)  # refuses damage, which a new checksum would hide
                 group_state.make_principal(connection, grouping, number, best.row)
                 changed.append((tolerance, one.subject, best.doc_id))
     return changed
@@ -123,6 +121,5 @@ def _make(connection: Connection, tolerance: str, doc_id: str, instead_of: str |
     if was is None or (instead_of is not None and was != instead_of):
         return None
     if was != doc_id:
-        GroupState.read(connection, tolerance)  # refuses damage, which a new checksum would hide
         group_state.make_principal(connection, found.grouping, found.group_number, found.row)
     return was

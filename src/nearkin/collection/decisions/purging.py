@@ -11,32 +11,21 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, exists, select, update
 
 from nearkin.collection import stored_relations
-from nearkin.collection.decisions.activity import checked_by, record, with_checksums
-from nearkin.collection.decisions.purging_damaged import (
-    DoubtfulRows,
-    doubtful_rows,
-    end_changed_rows,
-    erased_before,
-    existing,
-    raw_rows,
-)
+from nearkin.collection.decisions.activity import checked_by, record
 from nearkin.collection.decisions.records import NO_VERSION, PURGE, SettingChange
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored import key_table, origin_rows, shingle_table
-from nearkin.collection.stored.document_rows import DocumentRow, refuse_changed_documents
-from nearkin.collection.stored.documents import check_id, checked_ids, document, stored_documents, with_documents
+from nearkin.collection.stored.documents import checked_ids, document, remove_current, stored_documents, with_documents
 from nearkin.collection.stored.inside import documents_inside, unread_inside, unread_sources
 from nearkin.collection.stored.problem_rows import forget_problems
 from nearkin.collection.stored.purged import BLANK, purged_contents
-from nearkin.collection.stored.removed_rows import remove_current
 from nearkin.collection.word_search import stored_words
 from nearkin.errors import CollectionBusyError, CollectionError, ParameterError, UnknownDocumentError, quoted
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, insert_rows, is_storable
 from nearkin.store.erasing import refuse_unless_owner
-from nearkin.store.seals import Seals
 from nearkin.store.store import Store
 
 _UNFINISHED = "purge_unfinished"
@@ -67,10 +56,6 @@ class Purged:
         Documents inside of erased ones that still have their texts.
     is_dry_run : bool
         Nothing was erased.
-    damage : tuple of str
-        Damage of the collection, if it was purged nonetheless.
-    n_without_document : int
-        Number of erased texts that no document has, in a damaged collection.
     """
 
     number: int | None
@@ -82,8 +67,6 @@ class Purged:
     unread: tuple[str, ...] = ()
     inside: tuple[str, ...] = ()
     is_dry_run: bool = False
-    damage: tuple[str, ...] = ()
-    n_without_document: int = 0
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -95,11 +78,10 @@ class _Plan:
     """Texts that a purge erases, the documents that have them, files without a text, and documents that stay."""
 
     contents: list[int]
-    holders: Sequence[StoredDocument | DocumentRow]
+    holders: Sequence[StoredDocument]
     copies: list[str]
     unread: list[str]
     inside: list[str]
-    doubtful: DoubtfulRows | None = None
 
 
 def purge(
@@ -109,7 +91,6 @@ def purge(
     copies: bool,
     by: str | None,
     dry_run: bool,
-    damaged: bool = False,
 ) -> Purged:
     """Erase texts; see `Collection.purge`."""
     wanted = tuple(checked_ids(doc_ids))
@@ -120,7 +101,7 @@ def purge(
         with store.reading() if dry_run else store.writing() as connection:
             if not dry_run:
                 refuse_unless_owner(connection, store.place)
-            plan = (_planned_in_damage if damaged else _planned_or_hinted)(connection, wanted, copies=copies)
+            plan = _planned(connection, wanted, copies=copies)
             if (plan.contents or plan.unread) and not dry_run:
                 number = _erase(connection, collection, wanted, plan, who)
                 store.write_facts(connection, {_UNFINISHED: str(number)})
@@ -139,8 +120,6 @@ def purge(
         unread=tuple(plan.unread),
         inside=tuple(plan.inside),
         is_dry_run=dry_run,
-        damage=() if plan.doubtful is None else plan.doubtful.faults,
-        n_without_document=0 if plan.doubtful is None else plan.doubtful.n_without_document,
     )
 
 
@@ -171,8 +150,7 @@ def finish(collection: OpenedCollection) -> bool:
         ) from error
     with store.writing() as connection:
         store.delete_fact(connection, _UNFINISHED)
-    with contextlib.suppress(CollectionError):  # a row of a load was changed: the texts are erased, and queries say so
-        collection.settle()
+    collection.settle()
     return True
 
 
@@ -196,54 +174,6 @@ def _note_if_erased(error: KeyboardInterrupt, collection: OpenedCollection, numb
             error.add_note("The texts are erased, and the purge is finished. The next command updates the index.")
 
 
-def _planned_or_hinted(connection: Connection, doc_ids: Sequence[str], *, copies: bool) -> _Plan:
-    """Plan a purge of an undamaged collection; the error of a damaged one says how to erase nonetheless."""
-    try:
-        return _planned(connection, doc_ids, copies=copies)
-    except CollectionError as error:
-        if type(error) is not CollectionError:
-            raise
-        raise CollectionError(
-            f"{error} If damage is left and no backup can be restored, erase nonetheless: nearkin purge --damaged. "
-            "Nothing was erased."
-        ) from error
-
-
-def _planned_in_damage(connection: Connection, doc_ids: Sequence[str], *, copies: bool) -> _Plan:
-    """Plan a purge of a damaged collection, which may have changed or lost rows of the named documents."""
-    for doc_id in doc_ids:
-        check_id(doc_id)
-    doubtful = doubtful_rows(connection, set(doc_ids))
-    if not doubtful.faults:
-        return _planned(connection, doc_ids, copies=copies)
-    own = raw_rows(connection, schema.documents.c.doc_id, doc_ids)
-    known = {one.doc_id for one in own}
-    unread = _unread_among(connection, [doc_id for doc_id in doc_ids if doc_id not in known])
-    unknown = [doc_id for doc_id in doc_ids if doc_id not in known | unread]
-    if unknown and not doubtful.texts:
-        raise UnknownDocumentError(f"There is no document {unknown[0]!r}. Nothing was erased.")
-    is_changed = doubtful.changed
-    numbers = {one.content for one in own if one.row not in is_changed} | doubtful.texts
-    numbers = existing(connection, numbers - erased_before(connection))
-    found = {one.row: one for one in raw_rows(connection, schema.documents.c.content, sorted(numbers))}
-    found |= {one.row: one for one in doubtful.rows}
-    holders = [found[row] for row in sorted(found)]
-    theirs = {one.row for one in doubtful.rows}
-    others = {one.doc_id for one in holders if one.is_current and one.doc_id not in doc_ids and one.row not in theirs}
-    _refuse_copies(sorted(others), copies=copies)
-    sources = dict[str, set[str]]()
-    for one in own:
-        sources.setdefault(one.doc_id, set()).add(one.source)
-    return _Plan(
-        contents=sorted(numbers),
-        holders=holders,
-        copies=sorted(others),
-        unread=sorted(unread | {doc_id for _, doc_id in unread_inside(connection, sources)}),
-        inside=sorted({doc_id for _, doc_id in documents_inside(connection, sources)} - {*doc_ids, *others}),
-        doubtful=doubtful,
-    )
-
-
 def _refuse_copies(others: list[str], *, copies: bool) -> None:
     """Refuse to erase a text that other current documents have, unless they are to be removed, too."""
     n = len(others)
@@ -256,9 +186,6 @@ def _refuse_copies(others: list[str], *, copies: bool) -> None:
 
 
 def _planned(connection: Connection, doc_ids: Sequence[str], *, copies: bool) -> _Plan:
-    for doc_id in doc_ids:
-        check_id(doc_id)
-    refuse_changed_documents(connection)  # a changed row may be that of another document with one of the texts
     own = _versions(connection, schema.documents.c.doc_id, [one for one in doc_ids if is_storable(one)])
     known = {one.doc_id for one in own}
     unread = _unread_among(connection, [doc_id for doc_id in doc_ids if doc_id not in known])
@@ -313,12 +240,8 @@ def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequen
     if store.dialect == "sqlite":
         connection.exec_driver_sql("PRAGMA secure_delete = ON")
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    changed = plan.doubtful.changed if plan.doubtful is not None else frozenset[int]()
-    of_ids = raw_rows(connection, documents.doc_id, [*doc_ids, *plan.copies]) if changed else ()
-    ended = sorted({one.row for one in [*plan.holders, *of_ids] if isinstance(one, DocumentRow)} & changed)
-    end_changed_rows(connection, ended, now)
     for some in in_slices([one for one in [*doc_ids, *plan.copies] if is_storable(one)]):
-        remove_current(connection, documents.doc_id.in_(some), now, may_lack_load=plan.doubtful is not None)
+        remove_current(connection, documents.doc_id.in_(some), now)
     digests = dict[int, str]()
     for some in in_slices(plan.contents):
         is_one = contents.c.content.in_(some)
@@ -330,29 +253,21 @@ def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequen
     stored_words.forget(connection, store)
     stored_relations.forget(connection, store)
     shingle_table.forget(connection, store, plan.contents)
-    seals = Seals()
     files = list(dict.fromkeys([*doc_ids, *plan.unread]))
-    origin_rows.forget(connection, seals, _origins_of(files, plan.holders))
-    _forget_problems(connection, seals, files)
+    origin_rows.forget(connection, _origins_of(files, plan.holders))
+    _forget_problems(connection, files)
     changes = [
         SettingChange(PURGE, one.doc_id, digests.get(one.content, ""), None, f"version {one.version}")
         for one in plan.holders
     ]
-    named_here = {one.doc_id for one in plan.holders} | set(plan.unread)
-    lost = [doc_id for doc_id in doc_ids if doc_id not in named_here] if plan.doubtful is not None else []
-    changes += [SettingChange(PURGE, doc_id, "", None, NO_VERSION) for doc_id in [*plan.unread, *lost]]
+    changes += [SettingChange(PURGE, doc_id, "", None, NO_VERSION) for doc_id in plan.unread]
     number = record(connection, PURGE, changes, by=by, data={"n_texts": len(plan.contents)})
-    rows = with_checksums(schema.purges, [(content, number) for content in plan.contents])
-    insert_rows(connection, schema.purges, list(zip(*rows, strict=True)))
-    seals.add(schema.purges.name, [row[-1] for row in rows])
-    seals.write(connection)
+    insert_rows(connection, schema.purges, [plan.contents, [number] * len(plan.contents)])
     store.raise_generation(connection)
     return number
 
 
-def _origins_of(
-    doc_ids: Sequence[str], holders: Sequence[StoredDocument | DocumentRow]
-) -> Iterator[ColumnElement[bool]]:
+def _origins_of(doc_ids: Sequence[str], holders: Sequence[StoredDocument]) -> Iterator[ColumnElement[bool]]:
     """Yield conditions for the origins of purged documents, and of all versions that lose their text."""
     for some in in_slices(doc_ids):
         yield schema.origins.c.doc_id.in_(some)
@@ -362,7 +277,7 @@ def _origins_of(
         yield exists().where(is_holder)
 
 
-def _forget_problems(connection: Connection, seals: Seals, doc_ids: Sequence[str]) -> None:
+def _forget_problems(connection: Connection, doc_ids: Sequence[str]) -> None:
     """Delete the problems of unreadable files with the ids of purged documents."""
     for some in in_slices(doc_ids):
-        forget_problems(connection, seals, schema.problems.c.doc_id.in_(some))
+        forget_problems(connection, schema.problems.c.doc_id.in_(some))

@@ -10,17 +10,15 @@ from sqlalchemy import ColumnElement, Connection, select
 
 from nearkin.collection.decisions.activity import checked_by, record
 from nearkin.collection.decisions.records import NO_VERSION, REMOVE, SettingChange
-from nearkin.collection.stored.document_rows import current_ids, refuse_changed_documents, rows_where
-from nearkin.collection.stored.documents import checked_ids, document, number_of_wave, refuse_damaged_loads
+from nearkin.collection.stored.document_rows import current_ids, rows_where
+from nearkin.collection.stored.documents import checked_ids, document, number_of_wave, remove_current
 from nearkin.collection.stored.origin_rows import remove_unread
 from nearkin.collection.stored.origins import IS_UNREAD
 from nearkin.collection.stored.problem_rows import IS_ABOUT_NO_TEXT, forget_problems
-from nearkin.collection.stored.removed_rows import remove_current
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.nouns import counted, first_of
 from nearkin.store.bulk import in_slices, is_storable
 from nearkin.store.schema import documents, loads, origins, problems
-from nearkin.store.seals import Seals
 from nearkin.store.store import Store
 
 _MAX_NAMED, _MAX_OF_AN_ID = 5, 200
@@ -83,8 +81,6 @@ def remove(
     ------
     UnknownDocumentError
         A document, or the wave, does not exist; nothing is removed.
-    CollectionError
-        The row of a document was changed in the store; with a wave, of any document.
     ParameterError
         Neither or both are given, or a name is invalid.
     """
@@ -92,9 +88,7 @@ def remove(
     if bool(wanted) == (wave is not None):
         raise ParameterError("Give either a list of documents to remove or a wave.")
     with store.reading() if dry_run else store.writing() as connection:
-        refuse_damaged_loads(connection)
         if wave is not None:
-            refuse_changed_documents(connection)  # a changed row may not be of the wave any more
             of_wave = select(loads.c.load).where(loads.c.wave == number_of_wave(connection, wave))
             conditions = [documents.c.load.in_(of_wave)]
             of_unread = [origins.c.load.in_(of_wave)]
@@ -137,14 +131,13 @@ def remove_rows(
         return Removed(doc_ids=ids, unread_ids=tuple(unread), is_dry_run=True)
     if not n:
         return Removed()
-    now, seals = datetime.now(UTC).isoformat(timespec="seconds"), Seals()
+    now = datetime.now(UTC).isoformat(timespec="seconds")
     for condition in conditions:
         remove_current(connection, condition, now)
     for condition in of_unread:
-        remove_unread(connection, seals, condition, now)
+        remove_unread(connection, condition, now)
     for condition in of_problems:
-        forget_problems(connection, seals, condition & IS_ABOUT_NO_TEXT)
-    seals.write(connection)
+        forget_problems(connection, condition & IS_ABOUT_NO_TEXT)
     changes = [SettingChange(REMOVE, doc_id, "", f"version {version}", None) for doc_id, version in found]
     changes += [SettingChange(REMOVE, doc_id, "", NO_VERSION, None) for doc_id in unread]
     number = record(connection, REMOVE, changes, by=by, data=data)

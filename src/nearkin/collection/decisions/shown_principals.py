@@ -37,11 +37,6 @@ def shown_principals(connection: Connection, state: GroupState, numbers: Collect
     state : GroupState
     numbers : collection of int
         Numbers of groups at its tolerance.
-
-    Raises
-    ------
-    CollectionError
-        The row of a document was changed in the store.
     """
     stored = {number: state.principals[number] for number in numbers if number in state.principals}
     current, former_ids = dict[int, ShownPrincipal](), dict[int, str]()

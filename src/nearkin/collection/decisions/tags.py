@@ -9,15 +9,13 @@ from dataclasses import asdict, dataclass
 import pyarrow as pa
 from sqlalchemy import Connection, select
 
-from nearkin.collection.decisions.activity import checked_by, current_tags, record, values_of, whole_log
+from nearkin.collection.decisions.activity import checked_by, current_tags, record, values_of
 from nearkin.collection.decisions.records import TAG, ActivityResult, SettingChange, digest_of
 from nearkin.collection.stored.document_rows import (
     current_ids,
-    current_ids_among_known,
     current_rows,
-    refuse_changed_documents,
 )
-from nearkin.collection.stored.documents import checked_ids, document, refuse_damaged_loads
+from nearkin.collection.stored.documents import checked_ids, document
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored.missing_groups import no_group_text, no_groups_text
 from nearkin.collection.tolerance import Tolerance
@@ -109,10 +107,8 @@ def tag(
     if value is not None:
         data["value"] = value
     with store.reading() if dry_run else store.writing() as connection:
-        refuse_damaged_loads(connection)
         if group is not None:
             data |= {"group": group, "tolerance": str(tolerance)}
-            refuse_changed_documents(connection)  # a changed row may be that of a member
             wanted = members_of(connection, group, str(tolerance))
         else:
             _refuse_unknown(connection, wanted, field if value is None else None)
@@ -133,7 +129,6 @@ def tag_values(
     wanted = checked_ids(list(checked))
     data: dict[str, object] = {"field": field, "n_values": len(set(checked.values()))}
     with store.reading() if dry_run else store.writing() as connection:
-        refuse_damaged_loads(connection)
         _refuse_unknown(connection, wanted, None)
         return _set(connection, "tag", field, checked, data=data, by=who, dry_run=dry_run, max_changes=max_changes)
 
@@ -173,9 +168,9 @@ def tags(store: Store) -> Tags:
     """Count the tags, and list those of current documents; see `Collection.tags`."""
     with store.reading() as connection:
         rows = list(current_tags(connection))
-        current = current_ids_among_known(connection, [doc_id for doc_id, _, _, _ in rows])
+        current = current_ids(connection, [doc_id for doc_id, _, _, _ in rows])
         table = schema.activity
-        acted = {row[0]: row for row in whole_log(connection, table, select(table))}
+        acted = {row[0]: row for row in connection.execute(select(table))}
     here, removed = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for doc_id, field, value, _ in rows:
         (here if doc_id in current else removed)[field, value] += 1
@@ -187,26 +182,14 @@ def tags(store: Store) -> Tags:
 
 
 def tags_as_labels(connection: Connection, field: str) -> list[tuple[str, str]]:
-    """Return the ids of current documents with a field, and its values, in order of values and ids.
-
-    Raises
-    ------
-    CollectionError
-        A tag was changed in the store.
-    """
+    """Return the ids of current documents with a field, and its values, in order of values and ids."""
     rows = list(current_tags(connection, schema.tags.c.field == checked_field(field)))
-    current = current_ids_among_known(connection, [doc_id for doc_id, _, _, _ in rows])
+    current = current_ids(connection, [doc_id for doc_id, _, _, _ in rows])
     return [(doc_id, value) for doc_id, _, value, _ in rows if doc_id in current]
 
 
 def tags_of(connection: Connection, doc_ids: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return the values of tags by id and field; ids without tags are omitted.
-
-    Raises
-    ------
-    CollectionError
-        A tag was changed in the store.
-    """
+    """Return the values of tags by id and field; ids without tags are omitted."""
     found = dict[str, dict[str, str]]()
     for some in in_slices([doc_id for doc_id in doc_ids if is_storable(doc_id)]):
         for doc_id, field, value, _ in current_tags(connection, schema.tags.c.doc_id.in_(some)):
@@ -257,8 +240,6 @@ def members_of(connection: Connection, group: int, tolerance: str) -> list[str]:
 
     Raises
     ------
-    CollectionError
-        The groups or the row of a document were changed in the store.
     UnknownDocumentError
         There is no such group at this tolerance.
     ParameterError
@@ -281,9 +262,7 @@ def _refuse_unknown(connection: Connection, doc_ids: Sequence[str], tagged: str 
     """Refuse ids without a current document; a removed document is accepted if it has the field ``tagged``."""
     known = current_ids(connection, doc_ids)
     if tagged is not None:
-        have_it = {key[1] for key in values_of(connection, [(TAG, doc_id, tagged) for doc_id in doc_ids])}
-        known |= have_it
-        current_ids_among_known(connection, have_it)  # refuses a changed row
+        known |= {key[1] for key in values_of(connection, [(TAG, doc_id, tagged) for doc_id in doc_ids])}
     unknown = [doc_id for doc_id in doc_ids if doc_id not in known]
     if len(unknown) == 1:
         try:

@@ -22,7 +22,6 @@ from nearkin.collection.matching.letters_only import is_letters_only
 from nearkin.collection.matching.matches import Matching, PairMeasures, Similarities, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.stored import group_history, group_state
-from nearkin.collection.stored.document_rows import refuse_changed_documents
 from nearkin.collection.stored.documents import check_id, document
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance, described
@@ -178,7 +177,6 @@ def group(
     check_threads(threads)
 
     def ask(seen: Snapshot) -> _Updated:
-        refuse_changed_documents(seen.connection)
         state = GroupState.read(seen.connection, str(tolerance))
         matching, measures = matching_of(seen.connection, collection.counting, seen.segments, tolerance)
         regrouped = regroup(
@@ -229,12 +227,9 @@ def stored_members(collection: OpenedCollection, tolerance: Tolerance) -> pa.Tab
     ------
     ParameterError
         No groups are stored at this tolerance.
-    CollectionError
-        The groups or the row of a document were changed in the store.
     """
 
     def ask(seen: Snapshot) -> pa.Table:
-        refuse_changed_documents(seen.connection)
         state = GroupState.read(seen.connection, str(tolerance))
         if state.number is None:
             raise ParameterError(f"The groups {tolerance.in_words()} are not computed yet.")
@@ -274,7 +269,6 @@ def make_principal(collection: OpenedCollection, doc_id: str, tolerance: Toleran
                 f"{doc_id!r} is in no group at {described(str(tolerance))}. Update the groups first: nearkin groups "
                 f"COLLECTION{tolerance.of_groups()}"
             )
-        GroupState.read(connection, str(tolerance))  # refuses damage, which a new checksum would hide
         record_principal(connection, doc_id)
         group_state.make_principal(connection, found.grouping, found.group_number, row)
     return int(found.group_number)

@@ -103,13 +103,7 @@ def stored_groups(
     min_documents: int = 2,
     max_documents: int | None = None,
 ) -> StoredGroups:
-    """List the stored groups at a tolerance that have at least a number of current documents, two or more.
-
-    Raises
-    ------
-    CollectionError
-        The groups were changed in the store.
-    """
+    """List the stored groups at a tolerance that have at least a number of current documents, two or more."""
     check_limit(limit)
     state = GroupState.known(connection, str(tolerance))
     rows = [
@@ -151,13 +145,7 @@ class GroupFigures:
 
 
 def group_figures(connection: Connection) -> list[GroupFigures]:
-    """Return the figures of the stored groups at each tolerance.
-
-    Raises
-    ------
-    CollectionError
-        The groups were changed in the store.
-    """
+    """Return the figures of the stored groups at each tolerance."""
     figures = list[GroupFigures]()
     for stored in stored_tolerances(connection):
         state = GroupState.known(connection, stored)
@@ -175,13 +163,7 @@ def group_figures(connection: Connection) -> list[GroupFigures]:
 
 
 def ids_not_grouped(connection: Connection, tolerance: Tolerance) -> list[str]:
-    """Return the ids of the current documents that were added or changed since the groups were updated.
-
-    Raises
-    ------
-    CollectionError
-        The groups or the row of a document were changed in the store.
-    """
+    """Return the ids of the current documents that were added or changed since the groups were updated."""
     state = GroupState.known(connection, str(tolerance))
     return [one.doc_id for one in rows_where(connection, documents.c.row >= state.seen_row) if one.is_current]
 
@@ -203,13 +185,7 @@ class LaterChanges:
 
 
 def later_changes(connection: Connection, tolerance: Tolerance) -> LaterChanges:
-    """Count what the stored groups at a tolerance do not follow yet; nothing if none are stored.
-
-    Raises
-    ------
-    CollectionError
-        The groups or a decision were changed in the store.
-    """
+    """Count what the stored groups at a tolerance do not follow yet; nothing if none are stored."""
     state = GroupState.known(connection, str(tolerance))
     if state.number is None:
         return LaterChanges(0, 0)
@@ -227,13 +203,7 @@ def _n_not_grouped(connection: Connection, state: GroupState) -> int:
 
 
 def neighbours_of(connection: Connection, tolerance: Tolerance, number: int) -> tuple[int | None, int | None]:
-    """Return the groups before and after a group in the order of `stored_groups`; None at the ends.
-
-    Raises
-    ------
-    CollectionError
-        The groups were changed in the store.
-    """
+    """Return the groups before and after a group in the order of `stored_groups`; None at the ends."""
     numbers = [own for own, _, _ in sizes_of_groups(connection, GroupState.known(connection, str(tolerance)))]
     if number not in numbers:
         return None, None

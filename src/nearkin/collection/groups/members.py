@@ -146,8 +146,6 @@ def group_members(collection: OpenedCollection, number: int, tolerance: Toleranc
         There is no such group at this tolerance.
     ParameterError
         It is not the number of a group, or the measure has no groups.
-    CollectionError
-        The groups were changed in the store.
     """
     found = collection.answered(lambda seen: _compared(collection, seen, number, tolerance, limit))
     principal = found.principal.document.content

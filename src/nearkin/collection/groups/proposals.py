@@ -120,13 +120,7 @@ def compared_groups(sizes: Sequence[tuple[int, int]]) -> list[int]:
 def group_proposals(
     collection: OpenedCollection, tolerance: Tolerance, numbers: Sequence[int]
 ) -> dict[int, GroupProposal]:
-    """Compare the members of some stored groups with their principals, except of groups that were asked for recently.
-
-    Raises
-    ------
-    CollectionError
-        The groups or the row of a document were changed in the store.
-    """
+    """Compare the members of some stored groups with their principals, except groups that were asked for recently."""
     if not numbers:
         return {}
 

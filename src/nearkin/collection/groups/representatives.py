@@ -88,8 +88,6 @@ def representatives(
     ------
     CollectionBusyError
         Another process is writing.
-    CollectionError
-        The groups or a text were changed in the store.
     """
     progress = progress or Silent()
     with collection.store.reading() as connection:
@@ -165,11 +163,6 @@ def n_texts_not_compared(connection: Connection, store: Store, tolerance: Tolera
     """Count the texts of all stored groups whose comparison with their principal is not stored.
 
     They are counted again only if the groups, the documents or the stored comparisons have changed.
-
-    Raises
-    ------
-    CollectionError
-        The groups were changed in the store.
     """
     state = GroupState.known(connection, str(tolerance))
     if state.number is None:

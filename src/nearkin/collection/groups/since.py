@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from sqlalchemy import Connection, func, select
 
-from nearkin.collection.decisions.later import later_decisions
+from nearkin.collection.decisions.later import n_later_decisions
 from nearkin.collection.groups.known_waves import N_NAMED, loads_of_waves, no_groups_since_text, not_known_text
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
@@ -19,14 +19,12 @@ from nearkin.collection.stored.document_rows import current_ids, current_rows, d
 from nearkin.collection.stored.documents import stored_documents, with_documents
 from nearkin.collection.stored.group_history import PastGroups, grouped_loads, past_groups
 from nearkin.collection.stored.group_state import GroupState
-from nearkin.collection.tolerance import Tolerance, described
-from nearkin.errors import CollectionError, ParameterError, quoted
+from nearkin.collection.tolerance import Tolerance
+from nearkin.errors import ParameterError, quoted
 from nearkin.nouns import counted, first_of, wave_text
 from nearkin.store.bulk import in_slices
-from nearkin.store.checksums import checksum, key_place
 from nearkin.store.damage import damaged_collection
-from nearkin.store.integrity import refuse_changed, refuse_missing_rows
-from nearkin.store.schema import activity, changes, documents, facts, loads, waves
+from nearkin.store.schema import documents
 from nearkin.tabular.tabular import Tabular
 
 ChangeKind = Literal["new", "joined", "new version", "moved", "left", "removed", "principal"]
@@ -194,8 +192,6 @@ def groups_since(collection: OpenedCollection, wave: str, tolerance: Tolerance) 
     if not isinstance(wave, str):
         raise ParameterError.of("since", "the name of a wave", wave)
     with collection.store.reading() as connection:
-        refuse_changed(connection, waves, loads, facts)
-        refuse_missing_rows(connection, activity, changes)
         then, now, n_later_loads = _both(connection, wave, tolerance)
         known = _documents(connection, np.union1d(then.rows, now.rows).tolist() + list(now.principals.values()))
         before, after = _by_id(then, known), _by_id(now, known)
@@ -236,7 +232,6 @@ def _both(connection: Connection, wave: str, tolerance: Tolerance) -> tuple[Past
             f"The groups {tolerance.in_words()} have no history. To begin it: nearkin groups COLLECTION"
             f"{tolerance.of_groups()}"
         )
-    _refuse_other_groups(connection, state, now, tolerance)
     grouped = grouped_loads(connection, name)
     load = of_waves[wave].grouped(grouped)
     then = past_groups(connection, name, load) if load is not None else None
@@ -252,19 +247,6 @@ def _both(connection: Connection, wave: str, tolerance: Tolerance) -> tuple[Past
         principals=state.principals,
     )
     return then, latest, sum(one > load for one in of_waves[wave].loads)
-
-
-def _refuse_other_groups(connection: Connection, state: GroupState, now: PastGroups, tolerance: Tolerance) -> None:
-    """Refuse a history whose latest groups differ from the stored ones."""
-    content_of = dict[int, int]()
-    for some in in_slices(now.rows.tolist()):
-        found = connection.execute(select(documents.c.row, documents.c.content).where(documents.c.row.in_(some)))
-        content_of |= {one.row: one.content for one in found}
-    pairs = {(content_of.get(row), group) for row, group in zip(now.rows.tolist(), now.groups.tolist(), strict=True)}
-    stored = set(zip(state.member_contents.tolist(), state.member_groups.tolist(), strict=True))
-    if now.seen_row != state.seen_row or pairs != stored:
-        fault = damaged_collection(f"the groups at {described(state.tolerance)} and their history differ")
-        raise CollectionError(f"{fault} Then run nearkin groups COLLECTION{tolerance.of_groups()}.")
 
 
 def _documents(connection: Connection, rows: list[int]) -> dict[int, StoredDocument]:
@@ -398,13 +380,7 @@ def _n_new_versions(connection: Connection, seen_row: int) -> int:
 
 
 def _n_decisions(connection: Connection, tolerance: Tolerance) -> int:
-    """Return the number of decisions that a grouping does not follow yet, whose changes are as they were stored."""
-    found, key = later_decisions(connection, str(tolerance)), key_place(changes)
-    for some in in_slices(found):
-        for *values, stored in connection.execute(select(changes).where(changes.c.activity.in_(some))):
-            if checksum(values, values[key]) != stored:
-                raise damaged_collection(f"the row of change {values[1]} of activity {values[0]} was changed")
-    return len(found)
+    return n_later_decisions(connection, str(tolerance))
 
 
 def _table(

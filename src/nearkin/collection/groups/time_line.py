@@ -30,8 +30,7 @@ from nearkin.records import I64
 from nearkin.stages.differences.comparison import DifferenceKind, marked_text
 from nearkin.stages.differences.passages import largest_difference
 from nearkin.store.bulk import in_slices
-from nearkin.store.integrity import refuse_changed
-from nearkin.store.schema import documents, loads, waves
+from nearkin.store.schema import documents, loads
 from nearkin.tabular.tabular import Tabular
 
 _N_NAMED = 3
@@ -168,8 +167,6 @@ def group_time_line(
         There is no such group at this tolerance.
     ParameterError
         It is not the number of a group, or the measure has no groups.
-    CollectionError
-        The groups, a tag or a text were changed in the store.
     """
     check_limit(limit)
     field = checked_field(date_tag)
@@ -206,7 +203,6 @@ def _time_line(
     offset: int,
 ) -> GroupTimeLine:
     connection = seen.connection
-    refuse_changed(connection, waves, loads)
     _, measures = matching_of(connection, collection.counting, seen.segments, tolerance)
     ids = members_of(connection, number, str(tolerance))
     dates = _dates_of(connection, ids, field)

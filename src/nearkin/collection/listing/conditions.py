@@ -95,8 +95,6 @@ class DocumentFilter:
 
         Raises
         ------
-        CollectionError
-            The tags were changed in the store.
         UnknownDocumentError
             There is no such wave.
         """
@@ -135,8 +133,6 @@ class DocumentFilter:
 
         Raises
         ------
-        CollectionError
-            The groups were changed in the store.
         ParameterError
             There are no groups at the tolerance.
         UnknownDocumentError
@@ -170,7 +166,7 @@ def _of_several_texts(grouping: int | None) -> Select[Any]:
 
 
 def _has_tag(connection: Connection, tag: str) -> ColumnElement[bool]:
-    """Condition for documents with a tag; rows of tags are compared with their checksums."""
+    """Condition for documents with a tag."""
     field, value = parsed(tag)
     for _ in current_tags(connection, tags.c.field == field):
         pass  # raises an error at a changed row

@@ -14,13 +14,12 @@ from nearkin.collection.decisions.shown_principals import shown_principals
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.contents import stored_text
 from nearkin.collection.stored.document_rows import document_rows
-from nearkin.collection.stored.documents import document, refuse_missing_versions, stored_documents, with_documents
+from nearkin.collection.stored.documents import document, stored_documents, with_documents
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored.origins import origin_of
 from nearkin.collection.tolerance import described
 from nearkin.stages.documents.origin import Origin
-from nearkin.store.integrity import refuse_changed, refuse_missing_rows
-from nearkin.store.schema import documents, groupings, loads, members, tags, waves
+from nearkin.store.schema import documents, groupings, loads, members, tags
 
 MAX_COPIES = 1_000
 """Maximum number of copies that are listed; the total is always known."""
@@ -126,11 +125,9 @@ def _as_json_types(origin: Origin | None) -> Mapping[str, object] | None:
 
 def details(connection: Connection, doc_id: str, version: int | None) -> DocumentDetails:
     """Return a document with its text; see `Collection.details`."""
-    refuse_changed(connection, waves, loads)
     own = document(connection, doc_id, version)
     rows = sorted(document_rows(connection, documents.c.doc_id, [doc_id]), key=lambda one: one.version)
     versions = {one.version: one for one in rows}
-    refuse_missing_versions(doc_id, list(versions))
     added_at = select(loads.c.added_at).where(loads.c.load == versions[own.version].load)
     is_copy = (documents.c.content == own.content) & documents.c.is_current & (documents.c.doc_id != doc_id)
     first_copies = with_documents().where(is_copy).order_by(documents.c.row).limit(MAX_COPIES)
@@ -158,7 +155,6 @@ def details(connection: Connection, doc_id: str, version: int | None) -> Documen
 
 def _groups_of(connection: Connection, content: int) -> tuple[GroupOfDocument, ...]:
     """Return the stored groups with a text."""
-    refuse_missing_rows(connection, groupings)
     stored = sorted(connection.execute(select(groupings.c.tolerance)).scalars().all(), key=str)
     found = (_group_of(connection, content, tolerance) for tolerance in stored)
     return tuple(one for one in found if one is not None)

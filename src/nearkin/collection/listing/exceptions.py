@@ -19,8 +19,6 @@ from nearkin.collection.stored.origins import (
     COLUMNS,
     IS_PLAIN_FILE,
     IS_UNREAD,
-    refuse_missing_origins,
-    whole_rows,
     with_origins,
 )
 from nearkin.collection.stored.problem_rows import is_about_id_or_size
@@ -32,7 +30,6 @@ from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.origin import EXCEPTIONS, NO_TEXT
 from nearkin.store.bulk import written_out
-from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import contents, documents, loads, origins, waves
 
 WhichExceptions = Literal["all", "no text", "partial"]
@@ -179,8 +176,6 @@ def stored_exceptions(connection: Connection, wanted: ExceptionFilter) -> Stored
 
     Raises
     ------
-    CollectionError
-        A row was changed.
     UnknownDocumentError
         There is no such wave.
     """
@@ -201,14 +196,7 @@ def _count(wave: str, exception: str, n_whole: int, n_partial: int) -> Exception
 
 
 def listed_exceptions(connection: Connection) -> list[ListedException]:
-    """List all exceptions by wave and id, each with whether a current document has it.
-
-    Raises
-    ------
-    CollectionError
-        A row was changed.
-    """
-    refuse_changed(connection, waves, loads)
+    """List all exceptions by wave and id, each with whether a current document has it."""
     numbers = _numbers_of_waves(connection)
     return sorted(_all(connection), key=lambda one: (numbers[one.exception.wave], one.exception.doc_id))
 
@@ -225,7 +213,6 @@ def exceptions_without_document(connection: Connection) -> tuple[StoredException
 
 def _all(connection: Connection) -> Iterable[ListedException]:
     """Return the exceptions, one per id: that of a file without a text before that of an older text with its id."""
-    refuse_missing_origins(connection)
     blank = blank_documents(connection)
     found = dict[str, ListedException]()
     for one in sorted(_of_origins(connection, {document.doc_id for document in blank}), key=lambda one: one.is_current):
@@ -282,7 +269,7 @@ def _files_without_exception(connection: Connection, blank: Set[int]) -> dict[tu
     is_plain = IS_PLAIN_FILE & (origins.c.row.is_(None) | exists().where(is_current))
     is_blank = exists().where(is_current & documents.c.content.in_(written_out(blank)))
     rows = connection.execute(with_origins().where(is_plain | is_blank).order_by(origins.c.number))
-    told = [dict(zip(COLUMNS, row, strict=False)) for row in whole_rows(rows)]
+    told = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
     own = "parent", "kind", "extractor", "sha256", "size_bytes"
     return {(one["doc_id"], one["row"] is not None): {name: one[name] for name in own} for one in told}
 
@@ -303,8 +290,8 @@ def _of_origins(connection: Connection, blank: Container[str]) -> Iterator[Liste
     named_loads = select(loads.c.load, waves.c.name).select_from(loads.join(waves))
     names = {int(load): str(name) for load, name in connection.execute(named_loads)}
     rows = connection.execute(with_origins().where(has_one & or_(IS_UNREAD, has_current)))
-    for row in whole_rows(rows):
-        told: Mapping[str, Any] = dict(zip(COLUMNS, row, strict=False))
+    for row in rows:
+        told: Mapping[str, Any] = dict(zip(COLUMNS, row, strict=True))
         sentence = "; ".join(one for one in (told["sentence"], told["warnings"]) if one)
         own = {name: told[name] for name in ("doc_id", "parent", "exception", "kind", "extractor", "sha256")}
         is_current = told["row"] is not None

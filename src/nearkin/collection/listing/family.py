@@ -8,7 +8,7 @@ from sqlalchemy import Connection, exists, or_, select
 
 from nearkin.collection.listing.details import DocumentDetails
 from nearkin.collection.stored.inside import AFTER
-from nearkin.collection.stored.origins import COLUMNS, IS_UNREAD, whole_rows, with_origins
+from nearkin.collection.stored.origins import COLUMNS, IS_UNREAD, with_origins
 from nearkin.stages.documents.members import BETWEEN
 from nearkin.store.ordering import by_bytes
 from nearkin.store.schema import documents, origins
@@ -56,13 +56,7 @@ class DocumentFamily:
 
 
 def family_of(connection: Connection, found: DocumentDetails) -> DocumentFamily:
-    """Return the family of a document; empty if it has none.
-
-    Raises
-    ------
-    CollectionError
-        A row was changed.
-    """
+    """Return the family of a document; empty if it has none."""
     own = found.document.doc_id
     if found.origin is None:  # a record of a load file names its parent
         root = found.parent or own
@@ -76,7 +70,7 @@ def family_of(connection: Connection, found: DocumentDetails) -> DocumentFamily:
     is_current = exists().where((documents.c.row == origins.c.row) & documents.c.is_current)
     query = with_origins().where(is_member & (is_current | IS_UNREAD) & (origins.c.doc_id != own))
     ordered = query.order_by(by_bytes(connection, origins.c.doc_id)).limit(MAX_MEMBERS + 1)
-    rows = [dict(zip(COLUMNS, row)) for row in whole_rows(connection.execute(ordered))]
+    rows = [dict(zip(COLUMNS, row)) for row in connection.execute(ordered)]
     members = {
         row["doc_id"]: FamilyMember(
             doc_id=row["doc_id"], is_stored=row["row"] is not None, is_above=row["doc_id"] == root

@@ -10,19 +10,16 @@ import pyarrow as pa
 from sqlalchemy import Connection, Select, and_, case, exists, func, select
 
 from nearkin.collection.dates import DATE_TAG, refuse_wrong_dates
-from nearkin.collection.decisions.activity import verified
 from nearkin.collection.decisions.later import n_later_decisions
 from nearkin.collection.decisions.shown_principals import shown_principals
 from nearkin.collection.decisions.tags import checked_field
 from nearkin.collection.listing.conditions import DocumentFilter
 from nearkin.collection.listing.exceptions import blank_contents
-from nearkin.collection.stored.document_rows import refuse_omitted_documents
-from nearkin.collection.stored.documents import refuse_changed_row, with_documents
+from nearkin.collection.stored.documents import with_documents
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored.origins import OriginValues, origins_of, value_of
 from nearkin.errors import ParameterError, is_among
 from nearkin.nouns import counted
-from nearkin.store.integrity import refuse_missing_rows
 from nearkin.store.ordering import by_bytes
 from nearkin.store.schema import contents, documents, loads, members, origins, tags
 from nearkin.tabular.tabular import Tabular
@@ -150,8 +147,6 @@ def listed_batches(
 
     Raises
     ------
-    CollectionError
-        A row was changed.
     ParameterError
         The order does not exist, or the limit is no int of at least 1; or the order is by dates, and the tag of a
         document is no date.
@@ -161,15 +156,13 @@ def listed_batches(
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
         raise ParameterError.of("limit", "an int >= 1", limit)
     date_tag = checked_field(date_tag)
-    refuse_omitted_documents(connection)
-    refuse_missing_rows(connection, tags, origins)
     if sort == "date":
         refuse_wrong_dates(connection, date_tag)
     groups = wanted.groups_asked(connection)
     is_dated = and_(tags.c.doc_id == documents.c.doc_id, tags.c.field == date_tag, documents.c.is_current)
     page = with_documents().where(wanted.condition(connection, groups)).outerjoin(tags, is_dated)
     page = _sorted(connection, page, sort).limit(limit and min(limit, _MOST_ROWS))
-    query = _with_groups(_with_copies(page, is_cut=limit is not None).add_columns(*tags.c), groups)
+    query = _with_groups(_with_copies(page, is_cut=limit is not None).add_columns(tags.c.value), groups)
     rows = connection.execute(query, execution_options=_STREAMED)
     has_origins = connection.execute(select(origins.c.number).limit(1)).first() is not None
     for some in rows.partitions(_ROWS_AT_A_TIME):
@@ -202,7 +195,6 @@ def _with_copies(page: Select[Any], *, is_cut: bool) -> Select[Any]:
 _STREAMED = {"yield_per": _ROWS_AT_A_TIME}
 _DERIVED = ("wave", "n_copies", "date", "group", "is_principal", "kind", "extractor")
 _SHOWN = [name for name in _FIELDS if name not in _DERIVED]
-_N_TAGS = len(tags.c)
 
 
 def _principal_rows(connection: Connection, rows: Sequence[Any], groups: GroupState | None) -> dict[int, int]:
@@ -220,19 +212,16 @@ def _batch(
     found: Mapping[int, OriginValues],
     blank: Set[int],
 ) -> pa.RecordBatch:
-    """Make a batch of the rows, each of which is compared with its checksum."""
+    """Make a batch of the rows."""
     of_groups = [tuple(row[-2:]) if groups is not None else (None, None) for row in rows]
     rest = [tuple(row[:-2]) if groups is not None else tuple(row) for row in rows]
-    for row in rows:
-        refuse_changed_row(row)
-    of_tags = [row[-_N_TAGS:] for row in rest]
-    verified(tags, [row for row in of_tags if row[0] is not None])
+    dates = [row[-1] for row in rest]
     columns = {name: [getattr(row, name) for row in rows] for name in _SHOWN}
     columns |= {
-        "wave": [row.name for row in rows],
+        "wave": [row.wave for row in rows],
         "n_copies": [0 if row.content in blank else row.n_copies for row in rows],
     }
-    columns |= {"date": [row[2] for row in of_tags], "group": [group for _, group in of_groups]}
+    columns |= {"date": dates, "group": [group for _, group in of_groups]}
     columns["is_principal"] = [None if group is None else principals.get(group) == row for row, group in of_groups]
     columns["extractor"] = extractors = [value_of(found.get(row[0]), "extractor") for row in rows]
     kinds = (value_of(found.get(row[0]), "kind") for row in rows)  # an empty text file has one, as an exception

@@ -8,7 +8,6 @@ from sqlalchemy import ColumnElement, Connection, func, select, tuple_
 
 from nearkin.collection.stored.problem_rows import IS_NOT_STORED
 from nearkin.collection.stored.purged import PURGED
-from nearkin.store.integrity import refuse_changed
 from nearkin.store.schema import loads, problems, waves
 
 
@@ -27,11 +26,6 @@ def problems_of(connection: Connection) -> tuple[Problem, ...]:
     """Return the problems of added documents, the oldest first, without documents that have been stored since.
 
     Of a document that failed for different reasons in several loads, the problem of the newest load is returned.
-
-    Raises
-    ------
-    CollectionError
-        A row of a problem, a wave or a load was changed.
     """
     return tuple(problem for _, problem in problems_by_load(connection))
 
@@ -44,7 +38,6 @@ def problems_by_load(connection: Connection) -> list[tuple[int, Problem]]:
     CollectionError
         See `problems_of`.
     """
-    refuse_changed(connection, problems, waves, loads)
     columns = problems.c
     query = (
         select(columns.load, columns.doc_id, waves.c.name, columns.source, columns.line, columns.problem)

@@ -19,7 +19,7 @@ from nearkin.collection.loads.interrupted import Commit, noted_as_stored
 from nearkin.collection.loads.known_texts import KnownTexts, known_texts
 from nearkin.collection.loads.loading import Load
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.stored.documents import checked_wave, refuse_damaged_loads
+from nearkin.collection.stored.documents import checked_wave
 from nearkin.collection.stored.problem_rows import failed_places
 from nearkin.collection.stored.purged import PURGED
 from nearkin.engines.local import map_ordered
@@ -86,10 +86,7 @@ class Added:
     n_earlier_texts : int
         New versions whose text the document had had before this load.
     n_repaired : int
-        Stored texts, and rows of documents, that were damaged or missing and have been restored.
-    n_missing : int
-        Texts of added documents that are missing from the store. The added text is not proven to be the same, and is
-        stored as a new version.
+        Stored texts that were damaged, and have been replaced by the added ones.
     n_no_text, n_partial : int
         Exceptions, as `nearkin exceptions` lists them: documents without text, including blank ones; documents with
         only a part of their text.
@@ -126,7 +123,6 @@ class Added:
     n_same_again: int = 0
     n_earlier_texts: int = 0
     n_repaired: int = 0
-    n_missing: int = 0
     n_no_text: int = 0
     n_partial: int = 0
     n_extracted: int = 0
@@ -251,7 +247,6 @@ def add(
 
     commit = Commit(store)
     with _rolled_back() if dry_run else commit.noted(), store.writing() as connection:
-        refuse_damaged_loads(connection)  # all of them; a check-in reads the last one
         load = Load.begin(connection, store, counting, wave)
         load.files = AddedFiles() if are_files else None
         load.origins.re_extract, load.by = re_extract, by

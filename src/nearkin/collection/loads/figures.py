@@ -22,7 +22,6 @@ class Figures:
     n_same_again: int = 0
     n_earlier_texts: int = 0
     n_repaired: int = 0
-    n_missing: int = 0
     n_not_stored: int = 0
     n_listed_before: int = 0
     n_changed_places: int = 0

@@ -61,50 +61,6 @@ def numbers_of(connection: Connection, digests: Sequence[bytes]) -> dict[bytes, 
     return found
 
 
-def with_lost_digests(connection: Connection, wanted: dict[int, set[bytes]]) -> dict[bytes, int]:
-    """Find contents whose text is wanted but whose digest is damaged, and repair the digest.
-
-    Parameters
-    ----------
-    connection : Connection
-        In a write transaction.
-    wanted : dict of int to set of bytes
-        By content, the digests of texts added for a document that has the content; none of them is stored.
-    """
-    contents, found = schema.contents.c, dict[bytes, int]()
-    for some in in_slices(list(wanted)):
-        rows = connection.execute(
-            select(contents.content, contents.digest, contents.text).where(contents.content.in_(some))
-        )
-        for number, stored, text in rows.all():
-            digest = digest_of(text)
-            if digest != stored and digest in wanted[number]:
-                connection.execute(update(schema.contents).where(contents.content == number).values(digest=digest))
-                found[digest] = number
-    return found
-
-
-def restore_derived(
-    connection: Connection,
-    store: Store,
-    counting: TextCounting,
-    number: int,
-    content: tuple[Any, ...],
-    profile: Profile,
-) -> None:
-    """Store again what is derived from a text, outside of the index; see `repair` for the parameters."""
-    from nearkin.collection.stored import key_table, shingle_table
-    from nearkin.collection.word_search import stored_words
-
-    profiles, right = schema.profiles, dict(zip(CONTENT_COLUMNS, content, strict=True))
-    connection.execute(profiles.delete().where(profiles.c.content == number))
-    insert_rows(connection, profiles, [[value] for value in (number, *profile)])
-    text = text_of(number, right["text"], right["digest"])
-    key_table.restore(connection, store, counting, number, text)
-    stored_words.restore(connection, store, number, text)
-    shingle_table.restore(connection, store, counting, number, text)
-
-
 def repair(
     connection: Connection,
     store: Store,
@@ -113,7 +69,7 @@ def repair(
     content: tuple[Any, ...],
     profile: Profile,
 ) -> None:
-    """Replace a damaged text with the added one, and rebuild all data derived from it.
+    """Replace a damaged text by the added one, with everything that is derived from it.
 
     Parameters
     ----------
@@ -125,11 +81,19 @@ def repair(
     content, profile : tuples
         Rows made by `incoming.examine` from the added text.
     """
-    contents = schema.contents
+    from nearkin.collection.stored import key_table, shingle_table
+    from nearkin.collection.word_search import stored_words
+
+    contents, profiles = schema.contents, schema.profiles
     right = dict(zip(CONTENT_COLUMNS, content, strict=True))
     is_it = contents.c.content == number
     was = connection.execute(select(*(contents.c[name] for name in _OF_SEGMENTS)).where(is_it)).one()
     connection.execute(update(contents).where(is_it).values(**right))
-    restore_derived(connection, store, counting, number, content, profile)
+    connection.execute(profiles.delete().where(profiles.c.content == number))
+    insert_rows(connection, profiles, [[value] for value in (number, *profile)])
+    text = text_of(number, right["text"], right["digest"])
+    key_table.restore(connection, store, counting, number, text)
+    stored_words.restore(connection, store, number, text)
+    shingle_table.restore(connection, store, counting, number, text)
     if tuple(was) != tuple(right[name] for name in _OF_SEGMENTS):
         store.raise_generation(connection)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from itertools import count
 
 from sqlalchemy import Connection, func, insert, select, update
 
@@ -19,14 +18,13 @@ from nearkin.collection.loads.failed_records import FailedRecords
 from nearkin.collection.loads.figures import Figures
 from nearkin.collection.loads.gone_members import AddedFiles, gone_later
 from nearkin.collection.loads.incoming import Examined, SeenIds
-from nearkin.collection.loads.known_texts import numbers_of
-from nearkin.collection.loads.load_numbers import new_name, next_content
+from nearkin.collection.loads.known_texts import numbers_of, repair
 from nearkin.collection.loads.origins import LoadOrigins
-from nearkin.collection.loads.restoring import Restoring
 from nearkin.collection.loads.shared_ids import SharedIds, place_of, plain_file
 from nearkin.collection.loads.unlike import unlike
 from nearkin.collection.loads.writing import LoadRows, LoadWriter
 from nearkin.collection.stored import problem_rows, shingle_table
+from nearkin.collection.stored.load_spans import LoadDigest
 from nearkin.collection.stored.newest import Newest, newest_of
 from nearkin.collection.stored.origins import OriginValues
 from nearkin.collection.stored.problem_rows import is_about_id_or_size
@@ -34,15 +32,15 @@ from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import SourceError
 from nearkin.records import Bool
 from nearkin.store import schema
-from nearkin.store.bulk import in_slices
-from nearkin.store.checksums import checksum, covered
-from nearkin.store.integrity import number_after_last
-from nearkin.store.seals import Seals, documents_of
+from nearkin.store.bulk import in_slices, number_after_last
 from nearkin.store.store import Store
 
 _IS_CURRENT, _SOURCE, _LINE = (
     [column.name for column in schema.documents.columns].index(name) for name in ("is_current", "source", "line")
 )
+
+_COUNTS = ("n_new", "n_new_versions", "n_unchanged", "n_problems")
+"""Columns of ``loads`` that are written at its end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +49,7 @@ class _Came:
 
     doc_id: str
     content: int
+    digest: bytes
     source: str
     line: int
     repeats_id: bool
@@ -88,6 +87,10 @@ class Load:
         text. So adding a file with repeated ids again stores nothing, whatever the name of the wave.
     files : AddedFiles or None
         Given where files are read whole: what they contained before and contain no more is removed at the end.
+    digest : LoadDigest
+        Of the documents so far; see `nearkin.store.schema`.
+    repaired : set of bytes
+        Digests of the damaged texts that the load has replaced.
     removed : Removed
     failed : FailedRecords
         Records that failed before; those that were read since have no problem any more.
@@ -104,14 +107,14 @@ class Load:
     next_content: int
     next_row: int
     origins: LoadOrigins
-    restoring: Restoring
     writer: LoadWriter
     brings_back: bool = False
     changes_ids: bool = False
     figures: Figures = field(default_factory=Figures)
     seen: SeenIds = field(default_factory=SeenIds)
     shared: SharedIds = field(default_factory=SharedIds)
-    digest: Any = field(default_factory=hashlib.sha256)
+    digest: LoadDigest = field(default_factory=LoadDigest)
+    repaired: set[bytes] = field(default_factory=set)
     waiting: dict[str, list[_Came]] = field(default_factory=dict)
     files: AddedFiles | None = None
     removed: Removed = field(default_factory=Removed)
@@ -121,22 +124,20 @@ class Load:
     @classmethod
     def begin(cls, connection: Connection, store: Store, counting: TextCounting, name: str | None) -> Load:
         """Begin a load with the next free numbers; the wave is looked up or created."""
-        waves, loads, seals = schema.waves, schema.loads, Seals()
-        first_content = next_content(connection, store)  # refuses a damaged store before anything is written
+        waves, loads = schema.waves, schema.loads
+        first_content = connection.execute(select(func.max(loads.c.end_content))).scalar() or 0
         number = 1 + (connection.execute(select(func.max(loads.c.load))).scalar() or 0)
         n_waves = connection.execute(select(func.max(waves.c.wave))).scalar() or 0
-        name = name if name is not None else new_name(connection, n_waves + 1)
+        name = name if name is not None else _new_name(connection, n_waves + 1)
         wave = connection.execute(select(waves.c.wave).where(waves.c.name == name)).scalar()
         if wave is None:
             wave = n_waves + 1
-            own = checksum((wave, name), name)
-            connection.execute(insert(waves).values(wave=wave, name=name, checksum=own))
-            seals.add(waves.name, [own])
+            connection.execute(insert(waves).values(wave=wave, name=name))
         keeps_words = shingle_table.are_kept(connection)
         if keeps_words:
             shingle_table.fill(connection, store, counting)
         # stored first, because its rows refer to it; its counts are written at the end
-        figures = dict.fromkeys(("n_new", "n_new_versions", "n_unchanged", "n_problems"), 0)
+        figures = dict.fromkeys(_COUNTS, 0)
         added_at = datetime.now(UTC).isoformat(timespec="seconds")
         bounds = {"first_content": first_content, "end_content": first_content, "digest": b""}
         connection.execute(insert(loads).values(load=number, wave=wave, added_at=added_at, **bounds, **figures))
@@ -151,12 +152,10 @@ class Load:
             next_content=first_content,
             next_row=next_row,
             origins=LoadOrigins(connection=connection, load=number, added_at=added_at),
-            restoring=Restoring(connection=connection, collection_store=store, counting=counting),
             writer=LoadWriter(
-                connection=connection, collection_store=store, counting=counting, load=number, wave=wave, seals=seals,
-                keeps_words=keeps_words,
+                connection=connection, collection_store=store, counting=counting, load=number, keeps_words=keeps_words
             ),
-        )  # fmt: skip
+        )
 
     def copy(self) -> Load:
         """Copy the state of the load, to go on from if the rows of a batch are rolled back."""
@@ -166,18 +165,17 @@ class Load:
             seen=deepcopy(self.seen),
             shared=deepcopy(self.shared),
             digest=self.digest.copy(),
+            repaired=set(self.repaired),
             origins=self.origins.copy(),
-            restoring=self.restoring.copy(),
             writer=self.writer.copy(),
             waiting={doc_id: list(texts) for doc_id, texts in self.waiting.items()},
         )
 
     def store(self, examined: Examined) -> None:
         """Store a batch, in the order of its documents."""
-        newest, n_mended = newest_of(self.connection, set(examined.doc_ids), wave=self.wave, load=self.number)
-        self.figures.n_repaired += n_mended
+        newest = newest_of(self.connection, set(examined.doc_ids), wave=self.wave, load=self.number)
         numbers = numbers_of(self.connection, list(dict.fromkeys(examined.digests)))
-        self.restoring.restore(examined, newest, numbers, self.figures)
+        self._repair(examined, numbers)
         is_repeated = self.seen.mark(examined.doc_ids)
         is_shared = self.shared.mark(examined, is_repeated)
         if examined.origins or examined.places:
@@ -195,6 +193,16 @@ class Load:
         self.writer.write(batch.rows, self.origins, self.figures)
         for doc_id in unlike(self.connection, batch.changed_files):
             self.figures.count_unlike(doc_id)
+
+    def _repair(self, examined: Examined, numbers: dict[bytes, int]) -> None:
+        """Replace damaged texts by the added ones."""
+        for digest in (examined.damaged - self.repaired) & numbers.keys():
+            content, profile = examined.contents[digest], examined.profiles[digest]
+            repair(
+                self.connection, self.writer.collection_store, self.writer.counting, numbers[digest], content, profile
+            )
+            self.repaired.add(digest)
+            self.figures.n_repaired += 1
 
     def _count_origin(self, i: int, examined: Examined) -> None:
         problem, origin = examined.problems[i], examined.origins.get(i)
@@ -226,6 +234,7 @@ class Load:
         came = _Came(
             doc_id=doc_id,
             content=content,
+            digest=examined.digests[i],
             source=examined.sources[i],
             line=examined.lines[i],
             repeats_id=bool(batch.is_repeated[i]),
@@ -327,10 +336,10 @@ class Load:
         self.origins.look_up([was.row for was in found if was.is_current], doc_ids)
 
     def _is_of_same_file(self, was: Newest | None, content: int | None, origin: OriginValues) -> bool:
-        """Whether another extractor made another text of the same bytes; a damaged text is replaced by any."""
-        if was is None or not was.is_current or was.content < 0 or was.content == content:
+        """Whether another extractor made another text of the same bytes."""
+        if was is None or not was.is_current or was.content == content:
             return False
-        return was.content not in self.restoring.missing and self.origins.is_of_same_file(was.row, origin)
+        return self.origins.is_of_same_file(was.row, origin)
 
     def _wait(self, one: _Came) -> None:
         waiting = self.waiting.setdefault(one.doc_id, [])
@@ -356,7 +365,6 @@ class Load:
     def _new_content(self, digest: bytes, examined: Examined, rows: LoadRows) -> int:
         number = self.next_content
         self.next_content += 1
-        self.digest.update(digest)
         rows.contents.append((number, *examined.contents[digest]))
         rows.profiles.append((number, *examined.profiles[digest]))
         return number
@@ -366,39 +374,31 @@ class Load:
         self.next_row += 1
         self.changes_ids |= was is not None
         values = row, one.doc_id, version, one.content, self.number, one.source, one.line
-        rows.documents[row] = [*values, True, None, checksum((*values, None), one.doc_id)]
+        rows.documents[row] = [*values, True, None]
+        self.digest.take(one.doc_id, one.digest)
         if one.origin is not None:
             self.origins.take(row, one.doc_id, one.origin)
         return Newest(version=version, row=row, content=one.content, is_current=True)
 
     def finish(self) -> Figures:
-        """Write the load's counts and the seals; a load that added nothing leaves no trace."""
+        """Write the load's counts and digest; a load that added nothing leaves no trace."""
         self._bring_back()
         self._remove_gone()
-        problem_rows.forget_solved(self.connection, self.writer.seals, self.failed.solved())
+        problem_rows.forget_solved(self.connection, self.failed.solved())
         loads, waves, figures = schema.loads, schema.waves, self.figures
         mine = loads.c.load == self.number
         is_any = figures.n_new or figures.n_new_versions or self.writer.n_new_problems or self.origins.n_written
         if is_any or self.removed.number is not None:
-            counts = figures.n_new, figures.n_new_versions, figures.n_unchanged, figures.n_problems
-            values = (
-                self.number, self.wave, self.added_at, self.first_content, self.next_content, self.digest.digest(),
-                *counts,
-            )  # fmt: skip
-            own = checksum(values, self.number)
-            right = dict(zip(covered(loads), values, strict=True)) | {"checksum": own}
-            del right["load"]  # SQLite would look through all documents for one with the load
-            self.connection.execute(update(loads).where(mine).values(**right))
-            self.writer.seals.add(loads.name, [own])
-            self.writer.seals.add(documents_of(self.wave), [])  # a wave with nothing but problems has a seal too
+            counts = {name: getattr(figures, name) for name in _COUNTS}
+            digest = self.digest.digest()
+            written = update(loads).where(mine).values(end_content=self.next_content, digest=digest, **counts)
+            self.connection.execute(written)
             self._record_stored()
         else:
             self.connection.execute(loads.delete().where(mine))
             of_wave = select(loads.c.load).where(loads.c.wave == self.wave)
             if self.connection.execute(of_wave).first() is None:
                 self.connection.execute(waves.delete().where(waves.c.wave == self.wave))
-                self.writer.seals.take(waves.name, [checksum((self.wave, self.name), self.name)])
-        self.writer.seals.write(self.connection)
         return figures
 
     def _remove_gone(self) -> None:
@@ -430,9 +430,15 @@ class Load:
     def _bring_back(self) -> None:
         """Store the waiting texts, as if they were added last."""
         for some in in_slices(list(self.waiting)):
-            newest, _ = newest_of(self.connection, set(some), wave=self.wave, load=self.number)
+            newest = newest_of(self.connection, set(some), wave=self.wave, load=self.number)
             rows = LoadRows()
             for doc_id in some:
                 self._new_versions(self.waiting[doc_id], newest[doc_id], rows)
             self.writer.write(rows, self.origins, self.figures)
         self.waiting.clear()
+
+
+def _new_name(connection: Connection, number: int) -> str:
+    """Return the default name of a wave: the first free one from this number."""
+    names = set(connection.execute(select(schema.waves.c.name)).scalars())
+    return next(name for name in (f"wave {i}" for i in count(number)) if name not in names)

@@ -12,18 +12,14 @@ from nearkin.collection.stored.origin_rows import forget_rows, remove_unread
 from nearkin.collection.stored.origins import (
     IS_PLAIN_FILE,
     IS_UNREAD,
-    KEY,
     NAMES,
     OriginValues,
     own_values,
     with_origins,
 )
 from nearkin.stages.documents.extraction.versions import is_ocr
-from nearkin.store.bulk import in_slices, insert_rows, is_storable
-from nearkin.store.checksums import checksum
-from nearkin.store.integrity import number_after_last
+from nearkin.store.bulk import in_slices, insert_rows, is_storable, number_after_last
 from nearkin.store.schema import origins
-from nearkin.store.seals import Seals
 
 _PARENT, _SHA256, _EXTRACTOR, _EXCEPTION, _IS_PARTIAL = (
     NAMES.index(name) for name in ("parent", "sha256", "extractor", "exception", "is_partial")
@@ -50,7 +46,6 @@ class _StoredOrigin:
 
     number: int | None
     values: OriginValues
-    checksum: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +103,8 @@ class LoadOrigins:
         """Look up what is stored: origins of the current versions of documents, and of ids that gave no text."""
         self._known, self._unread, self._plain = {}, {}, {}
         for some in in_slices(rows):
-            for *values, stored in self.connection.execute(with_origins().where(origins.c.row.in_(some))):
-                if checksum(values, values[KEY]) == stored:  # a changed row proves nothing
-                    self._known[values[2]] = _StoredOrigin(values[0], own_values(values), stored)
+            for row in self.connection.execute(with_origins().where(origins.c.row.in_(some))):
+                self._known[row.row] = _StoredOrigin(row.number, own_values(row))
         columns = origins.c.doc_id, origins.c.number, origins.c.sha256, origins.c.exception
         for some in in_slices(sorted({one for one in doc_ids if is_storable(one)})):
             rows_of_ids = self.connection.execute(select(*columns).where(IS_UNREAD & origins.c.doc_id.in_(some)))
@@ -137,7 +131,7 @@ class LoadOrigins:
     def take(self, row: int, doc_id: str, origin: OriginValues) -> None:
         """Store the origin of a new version."""
         self._new.append((row, doc_id, *origin))
-        self._known[row] = _StoredOrigin(None, origin, None)
+        self._known[row] = _StoredOrigin(None, origin)
 
     def complete(self, row: int, doc_id: str, origin: OriginValues) -> None:
         """Store the origin of an unchanged text that has none; replace it if that was asked for."""
@@ -211,20 +205,18 @@ class LoadOrigins:
         self.figures.n_no_text -= not has_text
         self.figures.n_partial -= has_text and origin is not None and origin[_EXCEPTION] is not None
 
-    def write(self, seals: Seals) -> None:
+    def write(self) -> None:
         """Write what was taken, after the documents."""
         if self._replaced:
-            forget_rows(self.connection, seals, [(one.number, one.checksum) for one in self._replaced])
+            forget_rows(self.connection, [one.number for one in self._replaced if one.number is not None])
             self._replaced = []
         for some in in_slices(self._read_since):
-            self.n_written += remove_unread(self.connection, seals, origins.c.number.in_(some), self.added_at)
+            self.n_written += remove_unread(self.connection, origins.c.number.in_(some), self.added_at)
         self._read_since = []
         if not self._new:
             return
         first = number_after_last(self.connection, origins.c.number)
         rows = [(first + i, self.load, *one, None) for i, one in enumerate(self._new)]
-        own = [checksum(row, row[KEY]) for row in rows]
-        insert_rows(self.connection, origins, list(zip(*((*row, one) for row, one in zip(rows, own)), strict=True)))
-        seals.add(origins.name, own)
+        insert_rows(self.connection, origins, list(zip(*rows, strict=True)))
         self.n_written += len(rows)
         self._new = []

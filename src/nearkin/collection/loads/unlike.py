@@ -27,8 +27,8 @@ def unlike(connection: Connection, changed: Sequence[tuple[str, int, int]]) -> I
     for some in in_slices(sorted({content for _, *both in changed for content in both})):
         query = select(contents.c.content, contents.c.signature).where(contents.c.content.in_(some))
         for content, signature in connection.execute(query):
-            if isinstance(signature, bytes | memoryview):  # SQLite stores any type in any column
-                signatures[content] = int.from_bytes(bytes(signature))
+            if signature is not None:
+                signatures[content] = int.from_bytes(signature)
     for doc_id, before, now in changed:
         both = [signatures[content] for content in (before, now) if content in signatures]
         if len(both) == 2 and (both[0] ^ both[1]).bit_count() >= MIN_BITS:

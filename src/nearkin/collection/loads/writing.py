@@ -1,9 +1,8 @@
-"""The rows that a load adds to the tables, and their seals."""
+"""The rows that a load adds to the tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,8 +15,6 @@ from nearkin.collection.stored import problem_rows, shingle_table
 from nearkin.collection.stored.purged import PURGED
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, insert_rows
-from nearkin.store.checksums import checksum
-from nearkin.store.seals import Seals, documents_of
 from nearkin.store.store import Store
 
 _TEXT, _DIGEST = ([column.name for column in schema.contents.columns].index(name) for name in ("text", "digest"))
@@ -59,10 +56,7 @@ class LoadWriter:
         In a write transaction.
     collection_store : Store
     counting : TextCounting
-    load, wave : int
-        Numbers of the load and its wave.
-    seals : Seals
-        Of what is written; the end of the load writes them.
+    load : int
     keeps_words : bool
         Whether the collection has stored sets of word 5-grams: those of new texts are stored before their documents.
     n_new_problems : int
@@ -72,14 +66,12 @@ class LoadWriter:
     collection_store: Store
     counting: TextCounting
     load: int
-    wave: int
-    seals: Seals
     keeps_words: bool = False
     n_new_problems: int = 0
 
     def copy(self) -> LoadWriter:
         """Copy the state; see `Load.copy`."""
-        return replace(self, seals=deepcopy(self.seals))
+        return replace(self)
 
     def write(self, rows: LoadRows, origins: LoadOrigins, figures: Figures) -> None:
         """Write the rows of a batch and their origins; count the problems."""
@@ -92,22 +84,19 @@ class LoadWriter:
             came = [(row[0], row[_TEXT], row[_DIGEST]) for row in rows.contents]
             shingle_table.store_words(self.connection, self.collection_store, self.counting, came)
         insert_rows(self.connection, documents, _columns(rows.documents.values()))
-        self.seals.add(documents_of(self.wave), [row[-1] for row in rows.documents.values()])
-        origins.write(self.seals)
+        origins.write()
         self._write_problems(rows, figures)
 
     def _write_problems(self, rows: LoadRows, figures: Figures) -> None:
         problems = schema.problems
         figures.n_problems += len(rows.problems)
         for some in in_slices(sorted(rows.read - {one[0] for one in rows.problems})):
-            problem_rows.forget_problems(self.connection, self.seals, problems.c.doc_id.in_(some))
+            problem_rows.forget_problems(self.connection, problems.c.doc_id.in_(some))
         unknown = self._unknown(rows.problems)
         is_new = {*unknown, *(one for one in rows.problems if one[0] in rows.listed_again)}
         figures.n_listed_before += sum(one not in is_new and one[-1] != PURGED for one in rows.problems)
         numbered = [(self.load, self.n_new_problems + i, *problem) for i, problem in enumerate(unknown)]
-        own = [checksum(row, row[0]) for row in numbered]
-        insert_rows(self.connection, problems, _columns([(*row, one) for row, one in zip(numbered, own)]))
-        self.seals.add(problems.name, own)
+        insert_rows(self.connection, problems, _columns(numbered))
         self.n_new_problems += len(unknown)
 
     def _unknown(self, problems: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, select
 
-from nearkin.collection.counting import SIGNATURE, TextCounting
+from nearkin.collection.counting import TextCounting
 from nearkin.collection.stored.purged import purged_contents
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
 from nearkin.formats import zstd
@@ -91,7 +91,7 @@ def contents_of(connection: Connection, numbers: Sequence[int]) -> dict[int, Con
     """
     columns = (
         contents.c.content, contents.c.digest, contents.c.counts, contents.c.is_counted, contents.c.signature,
-        contents.c.n_letters, contents.c.text,
+        contents.c.text,
     )  # fmt: skip
     return {row.content: _content(row, text) for row, text in _with_texts(connection, columns, numbers)}
 
@@ -185,22 +185,11 @@ def stored_texts_in(rows: Iterable[Any], numbers: Sequence[int]) -> tuple[dict[i
 
 
 def _content(row: Any, text: str) -> Content:
-    if not _are_vectors(row.counts, row.n_letters, row.signature):
-        raise damaged_collection(f"the letter counts or the signature of text number {row.content} are damaged")
     signature = None if row.signature is None else np.frombuffer(row.signature, np.uint8)
     counts = np.frombuffer(row.counts, "<u4")
     return Content(
         number=row.content, digest=row.digest, counts=counts, is_counted=row.is_counted, signature=signature, text=text
     )
-
-
-def _are_vectors(counts: object, n_letters: object, signature: object) -> bool:
-    """Check types and the sum of the counts: SQLite stores any type in any column."""
-    if not isinstance(counts, bytes) or not counts or len(counts) % 4:
-        return False
-    if int(np.frombuffer(counts, "<u4").sum(dtype=np.uint64)) != n_letters:
-        return False
-    return signature is None or (isinstance(signature, bytes) and 8 * len(signature) == SIGNATURE.bits)
 
 
 def content_of(connection: Connection, counting: TextCounting, text: str) -> Content:

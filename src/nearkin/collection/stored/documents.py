@@ -5,34 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, exists, func, literal_column, select, true
+from sqlalchemy import ColumnElement, Connection, Select, exists, func, select, true, update
 
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.origins import IS_UNREAD
 from nearkin.collection.stored.purged import PURGED
-from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError, quoted
+from nearkin.errors import ParameterError, UnknownDocumentError, quoted
 from nearkin.nouns import agreeing, counted
-from nearkin.store import integrity
 from nearkin.store.bulk import in_slices, is_storable
-from nearkin.store.checksums import checksum, covered, key_bits, key_place
 from nearkin.store.damage import damaged_collection
 from nearkin.store.schema import contents, documents, loads, origins, problems, waves
-from nearkin.store.seals import difference_in_number, documents_of, read_seals
 
 _MAX_OF_A_NAME = 200
 _MAX_OF_A_HINT = 200
-_CHECKED = covered(documents)
-_N_CHECKED = len(_CHECKED)
-_DOC_ID, _VERSION, _REMOVED_AT = (_CHECKED.index(name) for name in ("doc_id", "version", "removed_at"))
 
 
 def with_documents() -> Select[Any]:
     """Return a query for `stored_documents`, to which conditions can be added."""
     columns = [
-        *(documents.c[name] for name in _CHECKED), documents.c.checksum, documents.c.is_current, waves.c.name,
+        documents.c.row, documents.c.doc_id, documents.c.version, documents.c.content, documents.c.source,
+        documents.c.line, documents.c.is_current, documents.c.removed_at, waves.c.name.label("wave"),
         contents.c.n_characters, contents.c.n_letters, contents.c.is_counted,
     ]  # fmt: skip
-    # outer joins: a document whose references are lost is reported, not omitted
+    # outer joins: a document whose text or wave is missing is reported, not omitted
     joined = documents.outerjoin(contents, documents.c.content == contents.c.content)
     joined = joined.outerjoin(loads, documents.c.load == loads.c.load).outerjoin(waves, loads.c.wave == waves.c.wave)
     return select(*columns).select_from(joined)
@@ -44,49 +39,28 @@ def stored_documents(rows: Iterable[Any]) -> list[StoredDocument]:
     Raises
     ------
     CollectionError
-        A row was changed, or refers to a missing one.
+        The text or the wave of a document is missing.
     """
     return [_stored_document(row) for row in rows]
 
 
-def refuse_changed_row(row: Any) -> None:
-    """Refuse a row of `with_documents` that was changed, or refers to a missing one.
-
-    Raises
-    ------
-    CollectionError
-    """
-    values = row[:_N_CHECKED]
-    stored, is_current, wave, n_characters = row[_N_CHECKED : _N_CHECKED + 4]
-    doc_id, version, removed_at = values[_DOC_ID], values[_VERSION], values[_REMOVED_AT]
-    if checksum(values, doc_id) != stored or (is_current and removed_at is not None):
-        raise damaged_row(doc_id, version)
+def _stored_document(row: Sequence[Any]) -> StoredDocument:
+    _, doc_id, version, content, source, line, is_current, _, wave, n_characters, n_letters, is_counted, *_ = row
     if wave is None or n_characters is None:
-        what = "wave" if wave is None else "text"
-        raise damaged_collection(f"the {what} of document {doc_id!r} is missing from the database")
-
-
-def _stored_document(row: Any) -> StoredDocument:
-    refuse_changed_row(row)
-    own, is_current = dict(zip(_CHECKED, row)), row[_N_CHECKED + 1]
-    wave, n_characters, n_letters, is_counted = row[_N_CHECKED + 2 : _N_CHECKED + 6]
+        missing = "wave" if wave is None else "text"
+        raise damaged_collection(f"the {missing} of document {doc_id!r} is missing from the database")
     return StoredDocument(
-        doc_id=own["doc_id"],
-        version=own["version"],
+        doc_id=doc_id,
+        version=version,
         wave=wave,
-        source=own["source"],
-        line=own["line"],
+        source=source,
+        line=line,
         n_characters=n_characters,
         n_letters=n_letters,
         is_counted=is_counted,
         is_current=is_current,
-        content=own["content"],
+        content=content,
     )
-
-
-def damaged_row(doc_id: object, version: object) -> CollectionError:
-    """Return the error for a document's row that was changed."""
-    return damaged_collection(f"the row of document {doc_id!r} (version {version}) was changed in the database")
 
 
 def current_documents(
@@ -130,115 +104,7 @@ def document(connection: Connection, doc_id: str, version: int | None = None) ->
     row = connection.execute(with_documents().where(is_wanted)).first() if is_storable(doc_id) else None
     if row is not None:
         return _stored_document(row)
-    _refuse_damaged(connection, doc_id, version)
-    refuse_missing_documents(connection)
     raise UnknownDocumentError(_unknown(connection, doc_id, version))
-
-
-def _refuse_damaged(connection: Connection, doc_id: str, version: int | None) -> None:
-    """Raise an error if a document is not found because its row was changed."""
-    if not is_storable(doc_id):
-        return
-    columns = [*(documents.c[name] for name in _CHECKED), documents.c.checksum]
-    of_id = select(*columns).where(documents.c.doc_id == doc_id).order_by(documents.c.version.desc())
-    versions = connection.execute(of_id).all()
-    newest = versions[0] if versions else None
-    if newest is not None and version is None and newest.removed_at is None:
-        raise damaged_row(doc_id, newest.version)  # neither current nor removed
-    for one in versions[:1] if version is None else versions:  # those whose values are returned
-        if checksum(one[:-1], doc_id) != one.checksum:
-            raise damaged_row(doc_id, one.version)
-    same_key = documents.c.checksum.op(">>")(literal_column("48")) == key_bits(doc_id)
-    for *values, stored in connection.execute(select(*columns).where(same_key)):
-        row = dict(zip(_CHECKED, values))
-        right = row | {"doc_id": doc_id}
-        if row["doc_id"] == doc_id and newest is None:
-            raise damaged_collection(f"document {doc_id!r} is stored, but missing from an index of the database")
-        if row["doc_id"] != doc_id and checksum(list(right.values()), doc_id) == stored:
-            version = row["version"]
-            raise damaged_collection(
-                f"the id of document {doc_id!r} (version {version}) was changed in the database to {row['doc_id']!r}"
-            )
-
-
-def refuse_damaged_loads(connection: Connection) -> None:
-    """Refuse to write about documents if a row of a wave or a load was changed or is missing.
-
-    Raises
-    ------
-    CollectionError
-    """
-    integrity.refuse_changed(connection, waves, loads)
-
-
-def refuse_changed_waves_of(connection: Connection, found: Sequence[StoredDocument]) -> None:
-    """Refuse to name the waves of current documents if the row of one of these waves, or of a load, was changed.
-
-    Raises
-    ------
-    CollectionError
-    """
-    of_loads, of_waves = ([*(table.c[name] for name in covered(table)), table.c.checksum] for table in (loads, waves))
-    query = select(*of_loads, *of_waves).select_from(documents.join(loads).join(waves)).distinct()
-    for some in in_slices([one.doc_id for one in found]):
-        is_wanted = documents.c.doc_id.in_(some) & documents.c.is_current
-        for row in connection.execute(query.where(is_wanted)):
-            own, wave = row[: len(of_loads)], row[len(of_loads) :]
-            is_open = own[-1] is None  # the load of this transaction has no checksum before its end
-            if not is_open and checksum(own[:-1], own[key_place(loads)]) != own[-1]:
-                raise damaged_collection(f"the row of load {own[0]} was changed")
-            if checksum(wave[:-1], wave[key_place(waves)]) != wave[-1]:
-                raise damaged_collection(f"the row of wave {wave[0]}, named {wave[1]!r}, was changed")
-
-
-def refuse_missing_versions(doc_id: str, versions: Sequence[int]) -> None:
-    """Refuse to list the versions of a document if one before the last is missing.
-
-    Raises
-    ------
-    CollectionError
-    """
-    missing = sorted(set(range(1, versions[-1])).difference(versions))
-    if missing:
-        raise damaged_collection(f"the row of document {doc_id!r} (version {missing[0]}) is missing")
-
-
-def refuse_missing_documents(connection: Connection) -> None:
-    """Refuse to omit documents if fewer rows exist, or more, than were stored; the rows are counted, not compared.
-
-    Raises
-    ------
-    CollectionError
-    """
-    refuse_damaged_loads(connection)
-    names: dict[int, str] = dict(connection.execute(select(waves.c.wave, waves.c.name)).all())
-    seals = read_seals(connection, [documents_of(wave) for wave in names])
-    n_rows = connection.execute(select(func.count()).select_from(documents)).scalar_one()
-    n_of_loads = connection.execute(select(func.count()).select_from(documents.join(loads))).scalar_one()
-    if len(seals) == len(names) and n_rows == n_of_loads == sum(seal.n_rows for seal in seals.values()):
-        return
-    query = select(loads.c.wave, func.count()).select_from(documents.join(loads)).group_by(loads.c.wave)
-    of_waves: dict[int, int] = dict(connection.execute(query).all())
-    for wave, name in names.items():
-        fault = difference_in_number(
-            integrity.documents_name(name), of_waves.get(wave, 0), seals.get(documents_of(wave))
-        )
-        if fault is not None:
-            raise damaged_collection(fault)
-    raise damaged_collection(f"{counted(n_rows - sum(of_waves.values()), 'document')} without a load")
-
-
-def refuse_missing_texts(connection: Connection) -> None:
-    """Refuse to omit texts if fewer rows of ``contents`` exist, or more, than were added; they are counted.
-
-    Raises
-    ------
-    CollectionError
-    """
-    n_texts = connection.execute(select(func.count()).select_from(contents)).scalar_one()
-    n_added = connection.execute(select(func.coalesce(func.max(loads.c.end_content), 0))).scalar_one()
-    if n_texts != n_added:
-        raise damaged_collection(f"texts: {n_texts:,} of {n_added:,} exist")
 
 
 def is_removed() -> ColumnElement[bool]:
@@ -252,18 +118,10 @@ def is_newest() -> ColumnElement[bool]:
     return ~exists().where(newer.c.doc_id == documents.c.doc_id, newer.c.version > documents.c.version)
 
 
-def refuse_changed(connection: Connection, numbers: Sequence[int]) -> None:
-    """Refuse to report that no current document has these contents if a row that implies it was changed.
-
-    Raises
-    ------
-    CollectionError
-    """
-    columns = [*(documents.c[name] for name in _CHECKED), documents.c.checksum]
-    for some in in_slices(numbers):
-        for row in connection.execute(select(*columns).where(documents.c.content.in_(some))):
-            if checksum(row[:-1], row.doc_id) != row.checksum:
-                raise damaged_row(row.doc_id, row.version)
+def remove_current(connection: Connection, condition: ColumnElement[bool], now: str) -> int:
+    """Remove the current documents that meet a condition; return their number."""
+    is_wanted = condition & documents.c.is_current
+    return connection.execute(update(documents).where(is_wanted).values(is_current=False, removed_at=now)).rowcount
 
 
 def check_id(doc_id: object) -> None:

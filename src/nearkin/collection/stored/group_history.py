@@ -1,7 +1,6 @@
 """Earlier groups at each tolerance: each call that changed them stores the difference from the state before.
 
-The table is made by the first grouping, outside of the numbered schema. It holds numbers of rows, never texts or ids.
-A fact says of each tolerance that it has a history, so that one of which every row was deleted is missed.
+The table is made by the first grouping. It holds numbers of rows, never texts or ids.
 """
 
 from __future__ import annotations
@@ -15,12 +14,8 @@ from typing import Any
 import numpy as np
 from sqlalchemy import BigInteger, Column, Connection, Integer, LargeBinary, MetaData, Table, Text, func, select
 
-from nearkin.collection.tolerance import described, groups_command
-from nearkin.errors import CollectionError
 from nearkin.records import I64
-from nearkin.store.checksums import checksum
-from nearkin.store.facts import delete_fact, write_facts
-from nearkin.store.schema import documents, facts, groupings, loads
+from nearkin.store.schema import documents, loads
 
 HISTORY = Table(
     "group_history",
@@ -31,19 +26,16 @@ HISTORY = Table(
     Column("last_load", Integer, nullable=False),  # the latest that was grouped; -1: none
     Column("seen_row", BigInteger, nullable=False),  # documents with this row and above were not grouped yet
     Column("differences", LargeBinary, nullable=False),  # int64, little-endian, compressed; see `_packed`
-    Column("checksum", BigInteger),
 )
 _CREATE = (
     "CREATE TABLE group_history (tolerance TEXT NOT NULL, number INTEGER NOT NULL, "
     "grouped_at TEXT NOT NULL, last_load INTEGER NOT NULL, seen_row BIGINT NOT NULL, differences {bytes} NOT NULL, "
-    "checksum BIGINT, PRIMARY KEY (tolerance, number))"
+    "PRIMARY KEY (tolerance, number))"
 )
 _PRESENCE = {
     "sqlite": "SELECT count(*) FROM sqlite_master WHERE name = 'group_history'",
     "postgresql": "SELECT count(to_regclass('group_history'))",
 }
-_IS_KEPT = "history of groups at "
-"""Name of the fact that a tolerance has a history, before the tolerance."""
 _GONE = -1
 """Group of a document that left its group, and principal of a group that is gone."""
 
@@ -85,15 +77,6 @@ class _Differences:
     principals: I64  # shape (n, 2)
 
 
-@dataclass(frozen=True, slots=True)
-class _HistoryDamage:
-    """Damage of the history at a tolerance, in words; ``has_rows``: some of its rows are left."""
-
-    tolerance: Any
-    said: str
-    has_rows: bool
-
-
 def record(
     connection: Connection,
     tolerance: str,
@@ -120,9 +103,9 @@ def record(
     if not is_there(connection):  # IF NOT EXISTS would need the permission to create tables in any case
         connection.exec_driver_sql(_CREATE.format(bytes="BYTEA" if connection.dialect.name == "postgresql" else "BLOB"))
     if is_first:
-        _forget(connection, tolerance)
+        connection.execute(HISTORY.delete().where(HISTORY.c.tolerance == tolerance))
     calls = _calls(connection, tolerance)
-    before = _replayed(tolerance, calls)
+    before = _replayed(calls)
     differences = _Differences(_changed(before.members, members), _changed(before.principals, principals))
     last_load = last_load_before(connection, seen_row)
     is_same = not len(differences.members) and not len(differences.principals)
@@ -130,24 +113,16 @@ def record(
         return
     at = datetime.now(UTC).isoformat(timespec="seconds")
     values = tolerance, len(calls) + 1, at, last_load, seen_row, _packed(differences)
-    connection.execute(HISTORY.insert().values((*values, checksum(values, tolerance))))
-    if not _is_kept(connection, tolerance):
-        write_facts(connection, {_IS_KEPT + tolerance: "kept"})
+    connection.execute(HISTORY.insert().values(values))
 
 
 def past_groups(connection: Connection, tolerance: str, last_load: int | None = None) -> PastGroups | None:
-    """Return the groups after the first call whose latest load is ``last_load``, or after the latest call of all.
-
-    Raises
-    ------
-    CollectionError
-        A row of the history was changed, or is missing.
-    """
+    """Return the groups after the first call whose latest load is ``last_load``, or after the latest call of all."""
     calls = _calls(connection, tolerance)
     wanted = [one for one in calls if one.last_load == last_load][:1] if last_load is not None else calls[-1:]
     if not wanted:
         return None
-    found = _replayed(tolerance, calls[: wanted[0].number])
+    found = _replayed(calls[: wanted[0].number])
     return PastGroups(
         number=wanted[0].number,
         grouped_at=wanted[0].grouped_at,
@@ -160,15 +135,8 @@ def past_groups(connection: Connection, tolerance: str, last_load: int | None = 
 
 
 def principals_over_time(connection: Connection, tolerance: str) -> list[tuple[int, int]]:
-    """Return the group and the row of each principal that a call stored for the first time, in order of the calls.
-
-    Raises
-    ------
-    CollectionError
-        A row of the history was changed, or is missing.
-    """
-    calls = _calls(connection, tolerance)
-    changed = [pair for part in _parts(tolerance, calls) for pair in part.principals.tolist()]
+    """Return the group and the row of each principal that a call stored for the first time, in order of the calls."""
+    changed = [pair for part in _parts(_calls(connection, tolerance)) for pair in part.principals.tolist()]
     return [(number, row) for number, row in changed if row != _GONE]
 
 
@@ -190,87 +158,23 @@ def is_there(connection: Connection) -> bool:
     return bool(connection.exec_driver_sql(_PRESENCE[connection.dialect.name]).scalar_one())
 
 
-def faults(connection: Connection) -> list[str]:
-    """Return the damage of the histories."""
-    return [one.said for one in _damage(connection)]
-
-
-def repair(connection: Connection) -> list[str]:
-    """Delete damaged histories, in a write transaction, and say so; the next grouping begins new ones."""
-    said = []
-    for one in _damage(connection):
-        left = "; what was left of it was deleted" if one.has_rows else ""
-        again = groups_command(one.tolerance)
-        said.append(f"{one.said}{left}. nearkin groups --since knows changes from the next {again} on")
-        _forget(connection, one.tolerance)
-    return said
-
-
-def _damage(connection: Connection) -> list[_HistoryDamage]:
-    found = list[_HistoryDamage]()
-    rows = connection.execute(select(groupings.c.tolerance, groupings.c.seen_row))
-    grouped = {one.tolerance: one.seen_row for one in rows}
-    with_rows: Sequence[Any] = ()
-    if is_there(connection):
-        with_rows = connection.execute(select(HISTORY.c.tolerance).distinct()).scalars().all()
-    said = connection.execute(select(facts.c.name).where(facts.c.name.like(f"{_IS_KEPT}%"))).scalars()
-    kept = [name.removeprefix(_IS_KEPT) for name in said if isinstance(name, str)]
-    found += [
-        _HistoryDamage(one, f"the history of the groups at {described(one)} is missing", False)
-        for one in kept
-        if one not in with_rows
-    ]
-    for tolerance in with_rows:
-        name = f"the history of the groups at {described(tolerance)}"
-        try:
-            calls = _calls(connection, tolerance)
-            _replayed(tolerance, calls)
-        except CollectionError:
-            found.append(_HistoryDamage(tolerance, f"{name} was changed", True))
-        else:
-            if grouped.get(tolerance, calls[-1].seen_row) != calls[-1].seen_row:
-                found.append(_HistoryDamage(tolerance, f"the end of {name} is missing", True))
-    return found
-
-
-def _forget(connection: Connection, tolerance: str) -> None:
-    if is_there(connection):
-        connection.execute(HISTORY.delete().where(HISTORY.c.tolerance == tolerance))
-    if _is_kept(connection, tolerance):
-        delete_fact(connection, _IS_KEPT + tolerance)
-
-
-def _is_kept(connection: Connection, tolerance: str) -> bool:
-    is_it = facts.c.name == f"{_IS_KEPT}{tolerance}"
-    return connection.execute(select(facts.c.name).where(is_it)).first() is not None
-
-
 def _calls(connection: Connection, tolerance: str) -> Sequence[Any]:
     """Return the stored calls in order."""
     query = select(HISTORY).where(HISTORY.c.tolerance == tolerance).order_by(HISTORY.c.number)
-    rows = connection.execute(query).all() if is_there(connection) else []
-    for place, (*values, stored) in enumerate(rows):
-        if values[1] != place + 1 or checksum(values, values[0]) != stored:
-            raise _damaged(tolerance)
-    if not rows and _is_kept(connection, tolerance):
-        raise _damaged(tolerance, "is missing from the database")
-    return rows
+    return connection.execute(query).all() if is_there(connection) else []
 
 
-def _replayed(tolerance: str, calls: Sequence[Any]) -> _Differences:
+def _replayed(calls: Sequence[Any]) -> _Differences:
     """Return the mappings after some calls, both in ascending order."""
-    parts = _parts(tolerance, calls)
+    parts = _parts(calls)
     return _Differences(
         _latest([part.members for part in parts]),
         _latest([part.principals for part in parts]),
     )
 
 
-def _parts(tolerance: str, calls: Sequence[Any]) -> list[_Differences]:
-    try:
-        return [_unpacked(bytes(one.differences)) for one in calls]
-    except (TypeError, ValueError, zlib.error):
-        raise _damaged(tolerance) from None
+def _parts(calls: Sequence[Any]) -> list[_Differences]:
+    return [_unpacked(bytes(call.differences)) for call in calls]
 
 
 def _latest(parts: Sequence[I64]) -> I64:
@@ -313,11 +217,3 @@ def _unpacked(data: bytes) -> _Differences:
     numbers = np.frombuffer(zlib.decompress(data), "<i8").astype(np.int64)
     end = 1 + 2 * int(numbers[0])
     return _Differences(numbers[1:end].reshape(2, -1).T, numbers[end:].reshape(2, -1).T)
-
-
-def _damaged(tolerance: str, how: str = "was changed in the database") -> CollectionError:
-    return CollectionError(
-        f"The collection is damaged: the history of the groups at {described(tolerance)} {how}. "
-        "Restore the database from a backup; or run nearkin fsck COLLECTION, which deletes it: changes are then known "
-        f"from the next {groups_command(tolerance)} on."
-    )

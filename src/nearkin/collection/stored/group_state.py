@@ -4,42 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeGuard
+from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from nearkin.collection.tolerance import described, groups_command
-from nearkin.errors import CollectionError
-from nearkin.nouns import counted
 from nearkin.records import I64, Bool
 from nearkin.store.bulk import insert_rows
-from nearkin.store.checksums import wrapped
 from nearkin.store.facts import read_facts, write_facts
-from nearkin.store.integrity import refuse_missing_rows
 from nearkin.store.kept import KeptValues
 from nearkin.store.schema import documents, groupings, groups, members
-from nearkin.store.sealing import grouping_checksum, of_grouping
-from nearkin.store.seals import Seal, Seals, difference_in_number, read_seals, write_seals
 
-_WITHOUT_SEAL = "the seal of the stored groups is missing or damaged: groups may be missing"
 _AT_A_TIME = 1 << 16
-
-
-@dataclass(frozen=True, slots=True)
-class _SealFault:
-    """Difference of the groupings from their seal, in words."""
-
-    kind: Literal["lost", "number differs", "differs"]
-    said: str
-
-
-@dataclass(frozen=True, slots=True)
-class GroupRepairs:
-    """Repairs of damaged groupings, in words; whether only their seal was lost, and is written again."""
-
-    said: tuple[str, ...]
-    is_only_seal: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -70,54 +46,28 @@ class GroupState:
 
     @classmethod
     def read(cls, connection: Connection, tolerance: str) -> GroupState:
-        """Read the grouping at a tolerance, or return an empty one.
-
-        Raises
-        ------
-        CollectionError
-            The grouping was changed, or is missing.
-        """
-        found = connection.execute(select(groupings).where(groupings.c.tolerance == tolerance)).first()
-        if found is None:
-            if names := damaged_groupings(connection):  # this one may be among them
-                raise _damaged(names)
-            refuse_missing_rows(connection, groupings)
-            nothing = np.zeros(0, np.int64)
-            return cls(
-                tolerance=tolerance,
-                number=None,
-                seen_row=0,
-                next_group=1,
-                member_contents=nothing,
-                member_groups=nothing,
-                principals={},
-            )
-        columns = _as_stored(connection, found)
-        if columns is None:
-            raise _damaged([str(tolerance)])  # SQLite stores any type in any column
-        numbers, principals, member_contents, member_groups = columns
-        order = np.argsort(member_contents)
+        """Read the grouping at a tolerance, or return an empty one."""
+        grouping = connection.execute(select(groupings).where(groupings.c.tolerance == tolerance)).first()
+        number = None if grouping is None else grouping.grouping
+        of_groups = select(groups.c.group_number, groups.c.principal).where(groups.c.grouping == number)
+        of_members = select(members.c.content, members.c.group_number).where(members.c.grouping == number)
+        rows = connection.execute(of_members.order_by(members.c.content)).all()
+        columns = np.array([tuple(row) for row in rows], np.int64).reshape(-1, 2)
         return cls(
             tolerance=tolerance,
-            number=found.grouping,
-            seen_row=found.seen_row,
-            next_group=found.next_group,
-            member_contents=member_contents[order],
-            member_groups=member_groups[order],
-            principals=dict(zip(numbers.tolist(), principals.tolist(), strict=True)),
+            number=number,
+            seen_row=0 if grouping is None else grouping.seen_row,
+            next_group=1 if grouping is None else grouping.next_group,
+            member_contents=columns[:, 0].copy(),
+            member_groups=columns[:, 1].copy(),
+            principals=dict(connection.execute(of_groups).all()),
         )
 
     @classmethod
     def known(cls, connection: Connection, tolerance: str) -> GroupState:
-        """Return the grouping as `read` does; not read again from an open store while its checksum stays the same.
+        """Return the grouping as `read` does; not read again from an open store while its revision stays the same.
 
-        Pages that show groups ask many times for the same ones. A grouping that was damaged since it was verified is
-        found by `read`, before groups are written.
-
-        Raises
-        ------
-        CollectionError
-            The grouping was changed.
+        Pages that show groups ask many times for the same ones.
         """
         row = connection.execute(select(groupings).where(groupings.c.tolerance == tolerance)).first()
         if row is None:  # not kept: visitors may ask for any number of tolerances
@@ -176,19 +126,14 @@ def write(
     principals: dict[int, int],
 ) -> None:
     """Replace a stored grouping, inside the connection's transaction."""
-    seals, number = Seals(), state.number
+    number = state.number
     if number is None:
         number = 1 + (connection.execute(select(func.max(groupings.c.grouping))).scalar() or 0)
+        connection.execute(insert(groupings).values((number, state.tolerance, seen_row, next_group, 0)))
     else:
-        was = connection.execute(select(groupings.c.checksum).where(groupings.c.grouping == number)).scalars().all()
-        _forget(connection, number)
-        seals.take(groupings.name, was)
-    values = number, state.tolerance, seen_row, next_group
-    of_groups = np.array(list(principals), np.int64), np.array(list(principals.values()), np.int64)
-    own = grouping_checksum(values, *of_groups, contents, numbers)
-    connection.execute(insert(groupings).values((*values, own)))
-    seals.add(groupings.name, [own])
-    seals.write(connection)
+        for table in (members, groups):
+            connection.execute(delete(table).where(table.c.grouping == number))
+        _revise(connection, number, seen_row=seen_row, next_group=next_group)
     insert_rows(connection, groups, [[number] * len(principals), list(principals), list(principals.values())])
     for start in range(0, len(contents), _AT_A_TIME):
         part = slice(start, start + _AT_A_TIME)
@@ -199,13 +144,13 @@ def write(
 def n_not_compared(connection: Connection, state: GroupState) -> int:
     """Return the number of pairs that earlier updates of a grouping left uncompared."""
     name = _not_compared(state)
-    return 0 if state.number is None else int(read_facts(connection, "The collection", [name]).get(name, "0"))
+    return 0 if state.number is None else int(read_facts(connection, [name]).get(name, "0"))
 
 
 def store_not_compared(connection: Connection, state: GroupState, n_pairs: int) -> None:
     """Store the number of pairs left uncompared so far, in the transaction that stores the groups."""
     name = _not_compared(state)
-    if read_facts(connection, "The collection", [name]).get(name, "0") != str(n_pairs):
+    if read_facts(connection, [name]).get(name, "0") != str(n_pairs):
         write_facts(connection, {name: str(n_pairs)})
 
 
@@ -217,104 +162,13 @@ def make_principal(connection: Connection, number: int, group: int, row: int) ->
     """Make a document the principal of a group, inside the connection's transaction."""
     is_it = (groups.c.grouping == number) & (groups.c.group_number == group)
     connection.execute(update(groups).where(is_it).values(principal=row))
-    found = connection.execute(select(groupings).where(groupings.c.grouping == number)).one()
-    own, seals = grouping_checksum(found[:-1], *of_grouping(connection, number)), Seals()
-    seals.take(groupings.name, [found.checksum])
-    seals.add(groupings.name, [own])
-    seals.write(connection)
-    connection.execute(update(groupings).where(groupings.c.grouping == number).values(checksum=own))
+    _revise(connection, number)
 
 
-def faults(connection: Connection) -> list[str]:
-    """Return the damage of the groupings, their groups and members."""
-    found, seal = _changed(connection), _difference_from_seal(connection)
-    return [*(said for said, _ in found), *([seal.said] if _is_to_name(seal, found) else [])]
-
-
-def _changed(connection: Connection) -> list[tuple[str, str]]:
-    """Return which groupings were changed, and how many rows belong to none, each with the command to run again."""
-    changed = damaged_groupings(connection)
-    told = [(f"the groups at {described(one)} were changed", groups_command(one)) for one in changed]
-    known = select(groupings.c.grouping)
-    for table in (groups, members):
-        n_rows = connection.execute(select(func.count()).where(table.c.grouping.not_in(known))).scalar_one()
-        if n_rows:
-            told.append((f"{table.name}: {counted(n_rows, 'row')} of no grouping", groups_command(None)))
-    return told
-
-
-def _difference_from_seal(connection: Connection) -> _SealFault | None:
-    """Return how the number of groupings, or the sum of their checksums, differs from what was written, or None."""
-    seal = read_seals(connection, [groupings.name]).get(groupings.name, Seal(0, 0, False))
-    here = _seal_of_groupings(connection)
-    if seal == here:
-        return None
-    if not seal.is_whole:
-        return _SealFault("lost", _WITHOUT_SEAL)
-    if (said := difference_in_number(groupings.name, here.n_rows, seal)) is not None:
-        return _SealFault("number differs", said)
-    return _SealFault("differs", "groupings: rows differ from those stored")
-
-
-def _is_to_name(seal: _SealFault | None, changed: Sequence[object]) -> TypeGuard[_SealFault]:
-    """Whether a fault of the seal is more than a consequence of changed groupings."""
-    return seal is not None and (seal.kind != "differs" or not changed)
-
-
-def repair(connection: Connection) -> GroupRepairs:
-    """Delete changed groupings, in a write transaction, and say so; they can be computed again, with other numbers."""
-    found, seal = _changed(connection), _difference_from_seal(connection)
-    _delete_changed(connection)
-    said = [f"{one}; they were deleted. Run {command}; groups then get new numbers" for one, command in found]
-    if _is_to_name(seal, found):
-        if seal.kind == "lost":
-            said.append(f"{seal.said}. It was written again{'' if found else ', and no stored group was changed'}")
-        else:
-            said.append(f"{seal.said}. Run {groups_command(None)}; groups then get new numbers")
-    return GroupRepairs(tuple(said), seal is not None and seal.kind == "lost" and not found)
-
-
-def _delete_changed(connection: Connection) -> None:
-    for found in connection.execute(select(groupings)).all():
-        if _as_stored(connection, found) is None:
-            _forget(connection, found.grouping)
-    known = select(groupings.c.grouping)
-    for table in (members, groups):
-        connection.execute(delete(table).where(table.c.grouping.not_in(known)))
-    write_seals(connection, {groupings.name: _seal_of_groupings(connection)})
-
-
-def _seal_of_groupings(connection: Connection) -> Seal:
-    own = connection.execute(select(groupings.c.checksum)).scalars().all()
-    return Seal(len(own), wrapped(sum(one or 0 for one in own)), True)
-
-
-def damaged_groupings(connection: Connection) -> list[str]:
-    """Return the tolerances of the groupings that were changed."""
-    rows = connection.execute(select(groupings)).all()
-    return [str(one.tolerance) for one in rows if _as_stored(connection, one) is None]
-
-
-def _as_stored(connection: Connection, found: Any) -> tuple[I64, I64, I64, I64] | None:
-    """Return the groups and members of a row of ``groupings``; None if any of them was changed."""
-    try:
-        columns = of_grouping(connection, found.grouping)
-        return columns if grouping_checksum(found[:-1], *columns) == found.checksum else None
-    except (TypeError, ValueError, OverflowError):  # SQLite stores any type in any column
-        return None
-
-
-def _damaged(tolerances: Sequence[str]) -> CollectionError:
-    return CollectionError(
-        f"The collection is damaged: the groups at {' and '.join(map(described, tolerances))} were changed in "
-        "the database. Restore the database from a backup; or run nearkin fsck COLLECTION, which deletes them, then "
-        f"{' and '.join(map(groups_command, tolerances))}, which makes groups with new numbers."
-    )
-
-
-def _forget(connection: Connection, number: int) -> None:
-    for table in (members, groups, groupings):
-        connection.execute(delete(table).where(table.c.grouping == number))
+def _revise(connection: Connection, number: int, **values: int) -> None:
+    """Update the row of a grouping of which the groups or members are written."""
+    is_it = groupings.c.grouping == number
+    connection.execute(update(groupings).where(is_it).values(revision=groupings.c.revision + 1, **values))
 
 
 _KNOWN = KeptValues[GroupState]()

@@ -22,7 +22,6 @@ from nearkin.collection.stored.texts_in_lots import texts_from
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
 from nearkin.kernels.mixing import GOLDEN, spread
-from nearkin.nouns import counted
 from nearkin.records import I64, U8, U64, Bool
 from nearkin.runs.progress import Progress
 from nearkin.store import schema
@@ -64,8 +63,6 @@ class Marks:
     @classmethod
     def of_rows(cls, rows: Sequence[tuple[Any, ...]], n_bytes: int) -> Marks:
         """Make the marks from stored rows."""
-        if not all(isinstance(row[1], int) and isinstance(row[2], bytes | None) for row in rows):
-            raise damaged_keys()
         is_signed = np.array([row[2] is not None and len(row[2]) == n_bytes for row in rows], np.bool_)
         packed = b"".join(row[2] if is_it else bytes(n_bytes) for row, is_it in zip(rows, is_signed))
         contents, n_samples = (np.array([row[i] for row in rows], np.int64) for i in range(2))
@@ -147,62 +144,38 @@ def mark_complete(connection: Connection, store: Store, end: int) -> None:
 def difference(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> str | None:
     """Return how the table differs from the texts, or None; keys not stored yet are no difference."""
     try:
-        return _difference(connection, store, counting, progress)
+        is_right = _is_right(connection, store, counting, progress)
     except (CollectionError, TypeError, ValueError, OverflowError) as error:  # SQLite stores any type in any column
         return f"{_NAME}: invalid ({error})"
+    return None if is_right else f"{_NAME}: its keys do not match the texts"
 
 
-def _difference(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> str | None:
-    """Compare stored keys with the texts; those of damaged texts cannot be compared. See `difference`."""
+def _is_right(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> bool:
+    """Whether keys and marks are those of the texts; a damaged text has none."""
     state = KEYS.reach(connection, store)
-    end = state.end
-    if not end:
-        return None
-    expected, n_marks, has_marks, lost = np.zeros(2, np.uint64), 0, True, list[int]()
-    for numbers, batch, lost_here in texts_from(connection, 0, progress, end):
+    if not state.end:
+        return True
+    expected, n_marks, lost = np.zeros(2, np.uint64), 0, list[int]()
+    for numbers, batch, lost_here in texts_from(connection, 0, progress, state.end):
         made = keys_of(batch, counting.ignored)
         expected += _checksum(made.values, numbers[made.texts])
-        marks = _columns(stored_marks(connection, store, numbers))
-        has_marks = has_marks and marks == _columns(Marks.of(counting, numbers, batch, made))
+        if _columns(stored_marks(connection, store, numbers)) != _columns(Marks.of(counting, numbers, batch, made)):
+            return False
         n_marks += len(numbers)
         lost += lost_here
-    kept = stored_marks(connection, store, np.array(lost, np.int64)).contents
     stored = np.zeros(2, np.uint64)
     rows = connection.execute(select(schema.check_keys.c.key, schema.check_keys.c.content))
     for some in rows.partitions(_ROWS_AT_A_TIME):
         keys, contents = np.array([tuple(row) for row in some], np.int64).T
-        of_others = ~np.isin(contents, kept)
-        stored += _checksum(keys[of_others], contents[of_others])
+        stored += _checksum(keys, contents)
     n_stored = connection.execute(select(func.count()).select_from(schema.checked_contents)).scalar_one()
-    if not has_marks or n_stored != n_marks + len(kept) or set(lost) - set(kept.tolist()) != set(state.lost):
-        return f"{_NAME}: the data stored with the keys does not match the texts"
-    if np.array_equal(expected, stored):
-        return None
-    if stored[0] == expected[0]:
-        return f"{_NAME}: its keys do not match the texts"
-    n_stored, n_expected = int(stored[0]), int(expected[0])
-    if n_stored > n_expected:
-        return f"{_NAME}: it had {counted(n_stored - n_expected, 'key')} too many"
-    return f"{_NAME}: {n_expected - n_stored:,} of {counted(n_expected, 'key')} were missing"
+    return n_stored == n_marks and lost == list(state.lost) and np.array_equal(expected, stored)
 
 
 def remake(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
-    """Store all keys again; a text that is damaged now keeps those it has, so that a check still meets it."""
-    end = KEYS.reach(connection, store).end or 0
-    lost = [one for _, _, lost_here in texts_from(connection, 0, progress, end) for one in lost_here]
-    kept = stored_marks(connection, store, np.array(lost, np.int64))
-    of_kept = schema.check_keys.c.content
-    keys = [
-        tuple(row)
-        for some in in_slices(kept.contents.tolist())
-        for row in connection.execute(select(schema.check_keys.c.key, of_kept).where(of_kept.in_(some)))
-    ]
+    """Store all keys again."""
     store.delete_fact(connection, KEYS.method)
     fill(connection, store, counting, progress)
-    insert_integers(connection, schema.check_keys, list(np.array(keys, np.int64).reshape(-1, 2).T))
-    insert_rows(connection, schema.checked_contents, _columns(kept))
-    without = set(KEYS.reach(connection, store).lost) - set(kept.contents.tolist())
-    store.write_facts(connection, {KEYS.lost: ",".join(map(str, sorted(without)))})
 
 
 def restore(connection: Connection, store: Store, counting: TextCounting, number: int, text: str) -> None:

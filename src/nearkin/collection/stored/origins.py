@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from sqlalchemy import Connection, Select, exists, select
+from sqlalchemy import Connection, Select, select
 
 from nearkin.stages.documents.origin import Origin
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
 from nearkin.store.bulk import in_slices
-from nearkin.store.checksums import checksum, covered, key_place
-from nearkin.store.damage import damaged_collection
-from nearkin.store.integrity import refuse_missing_rows
-from nearkin.store.schema import documents, origins
+from nearkin.store.schema import origins
 
-COLUMNS = covered(origins)
-KEY = key_place(origins)
+COLUMNS = [column.name for column in origins.columns]
 FIRST = COLUMNS.index("parent")
 """Columns before it say whose origin it is."""
 OriginValues = tuple[Any, ...]
@@ -88,22 +84,8 @@ def as_arrow(values: OriginValues) -> tuple[str | None, Mapping[str, Any] | None
 
 
 def with_origins() -> Select[Any]:
-    """Return a query for `whole_rows`, to which conditions can be added."""
-    return select(*(origins.c[name] for name in COLUMNS), origins.c.checksum)
-
-
-def whole_rows(rows: Iterable[Any]) -> list[Any]:
-    """Return the rows of `with_origins` unless one was changed.
-
-    Raises
-    ------
-    CollectionError
-    """
-    found = list(rows)
-    for *values, stored in found:
-        if checksum(values, values[KEY]) != stored:
-            raise damaged_collection(f"the row of the origin of document {values[KEY]!r} was changed")
-    return found
+    """Return a query for rows of origins, to which conditions can be added."""
+    return select(origins)
 
 
 def own_values(row: Sequence[Any]) -> OriginValues:
@@ -116,53 +98,23 @@ def value_of(values: OriginValues | None, name: str) -> Any:
     return None if values is None else values[NAMES.index(name)]
 
 
-def refuse_missing_origins(connection: Connection) -> None:
-    """Refuse to use the origins of all documents if rows are missing, or one names a missing document.
-
-    Raises
-    ------
-    CollectionError
-    """
-    refuse_missing_rows(connection, origins)
-    has_document = exists().where(documents.c.row == origins.c.row)
-    is_lost = origins.c.row.is_not(None) & ~has_document
-    found = connection.execute(select(origins.c.doc_id).where(is_lost).limit(1)).first()
-    if found is not None:
-        raise damaged_collection(f"the row of the origin of document {found.doc_id!r} was changed")
-
-
 def origins_of(connection: Connection, rows: Sequence[int]) -> dict[int, OriginValues]:
-    """Return the origins of documents, by the numbers of their rows.
-
-    Raises
-    ------
-    CollectionError
-        A row was changed. `refuse_missing_origins` notices missing ones.
-    """
+    """Return the origins of documents, by the numbers of their rows."""
     found = dict[int, OriginValues]()
     for some in in_slices(rows):
-        for one in whole_rows(connection.execute(with_origins().where(origins.c.row.in_(some)))):
+        for one in connection.execute(with_origins().where(origins.c.row.in_(some))):
             found[one.row] = own_values(one)
     return found
 
 
 def ids_in_families(connection: Connection) -> frozenset[str]:
-    """Return the documents that were not extracted and have a parent, as only records of load files do.
-
-    Raises
-    ------
-    CollectionError
-        A row was changed, or one is missing.
-    """
-    refuse_missing_rows(connection, origins)
-    query = with_origins().where(origins.c.parent.is_not(None) & origins.c.extractor.is_(None))
-    place = COLUMNS.index("doc_id")
-    return frozenset(one[place] for one in whole_rows(connection.execute(query)))
+    """Return the documents that were not extracted and have a parent, as only records of load files do."""
+    query = select(origins.c.doc_id).where(origins.c.parent.is_not(None) & origins.c.extractor.is_(None))
+    return frozenset(connection.execute(query).scalars())
 
 
 def origin_of(connection: Connection, row: int) -> tuple[str | None, Origin | None]:
     """Return the parent of one stored version, and its origin; None if it was not extracted from a file."""
-    refuse_missing_rows(connection, origins)
     values = origins_of(connection, [row]).get(row)
     parent, told = (None, None) if values is None else as_arrow(values)
     if told is None:

@@ -1,4 +1,4 @@
-"""Rows of problems: which of them still hold, and how they are deleted, with their seal."""
+"""Rows of problems: which of them still hold, and how they are deleted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from sqlalchemy import ColumnElement, Connection, and_, exists, select
 
 from nearkin.collection.stored.purged import PURGED
 from nearkin.store.schema import documents, origins, problems
-from nearkin.store.seals import Seals
 
 FailedPlace = tuple[str, str, int]
 """Id, source and line of a record."""
@@ -42,9 +41,8 @@ def is_about_id_or_size(problem: str) -> bool:
     return problem.startswith(("the id ", "too long to be stored"))
 
 
-def forget_problems(connection: Connection, seals: Seals, condition: ColumnElement[bool]) -> None:
+def forget_problems(connection: Connection, condition: ColumnElement[bool]) -> None:
     """Delete the problems that meet a condition."""
-    seals.take(problems.name, connection.execute(select(problems.c.checksum).where(condition)).scalars().all())
     connection.execute(problems.delete().where(condition))
 
 
@@ -55,9 +53,9 @@ def failed_places(connection: Connection) -> frozenset[FailedPlace]:
     return frozenset((doc_id, source, line) for doc_id, source, line in rows)
 
 
-def forget_solved(connection: Connection, seals: Seals, places: Iterable[FailedPlace]) -> None:
+def forget_solved(connection: Connection, places: Iterable[FailedPlace]) -> None:
     """Delete the problems of records that were read since."""
     columns = problems.c
     for doc_id, source, line in places:
         is_it = (columns.doc_id == doc_id) & (columns.source == source) & (columns.line == line)
-        forget_problems(connection, seals, is_it & _IS_ABOUT_TEXT)
+        forget_problems(connection, is_it & _IS_ABOUT_TEXT)

@@ -13,14 +13,12 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.stored.contents import Content
-from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
 from nearkin.kernels.letters import LATIN, N_LATIN
 from nearkin.kernels.plain.mixing import mix
 from nearkin.records import I64, U32, Bool
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices
-from nearkin.store.damage import damaged_collection
 
 COLUMNS = tuple(column.name for column in schema.profiles.columns)[1:]
 """Row of a profile, without the number of its content."""
@@ -78,37 +76,15 @@ def whole_roots(squares: I64) -> I64:
 
 
 def similarity_indexes(connection: Connection, numbers: Sequence[int]) -> dict[int, int | None]:
-    """Return the similarity indexes of stored contents, by number.
-
-    Raises
-    ------
-    CollectionError
-        One is no integer: SQLite stores any type in any column.
-    """
+    """Return the similarity indexes of stored contents, by number."""
     profiles, found = schema.profiles.c, dict[int, int | None]()
     for some in in_slices(numbers):
         query = select(profiles.content, profiles.similarity_index).where(profiles.content.in_(some))
         found |= {row.content: row.similarity_index for row in connection.execute(query)}
-    wrong = [number for number, index in found.items() if not isinstance(index, int | None)]
-    if wrong:
-        raise _changed(wrong[0])
     return found
 
 
-def similarity_index_of(connection: Connection, counting: TextCounting, query: Content) -> int | None:
-    """Return the similarity index of a text, stored or not.
-
-    Raises
-    ------
-    CollectionError
-        Another one is stored.
-    """
+def similarity_index_of(counting: TextCounting, query: Content) -> int | None:
+    """Return the similarity index of a text, stored or not."""
     made = counting.index(strings([query.text]))
-    own = int(made.values[0]) if made.has_value[0] else None
-    if query.number >= 0 and similarity_indexes(connection, [query.number]).get(query.number) != own:
-        raise _changed(query.number)
-    return own
-
-
-def _changed(number: int) -> CollectionError:
-    return damaged_collection(f"the stored similarity index of text {number} was changed")
+    return int(made.values[0]) if made.has_value[0] else None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from nearkin.store import schema
-from nearkin.store.integrity import number_after_last
+from nearkin.store.bulk import number_after_last
 from nearkin.store.store import Store
 
 

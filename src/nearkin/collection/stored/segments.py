@@ -7,14 +7,12 @@ write permission it is built in memory. So a crash, a full disk or a lost folder
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import shutil
 import threading
 import time
 import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -23,6 +21,7 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.counting import SIGNATURE, TextCounting
 from nearkin.collection.stored import segment_files
+from nearkin.collection.stored.load_spans import LoadSpan
 from nearkin.collection.stored.segment_files import (
     DamagedSegmentError,
     OtherSegmentError,
@@ -39,60 +38,12 @@ from nearkin.records import U64, Bool, LetterVectors
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.search.ranges.segment import RangeSegment
 from nearkin.store import schema
-from nearkin.store.checksums import checksum, covered
-from nearkin.store.damage import damaged_collection
-from nearkin.store.integrity import fault_of
-from nearkin.store.seals import Part
-from nearkin.store.store import Store
 from nearkin.wording import WarningMessage
 
 _AT_A_TIME = 1 << 14
 _WRITTEN_BY_NOW_S = 86_400.0
-_OF_LOADS = covered(schema.loads)
 Span = tuple[int, int]
 """First content, and one after the last."""
-
-
-@dataclass(frozen=True, slots=True)
-class LoadSpan:
-    """The contents added by one load, and their digest.
-
-    ``generation`` is that of the store, which is raised when derived data must be rebuilt.
-    """
-
-    first: int
-    end: int
-    digest: bytes
-    generation: int = 0
-
-
-def loads_of(connection: Connection, store: Store) -> tuple[LoadSpan, ...]:
-    """Return the loads that added contents, in order.
-
-    Raises
-    ------
-    CollectionError
-        A row of a load was changed or is missing, so data derived from it would be wrong.
-    """
-    loads, fault = believable_loads(connection, store)
-    if fault is not None:
-        raise damaged_collection(fault, store.place)
-    return loads
-
-
-def believable_loads(connection: Connection, store: Store) -> tuple[tuple[LoadSpan, ...], str | None]:
-    """Return the unchanged loads that added contents, in order, and how the rows of loads were changed, or None."""
-    generation, part = store.generation(connection), Part()
-    spans, fault = list[LoadSpan](), None
-    for *values, stored in connection.execute(select(schema.loads).order_by(schema.loads.c.load)):
-        if checksum(values, values[0]) != stored:
-            fault = fault or f"the row of load {values[0]} was changed"
-            continue
-        part.take(stored)
-        load = dict(zip(_OF_LOADS, values))
-        spans.append(LoadSpan(load["first_content"], load["end_content"], bytes(load["digest"]), generation))
-    believable = tuple(span for span in spans if span.end > span.first)
-    return believable, fault or fault_of(connection, schema.loads.name, part)
 
 
 def wanted_spans(loads: Sequence[LoadSpan]) -> tuple[Span, ...]:
@@ -252,10 +203,8 @@ class Segments:
     @staticmethod
     def _digest(loads: Sequence[LoadSpan], span: Span) -> str:
         """Return a digest of the store's contents in the span; a store restored from a backup may have others."""
-        inside = [one for one in loads if span[0] <= one.first and one.end <= span[1]]
-        joined = b"".join(one.digest for one in inside)
-        generations = ",".join(str(one.generation) for one in inside[:1] if one.generation)
-        return hashlib.sha256(joined + generations.encode()).hexdigest()
+        last = [load for load in loads if span[0] <= load.first and load.end <= span[1]][-1:]
+        return "".join(f"{load.digest.hex()}-{load.generation}" for load in last)
 
     def _spans_there(self, loads: Sequence[LoadSpan]) -> tuple[Span, ...]:
         """Return the existing segments, the longest first, and the gaps that must be built."""
@@ -341,12 +290,11 @@ def read_contents(
             .where(contents.content >= start, contents.content < stop)
             .order_by(contents.content)
         ).all()
-        # if the store lacks contents, the others are found; nearkin fsck reports the missing ones
-        whole = [row for row in rows if isinstance(row[1], bytes) and len(row[1]) == sizes[0]]
+        whole = [row for row in rows if len(row[1]) == sizes[0]]  # an erased text has no counts
         places = np.array([row[0] for row in whole], np.int64) - first
         counts[places] = np.frombuffer(b"".join([row[1] for row in whole]), "<u4").reshape(len(whole), counts.shape[1])
         is_counted[places] = [bool(row[2]) for row in whole]
-        signed = [row for row in rows if isinstance(row[3], bytes) and len(row[3]) == sizes[1]]
+        signed = [row for row in rows if row[3] is not None]
         places = np.array([row[0] for row in signed], np.int64) - first
         signatures[places] = np.frombuffer(b"".join([row[3] for row in signed]), np.uint8).reshape(
             len(signed), sizes[1]

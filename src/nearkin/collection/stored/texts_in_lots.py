@@ -32,11 +32,11 @@ def texts_from(
     if not sizes:
         return
     progress.start(stage, len(sizes), "documents")
-    erased, start = purged_contents(connection, skip_changed=True), 0
+    erased, start = purged_contents(connection), 0
     while start < len(sizes):
         stop, n_bytes = start, 0
         while stop < len(sizes) and stop - start < _TEXTS_AT_A_TIME and n_bytes < _TEXT_BYTES_AT_A_TIME:
-            n_bytes += sizes[stop].n_bytes if isinstance(sizes[stop].n_bytes, int) else 0
+            n_bytes += sizes[stop].n_bytes
             stop += 1
         yield _texts_between(connection, sizes[start].content, sizes[stop - 1].content, erased)
         progress.advance(stop - start)

@@ -18,7 +18,6 @@ from sqlalchemy.exc import DBAPIError
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.contents import text_of, texts_of
-from nearkin.collection.stored.document_rows import refuse_hidden
 from nearkin.collection.stored.documents import current_documents, number_of_wave
 from nearkin.collection.stored.reach import Reach
 from nearkin.collection.stored.texts_in_lots import texts_from
@@ -152,7 +151,6 @@ def _searched(
         relevance = candidates.relevance()
         order = np.lexsort((candidates.contents, -relevance))
         numbers = candidates.contents[order].tolist()
-        refuse_hidden(connection, numbers)
         if not words.is_in_index:
             numbers = list(_met(connection, _with_document(connection, numbers, is_wanted), words))
         found, n_found = current_documents(connection, numbers, _ALL if limit is None else limit, is_wanted)

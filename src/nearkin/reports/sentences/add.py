@@ -37,14 +37,7 @@ def add_sentences(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Sent
     yield from _changed_sentences(added)
     yield from _removed_sentences(added)
     if n := added.n_repaired:
-        repaired = counted(n, "damaged text or row", "damaged texts or rows")
-        yield Sentence(f"Repaired {repaired} of the database", "warning")
-    if n := added.n_missing:
-        yield Sentence(
-            f"Missing: {counted(n, 'stored text')} of these documents; the added texts became new versions. Run "
-            "nearkin fsck COLLECTION to list all damage.",
-            "damage",
-        )
+        yield Sentence(f"Replaced {counted(n, 'damaged text')} of the database", "warning")
     if n := added.n_other_extractor:
         them = agreeing(n, "it", "them")
         yield Sentence(

@@ -239,54 +239,23 @@ def _indexed(n_indexed: int, n_texts: int) -> str:
 
 
 def fsck_sentences(found: IntegrityReport) -> Iterator[Sentence]:
-    """Name the damage and the repairs, and say whether the collection is undamaged."""
-    for fault in (
-        *found.faults,
-        *found.group_faults,
-        *(f"the text of {one} is damaged" for one in found.damaged_documents),
-    ):
+    """Name the damage and what was rebuilt, and say whether the collection is undamaged."""
+    for fault in (*found.faults, *(f"the text of {one} is damaged or missing" for one in found.damaged_documents)):
         yield Sentence(fault, "damage")
-    for row in found.mended_rows:
-        yield Sentence(f"repaired: {row}", "warning")
-    for segment in found.remade_segments:
-        yield Sentence(f"rebuilt: {segment}", "warning")
-    if found.mended_texts:
-        yield Sentence(f"repaired: counts, signatures or indexes of {counted(found.mended_texts, 'text')}", "warning")
-    for fault in found.repairable:
-        yield Sentence(f"not repaired, because of --read-only: {fault}", "warning")
-    if found.sealed_since is not None:
-        since = found.sealed_since.replace("T", " ")[:16]
-        yield Sentence(f"Rows that were changed or lost before {since} UTC cannot be detected", "quiet")
-    yield _verdict(found)
-
-
-def _verdict(found: IntegrityReport) -> Sentence:
-    """Say what was checked, whether it is damaged, and what to do."""
-    damage = []
-    if n := len(found.damaged_documents):
-        texts, are = agreeing(n, "the text", "the texts"), agreeing(n, "is", "are")
-        damage.append(f"{texts} of {counted(n, 'document version')} {are} damaged")
-    if n := len(found.faults):
-        damage.append(f"{counted(n, 'other fault') if damage else counted(n, 'fault')} cannot be repaired")
-    what_to_do = ""
-    if damage and found.repairable:
-        what_to_do = ". Run nearkin fsck without --read-only to repair what it can; restore a backup for the rest"
-    elif damage:
-        what_to_do = ". Restore the database from a backup"
-    elif found.repairable:
-        damage.append("the collection is damaged")
-        what_to_do = ". Run nearkin fsck without --read-only to repair it"
-    if damage and found.damaged_documents and not found.repairable:
-        what_to_do += ", or add the damaged documents again"
-    if n := len(found.group_faults):
-        commands = agreeing(n, "the command", "the commands")
-        of_groups = f". Run {commands} above to compute the groups; only a backup can restore their numbers and history"
-        if found.is_only_seal_of_groups:
-            of_groups = ". Their seal was written again; you need not do anything"
-        what_to_do = what_to_do or of_groups
-        have = "had" if found.is_only_seal_of_groups else "have"
-        damage.append(f"the stored groups {have} {counted(n, 'fault')}")
-    was_repaired = found.mended_rows or found.remade_segments or found.mended_texts
-    said = " and ".join(damage) or f"the collection is undamaged{' now' if was_repaired else ''}"
+    for differing in found.rebuilt:
+        yield Sentence(f"rebuilt: {differing}", "warning")
+    for differing in found.not_rebuilt:
+        yield Sentence(f"not rebuilt, because of --read-only: {differing}", "warning")
+    if found.has_page_checksums is False:
+        yield Sentence("The server has no page checksums: only texts and documents were compared", "quiet")
     checked = f"Checked {counted(found.n_texts, 'text')} and {counted(found.n_segments, 'part')} of the index"
-    return Sentence(what_to_do, strong=f"{checked}: {said}")
+    if found.is_whole:
+        yield Sentence("", strong=f"{checked}: the collection is undamaged{' now' if found.rebuilt else ''}")
+        return
+    n_faults = len(found.faults) + len(found.damaged_documents) + len(found.not_rebuilt)
+    what_to_do = ". Restore the database from a backup" if found.faults else ""
+    if found.damaged_documents:
+        what_to_do += ", or add the damaged documents again" if what_to_do else ". Add the damaged documents again"
+    elif not what_to_do:
+        what_to_do = ". Run nearkin fsck without --read-only"
+    yield Sentence(what_to_do, strong=f"{checked}: {counted(n_faults, 'fault')}")

@@ -79,7 +79,9 @@ def purged_sentences(found: Purged, n_shown: int = 5, *, is_asked_dry: bool) -> 
         return
     done = "Would erase " if found.is_dry_run else "Erased "
     if found.n_texts:
-        yield Sentence(_holders(found, n_shown), strong=f"{done}{counted(found.n_texts, 'text')}")
+        of_several = f"{counted(len(found.holders), 'document')}: " if len(found.holders) > 1 else ""
+        holders = f" of {of_several}{first_of(list(found.holders), n_shown)}" if found.holders else ""
+        yield Sentence(holders, strong=f"{done}{counted(found.n_texts, 'text')}")
     if found.unread:
         told = f"{done}{counted(len(found.unread), 'file')} without a text"
         yield Sentence(f" from the list of exceptions: {first_of(found.unread, n_shown)}", strong=told)
@@ -93,8 +95,6 @@ def purged_sentences(found: Purged, n_shown: int = 5, *, is_asked_dry: bool) -> 
         yield Sentence(
             f"{counted(len(found.copies), 'other document')} with the same text {removed}: {listed}", "warning"
         )
-    if found.damage:
-        yield Sentence(_in_damage(found, n_shown), "warning")
     if is_asked_dry:
         yield _DRY
     elif not found.is_dry_run:
@@ -102,26 +102,6 @@ def purged_sentences(found: Purged, n_shown: int = 5, *, is_asked_dry: bool) -> 
             f"Activity {found.number} records it. Backups of the collection, and copies that other tools made, still "
             "have the texts."
         )
-
-
-def _holders(found: Purged, n_shown: int) -> str:
-    """Name the documents whose versions have the erased texts; say so if other texts have no document."""
-    if not found.holders:
-        return ""
-    of_several = f"{counted(len(found.holders), 'document')}: " if len(found.holders) > 1 else ""
-    named_here = f" of {of_several}{first_of(list(found.holders), n_shown)}"
-    if not found.n_without_document:
-        return named_here
-    texts = agreeing(found.n_versions, "the text", "the texts")
-    return f", among them {texts} of {counted(found.n_versions, 'version')}{named_here}"
-
-
-def _in_damage(found: Purged, n_shown: int) -> str:
-    told = f"The collection is damaged: {first_of(list(found.damage), n_shown)}."
-    if n := found.n_without_document:
-        done = "would be" if found.is_dry_run else agreeing(n, "was", "were")
-        told += f" {counted(n, 'text')} without a document {done} erased."
-    return f"{told} If an undamaged document has the text of a damaged or missing row, too, this text is still stored."
 
 
 def activity_in_words(one: Activity) -> str:

@@ -14,7 +14,7 @@ import msgspec
 from nearkin._version import __version__
 from nearkin.collection.groups.listed import group_figures, stored_tolerances
 from nearkin.collection.info import info
-from nearkin.collection.integrity.read_only import check_only
+from nearkin.collection.integrity.fsck import fsck
 from nearkin.collection.tolerance import Tolerance, described
 from nearkin.reports.sentences.audit import measured_recall
 from nearkin.reports.sentences.changed_values import kinds_in_words
@@ -35,7 +35,7 @@ _USED = ("numpy", "pyarrow", "sqlalchemy", "numba", "rapidfuzz", "starlette", "j
 
 
 class DefensibilityQuery(msgspec.Struct, kw_only=True):
-    """Whether to compare every stored text and row with its checksum, which takes a while."""
+    """Whether to compare every stored text with its digest, which takes a while."""
 
     is_checked: bool = msgspec.field(default=False, name="integrity")
 
@@ -72,8 +72,8 @@ def defensibility(service: ReviewService, asked: DefensibilityQuery) -> ScreenAn
 
 
 def _integrity(service: ReviewService) -> dict[str, object]:
-    """Check the integrity without repairs, because opening a page must change nothing."""
-    return check_only(service.collection.opened, threads=Resources().n_threads).to_dict()
+    """Check the integrity and rebuild nothing, because opening a page must change nothing."""
+    return fsck(service.collection.opened, threads=Resources().n_threads, rebuilds=False).to_dict()
 
 
 def digest_of(data: object) -> str:

@@ -15,7 +15,7 @@ from nearkin.collection.groups.known_waves import known_waves
 from nearkin.collection.groups.listed import stored_tolerances
 from nearkin.collection.groups.since import GroupsSince, groups_since
 from nearkin.collection.groups.time_line import MAX_COMPARED, group_time_line
-from nearkin.collection.stored.document_rows import current_ids_among_known
+from nearkin.collection.stored.document_rows import current_ids
 from nearkin.errors import ParameterError
 from nearkin.reports.sentences.decisions import setting_words
 from nearkin.reports.sentences.groups import (
@@ -168,7 +168,7 @@ def _to_look_at(service: ReviewService, found: GroupsSince, start: int) -> list[
     changed = {doc_id for one in found.changes for doc_id in (*one.known_documents, *one.changed_documents)}
     with service.collection.opened.store.reading() as connection:
         overtaken = overtaken_decisions(connection, [row["doc_id"] for row in rows])
-        current = current_ids_among_known(connection, [row["doc_id"] for row in rows])
+        current = current_ids(connection, [row["doc_id"] for row in rows])
     return [
         DocumentToLookAt(
             **{name: row[name] for name in ("doc_id", "version", "wave", "group", "group_was", "change")},

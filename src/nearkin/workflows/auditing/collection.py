@@ -16,7 +16,6 @@ from nearkin.collection.counting import TextCounting
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.similar import asked_near, prepare
 from nearkin.collection.stored.contents import Content, contents_of
-from nearkin.collection.stored.document_rows import refuse_changed_documents
 from nearkin.collection.stored.profiles import similarity_indexes
 from nearkin.collection.stored.segments import read_contents
 from nearkin.collection.stored.word_sets import WordSets, some_at_a_time
@@ -75,7 +74,6 @@ def audit_opened(collection: OpenedCollection, options: AuditOptions, progress: 
 
 def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progress, seen: Snapshot) -> Audited:
     tolerance = options.tolerance or Tolerance.of()
-    refuse_changed_documents(seen.connection)
     rows = seen.connection.execute(select(documents.c.content).where(documents.c.is_current)).scalars().all()
     current = np.unique(np.array(rows, np.int64))
     population = _answered(seen.connection, tolerance.method, current)

@@ -15,15 +15,13 @@ import numpy as np
 import pyarrow as pa
 from sqlalchemy import ColumnElement, Connection, exists, select
 
-from nearkin.collection.stored.document_rows import document_rows, refuse_changed_documents
+from nearkin.collection.stored.document_rows import document_rows
 from nearkin.collection.stored.origins import (
     IS_UNREAD,
     OriginValues,
     as_arrow,
     origins_of,
     own_values,
-    refuse_missing_origins,
-    whole_rows,
     with_origins,
 )
 from nearkin.errors import CollectionError, SourceError
@@ -72,15 +70,8 @@ class CollectionDocuments:
         """Record the current documents; with ``end_row`` only those with lower numbers.
 
         With ``with_unread``, also files that gave no text: they become documents with a problem.
-
-        Raises
-        ------
-        CollectionError
-            There is no collection, or it cannot be read, or the row of a document was changed, or an origin is missing.
         """
         with _opened(place, is_read_only) as store, store.reading() as connection:
-            refuse_changed_documents(connection)
-            refuse_missing_origins(connection)
             rows, numbers, sizes = _current(connection, end_row)
             return cls(
                 place=place,
@@ -205,7 +196,7 @@ def _unread(connection: Connection) -> I64:
 def _unread_batch(connection: Connection, numbers: Sequence[int]) -> pa.RecordBatch:
     """Return files without a text as documents with a problem."""
     query = with_origins().where(origins.c.number.in_(numbers)).order_by(origins.c.number)
-    found = whole_rows(connection.execute(query))
+    found = connection.execute(query).all()
     parents, told = _origin_columns([own_values(row) for row in found])
     nothing = [None] * len(found)
     return pa.RecordBatch.from_arrays(

@@ -1,0 +1,248 @@
+"""Damage of a collection, one kind a test: it is named and never used, and derived data is rebuilt."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from contract.damaged_collections import ERASED, FIRST, FORM, TEXTS, damage_text, filled, is_silent, sql
+from made_up_prose import Prose
+from nearkin.collection.check_in.results import CheckIn
+from nearkin.collection.collection import Collection
+from nearkin.errors import CollectionError, InputError
+from places import SomePlace
+
+prose = Prose(29)
+LONG = prose.text(120)
+NEAR = prose.altered(LONG, 1)
+
+
+def texts_of(collection: Collection) -> dict[str, str]:
+    return {doc_id: collection.text(doc_id) for doc_id in TEXTS}
+
+
+def test_what_changes_a_collection_leaves_it_whole(place: SomePlace) -> None:
+    """The digest of a load stays true whatever becomes of its documents."""
+    with place.open() as collection:
+        for wave in range(3):
+            collection.add([(f"d{i}", f"text {i} of wave {i % (wave + 1)}") for i in range(6)], wave=f"w{wave}")
+            collection.remove([f"d{wave}"])
+        collection.remove(wave="w2")
+        collection.add([("d1", "back again"), ("d1", "and once more")], wave="w0")
+        collection.add([("x", None), ("y", "a text")], wave="w9")
+        collection.check("text 1 of wave 0", store=CheckIn("checked"))
+        collection.purge(["y"])
+        assert is_silent(collection.fsck())
+    with place.open(create=False, read_only=True) as collection:
+        assert is_silent(collection.fsck())
+
+
+# -- texts -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("column", ["text", "digest"])
+def test_a_damaged_text_is_never_used(place: SomePlace, column: str) -> None:
+    filled(place)
+    damage_text(place, column)
+    with place.open(create=False) as collection:
+        for doc_id in ("a", "g"):
+            with pytest.raises(CollectionError, match="damaged") as caught:
+                collection.text(doc_id)
+            assert caught.value.exit_code == 7
+        with pytest.raises(CollectionError, match="damaged"):
+            collection.compare("a", "b")
+        assert collection.text("b") == TEXTS["b"]
+        report = collection.fsck()
+        assert report.damaged_documents == ("a (version 1)", "g (version 1)")
+        assert len(report.faults) == (0 if column == "text" else 2)  # the digests of both loads have the text's
+
+
+@pytest.mark.parametrize("after_fsck", [False, True])
+@pytest.mark.parametrize("doc_id", ["a", "another"])
+def test_adding_the_text_again_replaces_it_under_any_id(place: SomePlace, doc_id: str, after_fsck: bool) -> None:
+    filled(place)
+    damage_text(place)
+    with place.open() as collection:
+        if after_fsck:
+            assert not collection.fsck().is_whole
+        added = collection.add([(doc_id, FORM)], wave="later")
+        assert (added.n_repaired, added.n_contents, added.n_unchanged) == (1, 0, int(doc_id == "a"))
+        assert [collection.text(one) for one in ("a", "g", doc_id)] == [FORM] * 3
+        assert is_silent(collection.fsck())
+        assert collection.check(FORM).verdict == "exact"
+        assert {one.document.doc_id for one in collection.similar("a", gamma=0).documents} >= {"g"}
+
+
+@pytest.mark.parametrize("only_new", [False, True])
+def test_checking_the_text_in_replaces_it(place: SomePlace, only_new: bool) -> None:
+    filled(place)
+    damage_text(place)
+    with place.open() as collection:
+        checked = collection.check(FORM)
+        assert (checked.verdict, checked.documents[0].is_damaged) == ("exact", True)
+        checked = collection.check(FORM, store=CheckIn("new-id", only_new=only_new))
+        assert (checked.verdict, checked.is_repaired, checked.documents[0].is_damaged) == ("exact", True, False)
+        assert (checked.stored_as is None) == only_new
+        assert collection.text("a") == FORM
+        assert is_silent(collection.fsck())
+
+
+def test_a_text_that_shares_wording_with_a_damaged_one_is_not_said_to_be_new(place: SomePlace) -> None:
+    with place.open() as collection:
+        collection.add([("a", LONG)])
+        collection.check("something else")
+        damage_text(place)
+        with pytest.raises(CollectionError, match=r"similar to a.*damaged"):
+            collection.check(NEAR, store=CheckIn("near", only_new=True))
+        collection.fsck()  # a damaged text has no keys: it cannot be known what is similar to it
+        checked = collection.check(NEAR)
+        assert (checked.verdict, checked.n_damaged, [str(one) for one in checked.damaged]) == ("new", 1, ["a"])
+        collection.add([("b", LONG)])
+        assert [one.document.doc_id for one in collection.check(NEAR).documents] == ["a", "b"]
+        assert is_silent(collection.fsck())
+
+
+def test_a_missing_text_is_named(place: SomePlace) -> None:
+    filled(place)
+    sql(place, "DELETE FROM contents WHERE content = 1")
+    with place.open(create=False) as collection:
+        with pytest.raises(CollectionError, match="'b' is missing") as caught:
+            collection.text("b")
+        assert caught.value.exit_code == 7
+        report = collection.fsck()
+        assert report.damaged_documents == ("b (version 1)",)
+        assert "load 1 added 5 documents, and 4 are stored" in report.faults
+        assert collection.add(FIRST[:2], wave="later").n_new_versions == 1
+        assert texts_of(collection) == TEXTS
+
+
+def test_an_erased_text_does_not_come_back_because_its_purge_is_lost(place: SomePlace) -> None:
+    filled(place)
+    sql(place, "DELETE FROM purges")
+    with place.open(create=False) as collection:
+        assert collection.check(ERASED).is_purged
+        with pytest.raises(InputError, match="purged"):
+            collection.check(ERASED, store=CheckIn("again", wave="third"))
+        assert collection.add([("again", ERASED), ("other", "another text")], wave="third").n_erased == 1
+
+
+# -- documents and loads -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("statements", "fault"),
+    [
+        (["DELETE FROM documents WHERE doc_id IN ('b', 'd')"], "load 1 added 5 documents, and 3 are stored"),
+        (["UPDATE documents SET doc_id = 'quite another' WHERE doc_id = 'b'"], "the documents of load 1 differ"),
+        (
+            ["UPDATE documents SET content = 3 - content WHERE doc_id IN ('a', 'd') AND load = 1"],
+            "the documents of load 1 differ",
+        ),
+        (["UPDATE documents SET load = 2 WHERE doc_id = 'b'"], "load 2 added 4 documents, and 5 are stored"),
+        (["DELETE FROM loads WHERE load = 1"], "the row of load 1 is missing"),
+        (["UPDATE loads SET n_new = n_new + 1 WHERE load = 1"], "load 1 added 6 documents, and 5 are stored"),
+    ],
+)
+def test_changed_and_missing_documents_are_named(place: SomePlace, statements: list[str], fault: str) -> None:
+    filled(place)
+    sql(place, *statements)
+    for is_read_only in (True, False, False):
+        with place.open(create=False, read_only=is_read_only) as collection:
+            assert any(said.startswith(fault) for said in collection.fsck().faults)
+
+
+@pytest.mark.parametrize("version", ["6", "2", "x"])
+def test_a_collection_of_another_format_is_refused(place: SomePlace, version: str) -> None:
+    filled(place)
+    sql(place, f"UPDATE facts SET value = '{version}' WHERE name = 'schema'")
+    for create in (False, True):
+        with pytest.raises(CollectionError, match=f"format '{version}'") as caught:
+            place.open(create=create)
+        assert caught.value.exit_code == 7
+
+
+# -- derived data ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE contents SET n_letters = n_letters + 1 WHERE content = 0",
+        "UPDATE contents SET signature = NULL WHERE content = 0",
+        "UPDATE profiles SET length = 7 WHERE content = 1",
+        "DELETE FROM profiles WHERE content = 2",
+        "DELETE FROM check_keys WHERE content = 0",
+        "UPDATE checked_contents SET n_samples = n_samples + 1 WHERE content = 1",
+        "DELETE FROM search_lengths WHERE content = 0",
+        "DELETE FROM facts WHERE name = 'check_keys_end'",
+    ],
+)
+def test_derived_data_is_rebuilt(place: SomePlace, statement: str) -> None:
+    filled(place)
+    sql(place, statement)
+    with place.open(create=False, read_only=True) as collection:
+        report = collection.fsck()
+        is_lost = "facts" in statement  # what is not derived yet is no damage
+        assert (report.is_whole, bool(report.not_rebuilt), report.rebuilt) == (is_lost, not is_lost, ())
+    with place.open(create=False) as collection:
+        report = collection.fsck()
+        assert (report.is_whole, bool(report.rebuilt), report.not_rebuilt) == (True, not is_lost, ())
+        assert is_silent(collection.fsck())
+        assert collection.check(FORM).documents[0].document.doc_id == "a"
+        assert texts_of(collection) == TEXTS
+
+
+def test_an_index_of_sqlite_that_lacks_rows_is_made_again(tmp_path) -> None:
+    place = SomePlace.new(tmp_path, None)
+    filled(place)
+    right, wrong = "WHERE is_current", "WHERE is_current AND doc_id > 'b'"
+    for before, after in ((right, wrong), (wrong, right)):
+        with closing(sqlite3.connect(place.file)) as connection, connection:
+            connection.execute("PRAGMA writable_schema = ON")
+            connection.execute(
+                "UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE name = 'current_documents'", (before, after)
+            )
+        with closing(sqlite3.connect(place.file)) as connection, connection:
+            if after == wrong:
+                connection.execute("REINDEX current_documents")
+    with place.open() as collection:
+        report = collection.fsck()
+        assert report.is_whole
+        assert "current_documents" in report.rebuilt[0]
+        assert is_silent(collection.fsck())
+        assert texts_of(collection) == TEXTS
+
+
+# -- the file ----------------------------------------------------------------------------------------------------------
+
+
+def test_any_bytes_of_sqlites_file(tmp_path) -> None:
+    """Whatever is changed in the file, a text that is read is the right one."""
+    place = SomePlace.new(tmp_path, None)
+    filled(place)
+    with closing(sqlite3.connect(place.file)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    whole, rng = place.file.read_bytes(), random.Random(3)
+    used, n_named = [at for at, byte in enumerate(whole) if byte and at > 100], 0
+    for _ in range(20):
+        data, at = bytearray(whole), rng.choice(used)
+        for i in range(at, min(len(data), at + rng.choice([1, 1, 8]))):
+            data[i] ^= rng.randrange(1, 256)
+        for name in ("-wal", "-shm"):
+            place.file.with_name(place.file.name + name).unlink(missing_ok=True)
+        place.file.write_bytes(data)
+        for doc_id, text in TEXTS.items():
+            try:
+                with place.open(create=False) as collection:
+                    assert collection.text(doc_id) == text
+            except CollectionError:
+                n_named += 1
+        try:
+            with place.open(create=False) as collection:
+                n_named += not is_silent(collection.fsck())
+        except CollectionError:
+            n_named += 1
+    assert n_named > 5
