@@ -104,7 +104,7 @@ def test_strings_as_ids_and_columns_of_any_type(spark, some_texts, tmp_path):
 def test_integers_as_ids_and_a_column_of_a_name_that_is_taken(spark, some_texts, tmp_path):
     df = frame(spark, some_texts, range(1000, 1000 + len(some_texts)), 3).withColumnRenamed("score", "Keep")
     df = df.selectExpr("cast(id as int) AS id", "text AS `a.text`", "Keep")
-    with pytest.raises(ParameterError, match=r"no column exists already \(Keep does\). Got '' instead"):
+    with pytest.raises(ParameterError, match=r"no column exists already \(Keep does\). Got: ''"):
         nearkin.spark.dedup(df, "a.text", id="id", work=tmp_path / "work")
     chosen = {"id": "id", "keep": "max:Keep", "group": "component", "prefix": "near_"}
     assert_as_one_machine_finds(df, tmp_path, "a.text", **chosen)
@@ -182,15 +182,15 @@ def test_a_run_goes_on(spark, some_texts, tmp_path):
 @pytest.mark.parametrize(
     ("columns", "options", "rule"),
     [
-        (["id", "text"], {"text": "body"}, r"'text' parameter .* a column of the data frame \(id, text\)\. Got 'body'"),
-        (["id", "text"], {"id": "url"}, r"'id' parameter .* Got 'url'"),
-        (["id", "text"], {"keep": "max:score"}, r"'keep' parameter .* Got 'score'"),
-        (["id", "text", "1 AS keep"], {}, r"'prefix' parameter .* \(keep does\)\. Got '' instead"),
+        (["id", "text"], {"text": "body"}, r"^text: .*a column of the data frame \(id, text\)\. Got: 'body'"),
+        (["id", "text"], {"id": "url"}, r"^id: .*Got: 'url'"),
+        (["id", "text"], {"keep": "max:score"}, r"^keep: .*Got: 'score'"),
+        (["id", "text", "1 AS keep"], {}, r"^prefix: .*\(keep does\)\. Got: ''"),
         (["id", "text", "1 AS near_group"], {"prefix": "near_"}, r"\(near_group does\)\. Got 'near_' instead"),
         (["id", "text", "1 AS x", "2 AS x"], {}, r"names of a data frame must be unique\. Got 'x' twice"),
         (["id", "text", "interval '1-2' year to month AS y"], {}, "Column 'y' has the type interval year to month"),
-        (["id", "text"], {"work": None}, r"'work' parameter .* given with master spark://.*: a folder that every"),
-        (["id", "text"], {"threshold": 2}, "'threshold' parameter"),
+        (["id", "text"], {"work": None}, r"^work: .*given with master spark://.*: a folder that every"),
+        (["id", "text"], {"threshold": 2}, "threshold: "),
     ],
 )
 def test_what_is_refused_before_anything_is_read(spark, tmp_path, columns, options, rule):

@@ -200,8 +200,8 @@ def test_words_of_any_script_are_stemmed_where_that_is_wanted():
     [
         (lambda: WordSplitter("xx"), "stem: must be one of ar, ca"),
         (lambda: Model1(0), "iterations: "),
-        (lambda: Pruning(1.5), "'min_probability' parameter"),
-        (lambda: Pruning(0.1, 0), "'max_translations' parameter"),
+        (lambda: Pruning(1.5), "min_probability: "),
+        (lambda: Pruning(0.1, 0), "max_translations: "),
         (lambda: TableOrigin("de", "de", "", "", 0), "a language other than de"),
         (lambda: TableOrigin(" ", "de", "", "", 0), "the code of a language"),
     ],
