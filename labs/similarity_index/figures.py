@@ -30,7 +30,7 @@ def method_frequency(results: IndexResults, *, name: str, width: int) -> str:
     counts = frequencies(results.runs)
     numbers = list(counts)[: 20 if width >= 400 else 9]
     heights, means = [counts[n] for n in numbers], [results.chance.mean_frequency(n) for n in numbers]
-    top = max(1.0, *heights, *(mean for mean in means if mean == mean))
+    top = max([1.0, *heights, *(mean for mean in means if mean == mean)])
     title = "runs above 1; dashes: the mean over other multipliers" if width >= 400 else "runs above 1; dashes: mean"
     x, y = Labels([str(n) for n in numbers], "tracking number", gap=0.25), Numbers(low=0, high=1.12 * top, title=title)
     plot = Plot(x=x, y=y, width=width, height=200, top=56)

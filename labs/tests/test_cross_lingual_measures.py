@@ -400,9 +400,9 @@ def test_spread_rows_are_at_equal_distances() -> None:
 
 def test_plans_are_checked() -> None:
     columns = ParallelColumns("de", "en")
-    with pytest.raises(ParameterError, match="'documents'"):
+    with pytest.raises(ParameterError, match="documents"):
         CrossLingualPlan(documents=(), tables=(), columns=columns, most=MAX_DOCUMENTS + 1)
-    with pytest.raises(ParameterError, match="'seed'"):
+    with pytest.raises(ParameterError, match="seed"):
         CrossLingualPlan(documents=(), tables=(), columns=columns, seed=-1)
-    with pytest.raises(ParameterError, match=r"2 times\. Got 3 instead"):
+    with pytest.raises(ParameterError, match="Got 3"):
         CrossLingualPlan(documents=("a", "b"), tables=("t",) * 3, columns=columns)  # type: ignore[arg-type]
