@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from functools import partial
 from pathlib import Path
@@ -117,6 +118,7 @@ def serve(
         raise ParameterError("--users-file needs --behind-proxy.")
     runs = ServedRuns(run or ())
     token = None if token_file is None else read_token(token_file)
+    gc.set_threshold(700, 10, 10)  # it runs for long; a short command looks for garbage less often
     with Collection.open(collection, cache=cache, wait=wait, read_only=read_only) as opened:
         serve_until_interrupted(opened, settings, say=typer.echo, token=token, by=by, users_file=users_file, runs=runs)
 
