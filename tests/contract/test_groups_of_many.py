@@ -9,7 +9,7 @@ import pytest
 
 import nearkin
 from contract.test_check_in import grams
-from nearkin.collection.matching import by_signature, letter_clusters, matches, word_links
+from nearkin.collection.matching import by_signature, matches, word_links
 from nearkin.collection.stored.word_sets import WordSets
 
 
@@ -143,7 +143,7 @@ def test_the_number_of_threads_changes_nothing(tmp_path, n_compared, monkeypatch
 @pytest.mark.parametrize("gamma", [0.03, 0.08, 0.2])
 def test_clusters_of_like_letters_are_grouped_as_by_a_search_for_each_text(tmp_path, gamma, monkeypatch):
     """Around a centre there are copies with few changes, others at the edge, and others behind the edge."""
-    monkeypatch.setattr(letter_clusters, "_MIN_CLUSTER", 10)
+    monkeypatch.setattr(matches, "_MIN_CLUSTER", 10)
     chance, documents = random.Random(int(1000 * gamma)), []
     for _ in range(6):
         base = [f"{chance.choice('abcdefgh') * chance.randrange(1, 9)}" for _ in range(60)]

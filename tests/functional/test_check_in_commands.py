@@ -124,7 +124,7 @@ def test_parts_are_said_to_be_not_searched_for_whatever_the_length(repository, t
     check(repository, longer, "--store", "--id", "longer")
     path = written(tmp_path, part)
     out = tmp_path / "found"
-    command = f"dedup {path} --against COLLECTION --measure containment --threshold 0.9 --drop either --out {out}"
+    command = f"dedup {path} --against {repository} --measure containment --threshold 0.9 --drop either --out {out}"
     asked = nearkin_here("similar", repository, "--file", path, "--measure", "containment")
     for said in (" ".join(check(repository, path).out.split()), " ".join(asked.out.split())):
         assert (
@@ -133,7 +133,7 @@ def test_parts_are_said_to_be_not_searched_for_whatever_the_length(repository, t
         )
         assert "too short" not in said
         assert f"nearkin {command.replace(str(path), 'FILE').replace(str(out), 'DIRECTORY')}" in said
-    found = nearkin_here(*command.replace("COLLECTION", str(repository)).split())
+    found = nearkin_here(*command.split())
     assert "0 exact copies and 1 verified pair across the two sets" in found.out
 
 

@@ -5,20 +5,21 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import sqlite3
 import time
 import weakref
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
-from nearkin.errors import CollectionError
+from nearkin.errors import CollectionError, ReplacedCollectionError
 from nearkin.store.failures import busy, damaged_file
-from nearkin.store.opened_file import OpenedFile, replaced
 from nearkin.store.place import FILE, Place
-from nearkin.store.read_only import ReadOnlyFile
 
 BUSY_S = 2.0
 """Default time that a writer waits for another writer."""
@@ -178,3 +179,129 @@ def _begin_sqlite(connection: Connection) -> None:
     is_writing = _is_writing(connection)
     connection.exec_driver_sql(f"PRAGMA cache_size = -{_WRITING_KIB if is_writing else _READING_KIB}")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
+
+
+_FileId = tuple[int, int]
+"""Device and inode."""
+_LOG = "nearkin log"
+
+
+class OpenedFile:
+    """The file of a collection's database, as it was when the first connection opened it.
+
+    Parameters
+    ----------
+    place : Place
+    path : Path
+        The file; the first connection may still create it.
+    """
+
+    def __init__(self, place: Place, path: Path) -> None:
+        self._place = place
+        self._path = os.path.abspath(path)  # the process may change its directory later
+        self._log = f"{self._path}-wal"
+        self._id: _FileId | None = None
+
+    def before_connecting(self) -> None:
+        """Refuse another connection if the file is not the same: SQLite would make a new one where it is missing.
+
+        Raises
+        ------
+        ReplacedCollectionError
+        """
+        if self._id is not None:
+            self.check()
+
+    def connected(self) -> None:
+        """Remember the file of the first connection; see `before_connecting`."""
+        if self._id is None:
+            self._id = _id_of(self._path)
+        self.check()
+
+    def check(self) -> None:
+        """Refuse a transaction if the path does not lead to the file that is open.
+
+        Raises
+        ------
+        ReplacedCollectionError
+        """
+        if self._id is None or _id_of(self._path) != self._id:
+            raise replaced(self._place, self._path)
+
+    def check_log(self, connection: Connection) -> None:
+        """Refuse to write if the log is not that of the connection: it holds what the file does not contain yet.
+
+        SQLite keeps one log while any connection is open, and does not rename or replace it.
+
+        Raises
+        ------
+        ReplacedCollectionError
+        """
+        now = _id_of(self._log)
+        if now is None or connection.info.setdefault(_LOG, now) != now:
+            raise replaced(self._place, self._log)
+
+
+def replaced(place: Place, what: str) -> ReplacedCollectionError:
+    """Return the error for a collection of which a part is not there any more, or is another one's."""
+    return ReplacedCollectionError(
+        f"{place} is no longer the collection that was opened: {what} was deleted, moved or replaced. Nothing more is "
+        "read from it or stored in it. Open the collection again; if nearkin serve has it open, restart it."
+    )
+
+
+def _id_of(path: str) -> _FileId | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+class ReadOnlyFile:
+    """The file of a collection that is only read.
+
+    SQLite reads it without locks if no log is beside it, that is if nobody has it open; otherwise in the ordinary way,
+    which needs the log's files but does not make them.
+
+    Parameters
+    ----------
+    place : Place
+    file : Path
+    """
+
+    def __init__(self, place: Place, file: Path) -> None:
+        self._place, self._file = place, file
+        log, index = (file.with_name(f"{file.name}-{suffix}") for suffix in ("wal", "shm"))
+        self._has_log = index.exists() or (log.exists() and log.stat().st_size > 0)
+        self._state = self._now()
+
+    def connect(self, timeout_s: float) -> sqlite3.Connection:
+        """Return a connection that cannot write."""
+        how = "mode=ro" if self._has_log else "mode=ro&immutable=1"
+        address = f"file:{quote(str(self._file.absolute()))}?{how}"
+        return sqlite3.connect(address, uri=True, timeout=timeout_s, check_same_thread=False)
+
+    def check_unchanged(self) -> None:
+        """Refuse an answer that was read without locks while somebody wrote.
+
+        Raises
+        ------
+        CollectionError
+        """
+        if not self._has_log and self._now() != self._state:
+            raise CollectionError(
+                f"{self._place} was changed while it was opened read-only. Run the command again, or omit --read-only."
+            )
+
+    def _now(self) -> tuple[int, int, int] | None:
+        try:
+            found = os.stat(self._file)
+        except FileNotFoundError:
+            return None
+        return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def refused(place: Place) -> CollectionError:
+    """Return the error for an attempt to write."""
+    return CollectionError(f"{place} is opened read-only, and nothing can be stored in it.")

@@ -20,13 +20,12 @@ from nearkin.errors import CollectionError, MissingCollectionError, OutputError,
 from nearkin.nouns import first_of
 from nearkin.paths import why
 from nearkin.store import connections, creation, schema
-from nearkin.store.connections import engine_of, lock, lock_same, transaction
+from nearkin.store.connections import ReadOnlyFile, engine_of, lock, lock_same, refused, transaction
 from nearkin.store.creation import Made
-from nearkin.store.erasing import erase_freed
 from nearkin.store.facts import delete_fact, generation_in, read_facts, whole_facts, write_facts
 from nearkin.store.failures import PERMISSION_DENIED, code_of, database_errors, missing_table
 from nearkin.store.place import FILE, Place
-from nearkin.store.read_only import ReadOnlyFile, refused
+from nearkin.store.upkeep import erase_freed
 
 _MAX_TRIES = 3
 """Maximum number of times to open a new collection that other processes remove meanwhile."""

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearkin.collection.word_search.results import SnippetPiece
-from nearkin.collection.word_search.snippets import snippet
+from nearkin.collection.word_search.searching import snippet
 from nearkin.collection.word_search.terms import SearchTerm, parse_words
 from nearkin.collection.word_search.tokens import MAX_OF_A_KEY, spans_of, tokens_of
 from nearkin.errors import ParameterError

@@ -15,7 +15,7 @@ from nearkin.collection.decisions.activity import checked_by, record
 from nearkin.collection.decisions.records import NO_VERSION, PURGE, SettingChange
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
-from nearkin.collection.stored import key_table, origin_rows, shingle_table
+from nearkin.collection.stored import key_table, problem_rows, shingle_table
 from nearkin.collection.stored.documents import checked_ids, document, remove_current, stored_documents, with_documents
 from nearkin.collection.stored.inside import documents_inside, unread_inside, unread_sources
 from nearkin.collection.stored.problem_rows import forget_problems
@@ -25,8 +25,8 @@ from nearkin.errors import CollectionBusyError, CollectionError, ParameterError,
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, insert_rows, is_storable
-from nearkin.store.erasing import refuse_unless_owner
 from nearkin.store.store import Store
+from nearkin.store.upkeep import refuse_unless_owner
 
 _UNFINISHED = "purge_unfinished"
 _N_SHOWN = 5
@@ -254,7 +254,7 @@ def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequen
     stored_relations.forget(connection, store)
     shingle_table.forget(connection, store, plan.contents)
     files = list(dict.fromkeys([*doc_ids, *plan.unread]))
-    origin_rows.forget(connection, _origins_of(files, plan.holders))
+    problem_rows.forget(connection, _origins_of(files, plan.holders))
     _forget_problems(connection, files)
     changes = [
         SettingChange(PURGE, one.doc_id, digests.get(one.content, ""), None, f"version {one.version}")

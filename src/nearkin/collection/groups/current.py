@@ -17,12 +17,12 @@ from nearkin.collection.decisions.principals import N_LETTERS, chosen_principals
 from nearkin.collection.decisions.shown_principals import shown_principals
 from nearkin.collection.groups.changes import GroupChange, MemberRows, gone_principals, group_changes, ids_of_missing
 from nearkin.collection.groups.grouping import Membership, Regrouped, regroup
-from nearkin.collection.groups.returned_principals import returned_principals
 from nearkin.collection.matching.letters_only import is_letters_only
 from nearkin.collection.matching.matches import Matching, PairMeasures, Similarities, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.stored import group_history, group_state
 from nearkin.collection.stored.documents import check_id, document
+from nearkin.collection.stored.group_history import principals_over_time
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance, described
 from nearkin.errors import CollectionBusyError, ParameterError
@@ -407,3 +407,36 @@ def _waves_since(connection: Connection, row: int) -> list[str]:
     joined = documents.join(loads).join(waves)
     query = select(waves.c.name).select_from(joined).where(documents.c.row >= row).distinct().order_by(waves.c.name)
     return list(connection.execute(query).scalars())
+
+
+def returned_principals(connection: Connection, state: GroupState, rows: MemberRows) -> dict[int, int]:
+    """Return, by group, the position of the member that was its last principal before it left.
+
+    A group with a new number, such as one that was united with another and is apart again, gets the member that was the
+    principal of any group last. A document that was stored since the last call, for example because it had been removed
+    and is added again, gets nothing back.
+
+    Parameters
+    ----------
+    connection : Connection
+    state : GroupState
+        Groups at the last call.
+    rows : MemberRows
+        Groups now, of which at least one has got texts back as a decision was undone.
+    """
+    were = principals_over_time(connection, state.tolerance)
+    ids = dict[int, str]()
+    for some in in_slices(sorted({row for _, row in were})):
+        ids |= dict(
+            connection.execute(select(documents.c.row, documents.c.doc_id).where(documents.c.row.in_(some))).all()
+        )
+    place_of = {doc_id: place for place, doc_id in enumerate(rows.doc_id)}
+    was_in = Membership(state.member_contents, state.member_groups).group_of(rows.content)
+    found = dict[int, int]()
+    for number, row in reversed(were):
+        place = place_of.get(ids.get(row, ""))
+        if place is None or rows.row[place] >= state.seen_row or (now := int(rows.group[place])) in found:
+            continue
+        if now not in state.principals or (now == number and was_in[place] != now):
+            found[now] = place
+    return found

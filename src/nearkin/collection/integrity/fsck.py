@@ -19,8 +19,8 @@ from nearkin.collection.word_search import stored_words
 from nearkin.errors import CollectionBusyError, CollectionError
 from nearkin.nouns import counted
 from nearkin.store.failures import unrepaired
-from nearkin.store.integrity import database_faults, has_page_checksums
 from nearkin.store.schema import contents, documents, loads
+from nearkin.store.upkeep import database_faults, has_page_checksums
 
 _ROWS_AT_A_TIME = 1 << 14
 

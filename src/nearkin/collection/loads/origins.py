@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from nearkin.collection.stored.origin_rows import forget_rows, remove_unread
 from nearkin.collection.stored.origins import (
     IS_PLAIN_FILE,
     IS_UNREAD,
@@ -17,6 +16,7 @@ from nearkin.collection.stored.origins import (
     own_values,
     with_origins,
 )
+from nearkin.collection.stored.problem_rows import forget_rows, remove_unread
 from nearkin.stages.documents.extraction.versions import is_ocr
 from nearkin.store.bulk import in_slices, insert_rows, is_storable, number_after_last
 from nearkin.store.schema import origins

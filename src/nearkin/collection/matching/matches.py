@@ -16,7 +16,6 @@ from sqlalchemy import Connection
 
 from nearkin.collection.counting import SIGNATURE, TextCounting
 from nearkin.collection.matching.forest import Forest
-from nearkin.collection.matching.letter_clusters import link_clusters
 from nearkin.collection.matching.pairs import RangePairs, are_counted, counts_of, pairs_within
 from nearkin.collection.matching.word_links import WordLinks
 from nearkin.collection.stored.segment_files import Segment
@@ -189,3 +188,61 @@ def matching_of(
     if tolerance.method == "minhash":
         return WordMatching(segments, tolerance.value, sets), measures
     return LetterMatching(measures, tolerance.value, are_counted(segments)), measures
+
+
+_MAX_GAMMA = 0.25
+"""Above it, the wide search reaches nearly everything."""
+_CENTRES = 64
+"""Number of texts that are tried as centres at a time."""
+_MIN_CLUSTER = 256
+"""Minimum number of matches of a centre: it spares as many searches."""
+_MIN_SETTLED = 1 / 8
+"""Minimum share of the texts that a round must settle for another round to follow."""
+_MAX_COMPARED = 1 << 22
+"""Maximum number of pairs compared around one centre."""
+_ROUNDING = 1e-9
+
+
+def link_clusters(search: RangePairs, gamma: float, forest: Forest) -> I64:
+    """Connect all matches of texts in dense clusters, and return the asked contents that are left to be searched for.
+
+    Parameters
+    ----------
+    search : RangePairs
+    gamma : float
+    forest : Forest
+    """
+    left = search.asked
+    if gamma > _MAX_GAMMA:
+        return left
+    is_open = np.zeros(len(search.is_live), np.bool_)
+    is_open[left] = True
+    chance = np.random.default_rng(0)
+    while len(left) > _MIN_CLUSTER:
+        for centre in chance.choice(left, min(_CENTRES, len(left)), replace=False).tolist():
+            if is_open[centre]:
+                _settle_around(search, gamma, forest, centre, is_open)
+        before, left = len(left), left[is_open[left]]
+        if before - len(left) < _MIN_SETTLED * before:
+            break
+    return left
+
+
+def _settle_around(search: RangePairs, gamma: float, forest: Forest, centre: int, is_open: Bool) -> None:
+    """Connect all matches of the open texts within half of gamma of a centre, if there are many, and close them."""
+    length = search.length_of(centre)
+    matches, squares = search.reached(centre, gamma)
+    if len(matches) < _MIN_CLUSTER:
+        return
+    forest.connect(np.full(len(matches), centre), matches)
+    half = gamma / 2 * length * (1 - _ROUNDING)
+    near = matches[is_open[matches] & (squares <= half * half)]
+    reach = gamma / 2 + gamma * (1 + gamma / 2) / (1 - gamma)
+    around, _ = search.reached(centre, reach * (1 + _ROUNDING))
+    others = around[forest.are_apart(np.full(len(around), centre), around)]
+    if len(near) * len(others) > _MAX_COMPARED:
+        return
+    if len(others):
+        a, b = np.nonzero(search.are_pairs(near, others))
+        forest.connect(near[a], others[b])
+    is_open[near] = False
