@@ -32,8 +32,7 @@ from bilingual import write_documents
 from environments import HERE, Peer, install
 from nearkin.planning.pairs.search import PairSearch, Prediction
 from nearkin.records import BitSignatures
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Silent
+from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.search.sliding_window import SignatureScan, SlidingWindow, WindowPairs
 from nearkin.workflows.aligning.parallel import ParallelCorpus
 from nearkin.workflows.aligning.training import AlignOptions, save, train

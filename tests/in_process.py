@@ -13,8 +13,7 @@ from pathlib import Path
 
 from nearkin.engines.spark.blocks import Task
 from nearkin.engines.spark.layout import Block
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Silent
+from nearkin.runs.progress import Meter, Silent
 
 
 @dataclass

@@ -29,8 +29,7 @@ from nearkin.kernels.cosines import products
 from nearkin.nouns import counted
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import F64, I64, Bool
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress, Silent
+from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import search

@@ -16,8 +16,7 @@ from nearkin.errors import SourceError
 from nearkin.kernels.terms import project_terms
 from nearkin.nouns import counted
 from nearkin.records import F64, TermCounts, WeightedVectors
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Silent
+from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.features.vocabulary import Vocabulary
 from nearkin.stages.translation.table import TranslationTable

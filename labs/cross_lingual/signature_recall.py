@@ -12,8 +12,7 @@ from labs.cross_lingual.published import PAPER_BITS, PAPER_DISTANCE, THRESHOLD
 from nearkin.engines.local import map_ordered
 from nearkin.planning.pairs.sliding_window import distance_for_cosine
 from nearkin.records import I64, U64, BitSignatures
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Silent
+from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.search.sliding_window import SignatureScan
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import FoundPairs, cosines_of

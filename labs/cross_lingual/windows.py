@@ -15,8 +15,7 @@ from nearkin.planning.pairs.calibration import Prefix, calibrated
 from nearkin.planning.pairs.search import PairSearch, Question, predict
 from nearkin.planning.pairs.sliding_window import WindowModel, distance_for_cosine
 from nearkin.records import F64, U64, BitSignatures, Bool
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress, Silent
+from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import rows_of
 from nearkin.workflows.pairing.sampling import Sampled, sample

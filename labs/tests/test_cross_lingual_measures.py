@@ -34,8 +34,7 @@ from nearkin.errors import ParameterError, SourceError
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.planning.pairs.sliding_window import WindowModel, distance_for_cosine
 from nearkin.records import F64, WeightedVectors
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Silent
+from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors
 from nearkin.workflows.pairing.options import PairOptions

@@ -19,10 +19,9 @@ if TYPE_CHECKING:
     from nearkin.jobs.auditing import audit
     from nearkin.jobs.deduplicating import dedup
     from nearkin.jobs.families import families
-    from nearkin.jobs.neighbouring import neighbours
     from nearkin.jobs.pairing import pairs
     from nearkin.jobs.planning import plan
-    from nearkin.jobs.signing import sign
+    from nearkin.jobs.signing import neighbours, sign
     from nearkin.jobs.threads import threads
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import Characters, Words
@@ -63,7 +62,7 @@ __getattr__ = lazy(
         "compare": "nearkin.workflows.comparing",
         "dedup": "nearkin.jobs.deduplicating",
         "families": "nearkin.jobs.families",
-        "neighbours": "nearkin.jobs.neighbouring",
+        "neighbours": "nearkin.jobs.signing",
         "pairs": "nearkin.jobs.pairing",
         "plan": "nearkin.jobs.planning",
         "results": "nearkin.results",

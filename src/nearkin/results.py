@@ -28,10 +28,9 @@ if TYPE_CHECKING:
     from nearkin.jobs.auditing import AuditResult
     from nearkin.jobs.deduplicating import DedupResult
     from nearkin.jobs.families import FamiliesResult
-    from nearkin.jobs.neighbouring import NeighboursResult
     from nearkin.jobs.pairing import PairsResult
     from nearkin.jobs.planning import CorpusPlan, PairsPlan
-    from nearkin.jobs.signing import SignedDocuments
+    from nearkin.jobs.signing import NeighboursResult, SignedDocuments
     from nearkin.jobs.threads import ThreadsResult
     from nearkin.stages.translation.table import TranslationTable
     from nearkin.workflows.comparing import ComparedTexts
@@ -80,7 +79,7 @@ __getattr__ = lazy(
         "FamiliesResult": "nearkin.jobs.families",
         "GroupsSince": "nearkin.collection.groups.since",
         "ListedDocuments": "nearkin.collection.listing.lists",
-        "NeighboursResult": "nearkin.jobs.neighbouring",
+        "NeighboursResult": "nearkin.jobs.signing",
         "PairsPlan": "nearkin.jobs.planning",
         "PairsResult": "nearkin.jobs.pairing",
         "SearchResult": "nearkin.collection.word_search.results",

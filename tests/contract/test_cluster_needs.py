@@ -12,8 +12,7 @@ from in_process import InProcess
 from made_up_prose import Prose
 from nearkin.planning.cluster_needs import ClusterNeeds
 from nearkin.planning.pairs.search import Question, predict
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Silent
+from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.dedup.forecast import forecast

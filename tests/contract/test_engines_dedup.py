@@ -26,9 +26,8 @@ from in_process import InProcess
 from made_up_prose import Prose
 from nearkin.engines.spark.layout import Block
 from nearkin.errors import DocumentError, EngineError, SourceError, TruncatedInputError
-from nearkin.manifests.inputs import DamagedFile
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Silent
+from nearkin.manifests.stored import DamagedFile
+from nearkin.runs.progress import Meter, Silent
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
@@ -40,7 +39,7 @@ from nearkin.workflows.dedup.on_spark.job import ReadInputTask, find
 from nearkin.workflows.dedup.on_spark.partitions import PAIRS
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.reading import inputs as dedup_inputs
-from nearkin.workflows.reading.on_spark.task_input import TaskInput
+from nearkin.workflows.reading.on_spark.tasks import TaskInput
 from nearkin.workflows.reading.problems import damaged_files
 from nearkin.workflows.resources import Resources
 

@@ -26,7 +26,7 @@ from nearkin.workflows.dedup import files as dedup_of_files
 from nearkin.workflows.dedup import searching
 from nearkin.workflows.dedup.files import Delivery, dedup_files
 from nearkin.workflows.dedup.on_spark import entries, grouping, partitions, texts
-from nearkin.workflows.reading.on_spark import task_input
+from nearkin.workflows.reading.on_spark import tasks
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 
@@ -439,11 +439,11 @@ def test_text_files_that_change(tmp_path, spark):
 def test_files_that_a_worker_may_not_read(tmp_path, spark, monkeypatch):
     """What the driver sees of them is not what the worker does."""
     case = cases()["one document"]
-    seen = task_input.Seen.of
+    seen = tasks.Seen.of
 
-    def readable(path: str) -> task_input.Seen | None:
+    def readable(path: str) -> tasks.Seen | None:
         return replace(seen(path), is_readable=not os.access(path, os.R_OK))
 
-    monkeypatch.setattr(task_input.Seen, "of", readable)
+    monkeypatch.setattr(tasks.Seen, "of", readable)
     with pytest.raises(SourceError, match="is not the same file on the worker"):
         found(case, tmp_path, tmp_path / "out", engine=Cluster())

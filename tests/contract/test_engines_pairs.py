@@ -28,8 +28,7 @@ from nearkin.manifests.pairs import SideFacts
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import WeightedVectors
 from nearkin.runs.arrays import GrowingArray
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Silent
+from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.vocabulary import hashes_of
 from nearkin.workflows.pairing import collecting, verifying

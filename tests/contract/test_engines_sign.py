@@ -32,8 +32,7 @@ from nearkin.errors import (
     SourceError,
     TruncatedInputError,
 )
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Silent
+from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.shingles import Words

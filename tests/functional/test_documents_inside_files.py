@@ -13,8 +13,7 @@ from functional.conftest import nearkin_here
 from in_process import InProcess
 from made_up_prose import Prose
 from nearkin.collection.collection import Collection
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Silent
+from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.dedup import job

@@ -10,7 +10,7 @@ import pytest
 
 from functional.conftest import FAST, nearkin_here, write_jsonl
 from nearkin.errors import ParameterError
-from nearkin.jobs.neighbouring import neighbours
+from nearkin.jobs.signing import neighbours
 
 
 @pytest.fixture

@@ -11,8 +11,7 @@ import pytest
 import nearkin
 from functional.conftest import FAST, nearkin_here, results, run_here, write_jsonl
 from in_process import InProcess
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Silent
+from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.dedup import job

@@ -8,10 +8,10 @@ import pytest
 
 from golden.run_records import RECORDS
 from nearkin.manifests.dedup import DedupManifest
-from nearkin.manifests.inputs import DamagedFile, InputFile
 from nearkin.manifests.pairs import PairsManifest
 from nearkin.manifests.signing import DriftRow, SigningRecord, StatisticsRecord
-from nearkin.runs.meter import StageCost
+from nearkin.manifests.stored import DamagedFile, InputFile
+from nearkin.runs.progress import StageCost
 
 EXPECTED = json.loads(RECORDS.read_text("utf-8"))
 OF_THE_DIRECTORY = {"checksum", "digests", "files", "format"}

@@ -28,8 +28,8 @@ from nearkin.cli.options.reading import Inputs, ReadingOptions
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
-    from nearkin.manifests.inputs import DamagedFile
     from nearkin.manifests.signing import SigningRecord
+    from nearkin.manifests.stored import DamagedFile
     from nearkin.stages.signatures.statistics import Statistics
 
 
@@ -113,7 +113,7 @@ def _show(console: Printer, told: SigningRecord, out: Path) -> None:
     """Print the number of signatures, the drift of online signatures, and the next step."""
     from nearkin.cli.printing import say_place, table
     from nearkin.kernels.choosing import has_compiled
-    from nearkin.reports.sentences.cost import speed_text
+    from nearkin.reports.sentences.dedup import speed_text
     from nearkin.reports.sentences.runs import sign_sentences
     from nearkin.reports.sentences.sentence import Sentence
 
@@ -162,7 +162,7 @@ def statistics(
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.errors import ParameterError
-    from nearkin.runs.meter import Meter
+    from nearkin.runs.progress import Meter
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import parse_shingling

@@ -22,7 +22,7 @@ from nearkin.stages.differences.comparison import Comparison, Piece, marked_text
 from nearkin.stages.differences.passages import first_difference
 from nearkin.store.bulk import is_storable
 from nearkin.store.schema import documents, loads
-from nearkin.tabular.tabular import Tabular
+from nearkin.tabular import Tabular
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,7 @@ from nearkin.collection.result_tables import DOCUMENT, SIMILARITIES, table_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.nouns import counted
 from nearkin.planning.part_recall import PartRecall
-from nearkin.tabular.page import Histogram
-from nearkin.tabular.tabular import Tabular, histogram
+from nearkin.tabular import Histogram, Tabular, histogram
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,8 +20,7 @@ from nearkin.manifests.pairs import SIDES
 from nearkin.nouns import counted
 from nearkin.paths import is_like_a_server, path_of
 from nearkin.runs.progress import Progress
-from nearkin.tabular.page import Histogram
-from nearkin.tabular.tabular import Tabular, histogram
+from nearkin.tabular import Histogram, Tabular, histogram
 from nearkin.wording import share_text
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.memory_documents import IN_MEMORY, GivenAgain

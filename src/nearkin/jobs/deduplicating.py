@@ -27,8 +27,7 @@ from nearkin.paths import path_of
 from nearkin.runs.progress import LabelledProgress
 from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.stages.verification.measures import MEASURES
-from nearkin.tabular.page import Histogram
-from nearkin.tabular.tabular import Tabular, histogram
+from nearkin.tabular import Histogram, Tabular, histogram
 from nearkin.workflows.dedup.by_column import BY_IN_MEMORY
 from nearkin.workflows.dedup.files import Delivery, dedup_files
 from nearkin.workflows.dedup.inputs import OTHER_SET, OtherColumns, about_the_other_set

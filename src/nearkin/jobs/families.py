@@ -16,8 +16,7 @@ from nearkin.nouns import counted
 from nearkin.paths import path_of
 from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.stages.features.shingles import Shingling
-from nearkin.tabular.page import Histogram
-from nearkin.tabular.tabular import Tabular, counts_of
+from nearkin.tabular import Histogram, Tabular, counts_of
 from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.families.files import families_files
 from nearkin.workflows.reading.request import ReadingRequest

@@ -15,8 +15,7 @@ from nearkin.jobs.places import Listener, Where, check_needs_out, directory_for,
 from nearkin.nouns import counted
 from nearkin.paths import path_of
 from nearkin.stages.documents.rules import OnError, ReadingRules
-from nearkin.tabular.page import Histogram
-from nearkin.tabular.tabular import Tabular, histogram
+from nearkin.tabular import Histogram, Tabular, histogram
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.job import Beside, pair_files
 from nearkin.workflows.pairing.options import Method, PairOptions, Translated

@@ -29,8 +29,7 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.verification.measures import MeasureName
-from nearkin.tabular.page import Histogram
-from nearkin.tabular.tabular import Tabular
+from nearkin.tabular import Histogram, Tabular
 from nearkin.workflows.dedup import forecast as of_corpus
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.pairing import forecast as of_pairs

@@ -15,8 +15,7 @@ from nearkin.jobs.places import Listener, Where, check_needs_out, directory_for,
 from nearkin.nouns import counted
 from nearkin.paths import path_of
 from nearkin.stages.documents.rules import OnError, ReadingRules
-from nearkin.tabular.page import Histogram
-from nearkin.tabular.tabular import Tabular, counts_of
+from nearkin.tabular import Histogram, Tabular, counts_of
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.threads.job import COMMAND, thread_files
 from nearkin.workflows.threads.options import ThreadOptions

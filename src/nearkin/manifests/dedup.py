@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from nearkin.errors import is_number
-from nearkin.manifests.inputs import DamagedFile, HowRead, InputFile, NotReadFiles
-from nearkin.manifests.stored import Stored
-from nearkin.runs.meter import StageCost
+from nearkin.manifests.stored import DamagedFile, HowRead, InputFile, NotReadFiles, Stored
+from nearkin.runs.progress import StageCost
 
 FAMILIES_OF_COLLECTION = "families COLLECTION"
 """Command of the families of a collection, whose documents stay there: their results are no input of other jobs."""

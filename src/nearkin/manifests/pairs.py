@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from nearkin.manifests.inputs import DamagedFile, NotReadFiles
-from nearkin.manifests.stored import Stored
+from nearkin.manifests.stored import DamagedFile, NotReadFiles, Stored
 from nearkin.planning.pairs.prediction import PairSearch, Prediction
-from nearkin.runs.meter import StageCost
+from nearkin.runs.progress import StageCost
 
 Side = Literal["left", "right"]
 SIDES: tuple[Side, Side] = ("left", "right")

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nearkin.manifests.inputs import DamagedFile, NotReadFiles
-from nearkin.manifests.stored import Stored
+from nearkin.manifests.stored import DamagedFile, NotReadFiles, Stored
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from nearkin.manifests.dedup import ExtractionCounts
-from nearkin.manifests.inputs import DamagedFile, HowRead, InputFile, NotReadFiles
-from nearkin.manifests.stored import Stored
-from nearkin.runs.meter import StageCost
+from nearkin.manifests.stored import DamagedFile, HowRead, InputFile, NotReadFiles, Stored
+from nearkin.runs.progress import StageCost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from functools import partial
 from nearkin.errors import MissingExtraError
 from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, FamilyCounts
 from nearkin.nouns import counted
-from nearkin.reports.comparison.shown_pieces import ShownPiece, shown_pieces
+from nearkin.reports.comparison.page import ShownPiece, shown_pieces
 from nearkin.reports.criterion import criterion_of, grams_text
 from nearkin.reports.dedup.page import DocId, ProblemRow, ShownException
 from nearkin.reports.pages import PageScript, report_environment

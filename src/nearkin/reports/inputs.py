@@ -35,7 +35,7 @@ def counted_inputs(files: Sequence[OfFormat]) -> str:
 
     Examples
     --------
-    >>> from nearkin.manifests.inputs import InputFile
+    >>> from nearkin.manifests.stored import InputFile
     >>> counted_inputs([InputFile(format="jsonl"), InputFile(format="results"), InputFile(format="csv")])
     '2 files, 1 earlier run'
     """
@@ -47,7 +47,7 @@ def digested_text(files: Sequence[OfFormat], *, with_unread: bool = False) -> st
 
     Examples
     --------
-    >>> from nearkin.manifests.inputs import InputFile
+    >>> from nearkin.manifests.stored import InputFile
     >>> digested_text([InputFile(format="jsonl")])
     'the digest is the SHA-256 of the file'
     >>> digested_text([InputFile(format="jsonl"), InputFile(format="results")])

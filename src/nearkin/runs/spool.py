@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from nearkin.formats.sealed import damaged_file, missing_file
 from nearkin.records import I64
-from nearkin.runs.batches import mapped_batch, save_batch
+from nearkin.runs.arrays import mapped_batch, save_batch
 from nearkin.runs.files import read_work_json, write_work_json, writing
 
 SPOOL = "spool"

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Unpack
 from nearkin._version import __version__
 from nearkin.arguments import checking_arguments, taking
 from nearkin.errors import ParameterError
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress, Silent
-from nearkin.spark.columns import arrow_schema, check_named
-from nearkin.spark.work import claimed, stages_in
+from nearkin.runs.progress import Meter, Progress, Silent
+from nearkin.spark.work import arrow_schema, check_named, claimed, stages_in
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.dedup.on_spark.data_frames import dedup_frame
 from nearkin.workflows.dedup.on_spark.frames import FrameColumns

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 from nearkin.arguments import checking_arguments
 from nearkin.errors import ParameterError
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress, Silent
-from nearkin.spark.columns import arrow_schema, check_named
-from nearkin.spark.work import claimed, stages_in
+from nearkin.runs.progress import Meter, Progress, Silent
+from nearkin.spark.work import arrow_schema, check_named, claimed, stages_in
 from nearkin.stages.documents.table_columns import check_schema
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from nearkin.collection.groups.listed import stored_tolerances
 from nearkin.collection.listing.details import GroupOfDocument, group_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import RefusedError
-from nearkin.reports.comparison.shown_pieces import shown_pieces
+from nearkin.reports.comparison.page import shown_pieces
 from nearkin.reports.pages import page_environment, report_environment
 from nearkin.reports.quantities import minute
 from nearkin.reports.sentences.browsing import state_of

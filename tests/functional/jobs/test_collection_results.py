@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import nearkin
-from nearkin.tabular.tabular import Tabular
+from nearkin.tabular import Tabular
 
 EVIL = "<script>alert(1)</script>"
 LEASE = "The tenant shall pay the rent of {} crowns on the first day of each month to the landlord, without delay."

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from nearkin.manifests.dedup import REASONS
 from nearkin.reports.dedup.page import DroppedRow, MemberRow
-from nearkin.runs.batches import save_batch
+from nearkin.runs.arrays import save_batch
 from nearkin.runs.spool import Chunk
 from nearkin.workflows.dedup.outcome import NO_ROW, GroupTable, Outcome
 from nearkin.workflows.dedup.reporting import largest_groups, most_similar_dropped

@@ -11,7 +11,7 @@ from nearkin.planning.audit import AuditEstimate
 from nearkin.reports.dedup.wording import promises
 from nearkin.reports.sentences.audit import measured_recall, prediction_sentence
 from nearkin.reports.sentences.dedup import dedup_sentences
-from nearkin.runs.meter import StageCost
+from nearkin.runs.progress import StageCost
 
 
 def estimate(*numbers: float | None) -> AuditEstimate:

@@ -17,8 +17,7 @@ from nearkin.errors import OutputError, OutputExistsError, ResumeError, RunError
 from nearkin.runs.checkpoint import kept_arrays, load_arrays, save_arrays
 from nearkin.runs.directory import RESTART_HINT, RESUME_HINT, RunDirectory
 from nearkin.runs.files import published, write_json, writing
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Silent
+from nearkin.runs.progress import Meter, Silent
 from nearkin.runs.spool import Chunk, Spool, gathered, texts_of
 
 ME = {"parameters": {"threshold": 0.8, "keep": "longest"}, "inputs": {"first": ["a", "b"]}}
@@ -342,7 +341,7 @@ def test_stages_are_measured_also_when_they_fail():
 
 TWO_STAGES = """
 import numpy as np
-from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Meter
 from nearkin.runs.progress import Silent
 meter = Meter(Silent())
 with meter.stage("much", 0, "steps"):

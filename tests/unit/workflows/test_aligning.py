@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.kernels.buffers import strings
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Silent
+from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.translation.model_1 import Model1, SentencePairs
 from nearkin.stages.translation.rows import Pruning

@@ -17,8 +17,7 @@ from nearkin.engines.spark.blocks import Blocks, Kept, as_batch
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.errors import SourceError
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Silent
+from nearkin.runs.progress import Meter, Silent
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.rules import ReadingRules
@@ -29,10 +28,8 @@ from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.reading import read_one
 from nearkin.workflows.reading import inputs
 from nearkin.workflows.reading.input_digests import FileDigest
-from nearkin.workflows.reading.on_spark.notes import Notes, read_by_tasks, take_notes
-from nearkin.workflows.reading.on_spark.seen_files import DriverFiles, FileChecksum
-from nearkin.workflows.reading.on_spark.task_input import TaskInput
-from nearkin.workflows.reading.on_spark.tasks import task_blocks, task_input
+from nearkin.workflows.reading.on_spark.notes import DriverFiles, FileChecksum, Notes, read_by_tasks, take_notes
+from nearkin.workflows.reading.on_spark.tasks import TaskInput, task_blocks, task_input
 
 RIGHT, WRONG = ("".join(json.dumps({"text": f"{word} {i}"}) + "\n" for i in range(3)) for word in ("alpha", "omega"))
 

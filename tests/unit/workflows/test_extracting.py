@@ -13,9 +13,9 @@ from nearkin.runs.progress import Silent
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.reading.inputs import LooseFilesInput
-from nearkin.workflows.reading.on_spark import task_input
+from nearkin.workflows.reading.on_spark import tasks
 from nearkin.workflows.reading.on_spark.notes import Notes
-from nearkin.workflows.reading.on_spark.task_input import TaskInput
+from nearkin.workflows.reading.on_spark.tasks import TaskInput
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_a_worker_of_a_cluster_needs_the_same_libraries(folder, monkeypatch):
     assert task.extractors
     with task.reading(Notes()) as one:
         assert one.n_workers == 1
-    monkeypatch.setattr(task_input, "installed_extractors", lambda: ())
+    monkeypatch.setattr(tasks, "installed_extractors", lambda: ())
     said = r"Install nearkin\[documents\] in the same versions on every machine"
     with pytest.raises(SourceError, match=said), task.reading(Notes()):
         pass

@@ -15,14 +15,17 @@ import pytest
 from nearkin.engines.spark.layout import Block
 from nearkin.errors import SourceError
 from nearkin.records import BitSignatures
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Silent
+from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
-from nearkin.workflows.reading.on_spark.attempts import refuse_other_attempts
-from nearkin.workflows.reading.on_spark.notes import Notes, take_notes
-from nearkin.workflows.reading.on_spark.seen_files import DriverFiles
-from nearkin.workflows.reading.on_spark.tasks import TaskInput, reading_texts, task_blocks, task_input
+from nearkin.workflows.reading.on_spark.notes import DriverFiles, Notes, take_notes
+from nearkin.workflows.reading.on_spark.tasks import (
+    TaskInput,
+    reading_texts,
+    refuse_other_attempts,
+    task_blocks,
+    task_input,
+)
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.signing.counting import DOCUMENTS, collect

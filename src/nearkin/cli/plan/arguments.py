@@ -124,7 +124,7 @@ def show_needs(console: Printer, needs: ClusterNeeds | None, n_cores: int, n_doc
         return
     from nearkin.cli.printing import table
     from nearkin.reports.quantities import size_text
-    from nearkin.reports.sentences.plan.cluster import cluster_sentences, shuffled_sentence
+    from nearkin.reports.sentences.plan import cluster_sentences, shuffled_sentence
 
     console.print()
     console.say([shuffled_sentence(n_cores)])

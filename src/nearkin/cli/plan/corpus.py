@@ -98,7 +98,7 @@ def _show(
     console: Printer, told: CorpusForecast, options: DedupOptions, needs: ClusterNeeds | None, n_cores: int
 ) -> None:
     from nearkin.cli.plan.arguments import show_needs
-    from nearkin.reports.sentences.plan.corpus import corpus_plan_sentences, sample_sentences
+    from nearkin.reports.sentences.plan import corpus_plan_sentences, sample_sentences
     from nearkin.workflows.dedup.forecast import in_words
 
     console.say(corpus_plan_sentences(told, in_words(told, options)))

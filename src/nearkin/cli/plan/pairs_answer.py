@@ -59,7 +59,7 @@ def _show(
     """Print the question, the methods side by side, then the reason for the choice."""
     from nearkin.cli.plan.arguments import show_needs
     from nearkin.cli.printing import say_place
-    from nearkin.reports.sentences.plan.pairs import plan_sentences, question_sentence
+    from nearkin.reports.sentences.plan import plan_sentences, question_sentence
     from nearkin.workflows.pairing.planning import MIN_PAIRS
     from nearkin.workflows.pairing.verifying import MAX_PAIRS
 
@@ -84,9 +84,8 @@ def _show(
 def _ways(question: Question, planned: Plan) -> object:
     """Tabulate the methods, one column each, the chosen one first."""
     from nearkin.cli.printing import table
-    from nearkin.reports.quantities import size_text
-    from nearkin.reports.sentences.plan.pairs import predicted_recall_text
-    from nearkin.reports.sentences.rough_quantities import many_text, rough_share_text, time_text
+    from nearkin.reports.quantities import many_text, rough_share_text, size_text, time_text
+    from nearkin.reports.sentences.plan import predicted_recall_text
 
     ways = ((planned.search, planned.prediction), *planned.alternatives)
     rows = table("", *(search.method for search, _ in ways))

@@ -19,8 +19,7 @@ from nearkin.planning.part_recall import PartRecall
 from nearkin.stages.differences.comparison import Piece, passage_as_stored
 from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile
 from nearkin.store.bulk import is_storable
-from nearkin.tabular.page import Histogram
-from nearkin.tabular.tabular import Tabular, histogram
+from nearkin.tabular import Histogram, Tabular, histogram
 
 Verdict = Literal["exact", "near", "contained", "contains", "new"]
 VERDICTS: tuple[Verdict, ...] = ("exact", "near", "contained", "contains", "new")

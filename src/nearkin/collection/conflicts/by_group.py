@@ -41,8 +41,7 @@ from nearkin.stages.search.ranges.index import check_threads
 from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store.bulk import in_slices, is_storable
 from nearkin.store.schema import documents
-from nearkin.tabular.page import Histogram
-from nearkin.tabular.tabular import Tabular, histogram
+from nearkin.tabular import Histogram, Tabular, histogram
 
 _MAX_NAMED = 100
 Labels = Mapping[str, str] | Iterable[tuple[str, str]]

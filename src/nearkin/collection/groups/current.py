@@ -32,8 +32,7 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.search.ranges.index import check_threads
 from nearkin.store.bulk import in_slices
 from nearkin.store.schema import contents, documents, groupings, loads, members, waves
-from nearkin.tabular.page import Histogram
-from nearkin.tabular.tabular import Tabular, counts_of
+from nearkin.tabular import Histogram, Tabular, counts_of
 
 MEMBERS_SCHEMA = pa.schema(
     [

@@ -25,7 +25,7 @@ from nearkin.nouns import counted, first_of, wave_text
 from nearkin.store.bulk import in_slices
 from nearkin.store.damage import damaged_collection
 from nearkin.store.schema import documents
-from nearkin.tabular.tabular import Tabular
+from nearkin.tabular import Tabular
 
 ChangeKind = Literal["new", "joined", "new version", "moved", "left", "removed", "principal"]
 CHANGES_SCHEMA = pa.schema(

@@ -31,7 +31,7 @@ from nearkin.stages.differences.comparison import DifferenceKind, marked_text
 from nearkin.stages.differences.passages import largest_difference
 from nearkin.store.bulk import in_slices
 from nearkin.store.schema import documents, loads
-from nearkin.tabular.tabular import Tabular
+from nearkin.tabular import Tabular
 
 _N_NAMED = 3
 MAX_COMPARED = 4_000_000

@@ -22,7 +22,7 @@ from nearkin.errors import ParameterError, is_among
 from nearkin.nouns import counted
 from nearkin.store.ordering import by_bytes
 from nearkin.store.schema import contents, documents, loads, members, origins, tags
-from nearkin.tabular.tabular import Tabular
+from nearkin.tabular import Tabular
 
 Sort = Literal["id", "added", "length", "wave", "date"]
 _ROWS_AT_A_TIME = 1 << 13

@@ -10,7 +10,7 @@ import pyarrow as pa
 from nearkin.collection.result_tables import FOUND, table_of
 from nearkin.collection.results import StoredDocument
 from nearkin.nouns import counted
-from nearkin.tabular.tabular import Tabular
+from nearkin.tabular import Tabular
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ class TaskProgress(Voice, Protocol):
 
 
 class StageMeter(Protocol):
-    """Meter of stages; see `nearkin.runs.meter`."""
+    """Meter of stages; see `nearkin.runs.progress`."""
 
     @property
     def progress(self) -> Voice:

@@ -11,15 +11,24 @@ from nearkin.errors import MissingExtraError
 from nearkin.kernels.chances import found_by_bands
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import counted
-from nearkin.reports.comparison.shown_pieces import ShownPiece, shown_pieces
+from nearkin.reports.comparison.page import ShownPiece, shown_pieces
 from nearkin.reports.criterion import measure_name, measure_of
 from nearkin.reports.dedup import wording
 from nearkin.reports.dedup.wording import outcome_of
-from nearkin.reports.figure import Figure, at_both_widths, bins_from, bins_in_words
-from nearkin.reports.figures import RecallLine, binned_sizes, group_sizes, outcome_chart, similarity_chart
-from nearkin.reports.kept_corpus import no_kept_corpus_text
+from nearkin.reports.figures import (
+    Figure,
+    RecallLine,
+    at_both_widths,
+    binned_sizes,
+    bins_from,
+    bins_in_words,
+    group_sizes,
+    outcome_chart,
+    similarity_chart,
+)
 from nearkin.reports.pages import PageScript, report_environment
 from nearkin.reports.quantities import elapsed_text
+from nearkin.reports.reasons import no_kept_corpus_text
 
 __all__ = [
     "ByColumn",

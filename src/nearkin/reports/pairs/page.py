@@ -9,7 +9,7 @@ from nearkin.errors import MissingExtraError
 from nearkin.manifests.pairs import PairsManifest, Side
 from nearkin.nouns import counted
 from nearkin.reports.dedup.page import DocId, ProblemRow, RunNote
-from nearkin.reports.figure import Figure, at_both_widths, bins_from, bins_in_words
+from nearkin.reports.figures import Figure, at_both_widths, bins_from, bins_in_words
 from nearkin.reports.pages import PageScript, report_environment
 from nearkin.reports.pairs import wording
 from nearkin.reports.quantities import parameter_text

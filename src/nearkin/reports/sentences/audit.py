@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.reports.quantities import nearest_percent_text, share_percent_text
-from nearkin.reports.sentences.rough_quantities import time_text
+from nearkin.reports.quantities import nearest_percent_text, share_percent_text, time_text
 from nearkin.reports.sentences.sentence import Sentence
 from nearkin.wording import rounded_down
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.reports.quantities import recall_at_text
-from nearkin.reports.sentences.part_recall import mean_part_recall_sentences, part_recall_sentences
 from nearkin.reports.sentences.sentence import Sentence, contradiction_sentences, missing_sentences, not_shown
+from nearkin.reports.sentences.similar import mean_part_recall_sentences, part_recall_sentences
 
 if TYPE_CHECKING:
     from nearkin.collection.check_in.results import Checked, CheckedDocument

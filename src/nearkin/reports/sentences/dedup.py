@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from nearkin.manifests.dedup import NOT_UTF8, REPEATED_ID, DedupManifest, ExtractionCounts, MemoryUse
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.criterion import criterion_text
 from nearkin.reports.quantities import missed_pairs_text, parameter_text, share_percent_text
 from nearkin.reports.reasons import REASONS_IN_WORDS, reason_in_words
-from nearkin.reports.sentences.cost import memory_text, speed_text, total_s
-from nearkin.reports.sentences.damage import damage_sentences
-from nearkin.reports.sentences.exceptions import exception_counts
+from nearkin.reports.sentences.exceptions import damage_sentences, exception_counts
 from nearkin.reports.sentences.sentence import Sentence
+from nearkin.runs.progress import StageCost
 from nearkin.stages.features.shingles import MAX_BYTES_PER_CHARACTER
 
 _ALWAYS_UTF8 = ("parquet", "arrow", "collection", "results", "table")
@@ -245,3 +244,36 @@ def _beyond_the_limit(memory: MemoryUse | None) -> str:
     if longest * MAX_BYTES_PER_CHARACTER > limit:
         return f" ({told}; the longest document, of {counted(longest, 'character')}, is compared whole)"
     return f" ({told}; compiled code, mapped files and the memory of each thread are not included)"
+
+
+def total_s(stages: Sequence[StageCost]) -> float:
+    """Return the seconds of all stages together."""
+    return sum(stage.elapsed_s for stage in stages)
+
+
+def speed_text(elapsed_s: float, n_documents: int, *, has_compiled: bool = False) -> str:
+    """Write a time, and the documents per second unless kernels were compiled: then the rate is not that of later runs.
+
+    Examples
+    --------
+    >>> speed_text(2.0, 2468)
+    '2.0 s, 1,234 documents per second'
+    >>> speed_text(20.0, 2468, has_compiled=True)
+    '20.0 s, including the one-time compilation of kernels'
+    """
+    if has_compiled:
+        return f"{elapsed_s:.1f} s, including the one-time compilation of kernels"
+    rate = n_documents / elapsed_s if elapsed_s else 0
+    return f"{elapsed_s:.1f} s, {counted(round(rate), 'document')} per second"
+
+
+def memory_text(stages: Sequence[StageCost]) -> str:
+    """Write the peak memory of all stages.
+
+    Examples
+    --------
+    >>> memory_text([StageCost("read", 0.5, 3 << 20), StageCost("group", 0.5, 2 << 20)])
+    'at most 3 MiB of memory'
+    """
+    peak = max((stage.peak_memory_bytes for stage in stages), default=0)
+    return f"at most {peak / 2**20:,.0f} MiB of memory"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted
@@ -10,6 +10,7 @@ from nearkin.reports.sentences.sentence import Sentence
 
 if TYPE_CHECKING:
     from nearkin.collection.listing.exceptions import StoredExceptions
+    from nearkin.manifests.stored import DamagedFile
 
 
 def exceptions_sentences(
@@ -44,3 +45,17 @@ def exception_counts(n_no_text: int, n_partial: int, n_not_stored: int = 0) -> s
     counts = (n_no_text, "without text"), (n_partial, "partial"), (n_not_stored, because)
     kinds = [f"{n:,} {kind}" for n, kind in counts if n]
     return f"{counted(n_no_text + n_partial + n_not_stored, 'exception')} ({', '.join(kinds)})"
+
+
+_MAX_NAMED = 5
+
+
+def damage_sentences(damaged: Sequence[DamagedFile], who: str) -> Iterator[Sentence]:
+    """Name the damaged files; ``who`` says what lacks the rest, such as "The results have"."""
+    for one in damaged[:_MAX_NAMED]:
+        place = "" if one.line is None else f", line {one.line:,}"
+        has = "None of its documents was read." if one.line == 1 else f"{who} only the documents before it."
+        what = f"Incomplete: {one.path}{place}: {one.problem}. {has}"
+        yield Sentence("", "damage", strong=what)
+    if len(damaged) > _MAX_NAMED:
+        yield Sentence("", "damage", strong=f"Incomplete: {counted(len(damaged) - _MAX_NAMED, 'more damaged file')}.")

@@ -9,13 +9,18 @@ from nearkin.manifests.dedup import DedupManifest
 from nearkin.manifests.pairs import SIDES, KnownFound, PairsManifest
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.criterion import criterion_text
-from nearkin.reports.kept_corpus import no_kept_corpus_text
 from nearkin.reports.pairs.wording import WAYS, headline, known_sentences, translated_sentence
 from nearkin.reports.quantities import parameter_text, recall_text, share_percent_text
-from nearkin.reports.reasons import textless_in_words
-from nearkin.reports.sentences.cost import memory_text, speed_text, total_s
-from nearkin.reports.sentences.damage import damage_sentences
-from nearkin.reports.sentences.dedup import extraction_sentence, input_sentences, missed_pairs_sentence
+from nearkin.reports.reasons import no_kept_corpus_text, textless_in_words
+from nearkin.reports.sentences.dedup import (
+    extraction_sentence,
+    input_sentences,
+    memory_text,
+    missed_pairs_sentence,
+    speed_text,
+    total_s,
+)
+from nearkin.reports.sentences.exceptions import damage_sentences
 from nearkin.reports.sentences.groups import change_sentences, search_sentences
 from nearkin.reports.sentences.sentence import Sentence
 

@@ -11,12 +11,11 @@ import pyarrow.compute as pc
 
 from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError, ParameterError, SourceError, TruncatedInputError
-from nearkin.manifests.inputs import DamagedFile
+from nearkin.manifests.stored import DamagedFile
 from nearkin.nouns import agreeing, counted
 from nearkin.records import TextWords
 from nearkin.runs.files import published
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress, Silent
+from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.streams import StreamFault

@@ -16,10 +16,8 @@ from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest
 from nearkin.manifests.pairs import PairsManifest, SideRecord, TableRecord
 from nearkin.planning.audit import estimate_recall, in_proportion, propose_samples
 from nearkin.records import F64, I64, U64
-from nearkin.runs.damage import damage_of, damage_of_options
-from nearkin.runs.finished import MANIFEST, WORK, read_results
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress, Silent
+from nearkin.runs.finished import MANIFEST, WORK, damage_of, damage_of_options, read_results
+from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.store.place import FILE, Place

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from nearkin.errors import RunError
 from nearkin.formats import parquet
 from nearkin.records import F64, I64, U64, Bool
-from nearkin.runs.damage import damage_of, damaged_run
+from nearkin.runs.finished import damage_of, damaged_run
 
 AGAIN = "Run it again, and audit that run."
 _SHIFT = np.uint64(32)

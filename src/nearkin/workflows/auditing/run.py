@@ -24,7 +24,7 @@ from nearkin.nouns import counted
 from nearkin.planning.audit import AuditEstimate, ProposedSample, estimate_recall, propose_samples, says_too_little
 from nearkin.records import F64, I64, Bool, ShingleSets
 from nearkin.reports.criterion import criterion_text
-from nearkin.runs.damage import damage_of, damage_of_options
+from nearkin.runs.finished import damage_of, damage_of_options
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.formats import FORMATS, StoredFormat
 from nearkin.stages.documents.preparing import prepare
@@ -40,7 +40,7 @@ from nearkin.workflows.auditing.reported import (
     n_documents_in_pairs,
 )
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.reading.changed import changed
+from nearkin.workflows.reading.describing import changed
 from nearkin.workflows.reading.kept_documents import stored_source
 from nearkin.workflows.reading.memory_documents import NONE_GIVEN, GivenAgain
 from nearkin.workflows.reading.rereading import Reread, reread

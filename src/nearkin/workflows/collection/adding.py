@@ -21,8 +21,7 @@ from nearkin.collection.loads.incoming import Incoming, PlainFile
 from nearkin.errors import CollectionBusyError, NearkinError, ParameterError, SourceError
 from nearkin.paths import STDIN, printable
 from nearkin.records import I64, Bool
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress
+from nearkin.runs.progress import Meter, Progress
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import FORMATS, is_of_documents
 from nearkin.stages.documents.formats.whole_file import WholeFile

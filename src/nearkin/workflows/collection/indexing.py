@@ -10,8 +10,7 @@ import numpy as np
 from nearkin.collection.matching.by_index import chosen
 from nearkin.collection.stored.keys import BAND, EXACT, SAMPLE, keys_of
 from nearkin.kernels.buffers import strings
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress
+from nearkin.runs.progress import Meter, Progress
 from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.signatures.similarity_index import SimilarityIndex

@@ -22,7 +22,7 @@ from nearkin.collection.listing.lists import (
     n_not_grouped,
 )
 from nearkin.collection.result_tables import DOCUMENT, PROBLEM, WAVE, table_of
-from nearkin.formats.by_suffix import check_suffix, table_writer
+from nearkin.formats.delimited import check_suffix, table_writer
 from nearkin.runs.files import published
 
 if TYPE_CHECKING:

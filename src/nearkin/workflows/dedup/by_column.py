@@ -11,7 +11,7 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from nearkin.errors import MissingColumnError, ParameterError, SourceError
-from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Meter
 from nearkin.stages.documents.checking import check_columns, without_columns
 from nearkin.stages.documents.formats import has_columns
 from nearkin.stages.documents.sources import Source

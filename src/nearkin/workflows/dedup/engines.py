@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from nearkin.engines.choice import Engine
 from nearkin.manifests.dedup import MemoryUse
-from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Meter
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.source import Source
 from nearkin.workflows.dedup import job, manifest

@@ -13,8 +13,7 @@ from nearkin.manifests.dedup import ColumnCounts, DedupManifest, FamilyCounts, K
 from nearkin.nouns import agreeing, counted
 from nearkin.paths import STDIN
 from nearkin.runs.directory import RunDirectory
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress, Silent
+from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.load_files.vendors import vendor_of
 from nearkin.wording import WarningMessage
@@ -27,7 +26,7 @@ from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.overlays import check_controls, write_overlays
 from nearkin.workflows.dedup.reading import BeginningRead
 from nearkin.workflows.dedup.tables import write_exceptions_of
-from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
+from nearkin.workflows.reading.collection_documents import exceptions_of_collections
 from nearkin.workflows.reading.describing import not_read_files
 from nearkin.workflows.reading.input_digests import DescribedInputs, compares_bytes
 from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs, sides_apart

@@ -11,8 +11,7 @@ from nearkin.errors import SourceError
 from nearkin.nouns import first_of
 from nearkin.planning.corpus_forecast import CorpusForecast
 from nearkin.planning.search import BandPlan
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress, Silent
+from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.workflows.dedup.corpus import EMPTY, UNREADABLE, check_not_too_many
 from nearkin.workflows.dedup.job import collect

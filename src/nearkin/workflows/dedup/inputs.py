@@ -21,8 +21,7 @@ from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.reading.input_digests import InputSide, digest_of_reading, has_many_documents
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.memory_documents import IN_MEMORY
-from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.reading.resolving import check_inputs
+from nearkin.workflows.reading.request import ReadingRequest, check_inputs
 from nearkin.workflows.reading.snapshots import Snapshots, SourceSnapshot, check_unchanged, snapshots_of
 
 OTHER_SET = "other set"

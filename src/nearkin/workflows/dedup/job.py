@@ -10,8 +10,7 @@ from nearkin.errors import InputError
 from nearkin.nouns import counted
 from nearkin.planning.search import BandPlan, missed
 from nearkin.records import Matches
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress
+from nearkin.runs.progress import Meter, Progress
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.shingles import MAX_BYTES_PER_CHARACTER

@@ -15,14 +15,13 @@ import numpy as np
 
 from nearkin.errors import InputError, OutputExistsError, ParameterError, SourceError
 from nearkin.manifests.dedup import DedupManifest, KeptFile
-from nearkin.manifests.inputs import InputFile
+from nearkin.manifests.stored import InputFile
 from nearkin.paths import on_disk
 from nearkin.records import Bool
-from nearkin.runs.damage import damage_of
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.files import published, writing
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress
+from nearkin.runs.finished import damage_of
+from nearkin.runs.progress import Meter, Progress
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import StoredFormat, is_of_documents
 from nearkin.stages.documents.kept import relative_names, write_kept

@@ -20,9 +20,9 @@ from nearkin.manifests.dedup import (
     MemoryUse,
     counted_as,
 )
-from nearkin.manifests.inputs import InputFile
+from nearkin.manifests.stored import InputFile
 from nearkin.nouns import counted
-from nearkin.runs.meter import Meter, StageCost
+from nearkin.runs.progress import Meter, StageCost
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import Judged

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
 from nearkin.records import I64
-from nearkin.runs.batches import mapped_batch
+from nearkin.runs.arrays import mapped_batch
 from nearkin.runs.files import make_work_folder, read_work_json, write_work_json
 from nearkin.runs.progress import Progress, Silent
 from nearkin.runs.spool import Spool

@@ -15,16 +15,14 @@ from nearkin._version import __version__
 from nearkin.errors import ParameterError, RunError
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import REASONS, DedupManifest
-from nearkin.manifests.inputs import InputFile
+from nearkin.manifests.stored import InputFile
 from nearkin.paths import STDIN, on_disk
 from nearkin.planning.search import SamplingPlan, missed
 from nearkin.records import Bool, Matches
 from nearkin.reports.dedup.page import RecallCurve
-from nearkin.runs.damage import damage_of, damage_of_options, damaged_run
 from nearkin.runs.directory import RunDirectory
-from nearkin.runs.finished import read_results
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress, Silent
+from nearkin.runs.finished import damage_of, damage_of_options, damaged_run, read_results
+from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.stages.documents.formats.load_file import NAME as LOAD_FILE
 from nearkin.stages.documents.load_files.vendors import Vendor, vendor_of
 from nearkin.stages.documents.source import Source

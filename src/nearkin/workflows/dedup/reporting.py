@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.manifests.dedup import REASONS, DedupManifest
-from nearkin.manifests.inputs import InputFile
+from nearkin.manifests.stored import InputFile
 from nearkin.planning.search import SamplingPlan
 from nearkin.records import F64, I64, U32, Bool, Matches
 from nearkin.reports.dedup.page import (
@@ -30,9 +30,8 @@ from nearkin.reports.dedup.page import (
     ThresholdRow,
     render_dedup_report,
 )
-from nearkin.reports.page_file import write_page
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress
+from nearkin.reports.pages import write_page
+from nearkin.runs.progress import Meter, Progress
 from nearkin.runs.spool import Chunk, texts_of
 from nearkin.stages.documents.formats import is_of_documents
 from nearkin.stages.grouping import group
@@ -108,7 +107,7 @@ def page_data(
 def write_report(
     path: Path, manifest: DedupManifest, data: PageData, options: DedupOptions, progress: Progress
 ) -> str | None:
-    """Write ``report.html``; see `nearkin.reports.page_file.write_page`."""
+    """Write ``report.html``; see `nearkin.reports.pages.write_page`."""
     groups, outcome = data.judged.groups, data.judged.outcome
     similarity = options.measure.similarity(data.judged.matches)
 

@@ -16,7 +16,7 @@ from nearkin.records import U8, U32, U64, Bool, ShingleSets
 from nearkin.runs.arrays import mapped_array
 from nearkin.runs.checkpoint import kept_arrays, load_arrays, save_arrays
 from nearkin.runs.files import make_work_folder, published, read_work_json, sealed, write_work_json, writing
-from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Meter
 from nearkin.runs.spool import Chunk
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.search.linking import FOLLOWS, Linking, SkewedRuns, sort_entries, sorted_distinct

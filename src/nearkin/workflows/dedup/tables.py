@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import OTHER_RESULTS, REASONS
-from nearkin.manifests.inputs import InputFile
+from nearkin.manifests.stored import InputFile
 from nearkin.records import Matches
 from nearkin.runs.files import published
 from nearkin.runs.for_pandas import for_pandas

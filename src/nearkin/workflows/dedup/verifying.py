@@ -17,7 +17,7 @@ from nearkin.formats.sealed import sealed_length
 from nearkin.records import I64, U8, U32, U64, Candidates, Matches
 from nearkin.runs.checkpoint import kept_arrays
 from nearkin.runs.files import make_work_folder, sealed
-from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Meter
 from nearkin.stages.search.linking import merge_runs
 from nearkin.stages.verification.overlap import verify
 from nearkin.workflows.dedup.corpus import Corpus

@@ -20,11 +20,10 @@ from nearkin.collection.stored.document_rows import DocumentRow, document_rows
 from nearkin.collection.stored_relations import Pair, relations_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, ExtractionCounts, FamilyCounts
-from nearkin.manifests.inputs import InputFile
+from nearkin.manifests.stored import InputFile
 from nearkin.paths import printable
 from nearkin.runs.directory import RunDirectory
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress, Silent
+from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.stages.differences.relating import COPY
 from nearkin.stages.documents.extraction.versions import is_ocr
 from nearkin.stages.documents.members import place_text
@@ -34,12 +33,11 @@ from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.dedup.origins import with_exceptions
 from nearkin.workflows.families.reporting import PageKin, write_page
 from nearkin.workflows.families.tables import Kin, write_families
-from nearkin.workflows.reading.collection_exceptions import listed_exception
+from nearkin.workflows.reading.collection_documents import listed_exception
 from nearkin.workflows.reading.describing import describe
 from nearkin.workflows.reading.exceptions import ExceptionRow, write_exceptions_in
 from nearkin.workflows.reading.kept_documents import source_of_collection
-from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.reading.resolving import kind_of
+from nearkin.workflows.reading.request import ReadingRequest, kind_of
 from nearkin.workflows.resources import Resources
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nearkin.manifests.dedup import DedupManifest
-from nearkin.reports import page_file
+from nearkin.reports import pages
 from nearkin.reports.families import (
     CopyRow,
     FamilyCard,
@@ -71,7 +71,7 @@ def write_page(
     *,
     exceptions: Sequence[ExceptionRow] = (),
 ) -> str | None:
-    """Write ``report.html``, with the remarks on a run; see `nearkin.reports.page_file.write_page`.
+    """Write ``report.html``, with the remarks on a run; see `nearkin.reports.pages.write_page`.
 
     ``exceptions`` are those of a collection; ``places`` has its own.
     """
@@ -87,7 +87,7 @@ def write_page(
         )
 
     instead = "Run the command again with --overwrite to create the report."
-    return page_file.write_page(path, render, progress, instead=instead)
+    return pages.write_page(path, render, progress, instead=instead)
 
 
 def _card(kin: list[Kin], counts: Counter[str]) -> FamilyCard:

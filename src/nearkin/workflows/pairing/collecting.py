@@ -14,8 +14,7 @@ from nearkin.engines.local import map_ordered
 from nearkin.errors import SourceError
 from nearkin.records import F64, TermCounts, TextWords
 from nearkin.runs.arrays import GrowingArray
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress
+from nearkin.runs.progress import Meter, Progress
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.rules import ReadingRules

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from nearkin.engines.choice import Engine
 from nearkin.engines.spark.stages import stages_kept
-from nearkin.manifests.inputs import InputFile
+from nearkin.manifests.stored import InputFile
 from nearkin.nouns import counted
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import WeightedVectors
 from nearkin.runs.directory import RunDirectory
-from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Meter
 from nearkin.workflows.pairing.collecting import Collected, Splitting, collect
 from nearkin.workflows.pairing.inputs import PairInput, PairSources
 from nearkin.workflows.pairing.options import PairOptions

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from nearkin.planning.pairs.costs import FEW_TERMS, Costs, measured_costs
 from nearkin.planning.pairs.search import PairForecast, PairSearch, Plan, Prediction, Question
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress, Silent
+from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.workflows.pairing.inputs import PairInput, opened, prepare, read_table, say_which_side
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import answer_by_sample, costs_here

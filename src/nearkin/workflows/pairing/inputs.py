@@ -15,8 +15,7 @@ from nearkin.nouns import agreeing, counted
 from nearkin.paths import STDIN
 from nearkin.records import TextWords
 from nearkin.runs.directory import RunDirectory
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress, Silent
+from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.sources import Source

@@ -26,8 +26,7 @@ from nearkin.manifests.pairs import (
 from nearkin.nouns import agreeing, counted
 from nearkin.records import F64, I64
 from nearkin.runs.directory import RunDirectory
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress, Silent
+from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.wording import WarningMessage
@@ -68,7 +67,7 @@ from nearkin.workflows.pairing.planning import Planned, plan_search
 from nearkin.workflows.pairing.tables import KnownPairs, Ranked, Terms, write_documents, write_known, write_pairs
 from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
 from nearkin.workflows.pairing.verifying import FoundPairs, cosines_of
-from nearkin.workflows.reading.collection_exceptions import all_exceptions
+from nearkin.workflows.reading.collection_documents import all_exceptions
 from nearkin.workflows.reading.describing import not_read_files
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, named_as_in, write_exceptions
 from nearkin.workflows.reading.problems import damaged_files

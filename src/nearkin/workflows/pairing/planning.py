@@ -24,7 +24,7 @@ from nearkin.planning.pairs.search import PairSearch, Plan, Prediction, Question
 from nearkin.records import I64, BitSignatures
 from nearkin.reports.quantities import elapsed_text, recall_text, share_percent_text
 from nearkin.runs.files import read_work_json, write_work_json
-from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Meter
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import rows_of
 from nearkin.workflows.pairing.options import PairOptions

@@ -16,7 +16,7 @@ from nearkin.kernels.mixing import GOLDEN
 from nearkin.manifests.pairs import SIDES, PairsManifest, Side
 from nearkin.records import F64, I64, U64
 from nearkin.reports.dedup.page import ProblemRow, RunNote
-from nearkin.reports.page_file import write_page
+from nearkin.reports.pages import write_page
 from nearkin.reports.pairs.page import PairRow, Remarks, TermRow, render_pairs_report
 from nearkin.runs.progress import Progress
 
@@ -29,7 +29,7 @@ _NONE = np.iinfo(np.uint64).max
 
 
 def write_report(folder: Path, manifest: PairsManifest, elapsed_s: float, progress: Progress) -> str | None:
-    """Write ``report.html`` from the finished tables of a run; see `nearkin.reports.page_file.write_page`.
+    """Write ``report.html`` from the finished tables of a run; see `nearkin.reports.pages.write_page`.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from nearkin.planning.pairs.assurance import SamplePairs
 from nearkin.planning.pairs.chances import CosineSpread
 from nearkin.planning.pairs.prediction import PairSearch
 from nearkin.records import F64, I64, U64, BitSignatures, WeightedVectors
-from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Meter
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors

@@ -17,8 +17,7 @@ from nearkin.nouns import counted
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import I64, U64, BitSignatures, WeightedVectors
 from nearkin.runs.checkpoint import load_arrays, save_arrays
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress
+from nearkin.runs.progress import Meter, Progress
 from nearkin.stages.search.sliding_window import SignatureScan, SlidingWindow
 from nearkin.stages.search.stretches import Stretches, keys_of, n_pieces_of, rows_of
 from nearkin.workflows.pairing.vectors import PairVectors

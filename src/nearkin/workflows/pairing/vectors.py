@@ -19,7 +19,7 @@ from nearkin.manifests.pairs import SideFacts
 from nearkin.nouns import counted
 from nearkin.records import F64, I64, U64, BitSignatures, Bool, TermCounts, WeightedVectors
 from nearkin.runs.arrays import GrowingArray
-from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Meter
 from nearkin.stages.features.vocabulary import BM25, hashes_of
 from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors
 from nearkin.stages.translation.projection import WAYS, WordProjection

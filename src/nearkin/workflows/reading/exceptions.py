@@ -24,8 +24,8 @@ from nearkin.stages.documents.preparing import ONLY_IGNORED, ONLY_NUMBERS, ORIGI
 from nearkin.stages.documents.sources import Source
 
 if TYPE_CHECKING:
-    from nearkin.manifests.inputs import InputFile
-    from nearkin.runs.meter import Meter
+    from nearkin.manifests.stored import InputFile
+    from nearkin.runs.progress import Meter
     from nearkin.workflows.resources import Resources
 
 EXCEPTIONS_FILE = "exceptions.csv"

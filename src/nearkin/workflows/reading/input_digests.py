@@ -8,16 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import get_args
 
-from nearkin.manifests.inputs import InputFile
+from nearkin.manifests.stored import InputFile
 from nearkin.paths import on_disk
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.files import read_work_json, write_work_json
-from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Meter
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import StoredFormat, holding
 from nearkin.stages.documents.sources import Source
-from nearkin.workflows.reading.changed import changed_while_read
-from nearkin.workflows.reading.describing import describe
+from nearkin.workflows.reading.describing import changed_while_read, describe
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.resources import Resources
 

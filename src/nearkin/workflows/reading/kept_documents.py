@@ -20,12 +20,11 @@ import pyarrow.compute as pc
 from nearkin.errors import InputError, MissingExtraError, SourceError
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import DedupManifest
-from nearkin.manifests.inputs import InputFile
+from nearkin.manifests.stored import InputFile
 from nearkin.paths import on_disk, printable
 from nearkin.records import DOCUMENTS_SCHEMA, I64, Bool
-from nearkin.runs.damage import damage_of
 from nearkin.runs.files import text_of
-from nearkin.runs.finished import MANIFEST, read_results
+from nearkin.runs.finished import MANIFEST, damage_of, read_results
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.checking import check_columns, check_has_columns
 from nearkin.stages.documents.formats import StoredFormat, holding

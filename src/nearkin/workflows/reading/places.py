@@ -13,7 +13,7 @@ from nearkin.stages.documents.formats import is_of_documents
 from nearkin.stages.documents.source import Source
 
 if TYPE_CHECKING:
-    from nearkin.manifests.inputs import InputFile
+    from nearkin.manifests.stored import InputFile
 
 
 def is_loose(source: Source | InputFile) -> bool:

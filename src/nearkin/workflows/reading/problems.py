@@ -13,7 +13,7 @@ from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.rules import STOPPED, ReadingRules
 
 if TYPE_CHECKING:
-    from nearkin.manifests.inputs import DamagedFile
+    from nearkin.manifests.stored import DamagedFile
 
 
 def first_problem(documents: pa.Table | pa.RecordBatch, source_of: Callable[[int], str]) -> str:
@@ -70,7 +70,7 @@ def check_readable(documents: Sequence[pa.Table], rules: ReadingRules, *, of: st
 
 def damaged_files(documents: Sequence[pa.Table]) -> tuple[DamagedFile, ...]:
     """Return the files of which only a part was used, by the same columns."""
-    from nearkin.manifests.inputs import DamagedFile
+    from nearkin.manifests.stored import DamagedFile
 
     found: list[DamagedFile] = []
     for some in documents:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import glob
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
-from nearkin.errors import SourceError
-from nearkin.paths import without_password
+from nearkin.errors import MissingColumnError, SourceError
+from nearkin.nouns import counted, first_of
+from nearkin.paths import STDIN, printable, without_password
+from nearkin.runs.finished import MANIFEST, TABLES, how_to_finish, manifest_if_any
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.checking import check_columns
+from nearkin.stages.documents.not_read import NotRead
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.documents.sources import Source, SourceSet
+from nearkin.stages.documents.sources import Source, SourceSet, resolve_sources
 from nearkin.workflows.reading.inputs import StoredSource, file_inputs
-from nearkin.workflows.reading.resolving import check_inputs, resolve_inputs
 from nearkin.workflows.reading.texts import Texts
 
 if TYPE_CHECKING:
-    from nearkin.manifests.inputs import HowRead
+    from nearkin.manifests.stored import HowRead
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +61,7 @@ class ReadingRequest:
 
     def as_read(self) -> HowRead:
         """Return the options of reading, for the manifest."""
-        from nearkin.manifests.inputs import HowRead
+        from nearkin.manifests.stored import HowRead
 
         rules = self.rules
         return HowRead(
@@ -142,3 +147,244 @@ class ReadingRequest:
 def _say(found: SourceSet, progress: Progress) -> None:
     for guess in found.guesses:
         progress.say(guess)
+
+
+Kind = Literal["collection", "results", "file"]
+COLLECTION_FILE = "nearkin.sqlite"
+"""File by which a directory is recognised as a collection; repeated from `store.place`, which needs an extra."""
+_INDEX, _DEPTH = "segments", 3  # of a collection's files below its directory
+_OWN_NAMES = {*TABLES, MANIFEST, *(f"{COLLECTION_FILE}{suffix}" for suffix in ("", "-wal", "-shm"))}
+_SQLITE = b"SQLite format 3\0"
+
+
+def resolve_inputs(
+    arguments: Sequence[str | StoredSource],
+    *,
+    file_format: str | None = None,
+    text: str | None = None,
+    doc_id: str | None = None,
+    optional: Collection[str] = (),
+    encoding: str = "utf-8",
+    stdin: BinaryIO | None = None,
+    in_order: bool = False,
+    rules: ReadingRules | None = None,
+    without: Path | None = None,
+    with_unread: bool = False,
+    progress: Progress,
+) -> SourceSet:
+    """Find the sources that arguments name: files, collections, results of finished runs, and documents in memory.
+
+    A collection stands for its current documents, a run for the documents that it kept. They follow the files,
+    unless everything is read in the order of the arguments.
+
+    Parameters
+    ----------
+    arguments : sequence of str or StoredSource
+        Files, globs, folders, "-"; directories or URLs of collections; directories of runs. Documents in memory are
+        sources already.
+    file_format, text, doc_id, optional, encoding, stdin, in_order, rules, without
+        See `resolve_sources`; the first five apply only to files. The first three are refused if there are none, except
+        those that are ``optional``.
+    with_unread : bool
+        Whether files that gave no text to a collection are documents of it, with a problem.
+    progress : Progress
+        Receives progress while a run's files are checked.
+
+    Raises
+    ------
+    SourceError, ParameterError
+        As in `resolve_sources`; or an argument names a file of Nearkin that holds no documents.
+    CollectionError
+        A collection cannot be opened.
+    """
+    parts, stored = list[list[str] | StoredSource](), dict[str, StoredSource]()
+    held = [one for one in arguments if isinstance(one, StoredSource)]
+    named = [one for one in arguments if isinstance(one, str)]
+    for argument in (one for asked in named for one in _expanded(asked)):
+        kind = kind_of(argument)
+        if kind == "file":
+            if not (parts and isinstance(parts[-1], list)):
+                parts.append([])
+            parts[-1].append(argument)  # type: ignore[union-attr]  # it is a list
+            continue
+        identity = argument if "://" in argument else os.path.realpath(argument)
+        if identity not in stored:
+            stored[identity] = _stored_source(argument, kind, progress, with_unread=with_unread)
+            parts.append(stored[identity])
+    files = [one for part in parts if isinstance(part, list) for one in part]
+    if stored and not files:
+        asked = {"file_format": file_format, "text": text, "doc_id": doc_id}
+        _refuse_what_is_of_files(
+            next(iter(stored.values())), {name: value for name, value in asked.items() if name not in optional}
+        )
+    if not in_order:
+        of_files: list[list[str] | StoredSource] = [files] if files or not (stored or held) else []
+        parts = [*of_files, *sorted(stored.values(), key=lambda one: one.path)]
+    sources, guesses = dict[str, Source]((one.path, one) for one in held), list[str]()
+    not_read = list[NotRead]()
+    for part in parts:
+        if isinstance(part, StoredSource):
+            sources[part.path] = part
+            guesses.append(_in_words(part))
+            continue
+        found = resolve_sources(
+            part, file_format=file_format, text=text, doc_id=doc_id, optional=optional, encoding=encoding,
+            stdin=stdin, in_order=in_order, rules=rules, without=without,
+        )  # fmt: skip
+        for source in found.sources:
+            sources.setdefault(source.path, source)
+        guesses += found.guesses
+        not_read += found.not_read
+    return SourceSet(tuple(sources.values()), tuple(guesses), tuple(dict.fromkeys(not_read)))
+
+
+def _stored_source(
+    argument: str, kind: Literal["collection", "results"], progress: Progress, *, with_unread: bool
+) -> StoredSource:
+    from nearkin.workflows.reading.kept_documents import source_of_collection, source_of_run
+
+    if kind == "collection":
+        return source_of_collection(argument, with_unread=with_unread)
+    return source_of_run(Path(argument), progress)
+
+
+def check_inputs(
+    sources: Sequence[Source], *, keep_column: str | None = None, encoding: str, stdin: BinaryIO | None
+) -> None:
+    """Check that all sources of `resolve_inputs` have the columns that will be read.
+
+    Raises
+    ------
+    SourceError
+        A column is missing or unusable.
+    """
+    files = [source for source in sources if not isinstance(source, StoredSource)]
+    check_columns(files, keep_column=keep_column, encoding=encoding, stdin=stdin)
+    for source in sources:
+        if isinstance(source, StoredSource):
+            source.documents.input(source.name, keep_column=keep_column)
+
+
+def kind_of(argument: str) -> Kind:
+    """Return the kind of an argument.
+
+    Raises
+    ------
+    SourceError
+        The argument is a file of Nearkin that holds no documents.
+    """
+    if argument.startswith(("postgresql:", "postgres:")) and "://" in argument:
+        return "collection"
+    # functions of os.path, unlike methods of Path, treat inaccessible files as missing; the reader says why
+    if argument != STDIN and os.path.isdir(argument):
+        return _kind_of_directory(Path(argument))
+    if argument != STDIN and os.path.isfile(argument):
+        _refuse_own_file(Path(argument))
+    return "file"
+
+
+def _kind_of_directory(path: Path) -> Kind:
+    from nearkin.manifests.dedup import DedupManifest
+    from nearkin.runs.directory import RunDirectory
+
+    if _is_collection(path):
+        return "collection"
+    _refuse_part_of_collection(path)
+    command = _command_of(path)
+    if command in DedupManifest.commands:
+        return "results"
+    if command is not None:
+        raise SourceError(
+            f"{path} holds the results of nearkin {command}, which keep no documents. Name the files that it read."
+        )
+    if RunDirectory(path).is_unfinished:
+        raise SourceError(
+            f"{path} holds an unfinished run. {how_to_finish(path)}; or name the documents that it reads."
+        )
+    return "file"
+
+
+def _command_of(directory: Path) -> str | None:
+    """Return the command in the manifest of a directory; None if there is no manifest of Nearkin."""
+    manifest = manifest_if_any(directory)
+    return None if manifest is None else str(manifest["command"])
+
+
+def _refuse_own_file(path: Path) -> None:
+    """Refuse a file of a collection, a table of a run, or any database."""
+    _refuse_part_of_collection(path)
+    if path.name in _OWN_NAMES and _command_of(path.absolute().parent) is not None:
+        raise SourceError(
+            f"{path} is a table of results and holds no texts. Name its directory to read the documents that the run "
+            "kept."
+        )
+    try:
+        with path.open("rb") as file:
+            is_database = file.read(len(_SQLITE)) == _SQLITE
+    except OSError:
+        return  # the reader says why
+    if is_database:
+        raise SourceError(
+            f"{path} is an SQLite database, not text. Name a collection of Nearkin by its directory; from any other "
+            "database export the texts first."
+        )
+
+
+def _refuse_part_of_collection(path: Path) -> None:
+    for folder in path.absolute().parents[:_DEPTH]:
+        first = path.absolute().relative_to(folder).parts[0]
+        if first.startswith((COLLECTION_FILE, _INDEX)) and _is_collection(folder):
+            raise SourceError(
+                f"{path} is part of the collection in {folder}. Name the collection by its directory to read its "
+                "documents."
+            )
+
+
+def _expanded(argument: str) -> Iterator[str]:
+    """Return the matches of a pattern if collections or results of runs are among them, else the argument."""
+    is_pattern = glob.has_magic(argument) and "://" not in argument and not os.path.lexists(argument)
+    matches = sorted(glob.glob(argument, recursive=True)) if is_pattern else []
+    folders = {match for match in matches if os.path.isdir(match)}
+    for match in matches:
+        if os.path.basename(match) in _OWN_NAMES and match not in folders:
+            _refuse_own_file(Path(match))
+    stored = [folder for folder in sorted(folders) if _is_stored(Path(folder))]
+    if not stored:
+        yield argument
+        return
+    inside = tuple(f"{folder}{os.sep}" for folder in stored)
+    others = [match for match in matches if match not in stored and not match.startswith(inside)]
+    files = [match for match in others if match not in folders]
+    yield from (*stored, *(files or others))  # as in other patterns, folders are not read if files match
+
+
+def _is_stored(folder: Path) -> bool:
+    return _is_collection(folder) or _command_of(folder) is not None
+
+
+def _is_collection(folder: Path) -> bool:
+    return os.path.isfile(folder / COLLECTION_FILE)
+
+
+def _refuse_what_is_of_files(source: StoredSource, given: Mapping[str, str | None]) -> None:
+    parameters = {"file_format": "file_format", "text": "text", "doc_id": "id"}
+    for name, value in given.items():
+        if value is not None:
+            what = "a collection" if source.format == "collection" else "results of a run"
+            kind = SourceError if name == "file_format" else MissingColumnError
+            raise kind(
+                f"{source.name} is {what}, whose ids and texts are known; omit the {parameters[name]} {value}.",
+                parameter=parameters[name],
+            )
+
+
+def _in_words(source: StoredSource) -> str:
+    """Return a message about what is read."""
+    from nearkin.workflows.reading.kept_documents import KeptDocuments
+
+    documents = source.documents
+    if isinstance(documents, KeptDocuments):
+        files = [printable(one.path) for one in documents.files]
+        where = f", read from {first_of(files, 1)}" if files else ""
+        return f"{source.name} (an earlier run): its {counted(len(documents), 'kept document')}{where}"
+    return f"{source.name}: the {counted(len(documents), 'current document')} of this collection"

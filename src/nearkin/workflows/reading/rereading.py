@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
 from nearkin.errors import SourceError
-from nearkin.manifests.inputs import HowRead, InputFile
+from nearkin.manifests.stored import HowRead, InputFile
 from nearkin.nouns import first_of
 from nearkin.paths import on_disk, printable
 from nearkin.records import I64, U32
@@ -23,8 +23,7 @@ from nearkin.stages.documents.formats import StoredFormat, is_of_documents
 from nearkin.stages.documents.rows import taken
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source, resolve_sources
-from nearkin.workflows.reading.changed import changed, changed_documents, check_comes_again
-from nearkin.workflows.reading.describing import texts_sha256
+from nearkin.workflows.reading.describing import changed, changed_documents, check_comes_again, texts_sha256
 from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs, places_in, sides_apart
 from nearkin.workflows.reading.memory_documents import IN_MEMORY
 

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from nearkin.manifests.inputs import InputFile
+from nearkin.manifests.stored import InputFile
 from nearkin.paths import STDIN, on_disk, printable, shown_path
 from nearkin.runs.identity import text_files_differ
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.formats.load_file import LoadFile
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source
-from nearkin.workflows.reading.changed import changed, changed_documents, changed_while_read, check_comes_again
+from nearkin.workflows.reading.describing import changed, changed_documents, changed_while_read, check_comes_again
 from nearkin.workflows.reading.inputs import StoredSource, file_inputs
 from nearkin.workflows.reading.kept_documents import stored_source
 from nearkin.workflows.reading.memory_documents import IN_MEMORY, NONE_GIVEN, GivenAgain

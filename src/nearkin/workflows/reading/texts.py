@@ -28,7 +28,7 @@ from nearkin.workflows.reading.inputs import FileInput, Input, LooseFilesInput, 
 from nearkin.workflows.reading.problems import stop_at_problem
 
 if TYPE_CHECKING:
-    from nearkin.manifests.inputs import DamagedFile
+    from nearkin.manifests.stored import DamagedFile
     from nearkin.workflows.reading.exceptions import ExceptionRow
 
 
@@ -108,7 +108,7 @@ class Texts:
     @property
     def damaged_files(self) -> tuple[DamagedFile, ...]:
         """Files of which only a part has been used so far."""
-        from nearkin.manifests.inputs import DamagedFile
+        from nearkin.manifests.stored import DamagedFile
 
         return tuple(DamagedFile(path=path, line=line, problem=fault) for (path, line), fault in self._damage.items())
 

@@ -9,12 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from nearkin.errors import FingerprintError, ParameterError
-from nearkin.formats.by_suffix import check_suffix
+from nearkin.formats.delimited import check_suffix
 from nearkin.paths import on_disk
 from nearkin.records import U32
 from nearkin.runs.files import published
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress, Silent
+from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.stages.search.hamming.neighbours import MAX_PAIRS, Nearest, nearest
 from nearkin.stages.search.hamming.pairs import Neighbours
 from nearkin.workflows.reading.texts import check_not_an_input

@@ -13,8 +13,7 @@ from nearkin.errors import ParameterError
 from nearkin.manifests.signing import DriftRow
 from nearkin.records import BitSignatures, FeatureCounts
 from nearkin.runs.files import published
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress
+from nearkin.runs.progress import Meter, Progress
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import Shingling

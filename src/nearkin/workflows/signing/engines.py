@@ -13,7 +13,7 @@ from nearkin.engines.choice import Engine
 from nearkin.errors import ParameterError
 from nearkin.manifests.signing import DriftRow
 from nearkin.records import I64, U8, BitSignatures, FeatureCounts
-from nearkin.runs.meter import Meter
+from nearkin.runs.progress import Meter
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig, WeightedTopSig
 from nearkin.workflows.reading.request import ReadingRequest

@@ -10,15 +10,14 @@ import pyarrow as pa
 
 from nearkin.engines.choice import LOCAL, Engine
 from nearkin.errors import FingerprintError, ParameterError
-from nearkin.manifests.inputs import DamagedFile
 from nearkin.manifests.signing import SigningRecord, StatisticsRecord
+from nearkin.manifests.stored import DamagedFile
 from nearkin.paths import check_own_format
 from nearkin.records import BitSignatures
 from nearkin.runs.files import published
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress, Silent
+from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.stages.signatures.statistics import Statistics
-from nearkin.workflows.reading.collection_exceptions import all_exceptions
+from nearkin.workflows.reading.collection_documents import all_exceptions
 from nearkin.workflows.reading.describing import not_read_files
 from nearkin.workflows.reading.distinct_ids import with_distinct_names
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, named_as_in, write_exceptions

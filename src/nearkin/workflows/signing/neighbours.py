@@ -11,14 +11,13 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import ParameterError, is_among, is_int
-from nearkin.formats.by_suffix import table_writer
+from nearkin.formats.delimited import table_writer
 from nearkin.nouns import counted
 from nearkin.planning.neighbour_recall import usual_distance
 from nearkin.records import BitSignatures
 from nearkin.runs.files import published
 from nearkin.runs.for_pandas import for_pandas
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress, Silent
+from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.stages.search.hamming.neighbours import Nearest, nearest, neighbour_pairs
 from nearkin.stages.search.hamming.pairs import U16, HammingPairs, Neighbours
 from nearkin.stages.verification.measures import MEASURE_COLUMNS, measured

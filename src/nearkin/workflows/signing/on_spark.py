@@ -21,23 +21,19 @@ from nearkin.errors import EngineError, ParameterError, RunError
 from nearkin.nouns import counted
 from nearkin.paths import STDIN
 from nearkin.records import U64, BitSignatures
-from nearkin.runs.batches import batch_reader, batch_writer
+from nearkin.runs.arrays import PartFiles, batch_reader, batch_writer
 from nearkin.runs.files import writing
-from nearkin.runs.meter import Meter
-from nearkin.runs.part_files import PartFiles
-from nearkin.runs.progress import Progress
+from nearkin.runs.progress import Meter, Progress
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
-from nearkin.workflows.reading.on_spark.attempts import (
+from nearkin.workflows.reading.on_spark.notes import Notes, exception_blocks, passed_on, read_by_tasks, take_exceptions
+from nearkin.workflows.reading.on_spark.tasks import (
     TaskAttempt,
     attempt_blocks,
     attempts_among,
-    refuse_other_attempts,
-)
-from nearkin.workflows.reading.on_spark.notes import Notes, exception_blocks, passed_on, read_by_tasks, take_exceptions
-from nearkin.workflows.reading.on_spark.tasks import (
     reading_texts,
+    refuse_other_attempts,
     split,
     standard_input_of_this_machine,
     task_blocks,

@@ -13,24 +13,22 @@ import pyarrow as pa
 
 from nearkin._version import __version__
 from nearkin.formats import parquet
-from nearkin.manifests.inputs import InputFile
+from nearkin.manifests.stored import InputFile
 from nearkin.manifests.threads import ThreadCounts, ThreadsManifest
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.files import published
 from nearkin.runs.for_pandas import for_pandas
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress, Silent
+from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.formats import holding
 from nearkin.stages.documents.mail.inclusive import REASONS
 from nearkin.stages.documents.mail.links import LINK_SOURCES
 from nearkin.workflows.dedup.origins import with_exceptions
-from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
+from nearkin.workflows.reading.collection_documents import exceptions_of_collections
 from nearkin.workflows.reading.describing import describe, not_read_files
 from nearkin.workflows.reading.exceptions import ExceptionRow, named_as_in, write_exceptions_in
 from nearkin.workflows.reading.inputs import file_inputs
-from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.reading.resolving import check_inputs
+from nearkin.workflows.reading.request import ReadingRequest, check_inputs
 from nearkin.workflows.reading.snapshots import check_unchanged, snapshots_of
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources

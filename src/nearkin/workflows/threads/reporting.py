@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nearkin.manifests.threads import ThreadsManifest
-from nearkin.reports import page_file
+from nearkin.reports import pages
 from nearkin.reports.threads import MailLineRow, ThreadCard, render_threads_report
 from nearkin.runs.progress import Progress
 from nearkin.workflows.dedup.reporting import first_exceptions
@@ -45,13 +45,13 @@ class PageThreads:
 def write_page(
     path: Path, manifest: ThreadsManifest, page: PageThreads, progress: Progress, exceptions: Sequence[ExceptionRow]
 ) -> str | None:
-    """Write ``report.html``; see `nearkin.reports.page_file.write_page`."""
+    """Write ``report.html``; see `nearkin.reports.pages.write_page`."""
 
     def render() -> str:
         return render_threads_report(manifest, page.cards, first_exceptions(exceptions))
 
     instead = "Run the command again with --overwrite to create the report."
-    return page_file.write_page(path, render, progress, instead=instead)
+    return pages.write_page(path, render, progress, instead=instead)
 
 
 def card_of(thread: list[ThreadRow], max_rows: int) -> ThreadCard:

@@ -14,8 +14,7 @@ from nearkin.engines.spark.blocks import Blocks, Kept, as_batch
 from nearkin.engines.spark.layout import MAX_BLOCK_BYTES, Block, Layout
 from nearkin.engines.spark.stages import Stages
 from nearkin.errors import EngineError
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Silent
+from nearkin.runs.progress import Meter, Silent
 
 NUMBERS = Layout("numbers", (("number", "<u8"),))
 N_BLOCKS = 200

@@ -7,8 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Silent
+from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.reading.describing import describe

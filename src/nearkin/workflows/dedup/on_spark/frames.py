@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.layout import Block
-from nearkin.runs.batches import mapped_batch, save_batch
+from nearkin.runs.arrays import mapped_batch, save_batch
 from nearkin.runs.spool import Chunk, Spool
 from nearkin.stages.documents.tables import read_table
 from nearkin.workflows.dedup.on_spark.partitions import CHUNKS

@@ -17,11 +17,10 @@ from nearkin.engines.spark.stages import Stages
 from nearkin.errors import EngineError
 from nearkin.nouns import counted
 from nearkin.records import U32, Groups, Matches
+from nearkin.runs.arrays import mapped_batch
 from nearkin.runs.attempt_folders import published_together, remove_unpublished
-from nearkin.runs.batches import mapped_batch
 from nearkin.runs.files import make_work_folder
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress
+from nearkin.runs.progress import Meter, Progress
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.rules import ReadingRules
@@ -54,8 +53,7 @@ from nearkin.workflows.dedup.verifying import VerifiedMatches
 from nearkin.workflows.reading.input_digests import NO_DIGESTS, FileDigests
 from nearkin.workflows.reading.inputs import Input, LooseFilesInput, places_in
 from nearkin.workflows.reading.on_spark.notes import Notes, read_by_tasks
-from nearkin.workflows.reading.on_spark.task_input import Files, TaskInput
-from nearkin.workflows.reading.on_spark.tasks import split
+from nearkin.workflows.reading.on_spark.tasks import Files, TaskInput, split
 from nearkin.workflows.resources import Resources
 
 

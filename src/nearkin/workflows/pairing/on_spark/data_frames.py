@@ -22,10 +22,9 @@ from nearkin.engines.spark.stages import Stages, parquet_reader
 from nearkin.formats import parquet
 from nearkin.manifests.pairs import SIDES
 from nearkin.records import I32
+from nearkin.runs.arrays import PartFiles
 from nearkin.runs.files import published
-from nearkin.runs.meter import Meter
-from nearkin.runs.part_files import PartFiles
-from nearkin.runs.progress import Progress, Silent
+from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.tables import read_table

@@ -11,12 +11,11 @@ from pathlib import Path
 from nearkin.engines.spark.session import Cluster
 from nearkin.engines.spark.stages import Stages, stages_on
 from nearkin.errors import InputError, ParameterError
-from nearkin.manifests.inputs import InputFile
+from nearkin.manifests.stored import InputFile
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import WeightedVectors
 from nearkin.runs.files import writing
-from nearkin.runs.meter import Meter
-from nearkin.runs.progress import Progress
+from nearkin.runs.progress import Meter, Progress
 from nearkin.workflows.pairing.collecting import Collected, Splitting
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.on_spark.reading import collect_all, weigh_all

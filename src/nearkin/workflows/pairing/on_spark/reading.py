@@ -12,11 +12,10 @@ import pyarrow as pa
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import TermCounts, WeightedVectors
-from nearkin.runs.arrays import mapped_array, save_array, saved_array
+from nearkin.runs.arrays import PartFiles, mapped_array, save_array, saved_array
 from nearkin.runs.attempt_folders import published_together, remove_unpublished
 from nearkin.runs.checkpoint import load_arrays, save_arrays
 from nearkin.runs.files import published
-from nearkin.runs.part_files import PartFiles
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.rules import ReadingRules

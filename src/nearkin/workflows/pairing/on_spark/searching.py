@@ -16,8 +16,8 @@ from nearkin.engines.spark.stages import Stages
 from nearkin.nouns import counted
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import I64, U32, U64, WeightedVectors
+from nearkin.runs.arrays import PartFiles
 from nearkin.runs.files import published
-from nearkin.runs.part_files import PartFiles
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import Stretches, rows_of
 from nearkin.stages.signatures.random_projection import RandomProjection

@@ -14,7 +14,7 @@ import numpy as np
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import I64, U64
-from nearkin.runs.part_files import PartFiles
+from nearkin.runs.arrays import PartFiles
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.signatures.random_projection import RandomProjection
 from nearkin.workflows.pairing.on_spark.vector_files import CHUNKS, Parts, VectorFiles, entries_of

@@ -1,1 +1,0 @@
-"""Sentences of ``nearkin plan``."""

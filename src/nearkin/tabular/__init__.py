@@ -1,1 +1,0 @@
-"""Results that consist of Arrow tables: as data frames, and in notebooks."""
