@@ -171,11 +171,11 @@ def test_work_of_a_run_is_sealed() -> None:
     """Arrays and batches on disk are written by `nearkin.runs`, which sees to it that a changed bit is noticed."""
     kept = [ROOT / "src/nearkin" / one for one in ("runs", "kernels", "collection", "stages/documents/arrow_ipc.py")]
     found = [one for one in _calls(*OF_WORK) if not any(one[0].is_relative_to(folder) for folder in kept)]
-    assert not _places(one for one in found if one[0].name != "band_search.py")  # a file of columns, sealed by itself
+    assert not _places(one for one in found if one[0].name != "candidates.py")  # a file of columns, sealed by itself
 
 
 def test_a_warning_is_one_by_its_type() -> None:
-    written = (one for one in _seen().warnings if one[0].name != "progress_messages.py")
+    written = (one for one in _seen().warnings if one[0].name != "wording.py")
     assert not _places(written), "make it a WarningMessage: a text that begins with the word is no warning"
 
 

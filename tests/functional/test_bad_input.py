@@ -364,10 +364,6 @@ def test_options_that_break_their_rule(tmp_path, options, words):
             "--top: must be an int >= 1",
         ),
         (
-            ["lab", "minhash", "IN", "--out", "OUT", "--documents", "1"],
-            "--documents: must be an int from 2 to 20000",
-        ),
-        (
             ["align", "IN", "--source", "de", "--target", "de", "--out", "OUT"],
             "--target: must be a language other",
         ),

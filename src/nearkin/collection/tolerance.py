@@ -107,7 +107,8 @@ class Tolerance:
         if chosen in METHODS and set(named) - {chosen}:
             wrong = next(_PARAMETERS[other] for other in named if other != chosen)
             own = _PARAMETERS[str(chosen)]
-            raise ParameterError(f"The measure {_SHOWN[str(chosen)]!r} takes {own!r}, not {wrong!r}.")
+            rule = f"does not belong to the measure {_SHOWN[str(chosen)]}, which takes {own}"
+            raise ParameterError(rule, parameter=wrong)
         if chosen is None:
             given_names = [_PARAMETERS[of_method] for of_method in named]
             raise ParameterError(f"Give only one of {' and '.join(given_names)}: each belongs to another measure.")
