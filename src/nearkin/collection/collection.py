@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from nearkin.arguments import checking_methods
+from nearkin.collection import integrity
 from nearkin.collection.decisions.methods import DecisionMethods
 from nearkin.collection.group_queries import GroupQueries
 from nearkin.collection.listing.browsing import DocumentQueries
@@ -27,8 +28,7 @@ from nearkin.store.store import Access
 if TYPE_CHECKING:
     from nearkin.collection.check_in.results import CheckAnswer, Checked, CheckIn, CheckInMany, CheckOptions
     from nearkin.collection.decisions.removing import Removed
-    from nearkin.collection import integrity
-from nearkin.collection.info import Info
+    from nearkin.collection.info import Info
     from nearkin.collection.integrity import IntegrityReport
     from nearkin.collection.loads.adding import Added
     from nearkin.collection.measuring import ComparedDocuments
