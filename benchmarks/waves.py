@@ -24,7 +24,7 @@ from rich.table import Table
 import nearkin
 from corpus import write_corpus
 from measure import Run, run_measured
-from nearkin.collection.matching.pairs import are_counted, counts_of
+from nearkin.collection.matching.matches import are_counted, counts_of
 from nearkin.records import LetterVectors
 from nearkin.stages.search.ranges.index import RangeQueries
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from extracted_documents import HEADERS, add_extracted, origin, unread
 from made_up_prose import Prose
-from nearkin.collection.integrity.fsck import IntegrityReport
+from nearkin.collection.integrity import IntegrityReport
 from places import SomePlace
 
 prose = Prose(23)

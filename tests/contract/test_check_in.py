@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import event
 
 from made_up_prose import Prose
+from nearkin.collection.check_in import check_in, checking
 from nearkin.collection.check_in import check_in as rooms
-from nearkin.collection.check_in import checking, storing
 from nearkin.collection.check_in.results import CheckIn, CheckOptions
 from nearkin.collection.check_in.shared_keys import MAX_OF_A_KEY, MAX_OF_A_SAMPLE
 from nearkin.collection.stored.key_table import append
@@ -238,7 +238,7 @@ def test_a_connection_that_is_lost_in_the_middle_leaves_nothing(place, monkeypat
                 connection.connection.driver_connection.close()
 
         with monkeypatch.context() as patched:
-            patched.setattr(storing, "append", cut)
+            patched.setattr(check_in, "append", cut)
             with pytest.raises(CollectionError, match="The transaction that failed stored nothing"):
                 collection.check(OTHER, store=CheckIn("draft"))
     with place.open() as again:

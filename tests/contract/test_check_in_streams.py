@@ -12,7 +12,7 @@ from sqlalchemy import insert, select
 import nearkin
 from contract.test_check_in import exhaustive, grams
 from made_up_prose import Prose
-from nearkin.collection.check_in import storing
+from nearkin.collection.check_in import check_in
 from nearkin.collection.check_in.results import CheckIn, CheckInMany, CheckOptions
 from nearkin.collection.stored.key_table import append
 from nearkin.errors import CollectionError, ParameterError
@@ -212,7 +212,7 @@ def test_of_a_document_that_fails_nothing_is_stored(place, monkeypatch):
         if texts[0] in (documents[0][1], documents[2][1]):
             raise CollectionError("the keys cannot be stored")
 
-    monkeypatch.setattr(storing, "append", fails_for_two)
+    monkeypatch.setattr(check_in, "append", fails_for_two)
     with place.open() as collection:
         answers = collection.check_many(documents, store=CheckInMany(only_new=True))
         assert [one.problem for one in answers] == [*["the keys cannot be stored", None] * 2, None]

@@ -113,18 +113,18 @@ def test_fsck_compares_the_index_with_the_store(collection, place) -> None:
 
 
 def test_fsck_leaves_what_others_add_meanwhile(collection, place, monkeypatch) -> None:
-    from nearkin.collection.integrity import fsck
+    from nearkin.collection import integrity
 
-    before = fsck.loads_of
+    before = integrity.loads_of
 
     def loads_before(connection, store):
-        monkeypatch.setattr(fsck, "loads_of", before)
+        monkeypatch.setattr(integrity, "loads_of", before)
         loads = before(connection, store)
         with place.open() as other:
             other.add([("later", LEASE.format(1000))], wave="later")
         return loads
 
-    monkeypatch.setattr(fsck, "loads_of", loads_before)
+    monkeypatch.setattr(integrity, "loads_of", loads_before)
     assert collection.fsck().rebuilt == ()
     assert collection.similar("a", gamma=0.1).n_found == 2
 

@@ -9,7 +9,7 @@ import pytest
 
 import nearkin
 from contract.test_check_in import grams
-from nearkin.collection.matching import by_signature, matches, word_links
+from nearkin.collection.matching import matches, word_links
 from nearkin.collection.stored.word_sets import WordSets
 
 
@@ -123,7 +123,7 @@ def test_the_number_of_threads_changes_nothing(tmp_path, n_compared, monkeypatch
     monkeypatch.setattr(word_links, "MAX_CANDIDATES", 100)
     monkeypatch.setattr(word_links, "MAX_NEAREST", 20)
     monkeypatch.setattr(word_links, "_MIN_SAMPLE", 300)
-    monkeypatch.setattr(by_signature, "_PAIRS_AT_A_TIME", 1 << 15)
+    monkeypatch.setattr(word_links, "_PAIRS_AT_A_TIME", 1 << 15)
     chance = random.Random(4)
     form = [f"w{chance.randrange(50_000)}" for _ in range(190)]
     filled = [form + [f"w{chance.randrange(50_000)}" for _ in range(chance.choice([90, 110]))] for _ in range(500)]

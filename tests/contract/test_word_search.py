@@ -15,7 +15,7 @@ from types import ModuleType
 import pytest
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.word_search import searching, stored_words
+from nearkin.collection.word_search import searching, word_tables
 from nearkin.collection.word_search.results import SearchResult
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
 from places import SomePlace
@@ -462,7 +462,7 @@ def test_a_damaged_text_is_counted_and_searched_again_when_it_is_repaired(place:
         collection.add(SENTENCES, wave="march")
         assert found(collection, "rent") == ["note", "lease", "copy"]
         with collection.opened.store.reading() as connection:
-            assert stored_words.reach(connection, collection.opened.store).lost == ()
+            assert word_tables.reach(connection, collection.opened.store).lost == ()
 
 
 def test_counts_of_words(place: SomePlace) -> None:

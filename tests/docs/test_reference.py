@@ -9,7 +9,7 @@ import runpy
 from docs.pages import ROOT, blocks, pages, prose
 from nearkin import errors
 from nearkin.collection.groups.current import MEMBERS_SCHEMA
-from nearkin.collection.result_tables import DOCUMENT, SIMILARITIES
+from nearkin.collection.results import DOCUMENT, SIMILARITIES
 from nearkin.workflows.dedup.options import PRESETS, DedupOptions
 
 SOURCE = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))

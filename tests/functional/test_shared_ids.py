@@ -12,7 +12,7 @@ import pytest
 
 from functional.conftest import FAST, nearkin_here, write_jsonl
 from nearkin.collection.collection import Collection
-from nearkin.collection.listing.problems import problems_of
+from nearkin.collection.listing.exceptions import problems_of
 
 TEXTS = [f"{FAST}, {word}" for word in ("alpha", "beta", "gamma", "delta")]
 

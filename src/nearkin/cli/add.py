@@ -92,7 +92,7 @@ def add(
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell, warn
     from nearkin.collection.collection import Collection
-    from nearkin.collection.loads.interrupted import noted_as_stored
+    from nearkin.collection.loads.adding import noted_as_stored
     from nearkin.reports.sentences.add import add_sentences, shared_ids_sentence
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.workflows.collection.adding import add_files

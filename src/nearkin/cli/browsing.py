@@ -33,9 +33,8 @@ from nearkin.cli.options.definitions import OutFileIfAny, OverwriteFile, Quiet
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
     from nearkin.collection.history import DocumentHistory
-    from nearkin.collection.listing.details import DocumentDetails
+    from nearkin.collection.listing.details import DocumentDetails, DocumentFamily
     from nearkin.collection.listing.exceptions import StoredExceptions
-    from nearkin.collection.listing.family import DocumentFamily
     from nearkin.collection.listing.lists import ListedDocuments
 
 
@@ -93,7 +92,7 @@ def show(
     """Show a stored document."""
     from nearkin.cli.printing import tell
     from nearkin.collection.collection import Collection
-    from nearkin.collection.listing.family import family_of
+    from nearkin.collection.listing.details import family_of
     from nearkin.errors import ParameterError
 
     if text_only and as_json:

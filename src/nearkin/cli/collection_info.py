@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from nearkin.cli.printing import Printer
     from nearkin.collection.info import Wave
-    from nearkin.collection.listing.problems import Problem
+    from nearkin.collection.listing.exceptions import Problem
     from nearkin.collection.results import StoredDocument
 
 INFO_HELP = """
@@ -74,7 +74,7 @@ def info(
     from nearkin.cli.result_file import check_list_file, write_list
     from nearkin.collection.info import info as info_of
     from nearkin.collection.info import uncounted_documents
-    from nearkin.collection.listing.problems import problems_of
+    from nearkin.collection.listing.exceptions import problems_of
     from nearkin.collection.opened import OpenedCollection
     from nearkin.errors import ParameterError
     from nearkin.reports.sentences.browsing import info_sentences

@@ -348,7 +348,7 @@ def versions(
 
 def _show_versions(console: Printer, found: Versions) -> None:
     from nearkin.cli.printing import say_passage, shown
-    from nearkin.collection.matching.letters_only import LETTERS_ONLY
+    from nearkin.collection.tolerance import LETTERS_ONLY
     from nearkin.reports.sentences.compare import change_text, date_text, relation_text, versions_sentences
     from nearkin.wording import share_text
 

@@ -125,7 +125,7 @@ def conflicts(
 
 def _show(console: Printer, found: Conflicts, limit: int, read: LabelsRead) -> None:
     from nearkin.cli.printing import say_passage, shown
-    from nearkin.collection.matching.letters_only import LETTERS_ONLY, is_letters_only
+    from nearkin.collection.tolerance import LETTERS_ONLY, is_letters_only
     from nearkin.reports.sentences.conflicts import BY_DECISION, conflicts_sentences, without_passage
     from nearkin.wording import distance_text, share_text
 

@@ -199,7 +199,7 @@ def _tell(
 
 def _show(console: Printer, found: CollectionGroups, limit: int, *, is_direct: bool, has_choice: bool) -> None:
     from nearkin.cli.printing import shown, table
-    from nearkin.collection.matching.letters_only import LETTERS_ONLY
+    from nearkin.collection.tolerance import LETTERS_ONLY
     from nearkin.reports.sentences.groups import groups_sentences, letters_only_groups
 
     if is_direct:

@@ -178,7 +178,7 @@ def _show(console: Printer, found: SimilarDocuments, name: str, *, explain: bool
 
 
 def _remark(one: SimilarDocument) -> str:
-    from nearkin.collection.matching.letters_only import LETTERS_ONLY
+    from nearkin.collection.tolerance import LETTERS_ONLY
 
     if one.is_same_text:
         return " [dim](same text)[/]"

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from nearkin.arguments import checking_methods
+from nearkin.collection import integrity
 from nearkin.collection.decisions.methods import DecisionMethods
 from nearkin.collection.group_queries import GroupQueries
 from nearkin.collection.listing.browsing import DocumentQueries
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import SimilarDocuments, StoredDocument
 from nearkin.collection.stored.contents import stored_text
-from nearkin.collection.stored.document_rows import is_current
-from nearkin.collection.stored.documents import check_id, document
+from nearkin.collection.stored.documents import check_id, document, is_current
 from nearkin.collection.tolerance import MethodName, Tolerance
 from nearkin.errors import ParameterError, check_int, quoted
 from nearkin.runs.progress import Progress
@@ -27,11 +27,11 @@ from nearkin.store.store import Access
 
 if TYPE_CHECKING:
     from nearkin.collection.check_in.results import CheckAnswer, Checked, CheckIn, CheckInMany, CheckOptions
-    from nearkin.collection.comparing import ComparedDocuments
     from nearkin.collection.decisions.removing import Removed
     from nearkin.collection.info import Info
-    from nearkin.collection.integrity.fsck import IntegrityReport
+    from nearkin.collection.integrity import IntegrityReport
     from nearkin.collection.loads.adding import Added
+    from nearkin.collection.measuring import ComparedDocuments
     from nearkin.stages.documents.rules import OnError
 
 _ADD_READS_NO_FILES = (
@@ -425,7 +425,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         UnknownDocumentError
         ParameterError
         """
-        from nearkin.collection.comparing import compare
+        from nearkin.collection.measuring import compare
 
         return compare(
             self.opened, a, b, version_a=version_a, version_b=version_b, context_lines=context_lines, ignore=ignore
@@ -437,9 +437,8 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         If the collection is opened read-only, nothing is rebuilt: ``not_rebuilt`` of the report lists what differs.
         """
         check_int("threads", threads, 1)
-        from nearkin.collection.integrity.fsck import fsck
 
-        return fsck(self.opened, threads=threads)
+        return integrity.fsck(self.opened, threads=threads)
 
     def close(self) -> None:
         """Close the database."""

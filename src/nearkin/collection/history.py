@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 from sqlalchemy import Connection
 
-from nearkin.collection.result_tables import CHANGE, DOCUMENT, ENTRY, table_of
-from nearkin.collection.results import StoredDocument
+from nearkin.collection.results import CHANGE, DOCUMENT, ENTRY, StoredDocument, table_of
 from nearkin.collection.stored.contents import stored_text
 from nearkin.collection.stored.documents import document, stored_documents, with_documents
 from nearkin.collection.stored.purged import purged_contents

@@ -7,8 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select
 
-from nearkin.collection.listing.exceptions import ExceptionFilter, stored_exceptions
-from nearkin.collection.listing.problems import is_open
+from nearkin.collection.listing.exceptions import ExceptionFilter, is_open, stored_exceptions
 from nearkin.collection.matching.by_index import n_indexed
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument

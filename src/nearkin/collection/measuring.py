@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from sqlalchemy import Connection
 
 from nearkin.collection.counting import TextCounting
+from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import SimilarDocument, StoredDocument
 from nearkin.collection.stored.contents import Content, contents_of
+from nearkin.collection.stored.documents import document
 from nearkin.collection.stored.profiles import similarity_indexes
 from nearkin.collection.stored.word_sets import shares, some_at_a_time, word_sets
+from nearkin.stages.differences.comparing import compare_texts
+from nearkin.stages.differences.comparison import Comparison
+from nearkin.stages.differences.ignoring import check_ignored
 from nearkin.stages.verification.edit import edit_similarity
 
 
@@ -83,3 +89,46 @@ def _measures(query: Content, other: Content, shares: tuple[float, float, float]
 def _square(a: object, b: object) -> int:
     gaps = np.asarray(a).astype(np.int64) - np.asarray(b).astype(np.int64)
     return int(np.dot(gaps, gaps))
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedDocuments:
+    """Two documents of a collection, and their differences.
+
+    Parameters
+    ----------
+    a : StoredDocument
+    b : SimilarDocument
+        With its distance from A and its similarities.
+    comparison : Comparison
+        Word-by-word comparison.
+    """
+
+    a: StoredDocument
+    b: SimilarDocument
+    comparison: Comparison
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return {"a": self.a.to_dict(), "b": self.b.to_dict(), "comparison": self.comparison.to_json()}
+
+
+def compare(
+    collection: OpenedCollection,
+    a: str,
+    b: str,
+    *,
+    version_a: int | None,
+    version_b: int | None,
+    context_lines: int,
+    ignore: Iterable[str] = (),
+) -> ComparedDocuments:
+    """Compare two documents; see `Collection.compare`."""
+    kinds = check_ignored(ignore)
+    with collection.store.reading() as connection:
+        one, other = document(connection, a, version_a), document(connection, b, version_b)
+        contents = contents_of(connection, [one.content, other.content])
+        (measured,) = compare_with(connection, collection.counting, contents[one.content], [other], {})
+    text_a, text_b = (contents[document.content].text for document in (one, other))
+    comparison = compare_texts(text_a, text_b, context_lines=context_lines, with_moves=True, ignore=kinds)
+    return ComparedDocuments(one, measured, comparison)

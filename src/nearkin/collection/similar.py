@@ -11,7 +11,6 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.matching.by_index import near_by_index
-from nearkin.collection.matching.letters_only import is_letters_only
 from nearkin.collection.matching.near import Near
 from nearkin.collection.measuring import compare_with, with_shares
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
@@ -20,7 +19,7 @@ from nearkin.collection.stored.contents import Content, content_of, contents_of
 from nearkin.collection.stored.documents import current_documents, document
 from nearkin.collection.stored.profiles import similarity_index_of
 from nearkin.collection.stored.segment_files import Segment
-from nearkin.collection.tolerance import Tolerance, check_limit
+from nearkin.collection.tolerance import Tolerance, check_limit, is_letters_only
 from nearkin.records import I64, U64
 from nearkin.stages.search.hamming.scan import rows_within
 from nearkin.store.bulk import in_slices

@@ -282,3 +282,18 @@ def check_limit(limit: object) -> None:
     """
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
         raise ParameterError.of("limit", "an int >= 1", limit)
+
+
+LETTERS_ONLY = "letters alike, wording not"
+"""Remark on a match by letters that is no match by wording."""
+
+
+def is_letters_only(jaccard: float, tolerance: Tolerance) -> bool:
+    """Whether a match by letters is below the default threshold of wording.
+
+    Examples
+    --------
+    >>> is_letters_only(0.1, Tolerance.of(gamma=0.05)), is_letters_only(0.1, Tolerance.of(threshold=0.05))
+    (True, False)
+    """
+    return tolerance.method == "range" and jaccard < THRESHOLD

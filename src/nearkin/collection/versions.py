@@ -12,12 +12,18 @@ import pyarrow as pa
 from sqlalchemy import Connection
 
 from nearkin.collection.dates import DateAsked, InForce, in_force
-from nearkin.collection.matching.letters_only import is_letters_only
 from nearkin.collection.measuring import compare_with
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.relations import relate
-from nearkin.collection.result_tables import CHANGE, DOCUMENT, SIMILARITIES, VERSION, table_of
-from nearkin.collection.results import SimilarDocument, StoredDocument
+from nearkin.collection.results import (
+    CHANGE,
+    DOCUMENT,
+    SIMILARITIES,
+    VERSION,
+    SimilarDocument,
+    StoredDocument,
+    table_of,
+)
 from nearkin.collection.similar import asked_near, documents_among, prepare
 from nearkin.collection.stored.contents import contents_of
 from nearkin.collection.stored.documents import (
@@ -27,7 +33,7 @@ from nearkin.collection.stored.documents import (
     with_documents,
 )
 from nearkin.collection.stored.purged import purged_contents
-from nearkin.collection.tolerance import Tolerance, check_limit
+from nearkin.collection.tolerance import Tolerance, check_limit, is_letters_only
 from nearkin.nouns import counted
 from nearkin.records import I64
 from nearkin.stages.differences.comparing import compare_texts

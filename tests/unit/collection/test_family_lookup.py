@@ -8,8 +8,7 @@ from sqlalchemy import event
 
 from extracted_documents import LETTER, add_extracted, origin
 from nearkin.collection.collection import Collection
-from nearkin.collection.listing.details import details
-from nearkin.collection.listing.family import family_of
+from nearkin.collection.listing.details import details, family_of
 
 
 def test_no_table_is_read_whole(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, create_engine
 
-from nearkin.collection.stored import group_history
-from nearkin.collection.stored.group_history import grouped_loads, past_groups, record
+from nearkin.collection.stored import group_state
+from nearkin.collection.stored.group_state import grouped_loads, past_groups, record
 from nearkin.store import schema
 
 AT = "words, threshold 0.5"
@@ -51,7 +51,7 @@ def test_without_a_history_nothing_is_known() -> None:
     with opened() as connection:
         assert past_groups(connection, AT) is None
         assert grouped_loads(connection, AT) == set()
-        assert not group_history.is_there(connection)
+        assert not group_state.is_there(connection)
 
 
 def test_groups_that_begin_again_forget_what_was() -> None:

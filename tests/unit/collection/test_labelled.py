@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.collection.conflicts.labelled import Entry, LabelledGroup
+from nearkin.collection.conflicts.search import Entry, LabelledGroup
 from nearkin.collection.results import StoredDocument
 
 LABELLED = st.lists(st.tuples(st.integers(0, 5), st.sampled_from("abcd")), min_size=2, max_size=20)

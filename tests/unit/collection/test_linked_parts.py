@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.collection.matching.constraints import constrained
-from nearkin.collection.matching.linked_parts import linked_parts
+from nearkin.collection.matching.constraints import constrained, linked_parts
 
 PAIRS = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)).filter(lambda pair: pair[0] != pair[1]), max_size=14)
 NEVER = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)).filter(lambda pair: pair[0] != pair[1]), max_size=3)

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from nearkin.collection.word_search.results import SnippetPiece
 from nearkin.collection.word_search.searching import snippet
-from nearkin.collection.word_search.terms import SearchTerm, parse_words
-from nearkin.collection.word_search.tokens import MAX_OF_A_KEY, spans_of, tokens_of
+from nearkin.collection.word_search.tokens import MAX_OF_A_KEY, SearchTerm, parse_words, spans_of, tokens_of
 from nearkin.errors import ParameterError
 
 TEXTS = st.text(alphabet=st.sampled_from("ab AB.é\u0301日本½№ﬁ\u00ad\u200d\n\t'①\u0915\u093f"), max_size=40)

@@ -9,8 +9,7 @@ from typing import ClassVar, Literal
 import pyarrow as pa
 
 from nearkin.arguments import checking_methods
-from nearkin.collection.result_tables import CHECKED, DOCUMENT, table_of
-from nearkin.collection.results import StoredDocument
+from nearkin.collection.results import CHECKED, DOCUMENT, StoredDocument, table_of
 from nearkin.collection.tolerance import RULES, is_limit
 from nearkin.collection.tolerance import Method as ToleranceMethod
 from nearkin.errors import ParameterError

@@ -17,21 +17,17 @@ import numpy as np
 import pyarrow as pa
 from sqlalchemy import Connection
 
-from nearkin.collection.conflicts.labelled import Entry, labelled_groups
-from nearkin.collection.conflicts.search import Contradiction, ContradictionSearch
+from nearkin.collection.conflicts.search import Contradiction, ContradictionSearch, Entry, labelled_groups
 from nearkin.collection.decisions.for_groups import GroupDecisions, similarity_by
 from nearkin.collection.groups.grouping import NO_GROUP, Membership, regroup
-from nearkin.collection.matching.forest import Forest
-from nearkin.collection.matching.letters_only import is_letters_only
+from nearkin.collection.matching.constraints import Forest
 from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
-from nearkin.collection.result_tables import CONFLICT, table_of
-from nearkin.collection.results import StoredDocument
+from nearkin.collection.results import CONFLICT, StoredDocument, table_of
 from nearkin.collection.stored.contents import Content, contents_of
-from nearkin.collection.stored.document_rows import rows_where
-from nearkin.collection.stored.documents import stored_documents, with_documents
+from nearkin.collection.stored.documents import rows_where, stored_documents, with_documents
 from nearkin.collection.stored.group_state import GroupState, n_not_compared
-from nearkin.collection.tolerance import Tolerance, check_limit
+from nearkin.collection.tolerance import Tolerance, check_limit, is_letters_only
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.records import I64

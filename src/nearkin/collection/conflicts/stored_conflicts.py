@@ -6,11 +6,10 @@ import numpy as np
 from sqlalchemy import Connection, func, select
 
 from nearkin.collection.dates import DATE_TAG
-from nearkin.collection.decisions.activity import current_tags
-from nearkin.collection.decisions.document_state import StoredState
+from nearkin.collection.decisions.activity import StoredState, current_tags
 from nearkin.collection.groups.grouping import NO_GROUP, Membership
 from nearkin.collection.groups.listed import sizes_of_groups
-from nearkin.collection.stored.document_rows import current_contents
+from nearkin.collection.stored.documents import current_contents
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance
 from nearkin.store.kept import KeptValues

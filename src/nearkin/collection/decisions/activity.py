@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, Table, select
+from sqlalchemy import Connection, Table, func, select
 
 from nearkin.collection.decisions.records import OF_DOCUMENTS, TAG, SettingChange, SettingKey
 from nearkin.errors import ParameterError
@@ -16,6 +17,7 @@ from nearkin.store import schema
 from nearkin.store.bulk import in_slices, insert_rows, is_storable, number_after_last
 from nearkin.store.environment import system_user
 from nearkin.store.ordering import by_bytes
+from nearkin.store.schema import activity, loads
 
 _MAX_OF_A_NAME = 200
 _NOBODY = "unknown"
@@ -109,8 +111,8 @@ def current_decisions(connection: Connection, condition: Any = None) -> Iterator
     columns = schema.decisions.c
     query = select(columns.kind, columns.subject, columns.other, columns.value, columns.activity)
     query = query.order_by(columns.activity, columns.number)
-    for *key, value, activity in connection.execute(query if condition is None else query.where(condition)):
-        yield (key[0], key[1], key[2]), value, activity
+    for *key, value, number in connection.execute(query if condition is None else query.where(condition)):
+        yield (key[0], key[1], key[2]), value, number
 
 
 def values_of(connection: Connection, keys: Sequence[SettingKey]) -> dict[SettingKey, str]:
@@ -128,3 +130,28 @@ def values_of(connection: Connection, keys: Sequence[SettingKey]) -> dict[Settin
                 is_it = (decisions.kind == kind) & (decisions.other == other) & decisions.subject.in_(part)
                 found |= {key: value for key, value, _ in current_decisions(connection, is_it)}
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class StoredState:
+    """Two numbers; at least one of them changes whenever documents are added, replaced, removed or erased.
+
+    Parameters
+    ----------
+    last_load : int
+        Number of the last load; 0 before the first.
+    last_removal : int
+        Number of the last activity that removed or erased documents; 0 before the first.
+    """
+
+    last_load: int
+    last_removal: int
+
+    @classmethod
+    def now(cls, connection: Connection) -> StoredState:
+        """Return the state of the documents."""
+        removal = select(func.max(activity.c.number)).where(activity.c.kind.in_(OF_DOCUMENTS))
+        return cls(
+            int(connection.execute(select(func.max(loads.c.load))).scalar_one() or 0),
+            int(connection.execute(removal).scalar_one() or 0),
+        )

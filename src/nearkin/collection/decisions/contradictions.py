@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.decisions.activity import current_decisions
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP, SettingChange
-from nearkin.collection.stored.document_rows import current_rows
+from nearkin.collection.stored.documents import current_rows
 from nearkin.errors import CollectionError, ParameterError
 from nearkin.store.schema import decisions, documents
 

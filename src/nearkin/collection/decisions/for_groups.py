@@ -11,8 +11,7 @@ from sqlalchemy import Connection, select
 from nearkin.collection.decisions.contradictions import DocumentPair, PairDecisions
 from nearkin.collection.decisions.later import fact_of_decisions, seen_activity
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP
-from nearkin.collection.matching.constraints import Similarity, constrained
-from nearkin.collection.matching.linked_parts import Linked, linked_parts
+from nearkin.collection.matching.constraints import Linked, Similarity, constrained, linked_parts
 from nearkin.collection.matching.matches import PairMeasures
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance

@@ -246,7 +246,7 @@ class DecisionMethods:
             The activity does not exist, was undone, or was a purge; a later activity changed the same value; or a
             decision on two documents that would be restored contradicts later decisions.
         """
-        from nearkin.collection.decisions.undoing import undo
+        from nearkin.collection.decisions.deciding import undo
 
         return undo(
             self.opened.store,

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.decisions.activity import current_decisions, current_tags
 from nearkin.collection.decisions.records import NEVER_GROUP, NOTE, PRINCIPAL, SAME_GROUP, TAG, SettingChange
-from nearkin.collection.stored.document_rows import document_rows
+from nearkin.collection.stored.documents import document_rows
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices
 

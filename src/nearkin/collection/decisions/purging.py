@@ -15,12 +15,12 @@ from nearkin.collection.decisions.activity import checked_by, record
 from nearkin.collection.decisions.records import NO_VERSION, PURGE, SettingChange
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
-from nearkin.collection.stored import key_table, problem_rows, shingle_table
+from nearkin.collection.stored import key_table, origins, shingle_table
 from nearkin.collection.stored.documents import checked_ids, document, remove_current, stored_documents, with_documents
 from nearkin.collection.stored.inside import documents_inside, unread_inside, unread_sources
-from nearkin.collection.stored.problem_rows import forget_problems
+from nearkin.collection.stored.origins import forget_problems
 from nearkin.collection.stored.purged import BLANK, purged_contents
-from nearkin.collection.word_search import stored_words
+from nearkin.collection.word_search import word_tables
 from nearkin.errors import CollectionBusyError, CollectionError, ParameterError, UnknownDocumentError, quoted
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.store import schema
@@ -250,11 +250,11 @@ def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequen
         connection.execute(update(contents).where(is_one).values(**BLANK))
         connection.execute(schema.profiles.delete().where(schema.profiles.c.content.in_(some)))
     key_table.forget(connection, store, plan.contents)
-    stored_words.forget(connection, store)
+    word_tables.forget(connection, store)
     stored_relations.forget(connection, store)
     shingle_table.forget(connection, store, plan.contents)
     files = list(dict.fromkeys([*doc_ids, *plan.unread]))
-    problem_rows.forget(connection, _origins_of(files, plan.holders))
+    origins.forget(connection, _origins_of(files, plan.holders))
     _forget_problems(connection, files)
     changes = [
         SettingChange(PURGE, one.doc_id, digests.get(one.content, ""), None, f"version {one.version}")

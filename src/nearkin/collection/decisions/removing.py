@@ -10,10 +10,15 @@ from sqlalchemy import ColumnElement, Connection, select
 
 from nearkin.collection.decisions.activity import checked_by, record
 from nearkin.collection.decisions.records import NO_VERSION, REMOVE, SettingChange
-from nearkin.collection.stored.document_rows import current_ids, rows_where
-from nearkin.collection.stored.documents import checked_ids, document, number_of_wave, remove_current
-from nearkin.collection.stored.origins import IS_UNREAD
-from nearkin.collection.stored.problem_rows import IS_ABOUT_NO_TEXT, forget_problems, remove_unread
+from nearkin.collection.stored.documents import (
+    checked_ids,
+    current_ids,
+    document,
+    number_of_wave,
+    remove_current,
+    rows_where,
+)
+from nearkin.collection.stored.origins import IS_ABOUT_NO_TEXT, IS_UNREAD, forget_problems, remove_unread
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.nouns import counted, first_of
 from nearkin.store.bulk import in_slices, is_storable

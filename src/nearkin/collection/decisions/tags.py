@@ -11,11 +11,12 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.decisions.activity import checked_by, current_tags, record, values_of
 from nearkin.collection.decisions.records import TAG, ActivityResult, SettingChange, digest_of
-from nearkin.collection.stored.document_rows import (
+from nearkin.collection.stored.documents import (
+    checked_ids,
     current_ids,
     current_rows,
+    document,
 )
-from nearkin.collection.stored.documents import checked_ids, document
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored.missing_groups import no_group_text, no_groups_text
 from nearkin.collection.tolerance import Tolerance

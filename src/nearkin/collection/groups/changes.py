@@ -10,11 +10,9 @@ from itertools import chain
 import numpy as np
 from sqlalchemy import Connection, select
 
-from nearkin.collection.groups.grouping import NO_GROUP, Membership
-from nearkin.collection.groups.replaced import ReplacedMembers, replaced_members
-from nearkin.collection.stored.document_rows import current_ids
-from nearkin.collection.stored.group_history import past_groups
-from nearkin.collection.stored.group_state import GroupState
+from nearkin.collection.groups.grouping import NO_GROUP, Membership, ReplacedMembers, replaced_members
+from nearkin.collection.stored.documents import current_ids
+from nearkin.collection.stored.group_state import GroupState, past_groups
 from nearkin.records import I64, Bool
 from nearkin.store.bulk import in_slices
 from nearkin.store.schema import documents

@@ -13,18 +13,15 @@ from sqlalchemy import Connection, select
 from nearkin.collection.decisions.activity import next_number
 from nearkin.collection.decisions.deciding import record_principal
 from nearkin.collection.decisions.for_groups import say_grouped, similarity_by
-from nearkin.collection.decisions.principals import N_LETTERS, chosen_principals, places_of_chosen
-from nearkin.collection.decisions.shown_principals import shown_principals
+from nearkin.collection.decisions.principals import N_LETTERS, chosen_principals, places_of_chosen, shown_principals
 from nearkin.collection.groups.changes import GroupChange, MemberRows, gone_principals, group_changes, ids_of_missing
 from nearkin.collection.groups.grouping import Membership, Regrouped, regroup
-from nearkin.collection.matching.letters_only import is_letters_only
 from nearkin.collection.matching.matches import Matching, PairMeasures, Similarities, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.stored import group_history, group_state
+from nearkin.collection.stored import group_state
 from nearkin.collection.stored.documents import check_id, document
-from nearkin.collection.stored.group_history import principals_over_time
-from nearkin.collection.stored.group_state import GroupState
-from nearkin.collection.tolerance import Tolerance, described
+from nearkin.collection.stored.group_state import GroupState, principals_over_time
+from nearkin.collection.tolerance import Tolerance, described, is_letters_only
 from nearkin.errors import CollectionBusyError, ParameterError
 from nearkin.nouns import counted
 from nearkin.records import I64, Bool
@@ -210,7 +207,7 @@ def group(
             connection, state, seen_row=found.seen_row, next_group=found.regrouped.next_group,
             contents=membership.contents, numbers=membership.groups, principals=found.principals,
         )  # fmt: skip
-        group_history.record(
+        group_state.record(
             connection, state.tolerance, found.rows, np.array(list(found.principals.items()), np.int64).reshape(-1, 2),
             seen_row=found.seen_row, is_first=state.number is None,
         )  # fmt: skip

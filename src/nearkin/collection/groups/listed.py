@@ -8,12 +8,11 @@ from dataclasses import asdict, dataclass
 
 from sqlalchemy import Connection, func, select
 
-from nearkin.collection.decisions.activity import values_of
-from nearkin.collection.decisions.document_state import StoredState
+from nearkin.collection.decisions.activity import StoredState, values_of
 from nearkin.collection.decisions.later import n_later_decisions
+from nearkin.collection.decisions.principals import shown_principals
 from nearkin.collection.decisions.records import GROUP_NOTE
-from nearkin.collection.decisions.shown_principals import shown_principals
-from nearkin.collection.stored.document_rows import rows_where
+from nearkin.collection.stored.documents import rows_where
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.store.kept import KeptValues

@@ -9,20 +9,18 @@ import numpy as np
 from sqlalchemy import Connection
 
 from nearkin.collection.decisions.activity import values_of
-from nearkin.collection.decisions.principals import chosen_principals
+from nearkin.collection.decisions.principals import ShownPrincipal, chosen_principals, shown_principals
 from nearkin.collection.decisions.records import GROUP_NOTE
-from nearkin.collection.decisions.shown_principals import ShownPrincipal, shown_principals
 from nearkin.collection.decisions.tags import members_of, tags_of
 from nearkin.collection.groups.one_sided_passages import OneSidedPassages, passages_added, passages_lacked
 from nearkin.collection.groups.proposals import proposed_among
-from nearkin.collection.matching.letters_only import is_letters_only
 from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.documents import stored_documents, with_documents
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored_relations import relations_of
-from nearkin.collection.tolerance import Tolerance
+from nearkin.collection.tolerance import Tolerance, is_letters_only
 from nearkin.errors import CollectionBusyError
 from nearkin.records import I64
 from nearkin.stages.differences.relating import MemberComparison

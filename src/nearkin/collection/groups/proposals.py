@@ -10,12 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy import Connection, select
 
-from nearkin.collection.decisions.document_state import StoredState
-from nearkin.collection.decisions.principals import N_LETTERS, chosen_principals
-from nearkin.collection.decisions.shown_principals import ShownPrincipal, shown_principals
+from nearkin.collection.decisions.activity import StoredState
+from nearkin.collection.decisions.principals import N_LETTERS, ShownPrincipal, chosen_principals, shown_principals
 from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.stored.document_rows import current_rows
+from nearkin.collection.stored.documents import current_rows
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance
 from nearkin.records import I64

@@ -10,13 +10,13 @@ from itertools import groupby
 import numpy as np
 from sqlalchemy import Connection
 
-from nearkin.collection.decisions.document_state import StoredState
-from nearkin.collection.decisions.shown_principals import shown_principals
+from nearkin.collection.decisions.activity import StoredState
+from nearkin.collection.decisions.principals import shown_principals
 from nearkin.collection.groups.one_sided_passages import OneSidedPassages, passages_added, passages_lacked
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.relations import RelatedText
 from nearkin.collection.stored.contents import texts_of
-from nearkin.collection.stored.document_rows import DocumentRow, current_rows
+from nearkin.collection.stored.documents import DocumentRow, current_rows
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored_relations import Pair, n_not_stored, n_stored, relations_of
 from nearkin.collection.tolerance import Tolerance

@@ -15,10 +15,14 @@ from nearkin.collection.decisions.later import n_later_decisions
 from nearkin.collection.groups.known_waves import N_NAMED, loads_of_waves, no_groups_since_text, not_known_text
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
-from nearkin.collection.stored.document_rows import current_ids, current_rows, document_rows
-from nearkin.collection.stored.documents import stored_documents, with_documents
-from nearkin.collection.stored.group_history import PastGroups, grouped_loads, past_groups
-from nearkin.collection.stored.group_state import GroupState
+from nearkin.collection.stored.documents import (
+    current_ids,
+    current_rows,
+    document_rows,
+    stored_documents,
+    with_documents,
+)
+from nearkin.collection.stored.group_state import GroupState, PastGroups, grouped_loads, past_groups
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, quoted
 from nearkin.nouns import counted, first_of, wave_text

@@ -16,14 +16,12 @@ from nearkin.collection.decisions.activity import values_of
 from nearkin.collection.decisions.records import TAG
 from nearkin.collection.decisions.tags import checked_field, members_of
 from nearkin.collection.history import TextChange, comparisons
-from nearkin.collection.matching.letters_only import is_letters_only
 from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.result_tables import CHANGE, DOCUMENT, STEP, table_of
-from nearkin.collection.results import StoredDocument
+from nearkin.collection.results import CHANGE, DOCUMENT, STEP, StoredDocument, table_of
 from nearkin.collection.stored.documents import stored_documents, with_documents
 from nearkin.collection.stored_relations import relations_of
-from nearkin.collection.tolerance import Tolerance, check_limit
+from nearkin.collection.tolerance import Tolerance, check_limit, is_letters_only
 from nearkin.errors import CollectionBusyError
 from nearkin.nouns import counted
 from nearkin.records import I64

@@ -10,18 +10,18 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal, get_args
 
 import pyarrow as pa
-from sqlalchemy import Connection, exists, or_, select
+from sqlalchemy import ColumnElement, Connection, exists, func, or_, select, tuple_
 
-from nearkin.collection.listing.problems import Problem, problems_by_load
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.documents import number_of_wave, stored_documents, with_documents
 from nearkin.collection.stored.origins import (
     COLUMNS,
+    IS_NOT_STORED,
     IS_PLAIN_FILE,
     IS_UNREAD,
+    is_about_id_or_size,
     with_origins,
 )
-from nearkin.collection.stored.problem_rows import is_about_id_or_size
 from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import ParameterError, is_among
 from nearkin.formats import zstd
@@ -30,7 +30,7 @@ from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.origin import EXCEPTIONS, NO_TEXT
 from nearkin.store.bulk import written_out
-from nearkin.store.schema import contents, documents, loads, origins, waves
+from nearkin.store.schema import contents, documents, loads, origins, problems, waves
 
 WhichExceptions = Literal["all", "no text", "partial"]
 NOT_STORED = "not stored"
@@ -341,3 +341,56 @@ def _perhaps_blank(connection: Connection, among: Collection[int] | None = None)
     for content, stored in connection.execute(query):
         with suppress(zstd.ZstdError, ValueError, TypeError):
             yield content, zstd.decompress(stored).decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A document that was not stored, or got another id, and the reason."""
+
+    doc_id: str
+    wave: str
+    source: str
+    line: int
+    problem: str
+
+
+def problems_of(connection: Connection) -> tuple[Problem, ...]:
+    """Return the problems of added documents, the oldest first, without documents that have been stored since.
+
+    Of a document that failed for different reasons in several loads, the problem of the newest load is returned.
+    """
+    return tuple(problem for _, problem in problems_by_load(connection))
+
+
+def problems_by_load(connection: Connection) -> list[tuple[int, Problem]]:
+    """Return the same problems, each with the number of its load.
+
+    Raises
+    ------
+    CollectionError
+        See `problems_of`.
+    """
+    columns = problems.c
+    query = (
+        select(columns.load, columns.doc_id, waves.c.name, columns.source, columns.line, columns.problem)
+        .select_from(problems.join(loads).join(waves))
+        .where(is_open())
+        .order_by(columns.load, columns.number)
+    )
+    return [(load, Problem(*row)) for load, *row in connection.execute(query)]
+
+
+def is_open() -> ColumnElement[bool]:
+    """Condition for problems of documents that are still not stored, and for repeated ids.
+
+    A record that failed is not stored although its id has a document, if an earlier load, or another record of the same
+    load, stored that one.
+    If a document failed again for another reason in a later load, only its newest problem is open. A problem of an id
+    is about one of several documents that share it, so a later one does not replace it.
+    """
+    later = problems.alias()
+    is_of_id = later.c.problem.like("the id %")
+    newest = select(later.c.doc_id, func.max(later.c.load)).where(~is_of_id, later.c.problem != PURGED)
+    is_newest = tuple_(problems.c.doc_id, problems.c.load).in_(newest.group_by(later.c.doc_id))
+    is_not_stored = IS_NOT_STORED & (is_newest | (problems.c.problem == PURGED))
+    return is_not_stored | problems.c.problem.like("the id %")

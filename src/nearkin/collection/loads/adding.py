@@ -10,22 +10,23 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 
+from sqlalchemy import select
+
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.decisions.contradictions import contradiction_of_load
-from nearkin.collection.loads.failed_records import FailedRecords
 from nearkin.collection.loads.gone_members import AddedFiles
-from nearkin.collection.loads.incoming import Examined, Incoming, examine
-from nearkin.collection.loads.interrupted import Commit, noted_as_stored
+from nearkin.collection.loads.incoming import Examined, FailedRecords, Incoming, examine
 from nearkin.collection.loads.known_texts import KnownTexts, known_texts
 from nearkin.collection.loads.loading import Load
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored.documents import checked_wave
-from nearkin.collection.stored.problem_rows import failed_places
+from nearkin.collection.stored.origins import failed_places
 from nearkin.collection.stored.purged import PURGED
 from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError, NearkinError, ParameterError
 from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.rules import ReadingRules
+from nearkin.store import schema
 from nearkin.store.store import Store
 from nearkin.wording import WarningMessage
 
@@ -315,3 +316,61 @@ class _Unreadable:
             if problem not in (None, PURGED):
                 self.n += 1
                 self.first = self.first or f"{place_text(doc_id, source, line)}: {problem}"
+
+
+_STORED = "All documents of this command are stored."
+
+
+@dataclass(slots=True)
+class Storing:
+    """Whether the documents of a command are stored."""
+
+    is_done: bool = False
+
+
+@contextmanager
+def noted_as_stored(*, is_done: bool = False) -> Iterator[Storing]:
+    """Say that the documents are stored if the block is interrupted after it set ``is_done``."""
+    storing = Storing(is_done)
+    try:
+        yield storing
+    except KeyboardInterrupt as error:
+        if storing.is_done:
+            _note(error)
+        raise
+
+
+class Commit:
+    """The end of a load's transaction, during which an interruption can arrive before or after the load is stored.
+
+    Attributes
+    ----------
+    load : Load or None
+        The load, once all of it was written.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.load: Load | None = None
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Say that the documents are stored if the block is interrupted and the database has the load."""
+        try:
+            yield
+        except KeyboardInterrupt as error:
+            if self.load is not None and self._is_stored(self.load):
+                _note(error)
+            raise
+
+    def _is_stored(self, load: Load) -> bool:
+        loads = schema.loads.c
+        same = (loads.load == load.number, loads.added_at == load.added_at, loads.digest == load.digest.digest())
+        with suppress(NearkinError), self._store.reading() as connection:
+            return connection.execute(select(loads.load).where(*same)).first() is not None
+        return False
+
+
+def _note(error: KeyboardInterrupt) -> None:
+    if _STORED not in getattr(error, "__notes__", ()):
+        error.add_note(_STORED)

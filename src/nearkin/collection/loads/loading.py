@@ -14,20 +14,15 @@ from nearkin.collection.counting import TextCounting
 from nearkin.collection.decisions.activity import checked_by, record
 from nearkin.collection.decisions.records import GONE_IN, STORE, SettingChange
 from nearkin.collection.decisions.removing import Removed, remove_rows
-from nearkin.collection.loads.failed_records import FailedRecords
-from nearkin.collection.loads.figures import Figures
-from nearkin.collection.loads.gone_members import AddedFiles, gone_later
-from nearkin.collection.loads.incoming import Examined, SeenIds
+from nearkin.collection.loads.gone_members import AddedFiles, Newest, gone_later, newest_of
+from nearkin.collection.loads.incoming import Examined, FailedRecords, SeenIds
 from nearkin.collection.loads.known_texts import numbers_of, repair
 from nearkin.collection.loads.origins import LoadOrigins
-from nearkin.collection.loads.shared_ids import SharedIds, place_of, plain_file
-from nearkin.collection.loads.unlike import unlike
-from nearkin.collection.loads.writing import LoadRows, LoadWriter
-from nearkin.collection.stored import problem_rows, shingle_table
+from nearkin.collection.loads.shared_ids import SharedIds, place_of, plain_file, unlike
+from nearkin.collection.loads.writing import Figures, LoadRows, LoadWriter
+from nearkin.collection.stored import origins, shingle_table
 from nearkin.collection.stored.load_spans import LoadDigest
-from nearkin.collection.stored.newest import Newest, newest_of
-from nearkin.collection.stored.origins import OriginValues
-from nearkin.collection.stored.problem_rows import is_about_id_or_size
+from nearkin.collection.stored.origins import OriginValues, is_about_id_or_size
 from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import SourceError
 from nearkin.records import Bool
@@ -384,7 +379,7 @@ class Load:
         """Write the load's counts and digest; a load that added nothing leaves no trace."""
         self._bring_back()
         self._remove_gone()
-        problem_rows.forget_solved(self.connection, self.failed.solved())
+        origins.forget_solved(self.connection, self.failed.solved())
         loads, waves, figures = schema.loads, schema.waves, self.figures
         mine = loads.c.load == self.number
         is_any = figures.n_new or figures.n_new_versions or self.writer.n_new_problems or self.origins.n_written

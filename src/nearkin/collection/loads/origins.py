@@ -13,10 +13,11 @@ from nearkin.collection.stored.origins import (
     IS_UNREAD,
     NAMES,
     OriginValues,
+    forget_rows,
     own_values,
+    remove_unread,
     with_origins,
 )
-from nearkin.collection.stored.problem_rows import forget_rows, remove_unread
 from nearkin.stages.documents.extraction.versions import is_ocr
 from nearkin.store.bulk import in_slices, insert_rows, is_storable, number_after_last
 from nearkin.store.schema import origins

@@ -9,9 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from nearkin.collection.counting import TextCounting
-from nearkin.collection.loads.figures import Figures
 from nearkin.collection.loads.origins import LoadOrigins
-from nearkin.collection.stored import problem_rows, shingle_table
+from nearkin.collection.stored import origins, shingle_table
 from nearkin.collection.stored.purged import PURGED
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, insert_rows
@@ -91,7 +90,7 @@ class LoadWriter:
         problems = schema.problems
         figures.n_problems += len(rows.problems)
         for some in in_slices(sorted(rows.read - {one[0] for one in rows.problems})):
-            problem_rows.forget_problems(self.connection, problems.c.doc_id.in_(some))
+            origins.forget_problems(self.connection, problems.c.doc_id.in_(some))
         unknown = self._unknown(rows.problems)
         is_new = {*unknown, *(one for one in rows.problems if one[0] in rows.listed_again)}
         figures.n_listed_before += sum(one not in is_new and one[-1] != PURGED for one in rows.problems)
@@ -104,10 +103,67 @@ class LoadWriter:
         columns = [schema.problems.c[name] for name in ("doc_id", "source", "line", "problem")]
         told = set[Any]()
         for some in in_slices([problem[0] for problem in problems]):
-            is_told = columns[0].in_(some) & ~problem_rows.IS_STORED_SINCE
+            is_told = columns[0].in_(some) & ~origins.IS_STORED_SINCE
             told |= {tuple(row) for row in self.connection.execute(select(*columns).where(is_told))}
         return [problem for problem in problems if problem not in told]
 
 
 def _columns(rows: Iterable[Any]) -> list[Any]:
     return list(zip(*rows, strict=True))
+
+
+_N_NAMED = 5
+
+
+@dataclass(slots=True)
+class Figures:
+    """Counts of a load so far."""
+
+    n_new: int = 0
+    n_restored: int = 0
+    first_restored: tuple[str, ...] = ()
+    n_new_versions: int = 0
+    n_unchanged: int = 0
+    n_problems: int = 0
+    n_erased: int = 0
+    n_repeated: int = 0
+    n_same_again: int = 0
+    n_earlier_texts: int = 0
+    n_repaired: int = 0
+    n_not_stored: int = 0
+    n_listed_before: int = 0
+    n_changed_places: int = 0
+    first_changed_places: tuple[str, ...] = ()
+    n_unlike: int = 0
+    first_unlike: tuple[str, ...] = ()
+    n_replaced: int = 0
+    first_replaced: tuple[str, ...] = ()
+    n_shared_ids: int = 0
+    first_shared_id: str | None = None
+
+    def count_unchanged(self, *, is_repeated: bool) -> None:
+        """Count a document whose text is stored, also if the same load had it before."""
+        self.n_unchanged += 1
+        self.n_same_again += is_repeated
+
+    def count_changed_place(self, doc_id: str) -> None:
+        """Count a document that changed, and is named after its place."""
+        self.n_changed_places += 1
+        self.first_changed_places = (*self.first_changed_places, doc_id)[:_N_NAMED]
+
+    def count_replaced(self, doc_id: str) -> None:
+        """Count an unchanged document whose added text another wave has replaced."""
+        self.n_replaced += 1
+        self.first_replaced = (*self.first_replaced, doc_id)[:_N_NAMED]
+
+    def count_unlike(self, doc_id: str) -> None:
+        """Count a changed document whose text has nothing in common with the one before."""
+        self.n_unlike += 1
+        self.first_unlike = (*self.first_unlike, doc_id)[:_N_NAMED]
+
+    def count_new(self, doc_id: str, *, is_restored: bool) -> None:
+        """Count a document whose id was not stored, or had been removed; restored if it had the text before."""
+        self.n_new += 1
+        if is_restored:
+            self.n_restored += 1
+            self.first_restored = (*self.first_restored, doc_id)[:_N_NAMED]

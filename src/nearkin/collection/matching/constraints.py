@@ -6,13 +6,14 @@ Source: the constraints are those of Kiri Wagstaff and Claire Cardie, "Clusterin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from nearkin.errors import ParameterError
-from nearkin.records import F64, I64
+from nearkin.kernels.grouping import components
+from nearkin.records import F64, I64, Bool
 
 _VALUES_AT_A_TIME = 1 << 21
 """Maximum number of similarities in memory."""
@@ -193,3 +194,149 @@ def _coloured(nearness: F64, opponents: dict[int, set[int]]) -> I64:
         else:
             part_of[one], n_parts = n_parts, n_parts + 1
     return part_of
+
+
+_FEW = 1 << 10
+"""Number of pairs up to which they are united one by one."""
+
+
+class Forest:
+    """Connected components of contents; the lowest content of each is its root.
+
+    One thread connects; others may look up roots meanwhile, and find those of now or of a moment ago.
+
+    Parameters
+    ----------
+    n_contents : int
+
+    Examples
+    --------
+    >>> forest = Forest(5)
+    >>> forest.connect(np.array([4, 2]), np.array([2, 1]))
+    >>> forest.roots(np.array([4, 3])).tolist(), [part.tolist() for part in forest.components()]
+    ([1, 3], [[1, 2, 4], [0, 0, 0]])
+    """
+
+    def __init__(self, n_contents: int) -> None:
+        self._parent = np.arange(n_contents, dtype=np.uint32)
+        self._is_in = np.zeros(n_contents, np.bool_)
+
+    def connect(self, left: I64, right: I64) -> None:
+        """Add pairs; a content paired with itself is a component of its own unless another pair connects it."""
+        self._is_in[left] = self._is_in[right] = True
+        a, b = self.roots(left), self.roots(right)
+        self._parent[left], self._parent[right] = a, b  # shorter ways for the next ones
+        is_news = a != b
+        a, b = a[is_news], b[is_news]
+        if len(a) > _FEW:
+            known = np.flatnonzero(self._parent != np.arange(len(self._parent), dtype=np.uint32))
+            low = np.concatenate([a, self._parent[known]]).astype(np.uint32)
+            high = np.concatenate([b, known]).astype(np.uint32)
+            self._parent = components(low, high, len(self._parent), work_bytes=len(low))
+            return
+        for one, other in zip(a.tolist(), b.tolist()):
+            ends = sorted((self._root(one), self._root(other)))
+            self._parent[ends[1]] = ends[0]
+
+    def roots(self, contents: I64) -> I64:
+        """Return the lowest content of the component of each."""
+        found: I64 = self._parent[contents].astype(np.int64)
+        while not np.array_equal(following := self._parent[found], found):
+            found = following.astype(np.int64)
+        return found
+
+    def are_apart(self, left: I64, right: I64) -> Bool:
+        """Whether the contents of each pair are in different components."""
+        is_apart: Bool = self.roots(left) != self.roots(right)
+        return is_apart
+
+    def components(self) -> tuple[I64, I64]:
+        """Return the contents that occur in pairs, ascending, and the component of each."""
+        nodes = np.flatnonzero(self._is_in)
+        return nodes, np.searchsorted(nodes, self.roots(nodes))
+
+    def _root(self, content: int) -> int:
+        while (parent := int(self._parent[content])) != content:
+            content = parent
+        return content
+
+
+Linked = Callable[[I64], I64]
+"""A label for each of some contents: equal for those that match or must be together, through these contents alone."""
+
+
+def linked_parts(nodes: I64, united: I64, component: I64, anchors: I64, linked: Linked) -> I64:
+    """Return the components, of which those that were divided consist of contents that are linked.
+
+    A content goes to the part of its most similar anchor, also where all are equally unlike it, and an anchor may join
+    a part without any match. So each part is split into what is linked in it. What has no anchor then joins the first
+    part that it is linked with, and is a component of its own if there is none.
+
+    Parameters
+    ----------
+    nodes : int64 array, shape (n_nodes,)
+        Distinct contents, ascending.
+    united, component : int64 arrays, shape (n_nodes,)
+        Component of each before and after the division.
+    anchors : int64 array
+        Contents of the pairs that must not be together.
+    linked : callable
+
+    Returns
+    -------
+    int64 array, shape (n_nodes,)
+        The position of the lowest content of each one's component.
+
+    Examples
+    --------
+    Of a component, 1 and 5 had to be separated; 4 matches 5 only, and 2 nothing:
+
+    >>> def linked(contents):
+    ...     return np.where(np.isin(contents, [4, 5]), 4, contents)
+    >>> nodes, united = np.array([1, 2, 4, 5]), np.zeros(4, np.int64)
+    >>> linked_parts(nodes, united, np.array([0, 0, 0, 3]), np.array([1, 5]), linked).tolist()
+    [0, 1, 2, 2]
+    """
+    parts = np.unique(np.stack([united, component]), axis=1)
+    whole, n_parts = np.unique(parts[0], return_counts=True)
+    result = component.copy()
+    for label in whole[n_parts > 1].tolist():
+        members = np.flatnonzero(united == label)
+        divided = _split(nodes[members], component[members])
+        pieces = [piece for part in divided for piece in _split(part, linked(part))]
+        if len(pieces) > len(divided):
+            for piece in _joined(pieces, anchors, linked):
+                places = np.searchsorted(nodes, piece)
+                result[places] = places.min()
+    return result
+
+
+def _split(contents: I64, labels: I64) -> list[I64]:
+    """Return the contents with each label, those with the lowest content first."""
+    found = [contents[labels == label] for label in np.unique(labels)]
+    return sorted(found, key=lambda part: int(part.min()))
+
+
+def _joined(pieces: Sequence[I64], anchors: I64, linked: Linked) -> list[I64]:
+    """Join each piece without an anchor to the first one that it is linked with, as long as there is any."""
+    has_anchor = [bool(np.isin(piece, anchors).any()) for piece in pieces]
+    held = [piece for piece, has in zip(pieces, has_anchor, strict=True) if has]
+    free = [piece for piece, has in zip(pieces, has_anchor, strict=True) if not has]
+    last = -1
+    while last != len(free):
+        last, rest = len(free), list[I64]()
+        for piece in free:
+            for among in (held, rest):
+                at = next((i for i, other in enumerate(among) if _are_linked(piece, other, linked)), None)
+                if at is not None:
+                    among[at] = np.union1d(among[at], piece)
+                    break
+            else:
+                rest.append(piece)
+        free = rest
+    return held + free
+
+
+def _are_linked(piece: I64, other: I64, linked: Linked) -> bool:
+    """Whether two pieces, each of which is linked in itself, are linked with each other."""
+    return len(np.unique(linked(np.union1d(piece, other)))) == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,9 @@ from nearkin.collection.stored.purged import purged_contents
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
 from nearkin.formats import zstd
 from nearkin.kernels.buffers import strings
-from nearkin.records import U8, U32
+from nearkin.records import I64, U8, U32
+from nearkin.runs.progress import Progress
+from nearkin.store import schema
 from nearkin.store.bulk import in_slices
 from nearkin.store.damage import damaged_collection
 from nearkin.store.schema import contents, documents
@@ -263,3 +265,51 @@ def digest_of(stored: Any) -> bytes | None:
         return hashlib.sha256(zstd.decompress(stored)).digest()
     except (zstd.ZstdError, TypeError, ValueError, MemoryError):
         return None
+
+
+_TEXT_BYTES_AT_A_TIME, _TEXTS_AT_A_TIME = 1 << 23, 1 << 12
+
+
+def texts_from(
+    connection: Connection, first: int, progress: Progress, end: int = 2**63 - 1, *, stage: str = "keys"
+) -> Iterator[tuple[I64, list[str], list[int]]]:
+    """Yield the contents from a number on with their texts, in lots that fit in memory, and the damaged ones.
+
+    Erased texts are skipped: nothing of them is to be derived, and they are not damaged.
+    """
+    contents = schema.contents.c
+    is_wanted = (contents.content >= first) & (contents.content < end)
+    sizes = connection.execute(
+        select(contents.content, contents.n_bytes).where(is_wanted).order_by(contents.content)
+    ).all()
+    if not sizes:
+        return
+    progress.start(stage, len(sizes), "documents")
+    erased, start = purged_contents(connection), 0
+    while start < len(sizes):
+        stop, n_bytes = start, 0
+        while stop < len(sizes) and stop - start < _TEXTS_AT_A_TIME and n_bytes < _TEXT_BYTES_AT_A_TIME:
+            n_bytes += sizes[stop].n_bytes
+            stop += 1
+        yield _texts_between(connection, sizes[start].content, sizes[stop - 1].content, erased)
+        progress.advance(stop - start)
+        start = stop
+    progress.finish()
+
+
+def _texts_between(
+    connection: Connection, first: int, last: int, erased: Container[int]
+) -> tuple[I64, list[str], list[int]]:
+    contents = schema.contents.c
+    columns = contents.content, contents.text, contents.digest
+    query = select(*columns).where(contents.content.between(first, last)).order_by(contents.content)
+    numbers, texts, lost = list[int](), list[str](), list[int]()
+    for content, stored, digest in connection.execute(query):
+        if content in erased:
+            continue
+        try:
+            texts.append(text_of(content, stored, digest))
+            numbers.append(content)
+        except CollectionError:  # reported by nearkin fsck, and by any query that shows the text
+            lost.append(content)
+    return np.array(numbers, np.int64), texts, lost

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
 
 from nearkin.records import I64, Bool
 from nearkin.store.bulk import insert_rows
 from nearkin.store.facts import read_facts, write_facts
 from nearkin.store.kept import KeptValues
-from nearkin.store.schema import documents, groupings, groups, members
+from nearkin.store.schema import documents, groupings, groups, loads, members
 
 _AT_A_TIME = 1 << 16
 
@@ -173,3 +189,205 @@ def _revise(connection: Connection, number: int, **values: int) -> None:
 
 _KNOWN = KeptValues[GroupState]()
 """Groupings by tolerance, each made from its row."""
+
+
+HISTORY = Table(
+    "group_history",
+    MetaData(),
+    Column("tolerance", Text, primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),  # from 1, without gaps
+    Column("grouped_at", Text, nullable=False),  # UTC, in ISO 8601
+    Column("last_load", Integer, nullable=False),  # the latest that was grouped; -1: none
+    Column("seen_row", BigInteger, nullable=False),  # documents with this row and above were not grouped yet
+    Column("differences", LargeBinary, nullable=False),  # int64, little-endian, compressed; see `_packed`
+)
+_CREATE = (
+    "CREATE TABLE group_history (tolerance TEXT NOT NULL, number INTEGER NOT NULL, "
+    "grouped_at TEXT NOT NULL, last_load INTEGER NOT NULL, seen_row BIGINT NOT NULL, differences {bytes} NOT NULL, "
+    "PRIMARY KEY (tolerance, number))"
+)
+_PRESENCE = {
+    "sqlite": "SELECT count(*) FROM sqlite_master WHERE name = 'group_history'",
+    "postgresql": "SELECT count(to_regclass('group_history'))",
+}
+_GONE = -1
+"""Group of a document that left its group, and principal of a group that is gone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastGroups:
+    """Groups as they were after one call of `nearkin groups`.
+
+    Parameters
+    ----------
+    number : int
+        Number of the call, from 1.
+    grouped_at : str
+        UTC, ISO 8601.
+    last_load : int
+        Latest load that was grouped; -1: none.
+    seen_row : int
+        Documents with this row and above were not grouped yet.
+    rows, groups : int64 arrays, shape (n_members,)
+        Rows of the documents in groups, ascending, and the group of each.
+    principals : dict of int to int
+        Row of each group's principal.
+    """
+
+    number: int
+    grouped_at: str
+    last_load: int
+    seen_row: int
+    rows: I64
+    groups: I64
+    principals: dict[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Differences:
+    """Changes of two mappings: rows to groups, and groups to principals; `_GONE` where there is none any more."""
+
+    members: I64  # shape (n, 2)
+    principals: I64  # shape (n, 2)
+
+
+def record(
+    connection: Connection,
+    tolerance: str,
+    members: I64,
+    principals: I64,
+    *,
+    seen_row: int,
+    is_first: bool,
+) -> None:
+    """Store the present groups, in the transaction that writes them.
+
+    Parameters
+    ----------
+    connection : Connection
+    tolerance : str
+    members : int64 array, shape (n_members, 2)
+        Row and group of each document in a group.
+    principals : int64 array, shape (n_groups, 2)
+        Number of each group, and the row of its principal.
+    seen_row : int
+    is_first : bool
+        There were no groups at this tolerance, so their numbers begin again and an earlier history means nothing.
+    """
+    if not is_there(connection):  # IF NOT EXISTS would need the permission to create tables in any case
+        connection.exec_driver_sql(_CREATE.format(bytes="BYTEA" if connection.dialect.name == "postgresql" else "BLOB"))
+    if is_first:
+        connection.execute(HISTORY.delete().where(HISTORY.c.tolerance == tolerance))
+    calls = _calls(connection, tolerance)
+    before = _replayed(calls)
+    differences = _Differences(_changed(before.members, members), _changed(before.principals, principals))
+    last_load = last_load_before(connection, seen_row)
+    is_same = not len(differences.members) and not len(differences.principals)
+    if calls and is_same and (calls[-1].last_load, calls[-1].seen_row) == (last_load, seen_row):
+        return
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    values = tolerance, len(calls) + 1, at, last_load, seen_row, _packed(differences)
+    connection.execute(HISTORY.insert().values(values))
+
+
+def past_groups(connection: Connection, tolerance: str, last_load: int | None = None) -> PastGroups | None:
+    """Return the groups after the first call whose latest load is ``last_load``, or after the latest call of all."""
+    calls = _calls(connection, tolerance)
+    wanted = [one for one in calls if one.last_load == last_load][:1] if last_load is not None else calls[-1:]
+    if not wanted:
+        return None
+    found = _replayed(calls[: wanted[0].number])
+    return PastGroups(
+        number=wanted[0].number,
+        grouped_at=wanted[0].grouped_at,
+        last_load=wanted[0].last_load,
+        seen_row=wanted[0].seen_row,
+        rows=found.members[:, 0],
+        groups=found.members[:, 1],
+        principals=dict(found.principals.tolist()),
+    )
+
+
+def principals_over_time(connection: Connection, tolerance: str) -> list[tuple[int, int]]:
+    """Return the group and the row of each principal that a call stored for the first time, in order of the calls."""
+    changed = [pair for part in _parts(_calls(connection, tolerance)) for pair in part.principals.tolist()]
+    return [(number, row) for number, row in changed if row != _GONE]
+
+
+def grouped_loads(connection: Connection, tolerance: str) -> set[int]:
+    """Return the loads after which the groups at a tolerance were computed, as far as that was stored."""
+    return {one.last_load for one in _calls(connection, tolerance)}
+
+
+def last_load_before(connection: Connection, seen_row: int) -> int:
+    """Return the latest load that a grouping of the documents below a row has seen; -1 if there is none."""
+    later = select(func.min(documents.c.load)).where(documents.c.row >= seen_row)
+    first_unseen = connection.execute(later).scalar()
+    last = connection.execute(select(func.max(loads.c.load))).scalar()
+    return int(first_unseen) - 1 if first_unseen is not None else -1 if last is None else int(last)
+
+
+def is_there(connection: Connection) -> bool:
+    """Whether any grouping was stored since histories are kept."""
+    return bool(connection.exec_driver_sql(_PRESENCE[connection.dialect.name]).scalar_one())
+
+
+def _calls(connection: Connection, tolerance: str) -> Sequence[Any]:
+    """Return the stored calls in order."""
+    query = select(HISTORY).where(HISTORY.c.tolerance == tolerance).order_by(HISTORY.c.number)
+    return connection.execute(query).all() if is_there(connection) else []
+
+
+def _replayed(calls: Sequence[Any]) -> _Differences:
+    """Return the mappings after some calls, both in ascending order."""
+    parts = _parts(calls)
+    return _Differences(
+        _latest([part.members for part in parts]),
+        _latest([part.principals for part in parts]),
+    )
+
+
+def _parts(calls: Sequence[Any]) -> list[_Differences]:
+    return [_unpacked(bytes(call.differences)) for call in calls]
+
+
+def _latest(parts: Sequence[I64]) -> I64:
+    """Return the last value of each key, in ascending order of keys, without the keys that are gone.
+
+    Examples
+    --------
+    >>> _latest([np.array([[1, 5], [2, 5]]), np.array([[1, -1], [3, 5]])]).tolist()
+    [[2, 5], [3, 5]]
+    """
+    pairs = np.concatenate([np.zeros((0, 2), np.int64), *parts])[::-1]
+    _, last = np.unique(pairs[:, 0], return_index=True)
+    found: I64 = pairs[last][pairs[last, 1] != _GONE]
+    return found
+
+
+def _changed(before: I64, now: I64) -> I64:
+    """Return the pairs that lead from one mapping to another.
+
+    Examples
+    --------
+    >>> _changed(np.array([[1, 5], [2, 5]]), np.array([[2, 5], [3, 5]])).tolist()
+    [[1, -1], [3, 5]]
+    """
+    keys = np.union1d(before[:, 0], now[:, 0])
+    was, new = np.full(len(keys), _GONE), np.full(len(keys), _GONE)
+    was[np.searchsorted(keys, before[:, 0])] = before[:, 1]
+    new[np.searchsorted(keys, now[:, 0])] = now[:, 1]
+    is_other = was != new
+    return np.stack([keys[is_other], new[is_other]], axis=1)
+
+
+def _packed(differences: _Differences) -> bytes:
+    """Return the number of changed members, then all pairs column by column."""
+    numbers = [[len(differences.members)], *differences.members.T, *differences.principals.T]
+    return zlib.compress(np.concatenate(numbers).astype("<i8").tobytes(), 6)
+
+
+def _unpacked(data: bytes) -> _Differences:
+    numbers = np.frombuffer(zlib.decompress(data), "<i8").astype(np.int64)
+    end = 1 + 2 * int(numbers[0])
+    return _Differences(numbers[1:end].reshape(2, -1).T, numbers[end:].reshape(2, -1).T)

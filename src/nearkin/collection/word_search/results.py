@@ -7,8 +7,7 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from nearkin.collection.result_tables import FOUND, table_of
-from nearkin.collection.results import StoredDocument
+from nearkin.collection.results import FOUND, StoredDocument, table_of
 from nearkin.nouns import counted
 from nearkin.tabular import Tabular
 

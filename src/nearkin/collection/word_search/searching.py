@@ -17,15 +17,12 @@ from sqlalchemy.exc import DBAPIError
 
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
-from nearkin.collection.stored.contents import text_of, texts_of
+from nearkin.collection.stored.contents import text_of, texts_from, texts_of
 from nearkin.collection.stored.documents import current_documents, number_of_wave
 from nearkin.collection.stored.reach import Reach
-from nearkin.collection.stored.texts_in_lots import texts_from
 from nearkin.collection.word_search.results import FoundDocument, SearchResult, SnippetPiece
-from nearkin.collection.word_search.stored_words import fill, reach, remake
-from nearkin.collection.word_search.terms import MetTerm, WordQuery, parse_words
-from nearkin.collection.word_search.tokens import Tokens, spans_of, tokens_of
-from nearkin.collection.word_search.word_tables import MAX_COUNTED, WordTables
+from nearkin.collection.word_search.tokens import MetTerm, Tokens, WordQuery, parse_words, spans_of, tokens_of
+from nearkin.collection.word_search.word_tables import MAX_COUNTED, WordTables, fill, reach, remake
 from nearkin.errors import CollectionError, OutputError, ParameterError
 from nearkin.records import F64, I64
 from nearkin.stages.differences.passages import LONGEST_WORD
@@ -296,7 +293,7 @@ def snippet(text: str, tokens: Sequence[str], met: Sequence[MetTerm]) -> tuple[S
 
     Examples
     --------
-    >>> from nearkin.collection.word_search.terms import parse_words
+    >>> from nearkin.collection.word_search.tokens import parse_words
     >>> from nearkin.collection.word_search.tokens import tokens_of
     >>> text = "The rent is\ndue today."
     >>> tokens = tokens_of([text])

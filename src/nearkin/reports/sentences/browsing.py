@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from nearkin.collection.decisions.removing import Removed
     from nearkin.collection.history import DocumentHistory, HistoryEntry
     from nearkin.collection.info import Info
-    from nearkin.collection.integrity.fsck import IntegrityReport
-    from nearkin.collection.listing.details import DocumentDetails
-    from nearkin.collection.listing.family import DocumentFamily
+    from nearkin.collection.integrity import IntegrityReport
+    from nearkin.collection.listing.details import DocumentDetails, DocumentFamily
     from nearkin.collection.listing.lists import ListedDocuments
     from nearkin.collection.results import StoredDocument
     from nearkin.collection.word_search.results import SearchResult

@@ -15,8 +15,8 @@ from nearkin.stages.differences.relations import OTHER_PARTIES
 from nearkin.wording import distance_text, share_text
 
 if TYPE_CHECKING:
-    from nearkin.collection.comparing import ComparedDocuments
     from nearkin.collection.dates import InForce
+    from nearkin.collection.measuring import ComparedDocuments
     from nearkin.collection.versions import Version, Versions
     from nearkin.stages.differences.comparison import Comparison
 

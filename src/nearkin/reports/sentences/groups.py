@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from nearkin.collection.matching.letters_only import LETTERS_ONLY
-from nearkin.collection.tolerance import THRESHOLD, Tolerance
+from nearkin.collection.tolerance import LETTERS_ONLY, THRESHOLD, Tolerance
 from nearkin.nouns import agreeing, counted, first_of, wave_text
 from nearkin.reports.quantities import minute, recall_at_text
 from nearkin.reports.sentences.sentence import Sentence, not_shown

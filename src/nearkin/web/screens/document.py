@@ -9,9 +9,9 @@ from typing import Literal
 import msgspec
 from markupsafe import Markup
 
-from nearkin.collection.comparing import ComparedDocuments
 from nearkin.collection.decisions.tags import tags_of
-from nearkin.collection.listing.family import family_of
+from nearkin.collection.listing.details import family_of
+from nearkin.collection.measuring import ComparedDocuments
 from nearkin.collection.results import SimilarDocument, SimilarDocuments
 from nearkin.collection.similar import similar_documents
 from nearkin.nouns import counted

@@ -14,7 +14,7 @@ from nearkin.collection.collection import Collection
 from nearkin.collection.listing.exceptions import REASONS, StoredException, StoredExceptions, WhichExceptions
 from nearkin.collection.loads.adding import add_incoming
 from nearkin.collection.loads.incoming import incoming_of
-from nearkin.collection.stored.document_rows import current_ids
+from nearkin.collection.stored.documents import current_ids
 from nearkin.errors import NearkinError, ParameterError, quoted
 from nearkin.nouns import counted
 from nearkin.reports.sentences.exceptions import exception_counts

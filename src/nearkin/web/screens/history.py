@@ -15,7 +15,7 @@ from nearkin.collection.groups.known_waves import known_waves
 from nearkin.collection.groups.listed import stored_tolerances
 from nearkin.collection.groups.since import GroupsSince, groups_since
 from nearkin.collection.groups.time_line import MAX_COMPARED, group_time_line
-from nearkin.collection.stored.document_rows import current_ids
+from nearkin.collection.stored.documents import current_ids
 from nearkin.errors import ParameterError
 from nearkin.reports.sentences.decisions import setting_words
 from nearkin.reports.sentences.groups import (

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from nearkin.collection.groups.listed import stored_groups
 from nearkin.collection.groups.representatives import n_texts_not_compared, representatives
-from nearkin.collection.stored.document_rows import contents_of_current
+from nearkin.collection.stored.documents import contents_of_current
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nearkin.collection.collection import Collection
 from nearkin.collection.decisions.tags import MAX_OF_A_VALUE, tags_as_labels
-from nearkin.collection.stored.document_rows import contents_of_current
+from nearkin.collection.stored.documents import contents_of_current
 from nearkin.errors import ParameterError, SourceError, quoted
 from nearkin.formats import parquet
 from nearkin.formats.delimited import as_it_was

@@ -15,9 +15,8 @@ import pyarrow.compute as pc
 from sqlalchemy import Connection
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.listing.exceptions import ExceptionFilter, stored_exceptions, textless_contents
-from nearkin.collection.listing.problems import problems_of
-from nearkin.collection.stored.document_rows import contents_of_current
+from nearkin.collection.listing.exceptions import ExceptionFilter, problems_of, stored_exceptions, textless_contents
+from nearkin.collection.stored.documents import contents_of_current
 from nearkin.collection.stored.origins import ids_in_families
 from nearkin.errors import OutputExistsError, ParameterError
 from nearkin.formats.delimited import safe

@@ -21,14 +21,14 @@ from nearkin.collection.listing.lists import (
     n_decisions,
     n_not_grouped,
 )
-from nearkin.collection.result_tables import DOCUMENT, PROBLEM, WAVE, table_of
+from nearkin.collection.results import DOCUMENT, PROBLEM, WAVE, table_of
 from nearkin.formats.delimited import check_suffix, table_writer
 from nearkin.runs.files import published
 
 if TYPE_CHECKING:
     from nearkin.collection.conflicts.by_group import Conflicts
     from nearkin.collection.info import Wave
-    from nearkin.collection.listing.problems import Problem
+    from nearkin.collection.listing.exceptions import Problem
     from nearkin.collection.results import StoredDocument
 
 

@@ -16,7 +16,7 @@ from nearkin.collection.counting import SHINGLES
 from nearkin.collection.groups.current import CollectionGroups, group
 from nearkin.collection.info import documents_by_extractor
 from nearkin.collection.listing.exceptions import ListedException, StoredException, listed_exceptions
-from nearkin.collection.stored.document_rows import DocumentRow, document_rows
+from nearkin.collection.stored.documents import DocumentRow, document_rows
 from nearkin.collection.stored_relations import Pair, relations_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, ExtractionCounts, FamilyCounts

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from sqlalchemy import ColumnElement, Connection, exists, select
 
-from nearkin.collection.stored.document_rows import document_rows
+from nearkin.collection.stored.documents import document_rows
 from nearkin.collection.stored.origins import IS_UNREAD, OriginValues, as_arrow, origins_of, own_values, with_origins
 from nearkin.errors import CollectionError, SourceError
 from nearkin.formats import zstd

@@ -1,1 +1,0 @@
-"""Comparison of all stored data with its sources."""
