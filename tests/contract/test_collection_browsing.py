@@ -11,7 +11,7 @@ import pytest
 from nearkin.collection.collection import Collection
 from nearkin.collection.listing.conditions import DocumentFilter
 from nearkin.collection.listing.lists import listed_batches
-from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
+from nearkin.errors import ParameterError, UnknownDocumentError
 from places import SomePlace
 
 RENT = "The rent of {} crowns is due on the first day of each month."
