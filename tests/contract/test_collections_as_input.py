@@ -243,7 +243,7 @@ def test_what_is_of_files_or_of_a_cluster_is_refused_by_name(place, stored, tmp_
     out = tmp_path / "out"
     for option, value in (("--text", "body"), ("--id", "key"), ("--format", "jsonl")):
         ended = nearkin_here("dedup", place.address, "--out", out, option, value)
-        assert (ended.code, f"{option} {value} is for files" in ended.err) == (3, True)
+        assert (ended.code, f"Error: {option}: " in ended.err) == (3, True)
     ended = nearkin_here("dedup", place.address, "--out", out, "--keep", "max:score")
     assert (ended.code, "has no column 'score' to keep by" in ended.err) == (3, True)
     for arguments in (["dedup", mine, "--against", place.address], ["sign", place.address]):

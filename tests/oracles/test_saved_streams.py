@@ -84,7 +84,7 @@ def test_a_stream_that_is_saved_goes_on_as_if_it_had_not_been(tmp_path, max_age,
 def test_what_cannot_be_saved_or_opened(tmp_path):
     stream = StreamDeduplicator()
     stream.add(("a", 1), "text")
-    with pytest.raises(ParameterError, match=r"a str or an int. Got \('a', 1\)"):
+    with pytest.raises(ParameterError, match=r"^doc_id: "):
         stream.save(tmp_path / "stream")
     assert not list(tmp_path.iterdir())
     with pytest.raises(SourceError, match="missing"):

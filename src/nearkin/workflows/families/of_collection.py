@@ -33,7 +33,7 @@ from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.dedup.origins import with_exceptions
 from nearkin.workflows.families.reporting import PageKin, write_page
 from nearkin.workflows.families.tables import Kin, write_families
-from nearkin.workflows.reading.collection_documents import listed_exception
+from nearkin.workflows.reading.collection_exceptions import listed_exception
 from nearkin.workflows.reading.describing import describe
 from nearkin.workflows.reading.exceptions import ExceptionRow, write_exceptions_in
 from nearkin.workflows.reading.kept_documents import source_of_collection

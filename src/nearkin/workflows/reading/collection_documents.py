@@ -10,7 +10,6 @@ import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -23,18 +22,11 @@ from nearkin.formats import zstd
 from nearkin.nouns import agreeing, counted
 from nearkin.records import DOCUMENTS_SCHEMA, I64, ORIGIN_TYPE
 from nearkin.runs.progress import Progress
-from nearkin.stages.documents.sources import Source
 from nearkin.store.bulk import MAX_NAMED, in_slices
 from nearkin.store.place import FILE, Place
 from nearkin.store.schema import contents, documents, origins
 from nearkin.store.store import Access, Store
-from nearkin.workflows.reading.exceptions import ExceptionRow
-from nearkin.workflows.reading.inputs import BATCH_BYTES, Input, StoredInput, StoredSource
-from nearkin.workflows.reading.texts import Texts
-
-if TYPE_CHECKING:
-    from nearkin.collection.listing.exceptions import StoredException
-
+from nearkin.workflows.reading.inputs import BATCH_BYTES, Input, StoredInput
 
 _ROWS_AT_A_TIME = 1 << 16
 
@@ -260,55 +252,3 @@ def _current(connection: Connection, end_row: int | None) -> tuple[I64, I64, I64
 def _whole(n_bytes: object) -> int:
     """Return the size of a text; 0 if a damaged store has no number for it."""
     return n_bytes if isinstance(n_bytes, int) and 0 <= n_bytes < 1 << 40 else 0
-
-
-def all_exceptions(texts: Texts) -> list[ExceptionRow]:
-    """Return the exceptions of the documents that were read, then those of `exceptions_of_collections`."""
-    own = texts.exceptions
-    return [*own, *exceptions_of_collections(texts.sources, own)]
-
-
-def exceptions_of_collections(sources: Sequence[Source], known: Sequence[ExceptionRow]) -> list[ExceptionRow]:
-    """Return the exceptions of the collections among some sources that no document of these sources shows.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-    known : sequence of ExceptionRow
-        Exceptions of the documents that were read.
-    """
-    found = list[ExceptionRow]()
-    for number, source in enumerate(sources):
-        if isinstance(source, StoredSource) and source.format == "collection":
-            listed = {one.given_id for one in known if one.source == number}
-            found += [listed_exception(one, number) for one in _without_document(source) if one.doc_id not in listed]
-    return found
-
-
-def _without_document(source: StoredSource) -> Sequence[StoredException]:
-    # their libraries belong to an extra, which only collections need
-    from nearkin.collection.listing.exceptions import exceptions_without_document
-
-    documents = source.documents
-    if not isinstance(documents, CollectionDocuments):
-        return ()
-    with documents.opened() as store, store.reading() as connection:
-        return exceptions_without_document(connection)
-
-
-def listed_exception(one: StoredException, source: int) -> ExceptionRow:
-    """Return a stored exception as it is listed in ``exceptions.csv``, without a place."""
-    return ExceptionRow(
-        doc_id=one.doc_id,
-        given_id=one.doc_id,
-        parent=one.parent,
-        exception=one.exception,
-        is_partial=one.is_partial,
-        sentence=one.sentence,
-        kind=one.kind,
-        sha256=one.sha256,
-        size_bytes=one.size_bytes,
-        source=source,
-        line=None,
-        is_extracted=one.extractor is not None,
-    )

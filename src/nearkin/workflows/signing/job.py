@@ -17,7 +17,7 @@ from nearkin.records import BitSignatures
 from nearkin.runs.files import published
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.stages.signatures.statistics import Statistics
-from nearkin.workflows.reading.collection_documents import all_exceptions
+from nearkin.workflows.reading.collection_exceptions import all_exceptions
 from nearkin.workflows.reading.describing import not_read_files
 from nearkin.workflows.reading.distinct_ids import with_distinct_names
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, named_as_in, write_exceptions

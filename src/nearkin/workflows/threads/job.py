@@ -24,7 +24,7 @@ from nearkin.stages.documents.formats import holding
 from nearkin.stages.documents.mail.inclusive import REASONS
 from nearkin.stages.documents.mail.links import LINK_SOURCES
 from nearkin.workflows.dedup.origins import with_exceptions
-from nearkin.workflows.reading.collection_documents import exceptions_of_collections
+from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
 from nearkin.workflows.reading.describing import describe, not_read_files
 from nearkin.workflows.reading.exceptions import ExceptionRow, named_as_in, write_exceptions_in
 from nearkin.workflows.reading.inputs import file_inputs
