@@ -100,7 +100,7 @@ def check_own_format(place: str | os.PathLike[str], holds: str) -> None:
     >>> check_own_format("load.csv", "signatures")
     Traceback (most recent call last):
     ...
-    nearkin.errors.ParameterError: 'out' load.csv: signatures cannot be written as .csv. Choose another ending, or none.
+    nearkin.errors.ParameterError: out: load.csv: signatures cannot be written as .csv. Choose another ending, or none.
     """
     name, suffix = os.path.splitext(printable(os.fspath(place)))
     if suffix.lower() in _OTHER_FORMATS:

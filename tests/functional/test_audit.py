@@ -284,7 +284,7 @@ def test_no_texts_at_all(tmp_path):
 @pytest.mark.parametrize("name", ["sample", "threads"])
 @pytest.mark.parametrize("value", [0, -3, 1.5, True, "7"])
 def test_options(name, value):
-    with pytest.raises(ParameterError, match=f"'{name}'"):
+    with pytest.raises(ParameterError, match=f"^{name}: "):
         AuditOptions(**{name: value})
 
 
@@ -421,9 +421,9 @@ def test_json_and_missed(lossy, tmp_path, name):
         (["--sample=-1"], 2, "--sample: must be"),
         (["--seed=-1"], 2, "--seed: must be"),
         (["--missed", "x.docx"], 2, "--missed: must be"),
-        (["--gamma", "0.05"], 2, "is audited at its own threshold. Only collections take --measure and --gamma."),
-        (["--measure", "edit"], 2, "Only collections take --measure and --threshold."),
-        (["--method", "minhash", "--gamma", "0.05"], 2, "The measure 'words' takes --threshold, not --gamma"),
+        (["--gamma", "0.05"], 2, "is audited at its own threshold"),
+        (["--measure", "edit"], 2, "--measure: "),
+        (["--method", "minhash", "--gamma", "0.05"], 2, "--gamma: "),
     ],
 )
 def test_what_the_command_refuses(lossy, arguments, code, said):

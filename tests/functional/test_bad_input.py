@@ -301,7 +301,7 @@ WRONG_OPTIONS = [
     (["--drop", "containing"], "--drop: needs 'against'."),
     (["--threshold", "80"], "80 percent is 0.8"),
     (["--recall", "99"], "99 percent is 0.99"),
-    (["--threshold", "70%"], "70% is a percentage. Write 0.7."),
+    (["--threshold", "70%"], "70%"),
     (["--threshold", "nan"], "threshold"),
     (["--threshold", "inf"], "threshold"),
     (["--threshold", "-0.5"], "-0.5"),

@@ -83,7 +83,7 @@ def test_a_path_that_no_file_can_have_is_an_invalid_parameter(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("a.eml").write_text("From: ada@example.org\nMessage-ID: <a@x>\n\nIs it sold?")
-    with pytest.raises(ParameterError, match=f"The {parameter} must be a path") as raised:
+    with pytest.raises(ParameterError, match=f"^{parameter}must be a path") as raised:
         called(name)
     assert "at most 255 bytes" in str(raised.value) or "at most 4,095 bytes" in str(raised.value)
 
@@ -118,7 +118,7 @@ def test_a_message_of_python_shows_only_the_beginning_of_a_long_value(
     [
         (lambda: nearkin.dedup(Path("\udcff")), r"Cannot open \xff:"),
         (lambda: nearkin.audit("\udcff"), r"\xff holds neither"),
-        (lambda: nearkin.audit("\ud800"), r"unpaired surrogate. Got '\ud800' instead"),
+        (lambda: nearkin.audit("\ud800"), r"Got: '\ud800'"),
         (lambda: Collection.open("\ud800"), r"There is no collection at \ud800."),
     ],
 )

@@ -150,7 +150,7 @@ def progress_of(given: Listener | None) -> Progress:
     Examples
     --------
     >>> heard = []
-    >>> progress_of(heard.append, "dedup").say("4 documents")
+    >>> progress_of(heard.append).say("4 documents")
     >>> heard
     ['4 documents']
     """

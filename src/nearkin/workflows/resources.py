@@ -48,8 +48,7 @@ class Resources:
         >>> Resources.of(memory="64MB")
         Traceback (most recent call last):
         ...
-        nearkin.errors.ParameterError: memory: must be at least 256MiB (269MB). Got
-        '64MB' instead.
+        nearkin.errors.ParameterError: memory: must be at least 256MiB (269MB). Got: '64MB'
         """
         if isinstance(memory, str) and parse_size(memory) < MIN_MEMORY:
             raise ParameterError.of("memory", _at_least(memory), memory)

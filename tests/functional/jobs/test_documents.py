@@ -106,12 +106,12 @@ def test_parameters_without_an_effect_on_documents_in_memory_are_refused(
         "texts": TEXTS, "pairs": list(enumerate(TEXTS)), "series": pl.Series(TEXTS), "array": pa.array(TEXTS)
     }[kind]  # fmt: skip
     name = next(iter(given))
-    with pytest.raises(ParameterError, match=f"'{name}' .*: omit it"):
+    with pytest.raises(ParameterError, match=f"^{name}: "):
         nearkin.dedup(documents, **given)
-    with pytest.raises(ParameterError, match=f"'{name}' .*: omit it"):
+    with pytest.raises(ParameterError, match=f"^{name}: "):
         nearkin.dedup(documents, against=iter(TEXTS), **given)
     if name in ("file_format", "encoding", "max_document_size"):
-        with pytest.raises(ParameterError, match=f"'{name}' .*: omit it"):
+        with pytest.raises(ParameterError, match=f"^{name}: "):
             nearkin.dedup(RECORDS, **given)
         nope = {"file_format": "jsonl"} if name == "file_format" else given
         path = write_jsonl(tmp_path / "in.jsonl", RECORDS)
@@ -144,7 +144,7 @@ def test_options_are_overridden() -> None:
     options = nearkin.DedupOptions(threshold=0.9, shingle=nearkin.Words(2))
     chosen = nearkin.dedup(["a b c"], options, threshold=0.4).manifest["parameters"]
     assert (chosen["threshold"], chosen["shingle"]) == (0.4, "words:2")
-    with pytest.raises(ParameterError, match="exclude each other"):
+    with pytest.raises(ParameterError, match="excludes preset"):
         nearkin.dedup(["a"], options, preset="stack")
     with pytest.raises(ParameterError, match="must be a DedupOptions"):
         nearkin.dedup(["a"], {"threshold": 0.5})  # type: ignore[arg-type]

@@ -38,14 +38,14 @@ JOBS_AND_PARAMETERS = [
 
 @pytest.mark.parametrize(("job", "parameter"), JOBS_AND_PARAMETERS)
 def test_what_is_about_files_is_refused_for_documents_in_memory(job: str, parameter: str) -> None:
-    with pytest.raises(ParameterError, match=f"^'{parameter}' is about files, and has no effect"):
+    with pytest.raises(ParameterError, match=f"^{parameter}: is about files"):
         JOBS[job](PAIRS, **{parameter: ABOUT_FILES[parameter]})
 
 
 @pytest.mark.parametrize("job", JOBS)
 def test_a_column_of_texts_without_columns_is_refused(job: str) -> None:
     for name in ("text", "id"):
-        with pytest.raises(ParameterError, match=f"^'{name}' names a column, and texts and .* have none: omit it"):
+        with pytest.raises(ParameterError, match=f"^{name}: names a column"):
             JOBS[job](iter(PAIRS) if "pairs" not in job else PAIRS, **{name: "body"})
     JOBS[job](DICTS, text="body", id="name")
 
@@ -54,7 +54,7 @@ def test_a_column_of_one_side_needs_columns_on_that_side(tmp_path: Path) -> None
     file = tmp_path / "right.jsonl"
     file.write_text('{"name": "r", "body": "' + TEXT + '"}\n')
     for name in ("left_text", "left_id"):
-        with pytest.raises(ParameterError, match=f"^'{name}' names a column"):
+        with pytest.raises(ParameterError, match=f"^{name}: names a column"):
             nearkin.pairs(PAIRS, file, right_text="body", right_id="name", **{name: "body"})
     with pytest.raises(ParameterError, match=r"^right_text: names a column"):
         nearkin.plan(file, PAIRS, left_text="body", right_text="body")
@@ -98,5 +98,5 @@ def test_a_path_with_a_null_character_is_refused_wherever_one_is_read() -> None:
     ],
 )
 def test_a_boolean_is_no_number(call: Callable[[], object]) -> None:
-    with pytest.raises(ParameterError, match="Got True instead"):
+    with pytest.raises(ParameterError, match="Got: True"):
         call()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import nearkin
-from nearkin.errors import NearkinError, ParameterError
+from nearkin.errors import ParameterError
 from nearkin.signatures import Simhash, SimilarityIndex
 
 TEXTS = ["to be or not to be that is the question", "To be, or not to be: that is the question!"]
@@ -27,28 +27,6 @@ def refused(call: Callable[..., object], *documents: object, **given: Any) -> No
 @pytest.mark.parametrize("value", [one for one in WRONG if not isinstance(one, str)], ids=repr)
 def test_options_of_dedup(name: str, value: object) -> None:
     refused(nearkin.dedup, TEXTS, **{name: value})
-
-
-def test_messages_spell_parameters_as_python_does(tmp_path: Path) -> None:
-    table, mixed, used = tmp_path / "a.jsonl", tmp_path / "mixed", tmp_path / "used"
-    table.write_text('{"id": "a", "text": null}\n{"id": "b", "text": "one"}\n')
-    for folder, name in ((mixed, "a.jsonl"), (mixed, "b.txt"), (used, "notes.txt")):
-        folder.mkdir(exist_ok=True)
-        (folder / name).write_text("text")
-    refusals = (
-        (lambda: nearkin.dedup(table, out=used), "Choose a new directory for 'out'"),
-        (lambda: nearkin.dedup(used / "notes.txt", out=used), "Choose another 'out'"),
-        (lambda: nearkin.dedup(mixed), "add file_format='document'"),
-        (lambda: nearkin.dedup(table, on_error="stop"), "because of on_error='stop'"),
-        (lambda: nearkin.dedup(TEXTS, ignore=tmp_path / "none"), f"(ignore='{tmp_path / 'none'}')"),
-        (lambda: nearkin.pairs(TEXTS, TEXTS[:1], left_language="de"), "or 'interwiki': give one"),
-        (lambda: nearkin.pairs(table, table), "left_text and right_text name"),
-        (lambda: nearkin.pairs(TEXTS, TEXTS[:1], min_terms=99), "Lower 'min_terms' or 'min_occurrences'"),
-    )
-    for call, part in refusals:
-        with pytest.raises(NearkinError) as caught:
-            call()
-        assert (part in str(caught.value), "--" in str(caught.value)) == (True, False), str(caught.value)
 
 
 def test_passages() -> None:

@@ -20,7 +20,7 @@ class LoadDigest:
     >>> digest = LoadDigest()
     >>> digest.take("march", bytes(32))
     >>> digest.digest().hex()[:16]
-    ''
+    '1f9bda1e95c0c13d'
     """
 
     def __init__(self, state: Any = None) -> None:
