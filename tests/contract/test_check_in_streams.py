@@ -7,7 +7,6 @@ import random
 from collections import Counter
 
 import pytest
-from sqlalchemy import insert, select
 
 import nearkin
 from contract.test_check_in import exhaustive, grams
@@ -16,7 +15,6 @@ from nearkin.collection.check_in import check_in
 from nearkin.collection.check_in.results import CheckIn, CheckInMany, CheckOptions
 from nearkin.collection.stored.key_table import append
 from nearkin.errors import CollectionError, ParameterError
-from nearkin.store import schema
 
 OPTIONS = CheckOptions(with_passage=False)
 BATCH = 16
@@ -188,20 +186,6 @@ def test_one_bad_document_does_not_stop_the_others(place):
                 assert "longer than 2,000 bytes" in answers[1].problem
                 assert collection.info().n_documents == 2
                 assert collection.info().n_problems == 0
-
-
-def test_nothing_is_written_to_a_store_with_a_text_too_many(place):
-    text = Prose(3).text(200)
-    with place.open() as collection:
-        collection.add([("a", text)])
-        with collection.opened.store.writing() as connection:
-            row = connection.execute(select(schema.contents)).mappings().one()
-            stray = dict(row) | {"content": row["content"] + 100, "digest": bytes(32)}
-            connection.execute(insert(schema.contents).values(**stray))
-        faults = collection.fsck().faults
-        answers = collection.check_many([("b", "new"), ("c", text)], store=CheckInMany(wave="another"))
-        assert ["is damaged: it has a text" in one.problem for one in answers] == [True, True]
-        assert collection.fsck().faults == faults
 
 
 def test_of_a_document_that_fails_nothing_is_stored(place, monkeypatch):

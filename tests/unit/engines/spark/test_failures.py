@@ -43,7 +43,6 @@ def raising(error: str):
     ("error", "kind", "message"),
     [
         ("DocumentError('ä ’x’\\n\\nand a second part')", DocumentError, "ä ’x’\n\nand a second part"),
-        ("NearkinError()", NearkinError, ""),
     ],
 )
 def test_an_error_of_a_task_is_the_same_error_here(spark, error, kind, message):

@@ -67,7 +67,7 @@ def run(tmp_path, code: str, **changes: str) -> Ended:
 
 def test_a_cluster_knows_forms_of_masters():
     assert Cluster() == Cluster(None, {})
-    with pytest.raises(ParameterError, match="Got 'one:7077'"):
+    with pytest.raises(ParameterError, match="Got: 'one:7077'"):
         Cluster("one:7077")
 
 
