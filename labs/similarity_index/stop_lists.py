@@ -41,7 +41,7 @@ class StopList:
 
 
 def stop_lists() -> tuple[StopList, ...]:
-    """Return the lists; `nearkin lab similarity-index` uses the first one everywhere else.
+    """Return the lists; `python -m labs.similarity_index` uses the first one everywhere else.
 
     Examples
     --------

@@ -111,7 +111,7 @@ TEXT_IS_READ = {
 def test_a_text_that_a_load_file_names_is_not_replaced(name: str, produced: Path) -> None:
     assert nearkin_here("sign", "load.csv", "--text-root", "r", "--out", "sig", "-q").code == 0
     said = refusal_of(TEXT_IS_READ[name], produced)
-    assert re.search(r"--out r/TEXT/page-1 is one of the texts that \S*load\.csv names\. Choose another", said)
+    assert re.search(r"--out: r/TEXT/page-1 is one of the texts that \S*load\.csv names", said)
     for out in ("other", "r/TEXT/new"):
         ended = nearkin_here(*TEXT_IS_READ[name].replace("r/TEXT/page-1", out).split(), "--overwrite")
         assert ended.code == 0, ended.err
