@@ -101,7 +101,7 @@ def test_a_decision_that_contradicts_another_leads_to_the_log(visit: Visit) -> N
     answer = visit.post("/group/split", group=group["number"], a=group["principal"], split=leaving)
     assert answer.status_code == 400
     assert "Undo one of them." in html.unescape(answer.text)
-    assert '<a href="/log">Log</a>' in answer.text
+    assert 'href="/log"' in answer.text
 
 
 def sent(visit: Visit, name: str, content: bytes) -> str:
@@ -168,7 +168,7 @@ def test_a_file_that_is_not_utf_8_is_read_with_the_encoding_that_is_chosen(visit
     text = "Das Café an der Straße ist am Montag geschlossen, und der Wirt ist verreist."
     files = {"file": ("note.txt", text.encode("cp1252"), "text/plain")}
     refused = visit.send("POST", "/check-in/file", data={"csrf": visit.csrf}, files=files, headers=OWN)
-    assert "send it with the encoding cp1252" in words_of(refused.text)
+    assert (refused.status_code, "cp1252" in words_of(refused.text)) == (422, True)
     data = {"csrf": visit.csrf, "encoding": "cp1252"}
     key = (
         visit.send("POST", "/check-in/file", data=data, files=files, headers=OWN)
