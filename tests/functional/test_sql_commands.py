@@ -101,6 +101,5 @@ def test_a_database_without_a_collection_gets_the_way_to_add_its_rows(server, tm
     assert "Create one by adding documents: nearkin add" in said
     command = said.partition("(from rows of your own tables: psql -c ")[2]
     assert "COPY (SELECT id, body FROM tickets ORDER BY id) TO STDOUT (FORMAT csv, HEADER)" in command
-    assert "COLLECTION" not in command
     assert "open-sesame" not in said
     assert "psql" not in run("info", tmp_path / "none", code=7).err
