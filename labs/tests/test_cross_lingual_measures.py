@@ -1,4 +1,4 @@
-"""Every experiment of ``nearkin lab cross-lingual`` against its definition, written out in numpy."""
+"""Every experiment of ``python -m labs.cross_lingual`` against its definition, written out in numpy."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def test_a_decision_that_contradicts_another_leads_to_the_log(visit: Visit) -> N
     answer = visit.post("/group/split", group=group["number"], a=group["principal"], split=leaving)
     assert answer.status_code == 400
     assert "Undo one of them." in html.unescape(answer.text)
-    assert 'href="/log"' in answer.text
+    assert 'here: <a href="/log">' in answer.text
 
 
 def sent(visit: Visit, name: str, content: bytes) -> str:

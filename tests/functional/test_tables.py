@@ -114,7 +114,9 @@ def test_what_are_no_documents(wrong):
 
 def test_bad_documents_among_good_ones():
     documents = [FAST, None, "half \ud800", FAST + " again", b"caf\xe9"]
-    with pytest.raises(DocumentError, match=r"^3 of 5 documents are unreadable: 60%, more than the 50% of 'max_unread"):
+    with pytest.raises(
+        DocumentError, match=r"^3 of 5 documents are unreadable: 60%, more than the 50% of --max-unread"
+    ):
         nearkin.dedup(documents)
     result = nearkin.dedup(documents, max_unreadable="60%")
     assert result.documents["reason"].to_pylist() == [
