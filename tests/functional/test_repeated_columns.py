@@ -48,8 +48,8 @@ def test_a_used_name_is_refused_before_anything_is_written(tmp_path, suffix, nam
     assert (ended.code, out.exists()) == (3, False)
     repeated = next(one for one in names if names.count(one) > 1)
     said = " ".join(ended.err.split())
-    assert f"in.{suffix}: 2 columns have the name '{repeated}' (--{name.removeprefix('named ')}); it must be" in said
-    assert f"The columns are: {', '.join(names)}." in said
+    assert said.startswith(f"Error: --{name.removeprefix('named ')}: ")
+    assert f"in.{suffix}: 2 columns have the name '{repeated}'" in said
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv"])

@@ -51,7 +51,7 @@ def test_users_are_listed_without_their_secrets(served: Administered) -> None:
     ("arguments", "said"),
     [
         (("add", "ADA", "--role", "viewer"), "The user ada already exists"),
-        (("add", "bob", "--role", "owner"), "--role: must be one of viewer, reviewer, admin"),
+        (("add", "bob", "--role", "owner"), "must be one of viewer, reviewer, admin"),
         (("add", "bob"), "add needs --role: viewer, reviewer, admin."),
         (("add", "bob\n", "--role", "viewer"), "12 to 1,024 characters"),
         (("add", "b\u202eob", "--role", "viewer"), "printable characters"),

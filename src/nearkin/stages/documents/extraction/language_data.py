@@ -94,7 +94,7 @@ def _missing(names: Sequence[str], folders: Sequence[str]) -> str:
     files = ", ".join(f"{one}.traineddata" for one in lacking)
     packages = " ".join(f"tesseract-ocr-{one.lower().replace('_', '-')}" for one in lacking)
     return (
-        f" needs the language data of tesseract: {files} not found in "
+        f"needs the language data of tesseract: {files} not found in "
         f"{', '.join(folders)}. On Debian and Ubuntu: apt-get install {packages}. "
         "Or put the files into one of these folders."
     )
