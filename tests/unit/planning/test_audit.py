@@ -135,7 +135,7 @@ def test_everything_was_looked_at() -> None:
     ],
 )
 def test_what_does_not_fit_is_refused(true, found, n_population, confidence, named) -> None:
-    with pytest.raises(ParameterError, match=f"'{named}'"):
+    with pytest.raises(ParameterError, match=f"^{named}: "):
         estimate_recall(true, found, n_population=n_population, confidence=confidence)
 
 
