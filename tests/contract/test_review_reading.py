@@ -12,7 +12,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from nearkin.collection.stored import contents, group_state
+from nearkin.collection.stored import contents
+from nearkin.collection.stored.group_state import GroupState
 from places import SomePlace
 from review_client import DOCUMENTS, LEASE, Visit, words_of
 
@@ -94,8 +95,8 @@ def test_the_log_shows_values_before_and_after_and_kinds(visit: Visit) -> None:
 def test_stored_groups_are_read_once_for_many_pages(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     collection, reads = visit.service.collection, list[str]()
     collection.groups()
-    whole = group_state.of_grouping
-    monkeypatch.setattr(group_state, "of_grouping", lambda *asked: (reads.append("read"), whole(*asked))[1])
+    read = GroupState.read
+    monkeypatch.setattr(GroupState, "read", lambda *asked: (reads.append("read"), read(*asked))[1])
     for path in ("/", "/groups", "/group?number=1", "/document?id=lease", "/list?group=1", "/representatives"):
         visit.get(path)
     assert len(reads) == 1
@@ -117,7 +118,7 @@ def test_groups_that_are_not_stored_are_not_kept_in_memory(visit: Visit) -> None
             visit.get(path, value=value)
     gc.collect()
     # not isinstance: it asks proxies of other tests whose objects are gone, which raises ReferenceError
-    kept = [one for one in gc.get_objects() if type(one) is group_state.GroupState]
+    kept = [one for one in gc.get_objects() if type(one) is GroupState]
     assert [one.tolerance for one in kept if one.number is None] == []
 
 

@@ -111,7 +111,7 @@ def test_the_manifest_differs_in_time_and_memory_alone(corpus, tmp_path):
     written["stages"] = [{"name": stage["name"]} for stage in written["stages"]]
     assert all(written[name] == value for name, value in json.loads(json.dumps(b)).items())
     assert set(written.pop("files")) == {*TABLES, "exceptions.csv"}
-    assert written.keys() - {"checksum", "digests", "memory"} == b.keys()
+    assert written.keys() - {"checksum", "digests", "format", "memory"} == b.keys()
 
 
 def same_bytes(out: Path, expected: dict[str, bytes]) -> None:

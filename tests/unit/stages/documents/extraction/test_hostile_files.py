@@ -304,11 +304,21 @@ def test_whatever_fails_for_lack_of_memory_names_its_limit(tmp_path, memory):
     ] == []
 
 
+def processor_time(pid: int) -> float:
+    """Return the seconds that a process has computed, 0 if it has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().split()[13]) / os.sysconf("SC_CLK_TCK")
+    except FileNotFoundError:
+        return 0.0
+
+
 def test_workers_that_are_killed_cost_one_document_each(tmp_path):
     """A page that takes a second, so that there is time to kill its worker, twice: among others, and in an archive."""
     page = b"<html><body>" + b"<p>It <b>was</b> &amp; a dark night</p>" * 400_000
     files = {"a.docx": GOOD, "b.html": page, "c.zip": make.zipped({"a.docx": GOOD, "b.html": page, "c.docx": GOOD})}
     with ExtractionPool(1, ExtractionLimits()) as pool:
+        extracted(pool, written(tmp_path / "start", {"a.docx": GOOD}))
+        (started,) = (processor_time(worker.process.pid) for worker in pool.workers)
         killed: list[int] = []
 
         def kill() -> None:
@@ -316,8 +326,7 @@ def test_workers_that_are_killed_cost_one_document_each(tmp_path):
                 time.sleep(0.02)
                 for worker in pool.workers:
                     pid = worker.process.pid
-                    used = Path(f"/proc/{pid}/stat").read_text().split() if Path(f"/proc/{pid}").exists() else []
-                    if used and pid not in killed and int(used[13]) > 60:  # hundredths of a second: it is at a page
+                    if pid not in killed and processor_time(pid) > started + 0.3:  # it is at a page
                         killed.append(pid)
                         os.kill(pid, signal.SIGKILL)
 
