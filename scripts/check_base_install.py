@@ -124,6 +124,14 @@ def check_pairs(folder: Path) -> None:
     run = nearkin(*pairs, "--no-stems", cwd=folder)
     check(run.returncode == 0, "nearkin pairs works without extras", run)
     check((folder / "pairs/pairs.tsv").read_text().count("\n") == 5, "it finds the pairs", run.stdout)
+    for command in (
+        ("families", "left.jsonl", "--out", "families"),
+        ("sign", "left.jsonl", "--out", "signatures"),
+        ("neighbours", "signatures", "--distance", "1", "--out", "near"),
+        ("regroup", "clean", "--threshold", "0.9"),
+    ):
+        run = nearkin(*command, cwd=folder)
+        check(run.returncode == 0, f"nearkin {command[0]} works without extras", run)
 
 
 def check_missing_extras(folder: Path) -> None:

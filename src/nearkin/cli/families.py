@@ -79,7 +79,7 @@ def families(
     from nearkin.errors import ParameterError
     from nearkin.workflows.dedup.files import Delivery
     from nearkin.workflows.families.files import families_files
-    from nearkin.workflows.families.of_collection import families_of_collection, is_one_collection
+    from nearkin.workflows.reading.request import is_one_collection
     from nearkin.workflows.resources import Resources
 
     asked = reading.request(inputs)
@@ -92,6 +92,8 @@ def families(
             raise ParameterError("For a collection use nearkin groups COLLECTION --overlay TOOL.")
         is_plain = shingle is None and ignore is None and not ignore_numbers
         if is_plain and is_one_collection(asked):
+            from nearkin.workflows.families.of_collection import families_of_collection
+
             found = families_of_collection(
                 asked, out, threshold=threshold, is_read_only=read_only, delivery=delivery, resources=resources,
                 progress=bars,
@@ -114,7 +116,7 @@ def _show(console: Printer, manifest: DedupManifest, groups: CollectionGroups | 
     from nearkin.cli.printing import say_results, table
     from nearkin.kernels.choosing import has_compiled
     from nearkin.manifests.dedup import FamilyCounts
-    from nearkin.reports.sentences.runs import families_sentences, family_group_sentences
+    from nearkin.reports.sentences.runs import families_sentences
 
     found = manifest.families or FamilyCounts()
     rows = table("members", "share", "relation to the principal", numbers=2)
@@ -124,6 +126,8 @@ def _show(console: Printer, manifest: DedupManifest, groups: CollectionGroups | 
     console.print(rows)
     console.say(families_sentences(manifest, found, has_compiled=has_compiled()))
     if groups is not None:
+        from nearkin.reports.sentences.groups import family_group_sentences
+
         console.say(family_group_sentences(groups))
     say_results(console, out, "families.csv")
 

@@ -189,6 +189,13 @@ def change_sentences(
         yield Sentence(f"  … {counted(len(telling) - n_shown, 'more change')}; --json lists all")
 
 
+def family_group_sentences(found: CollectionGroups) -> Iterator[Sentence]:
+    """State the expected recall of the groups of a collection, and describe the changes since last time."""
+    yield from search_sentences(found.tolerance, found.n_not_compared)
+    if not found.is_first:
+        yield from change_sentences(found)
+
+
 def _in_words(change: GroupChange) -> str:
     if change.is_dissolved:
         said = ["dissolved; no two of its documents are in one group any more"]

@@ -21,11 +21,9 @@ from nearkin.reports.sentences.dedup import (
     total_s,
 )
 from nearkin.reports.sentences.exceptions import damage_sentences
-from nearkin.reports.sentences.groups import change_sentences, search_sentences
 from nearkin.reports.sentences.sentence import Sentence
 
 if TYPE_CHECKING:
-    from nearkin.collection.groups.current import CollectionGroups
     from nearkin.manifests.dedup import FamilyCounts
     from nearkin.manifests.signing import SigningRecord
     from nearkin.manifests.threads import ThreadsManifest
@@ -124,13 +122,6 @@ def families_sentences(
     if "recall_at_threshold" in told.plan_numbers:  # of files; of a collection, see `family_group_sentences`
         yield missed_pairs_sentence(told)
     yield Sentence(speed_text(total_s(told.stages), n_documents, has_compiled=has_compiled))
-
-
-def family_group_sentences(found: CollectionGroups) -> Iterator[Sentence]:
-    """State the expected recall of the groups of a collection, and describe the changes since last time."""
-    yield from search_sentences(found.tolerance, found.n_not_compared)
-    if not found.is_first:
-        yield from change_sentences(found)
 
 
 def reason_meanings(*, is_of_new_text: bool) -> dict[str, str]:

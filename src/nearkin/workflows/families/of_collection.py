@@ -37,7 +37,7 @@ from nearkin.workflows.reading.collection_exceptions import listed_exception
 from nearkin.workflows.reading.describing import describe
 from nearkin.workflows.reading.exceptions import ExceptionRow, write_exceptions_in
 from nearkin.workflows.reading.kept_documents import source_of_collection
-from nearkin.workflows.reading.request import ReadingRequest, kind_of
+from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 
 
@@ -81,11 +81,6 @@ def group_parameters(tolerance: Tolerance) -> dict[str, str | float | int]:
     return {"measure": "jaccard", "threshold": tolerance.value, "shingle": str(SHINGLES)}
 
 
-def is_one_collection(asked: ReadingRequest) -> bool:
-    """Whether the input is a collection, and nothing else."""
-    return len(asked.inputs) == 1 and isinstance(asked.inputs[0], str) and kind_of(asked.inputs[0]) == "collection"
-
-
 def families_of_collection(
     asked: ReadingRequest,
     out: Path,
@@ -101,7 +96,7 @@ def families_of_collection(
     Parameters
     ----------
     asked : ReadingRequest
-        Its input is one collection; see `is_one_collection`.
+        Its input is one collection; see `nearkin.workflows.reading.request.is_one_collection`.
     out : Path
     threshold : float, optional
         That of the groups: minimum Jaccard similarity of the word 5-grams.

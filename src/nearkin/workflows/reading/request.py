@@ -388,3 +388,9 @@ def _in_words(source: StoredSource) -> str:
         where = f", read from {first_of(files, 1)}" if files else ""
         return f"{source.name} (an earlier run): its {counted(len(documents), 'kept document')}{where}"
     return f"{source.name}: the {counted(len(documents), 'current document')} of this collection"
+
+
+def is_one_collection(request: ReadingRequest) -> bool:
+    """Whether the input is a collection, and nothing else."""
+    inputs = request.inputs
+    return len(inputs) == 1 and isinstance(inputs[0], str) and kind_of(inputs[0]) == "collection"
