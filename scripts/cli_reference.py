@@ -20,7 +20,7 @@ Written by `make docs` from the commands themselves; `make check` fails when it 
 
 def reference() -> str:
     """The whole page."""
-    from nearkin.cli.app import app
+    from nearkin.cli.main import app
 
     root = typer.main.get_command(app)
     return "\n".join([HEAD, *_sections(root, typer.Context(root, info_name="nearkin"))]).rstrip() + "\n"

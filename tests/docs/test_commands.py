@@ -31,7 +31,7 @@ def test_pages_say_how_to_install_what_nearkin_does_not(library: str) -> None:
 
 @pytest.mark.parametrize("line", shown())
 def test_commandsparse(line: str) -> None:
-    from nearkin.cli.app import app
+    from nearkin.cli.main import app
 
     root = typer.main.get_command(app)
     for arguments in nearkin_arguments(line):

@@ -33,7 +33,7 @@ document.body.dataset.probe = JSON.stringify({
 
 @pytest.fixture(scope="module")
 def report(collection: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
-    from nearkin.cli.app import app
+    from nearkin.cli.main import app
 
     out = tmp_path_factory.mktemp("report") / "out"
     ran = CliRunner().invoke(app, ["families", str(collection / "contracts.jsonl"), "--out", str(out), "--quiet"])

@@ -35,7 +35,7 @@ document.body.dataset.probe = JSON.stringify({
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> str:
-    from nearkin.cli.app import app
+    from nearkin.cli.main import app
 
     folder = tmp_path_factory.mktemp("pairs")
     corpus = translated_corpus(folder, n=60)

@@ -15,7 +15,7 @@ from functional.conftest import nearkin_here
 from generator import office_files as make
 from made_up_prose import Prose
 from nearkin import Collection
-from nearkin.stages.documents.extraction import versions
+from nearkin.stages.documents.extraction import kinds
 
 PROSE = Prose(22)
 HEADERS = {"From": "ada@b.org", "To": "bo@c.org", "Subject": "Offer", "Message-ID": "<1@b.org>",
@@ -145,10 +145,10 @@ def test_a_newer_extractor_changes_nothing_until_it_is_asked_to(folder, tmp_path
     (tmp_path / "in/1.eml").write_bytes((folder / "1.eml").read_bytes())
     assert nearkin_here("add", place, tmp_path / "in").code == 0
     with monkeypatch.context() as patched:
-        patched.setitem(versions._OWN, "nearkin mail", "nearkin mail 2")
-        versions.current_name.cache_clear()
+        patched.setitem(kinds._OWN, "nearkin mail", "nearkin mail 2")
+        kinds.current_name.cache_clear()
         assert "1 text is of another version of an extractor" in nearkin_here("info", place).out
-    versions.current_name.cache_clear()
+    kinds.current_name.cache_clear()
     assert "another version" not in nearkin_here("info", place).out
     again = nearkin_here("add", place, tmp_path / "in", "--re-extract").out
     assert "0 new, 0 changed, 2 unchanged" in again

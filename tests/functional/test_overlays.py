@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 from functional.conftest import nearkin_here
 from nearkin.collection.collection import Collection
-from nearkin.stages.documents.load_files.controls import controls_of
 from nearkin.stages.documents.load_files.dialect import Dialect, dialect_of
 from nearkin.stages.documents.load_files.records import RecordReader
 from nearkin.stages.documents.load_files.vendors import VENDORS, OverlayRow
-from nearkin.stages.documents.load_files.writing import LoadFileWriter
+from nearkin.stages.documents.load_files.writing import LoadFileWriter, controls_of
 from nearkin.stages.documents.source import Source
 from nearkin.stages.documents.streams import ByteStream
 

@@ -12,7 +12,7 @@ from nearkin.collection.matching.by_index import n_indexed
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.documents import is_removed, stored_documents, with_documents
-from nearkin.stages.documents.extraction.versions import is_ocr, is_older
+from nearkin.stages.documents.extraction.kinds import is_ocr, is_older
 from nearkin.store.schema import contents, documents, loads, origins, problems, purges, waves
 
 

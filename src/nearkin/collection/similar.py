@@ -9,6 +9,9 @@ from dataclasses import replace
 import numpy as np
 from sqlalchemy import Connection, select
 
+from nearkin.collection.check_in.candidates import PARTS_JACCARD, Query, candidates_of
+from nearkin.collection.check_in.results import MIN_COMMON, CheckOptions
+from nearkin.collection.check_in.shared_keys import Searched
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.matching.by_index import near_by_index
 from nearkin.collection.matching.near import Near
@@ -17,8 +20,10 @@ from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexErro
 from nearkin.collection.results import SimilarDocument, SimilarDocuments, StoredDocument
 from nearkin.collection.stored.contents import Content, content_of, contents_of
 from nearkin.collection.stored.documents import current_documents, document
+from nearkin.collection.stored.key_table import KEYS
 from nearkin.collection.stored.profiles import similarity_index_of
 from nearkin.collection.stored.segment_files import Segment
+from nearkin.collection.stored.word_sets import shares, some_at_a_time, word_sets
 from nearkin.collection.tolerance import Tolerance, check_limit, is_letters_only
 from nearkin.records import I64, U64
 from nearkin.stages.search.hamming.scan import rows_within
@@ -137,8 +142,6 @@ def asked_near(
     """Return the contents within the tolerance, and the similarity index of the query if the method needs it."""
     own = similarity_index_of(counting, query) if tolerance.method == "si" else None
     if tolerance.method == "containment":
-        from nearkin.collection.by_containment import near_by_containment
-
         return near_by_containment(connection, store, counting, query, tolerance.value), own
     return near_contents(connection, counting, segments, query, tolerance, own), own
 
@@ -253,3 +256,42 @@ def _check(found: Sequence[SimilarDocument], tolerance: Tolerance) -> None:
         is_copy = distance is None and one.is_same_text
         if not is_copy and (distance is None or distance > most):
             raise StaleIndexError(f"{one.document} is at {distance}, beyond {tolerance}")
+
+
+MAX_CONTAINING = 2_000
+"""Maximum number of candidates compared by containment, the most promising first."""
+
+
+def near_by_containment(
+    connection: Connection, store: Store, counting: TextCounting, query: Content, minimum: float
+) -> Near:
+    """Return the contents that share word 5-grams with the query, by containment; the largest share first."""
+    asked = Query.of(counting, query.text)
+    if asked.signature is None:
+        return Near(
+            contents=np.zeros(0, np.int64), stages=(("texts that share keys", 0), ("matches", 0)), is_answered=False
+        )
+    searched = Searched(connection, store, counting, KEYS.reach(connection, store))
+    options = CheckOptions(threshold=PARTS_JACCARD, containment=minimum)
+    candidates = candidates_of(searched, asked, options)
+    some = candidates.contents[:MAX_CONTAINING]
+    (own,) = word_sets(counting, [query.text])
+    found = dict[int, float]()
+    for lot in some_at_a_time(connection, sorted(some)):
+        stored = list(contents_of(connection, lot).values())
+        for one, other in zip(stored, word_sets(counting, [one.text for one in stored]), strict=True):
+            n_both = len(np.intersect1d(own, other, assume_unique=True))
+            share = max(shares(own, other)[1:])
+            if one.digest == query.digest or (share >= minimum and n_both >= MIN_COMMON):
+                found[one.number] = share
+    contents = np.array(sorted(found, key=lambda number: (-found[number], number)), np.int64)
+    n_left = len(candidates.contents) - len(some) + len(candidates.lost)
+    stages = ("texts that share keys", len(candidates.contents)), ("matches", len(contents))
+    return Near(
+        contents=contents,
+        stages=stages,
+        is_answered=True,
+        n_not_compared=n_left,
+        n_hot_keys=candidates.n_skewed,
+        part_recall=None if n_left else candidates.part_recall,
+    )

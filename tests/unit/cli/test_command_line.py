@@ -12,8 +12,8 @@ import pytest
 import typer
 from typer.core import TyperGroup
 
-from nearkin.cli.app import app
 from nearkin.cli.command_line import take_every_character
+from nearkin.cli.main import app
 from nearkin.errors import OutputError, SourceError
 
 NO_FILES = {

@@ -12,7 +12,7 @@ import pytest
 import typer
 from rich.console import Console
 
-from nearkin.cli import app, main
+from nearkin.cli import main
 from nearkin.cli.bars import Bars
 from nearkin.cli.command_line import CommandLine
 from nearkin.cli.dedup import print_summary
@@ -206,7 +206,7 @@ def test_a_reader_that_goes_away_ends_what_is_printed_and_not_what_is_done():
 
 def test_no_word_of_a_help_text_is_cut_off_at_80_columns(monkeypatch, capsys):
     monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", 80)
-    waiting, n_seen = [("nearkin", typer.main.get_command(app.app))], 0
+    waiting, n_seen = [("nearkin", typer.main.get_command(main.app))], 0
     while waiting:
         name, one = waiting.pop()
         waiting += [(f"{name} {inner}", command) for inner, command in getattr(one, "commands", {}).items()]

@@ -11,8 +11,7 @@ from hypothesis import HealthCheck, settings
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
 
-from nearkin.web.api.dispatch import OPERATIONS
-from nearkin.web.api.openapi import openapi
+from nearkin.web.api.dispatch import OPERATIONS, openapi
 from review_client import ORIGIN, Visit, small_collection
 
 SCHEMA = schemathesis.openapi.from_dict(msgspec.to_builtins(openapi(OPERATIONS)))

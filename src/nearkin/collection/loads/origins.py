@@ -18,7 +18,7 @@ from nearkin.collection.stored.origins import (
     remove_unread,
     with_origins,
 )
-from nearkin.stages.documents.extraction.versions import is_ocr
+from nearkin.stages.documents.extraction.kinds import is_ocr
 from nearkin.store.bulk import in_slices, insert_rows, is_storable, number_after_last
 from nearkin.store.schema import origins
 

@@ -52,8 +52,12 @@ def _find_by_pattern(
     pattern: str, file_format: str | None, guesses: list[Note], without: Path | None
 ) -> Iterator[FoundFile]:
     """Return the matching files, without those that only accompany tables."""
-    from nearkin.stages.documents.folders import left_out, without_company  # a check of one file needs none of these
-    from nearkin.stages.documents.own_results import said_of_own, without_own
+    from nearkin.stages.documents.folders import (  # a check of one file needs none of these
+        left_out,
+        said_of_own,
+        without_company,
+        without_own,
+    )
 
     matches, own = without_own(pattern, sorted(glob.iglob(pattern, recursive=True)))
     if own:

@@ -7,6 +7,7 @@ name, and listed. Only a folder of nothing but tables is a folder of tables; in 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -18,7 +19,6 @@ from nearkin.nouns import counted, first_of
 from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, is_of_documents
 from nearkin.stages.documents.listed_files import ListedFiles, listed_files
 from nearkin.stages.documents.not_read import Note, NotRead
-from nearkin.stages.documents.own_results import is_own, said_of_own
 from nearkin.wording import WarningMessage
 
 _MARKS = re.compile(
@@ -337,3 +337,60 @@ def _suffixes(path: str) -> str:
     """Return the last suffix of a name, preceded by the one before it if the file is compressed."""
     stem, last = os.path.splitext(os.path.basename(path))
     return os.path.splitext(stem)[1] + last if last.lower() in (".gz", ".zst", ".zstd", ".bz2", ".xz") else last
+
+
+_COLLECTION = "nearkin.sqlite"
+_MANIFESTS = ("manifest.json", "summary.json")
+_UNFINISHED = os.path.join(".work", "run.json")
+_SHOWN_RESULTS = 3
+
+
+def is_own(folder: str) -> bool:
+    """Whether a folder contains results of Nearkin, an unfinished run, or a collection."""
+    if any(os.path.exists(os.path.join(folder, name)) for name in (_COLLECTION, _UNFINISHED)):
+        return True
+    return any(_is_manifest(os.path.join(folder, name)) for name in _MANIFESTS)
+
+
+def _is_manifest(path: str) -> bool:
+    """Whether a file is the manifest of a command of Nearkin."""
+    if not os.path.isfile(path):  # reading a pipe would block
+        return False
+    try:
+        with open(path, encoding="utf-8") as file:
+            told = json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(told, dict) and "nearkin" in told
+
+
+def without_own(pattern: str, paths: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the matches of a pattern that are not in folders of results, and these folders.
+
+    Results that the pattern names explicitly are kept: a user who writes ``clean/*.parquet`` wants to read them.
+    """
+    named = pattern[: min((pattern.find(sign) for sign in "*?[" if sign in pattern), default=len(pattern))]
+    root = os.path.dirname(named)
+    known: dict[str, str | None] = {root: None}
+
+    def own(folder: str) -> str | None:
+        """Return the folder of results that contains a folder, or is it."""
+        if folder not in known:
+            parent = os.path.dirname(folder)
+            above = own(parent) if parent != folder else None
+            known[folder] = above or (folder if is_own(folder) else None)
+        return known[folder]
+
+    kept = [
+        path for path in paths if own(path.rstrip(os.sep) if os.path.isdir(path) else os.path.dirname(path)) is None
+    ]
+    return kept, sorted({folder for folder in known.values() if folder is not None})
+
+
+def said_of_own(where: str, folders: Iterable[str]) -> NotRead:
+    """Return the folders as what is not read."""
+    paths = sorted(folders)
+    sentence = (
+        f"{where}: skipped results of Nearkin: {first_of(paths, _SHOWN_RESULTS)}. Name them explicitly to read them"
+    )
+    return NotRead(place=where, reason="results of Nearkin", paths=tuple(paths), sentence=sentence)

@@ -12,8 +12,13 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from nearkin.stages.documents.encodings import looks_binary
-from nearkin.stages.documents.magic import COMPOUND_FILE
 from nearkin.stages.documents.markup import EXTRACT, markup_of
+
+PARQUET = b"PAR1"
+ARROW_FILE = b"ARROW1\0\0"
+ARROW_STREAM = b"\xff\xff\xff\xff"
+COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
 
 _ZIP = b"PK\x03\x04"
 _ZIPPED = {

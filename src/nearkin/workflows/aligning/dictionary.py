@@ -14,7 +14,7 @@ from nearkin.nouns import counted
 from nearkin.records import Bool, TextWords
 from nearkin.stages.documents.damage import truncated_input
 from nearkin.stages.documents.legibility import legible
-from nearkin.stages.documents.plain_lines import read_plain_lines
+from nearkin.stages.documents.lines import read_plain_lines
 from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.stages.documents.sniffing import head_of_file
 from nearkin.stages.documents.streams import ByteStream, StreamFault

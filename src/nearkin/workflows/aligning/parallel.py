@@ -20,7 +20,7 @@ from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import FORMATS, TABLES, WITH_COLUMNS
 from nearkin.stages.documents.legibility import legible, without_illegible
-from nearkin.stages.documents.plain_lines import read_plain_lines
+from nearkin.stages.documents.lines import read_plain_lines
 from nearkin.stages.documents.reader import batches_of
 from nearkin.stages.documents.sniffing import head_of_file, unreadable
 from nearkin.stages.documents.source import no_note

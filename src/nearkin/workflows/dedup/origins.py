@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from nearkin.manifests.dedup import ExtractionCounts
 from nearkin.runs.spool import Chunk
-from nearkin.stages.documents.extraction.versions import is_ocr
+from nearkin.stages.documents.extraction.kinds import is_ocr
 from nearkin.stages.documents.preparing import ORIGIN
 from nearkin.workflows.reading.exceptions import ExceptionRow
 

@@ -20,9 +20,8 @@ from nearkin.records import I64
 from nearkin.runs.files import published
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.formats.load_file import NAME as LOAD_FILE
-from nearkin.stages.documents.load_files.controls import Controls, check_control, controls_of
 from nearkin.stages.documents.load_files.vendors import OverlayRow, Vendor, outside_sentence
-from nearkin.stages.documents.load_files.writing import LoadFileWriter
+from nearkin.stages.documents.load_files.writing import Controls, LoadFileWriter, check_control, controls_of
 from nearkin.stages.documents.sniffing import unreadable
 from nearkin.stages.documents.source import Source
 from nearkin.wording import WarningMessage

@@ -25,7 +25,7 @@ from nearkin.paths import printable
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.stages.differences.relating import COPY
-from nearkin.stages.documents.extraction.versions import is_ocr
+from nearkin.stages.documents.extraction.kinds import is_ocr
 from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.origin import NO_TEXT
 from nearkin.store.schema import documents

@@ -12,8 +12,7 @@ from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Chunk
 from nearkin.stages.documents.mail.inclusive import InclusionVerdict, InclusiveReason, MailContent, judge_inclusion
 from nearkin.stages.documents.mail.links import LinkSource
-from nearkin.stages.documents.mail.passages import MailWords, WordNumbers, mail_words
-from nearkin.stages.documents.mail.quotations import Quotations
+from nearkin.stages.documents.mail.passages import MailWords, Quotations, WordNumbers, mail_words
 from nearkin.stages.documents.mail.threads import NamedMail, ThreadNode, reading_order, thread_mails
 from nearkin.workflows.threads.mails import ReadMails
 from nearkin.workflows.threads.options import ThreadOptions

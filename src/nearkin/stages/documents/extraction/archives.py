@@ -12,10 +12,9 @@ from collections.abc import Iterator, Sequence
 from typing import IO, BinaryIO
 
 from nearkin.nouns import counted, first_of
-from nearkin.stages.documents.extraction import versions
+from nearkin.stages.documents.extraction import kinds
 from nearkin.stages.documents.extraction.blobs import ANOTHER_BEFORE, CUT_ARCHIVE, Blob
 from nearkin.stages.documents.extraction.limits import raised_by
-from nearkin.stages.documents.extraction.member_names import safe_name
 from nearkin.stages.documents.extraction.reading import (
     FREE_BYTES,
     Container,
@@ -25,7 +24,7 @@ from nearkin.stages.documents.extraction.reading import (
     bomb,
     too_big,
 )
-from nearkin.stages.documents.extraction.zip_names import first_entry
+from nearkin.stages.documents.extraction.zip_names import first_entry, safe_name
 
 _PIECE_BYTES = 1 << 20
 _END_OF_TAR_BYTES = 2 * tarfile.BLOCKSIZE
@@ -45,7 +44,7 @@ _FAULTS = (
 class _Archive(Container):
     """Base class of archives."""
 
-    name = versions.ARCHIVE
+    name = kinds.ARCHIVE
 
     def __init__(self, given: Given) -> None:
         super().__init__(given)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import email.policy
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from email import message_from_bytes
 from email.errors import (
@@ -19,17 +20,16 @@ from email.message import Message
 from email.parser import BytesHeaderParser
 from email.policy import compat32
 from functools import lru_cache
-from typing import Any
+from typing import Any, BinaryIO
 
-from nearkin.stages.documents.extraction import versions
+from nearkin.stages.documents.extraction import kinds
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.charsets import decoded
 from nearkin.stages.documents.extraction.html import decoded_page, text_of_html
 from nearkin.stages.documents.extraction.kept_property import kept_property
-from nearkin.stages.documents.extraction.member_names import safe_name
-from nearkin.stages.documents.extraction.reading import DocumentRead, Given, Member
-from nearkin.stages.documents.mail.encoded_words import decoded_header
-from nearkin.stages.documents.mail.headers import headers_of
+from nearkin.stages.documents.extraction.reading import Container, DocumentRead, Given, Member, too_big
+from nearkin.stages.documents.extraction.zip_names import safe_name
+from nearkin.stages.documents.mail.headers import decoded_header, headers_of
 from nearkin.stages.documents.origin import ExceptionKind
 
 _FROM_LINE = re.compile(rb"From [^\r\n]*\r?\n")
@@ -47,7 +47,7 @@ _EMLX_COUNT = re.compile(rb"\d{1,12} *\r?\n")
 class Mail:
     """A mail in a file."""
 
-    name = versions.MAIL
+    name = kinds.MAIL
     is_container = False
 
     def __init__(self, given: Given) -> None:
@@ -81,7 +81,7 @@ class Mail:
         """Return the body, with the headers."""
         if self._message.get_content_type() == "multipart/encrypted":
             return DocumentRead(
-                text=None, extractor=versions.MAIL, exception="encrypted", sentence="an encrypted mail",
+                text=None, extractor=kinds.MAIL, exception="encrypted", sentence="an encrypted mail",
                 mail=headers_of(self._message),
             )  # fmt: skip
         body, _, n_inline = self._parts
@@ -91,7 +91,7 @@ class Mail:
             self._warnings.append(f"{n_inline} {'image' if n_inline == 1 else 'images'} in the body not read")
         read = DocumentRead(
             text="\n\n".join(text.strip("\r\n") for text in texts),
-            extractor=versions.MAIL,
+            extractor=kinds.MAIL,
             warnings=tuple(dict.fromkeys(self._warnings)),
             mail=headers,
         )
@@ -383,3 +383,79 @@ def _of_headers(data: bytes) -> Message:
         message.set_raw(*compat32.header_source_parse(lines))
     message.set_payload("")
     return message
+
+
+_PIECE_BYTES = 1 << 16
+_SEPARATOR = re.compile(rb"From \S[^\r\n]*\d:\d\d[^\r\n]*\r?\n")
+_QUOTED = re.compile(rb">+From ")
+_MAILBOX_CUT_OFF = "the mailbox ends in the middle of a line: this mail may be cut off"
+_BLANK = (b"\n", b"\r\n")
+
+
+class Mailbox(Container):
+    """A mailbox in a file."""
+
+    name = kinds.MAILBOX
+
+    def members(self) -> Iterator[Member]:
+        """Yield the mails."""
+        most = self._given.limits["output_bytes"]
+        with self._given.blob.opened() as file:
+            for size, data, is_cut in mails_of(file, most):
+                if data is None:
+                    sentence = too_big(size, most)
+                    yield Member(name=None, exception="too big", sentence=sentence)
+                elif is_cut:
+                    yield Member(name=None, blob=Blob(data), kind="eml", exception="corrupt", sentence=_MAILBOX_CUT_OFF)
+                else:
+                    yield Member(name=None, blob=Blob(data), kind="eml")
+
+
+def is_single(blob: Blob) -> bool:
+    """Whether a mailbox has only one mail: a mail that was saved with the "From " line in front of it."""
+    with blob.opened() as file:
+        mails = mails_of(file, 0)
+        next(mails, None)
+        return next(mails, None) is None
+
+
+def mails_of(file: BinaryIO, max_bytes: int) -> Iterator[tuple[int, bytes | None, bool]]:
+    r"""Yield for each mail its size, its bytes (none if more than ``max_bytes``), and whether it may be truncated.
+
+    A mail begins with a line that begins with "From " and contains a time, at the beginning of the file or after a
+    blank line. Text before the first such line is a mail of its own; blank lines there are ignored.
+
+    Examples
+    --------
+    >>> import io
+    >>> box = b"From a Mon Jan  1 10:00:00 2024\nA: 1\n\n>From x\n\nFrom b Mon Jan  1 10:00:00 2024\nB: 2\n"
+    >>> list(mails_of(io.BytesIO(box), 99))
+    [(13, b'A: 1\n\nFrom x\n', False), (5, b'B: 2\n', False)]
+    """
+    held: list[bytes] = []
+    size, blank, is_begun = 0, b"\n", False  # a blank line is only known to belong to a mail when another line follows
+    at_start, is_first = True, True  # the first separator needs no blank line before it
+    if file.read(len(BOM_UTF8)) != BOM_UTF8:
+        file.seek(0)
+    while line := file.readline(_PIECE_BYTES):
+        if at_start and (blank or is_first) and _SEPARATOR.match(line):
+            if is_begun:
+                yield size, b"".join(held) if size <= max_bytes else None, False
+            held, size, blank, is_begun, is_first = [], 0, b"", True, False
+            continue
+        if blank and is_begun:
+            size += len(blank)
+            held.append(blank)
+        elif not is_begun and line.strip():
+            is_begun = True
+        blank = line if at_start and line in _BLANK else b""
+        if not blank:
+            line = line[1:] if at_start and _QUOTED.match(line) else line
+            size += len(line)
+            if size <= max_bytes:
+                held.append(line)
+            else:
+                held.clear()
+        at_start = line.endswith(b"\n")
+    if is_begun:
+        yield size, b"".join(held) if size <= max_bytes else None, not at_start

@@ -13,7 +13,7 @@ from email.message import Message
 from email.utils import format_datetime
 from functools import cached_property
 
-from nearkin.stages.documents.extraction import versions
+from nearkin.stages.documents.extraction import kinds
 from nearkin.stages.documents.extraction.charsets import decoded
 from nearkin.stages.documents.extraction.mail import Mail
 from nearkin.stages.documents.extraction.office import rtf_text
@@ -40,7 +40,7 @@ _RTF_BEGINNING = (
 class OutlookMessage(Mail):
     """A message of Outlook in a file."""
 
-    name = versions.MSG
+    name = kinds.MSG
 
     @cached_property
     def _reader(self) -> _MessageReader:
@@ -62,7 +62,7 @@ class OutlookMessage(Mail):
     def document(self) -> DocumentRead:
         """Return the body, with the headers."""
         read = super().document()
-        read = DocumentRead(text=read.text, extractor=versions.MSG, warnings=read.warnings, mail=read.mail)
+        read = DocumentRead(text=read.text, extractor=kinds.MSG, warnings=read.warnings, mail=read.mail)
         return read if self._reader.is_whole else read.lacking("corrupt", CUT_OFF)
 
     def _damage_of(self, part: Message) -> str | None:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from nearkin.nouns import counted
-from nearkin.stages.documents.extraction import versions
+from nearkin.stages.documents.extraction import kinds
 from nearkin.stages.documents.extraction.language_data import LanguageData
 from nearkin.stages.documents.extraction.limits import raised_by
 from nearkin.stages.documents.extraction.one_call import result_of
@@ -104,7 +104,7 @@ def extractor_name(data: LanguageData) -> str:
     """Return the program, the languages with digests of their data, and the version."""
     import xberg
 
-    return f"{versions.OCR} {data.in_words} {versions.of_xberg(xberg.__version__)}"
+    return f"{kinds.OCR} {data.in_words} {kinds.of_xberg(xberg.__version__)}"
 
 
 def by_ocr(data: LanguageData, pages: str = "") -> str:

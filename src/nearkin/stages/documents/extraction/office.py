@@ -13,23 +13,21 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
-from nearkin.stages.documents.extraction import versions
+from nearkin.stages.documents.extraction import kinds
 from nearkin.stages.documents.extraction.blobs import ANOTHER_BEFORE, CUT_ARCHIVE, Blob
-from nearkin.stages.documents.extraction.embedded import unwrapped
 from nearkin.stages.documents.extraction.kept_property import kept_property
 from nearkin.stages.documents.extraction.kinds import ZIPPED
 from nearkin.stages.documents.extraction.limits import raised_by
-from nearkin.stages.documents.extraction.office_far_cells import has_far_cells
-from nearkin.stages.documents.extraction.office_gaps import without_gaps
+from nearkin.stages.documents.extraction.office_gaps import has_far_cells, without_gaps
 from nearkin.stages.documents.extraction.office_marks import has_marks, without_marks, written_marks
-from nearkin.stages.documents.extraction.office_packages import UNREADABLE
+from nearkin.stages.documents.extraction.office_packages import UNREADABLE, unwrapped
 from nearkin.stages.documents.extraction.office_part_reading import PartLacking
 from nearkin.stages.documents.extraction.office_parts import checked_parts
 from nearkin.stages.documents.extraction.office_usual_form import usual_form
 from nearkin.stages.documents.extraction.ole import CUT_OFF, OleError, OleFile
 from nearkin.stages.documents.extraction.one_call import result_of
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member
-from nearkin.stages.documents.magic import COMPOUND_FILE
+from nearkin.stages.documents.foreign import COMPOUND_FILE
 
 if TYPE_CHECKING:
     import xberg
@@ -470,4 +468,4 @@ def version() -> str:
     """Return the version of xberg, and of what Nearkin does with its texts."""
     import xberg
 
-    return versions.of_xberg(str(xberg.__version__))
+    return kinds.of_xberg(str(xberg.__version__))

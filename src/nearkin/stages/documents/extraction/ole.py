@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nearkin.stages.documents.extraction.kept_property import kept_property
-from nearkin.stages.documents.magic import COMPOUND_FILE
+from nearkin.stages.documents.foreign import COMPOUND_FILE
 
 _END, _FREE, _NONE = 0xFFFFFFFE, 0xFFFFFFFF, 0xFFFFFFFF
 _MAX_ENTRIES = 1 << 16

@@ -12,7 +12,7 @@ from nearkin.stages.documents.encodings import (
     why_not_utf8,
     with_byte_order,
 )
-from nearkin.stages.documents.extraction import versions
+from nearkin.stages.documents.extraction import kinds
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.charsets import decoded
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Single
@@ -22,7 +22,7 @@ from nearkin.stages.documents.foreign import foreign
 class PlainText(Single):
     """A plain text."""
 
-    name = versions.TEXT
+    name = kinds.TEXT
 
     def __init__(self, given: Given) -> None:
         self._given = given
@@ -35,11 +35,11 @@ class PlainText(Single):
             content = into_utf8(data[len(mark) :], encoding)
             if (problem := why_not_utf8(content, encoding, mark)) is not None:
                 raise ExtractionError("corrupt", problem)
-            return DocumentRead(text=content.decode(), extractor=versions.TEXT)
+            return DocumentRead(text=content.decode(), extractor=kinds.TEXT)
         if looks_binary(data):
             raise ExtractionError("unsupported", "binary data of an unknown kind")
         found = decoded(data, None, self._given.encoding)
-        return DocumentRead(text=found.text, extractor=versions.TEXT, warnings=found.warnings)
+        return DocumentRead(text=found.text, extractor=kinds.TEXT, warnings=found.warnings)
 
     def _certain_encoding(self, data: bytes, mark: bytes) -> str | None:
         """Return the only encoding in which a text can be: that of its mark, or a wide one; None if it is guessed."""

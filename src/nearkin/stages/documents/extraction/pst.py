@@ -11,12 +11,12 @@ from email.utils import format_datetime
 from typing import Any
 
 from nearkin.nouns import counted
-from nearkin.stages.documents.extraction import versions
+from nearkin.stages.documents.extraction import kinds
 from nearkin.stages.documents.extraction.blobs import Blob
-from nearkin.stages.documents.extraction.member_names import safe_name
 from nearkin.stages.documents.extraction.msg import mail_part
 from nearkin.stages.documents.extraction.office import rtf_text
 from nearkin.stages.documents.extraction.reading import Container, ExtractionError, Member, too_big
+from nearkin.stages.documents.extraction.zip_names import safe_name
 
 _MAX_FOLDER_LEVELS = 40
 _MAX_MESSAGE_LEVELS = 8
@@ -27,7 +27,7 @@ _OF_THE_CONTENT = ("content-type", "content-transfer-encoding", "mime-version", 
 class OutlookMailbox(Container):
     """A mailbox of Outlook in a file."""
 
-    name = versions.PST
+    name = kinds.PST
 
     def members(self) -> Iterator[Member]:
         """Yield the messages of all folders, folder by folder."""

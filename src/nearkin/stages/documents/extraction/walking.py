@@ -8,16 +8,16 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import IO
 
 from nearkin.nouns import counted
 from nearkin.stages.documents.compression import StreamFault, compression_of, unpacked
 from nearkin.stages.documents.extraction.blobs import Blob, TooBigError
-from nearkin.stages.documents.extraction.extractors import extractor_of
-from nearkin.stages.documents.extraction.kinds import declared_kind, kind_of
+from nearkin.stages.documents.extraction.kinds import OFFICE, declared_kind, kind_of
 from nearkin.stages.documents.extraction.language_data import LanguageData
 from nearkin.stages.documents.extraction.limits import raised_by
-from nearkin.stages.documents.extraction.mailbox import is_single
+from nearkin.stages.documents.extraction.mail import is_single
 from nearkin.stages.documents.extraction.nodes import MAX_TEXT_BYTES, ExtractedNode, ExtractionRequest
 from nearkin.stages.documents.extraction.reading import (
     FREE_BYTES,
@@ -357,3 +357,56 @@ def _too_big_for_disk(error: OSError, limit: int) -> str:
     if error.errno == errno.EFBIG:
         return f"it unpacks to more than the limit of {counted(limit, 'byte')} on the disk{raised_by('disk')}"
     return f"it unpacks to more than fits into the temporary directory: {error.strerror}"
+
+
+def extractor_of(given: Given) -> Extractor:
+    """Return the extractor of a file."""
+    if given.kind == "image" and given.ocr is not None:
+        from nearkin.stages.documents.extraction.ocr import ImageFile
+
+        return ImageFile(given, given.ocr)
+    return _class_of(given.kind)(given)
+
+
+@lru_cache  # an import costs as much as a message
+def _class_of(kind: str) -> Callable[[Given], Extractor]:
+    """Return the class for a kind of files."""
+    if kind == "text":
+        from nearkin.stages.documents.extraction.plain import PlainText
+
+        return PlainText
+    if kind == "html":
+        from nearkin.stages.documents.extraction.html import HtmlPage
+
+        return HtmlPage
+    if kind == "eml":
+        from nearkin.stages.documents.extraction.mail import Mail
+
+        return Mail
+    if kind == "msg":
+        from nearkin.stages.documents.extraction.msg import OutlookMessage
+
+        return OutlookMessage
+    if kind == "mbox":
+        from nearkin.stages.documents.extraction.mail import Mailbox
+
+        return Mailbox
+    if kind == "pst":
+        from nearkin.stages.documents.extraction.pst import OutlookMailbox
+
+        return OutlookMailbox
+    if kind in ("zip", "tar"):
+        from nearkin.stages.documents.extraction.archives import TarArchive, ZipArchive
+
+        return ZipArchive if kind == "zip" else TarArchive
+    if kind == "pdf":
+        from nearkin.stages.documents.extraction.pdf import Pdf
+
+        return Pdf
+    if kind in OFFICE:
+        from nearkin.stages.documents.extraction.office import OfficeFile
+
+        return OfficeFile
+    from nearkin.stages.documents.extraction.plain import Unread
+
+    return Unread

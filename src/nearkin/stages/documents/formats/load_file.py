@@ -187,6 +187,6 @@ class LoadFile(StreamFormat):
 
     def copy_stream(self, source: Source, is_kept: RowMask, stream: ByteStream, sink: IO[bytes]) -> None:
         """Copy the header and the kept records."""
-        from nearkin.stages.documents.load_files.copying import copy_load_file
+        from nearkin.stages.documents.load_files.writing import copy_load_file
 
         copy_load_file(source, is_kept, stream, sink)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import IO, TYPE_CHECKING, BinaryIO, ClassVar
 
+from nearkin.stages.documents.foreign import ARROW_FILE, ARROW_STREAM, PARQUET
 from nearkin.stages.documents.formats.format import Format
-from nearkin.stages.documents.magic import ARROW_FILE, ARROW_STREAM, PARQUET
 from nearkin.stages.documents.source import OpenedSource, Source
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from example_counts import examples
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
 from nearkin.stages.documents.extraction.blobs import Blob
-from nearkin.stages.documents.extraction.mail import Mail, decoded_header, end_of_headers, parsed_mail
-from nearkin.stages.documents.extraction.mailbox import mails_of
+from nearkin.stages.documents.extraction.mail import Mail, decoded_header, end_of_headers, mails_of, parsed_mail
 from nearkin.stages.documents.extraction.msg import unpacked_rtf
 from nearkin.stages.documents.extraction.reading import DocumentRead, Given, Member
 

@@ -9,8 +9,7 @@ import pytest
 
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
-from nearkin.stages.documents.extraction.office_far_cells import has_far_cells
-from nearkin.stages.documents.extraction.office_gaps import without_gaps
+from nearkin.stages.documents.extraction.office_gaps import has_far_cells, without_gaps
 
 SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 OPEN = " ".join(f'xmlns:{one}="urn:oasis:names:tc:opendocument:xmlns:{one}:1.0"' for one in ("office", "table", "text"))

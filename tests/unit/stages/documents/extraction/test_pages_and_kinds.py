@@ -20,9 +20,9 @@ from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.charsets import decoded
 from nearkin.stages.documents.extraction.html import _PageReader, decoded_page, text_of_html
 from nearkin.stages.documents.extraction.kinds import KIND_OF_SUFFIX, kind_of
-from nearkin.stages.documents.extraction.member_names import safe_name
 from nearkin.stages.documents.extraction.office import _inside
 from nearkin.stages.documents.extraction.ole import OleError, OleFile
+from nearkin.stages.documents.extraction.zip_names import safe_name
 
 PAGES = [
     ("<p>one<p>two", "one\ntwo"),

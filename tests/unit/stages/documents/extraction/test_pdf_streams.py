@@ -8,8 +8,7 @@ import zlib
 from example_counts import examples
 from generator import office_files as make
 from made_up_prose import Prose
-from nearkin.stages.documents.extraction.pdf import _reader
-from nearkin.stages.documents.extraction.pdf_streams import damaged_pages, may_be_damaged
+from nearkin.stages.documents.extraction.pdf import _reader, damaged_pages, may_be_damaged
 
 MOST = 1 << 20
 

@@ -11,7 +11,7 @@ import nearkin
 from nearkin.errors import SourceError
 from nearkin.stages.documents.kept import write_kept
 from nearkin.stages.documents.load_files.columns import FamilyLinks, columns_of
-from nearkin.stages.documents.load_files.controls import controls_of
+from nearkin.stages.documents.load_files.writing import controls_of
 from nearkin.stages.documents.markup import is_image_list
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rules import ReadingRules

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from example_counts import examples
-from nearkin.stages.documents.load_files.copying import copy_load_file
 from nearkin.stages.documents.load_files.dialect import Dialect, dialect_of, header_of
 from nearkin.stages.documents.load_files.records import LoadRecord, RecordReader
+from nearkin.stages.documents.load_files.writing import copy_load_file
 from nearkin.stages.documents.source import Source
 from nearkin.stages.documents.streams import ByteStream
 

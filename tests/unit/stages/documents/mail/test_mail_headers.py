@@ -14,8 +14,14 @@ from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS
 from nearkin.stages.documents.extraction.mail import Mail
 from nearkin.stages.documents.extraction.reading import Given
-from nearkin.stages.documents.mail.encoded_words import decoded_header
-from nearkin.stages.documents.mail.headers import addresses_of, in_reply_to_of, message_id_of, references_of, sent_at_of
+from nearkin.stages.documents.mail.headers import (
+    addresses_of,
+    decoded_header,
+    in_reply_to_of,
+    message_id_of,
+    references_of,
+    sent_at_of,
+)
 from nearkin.stages.documents.mail.subjects import base_subject
 from nearkin.stages.documents.origin import MailHeaders
 
