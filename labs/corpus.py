@@ -52,7 +52,7 @@ class RawDocuments:
     def read_from(self, files: ReadingRequest) -> dict[str, object]:
         """Return counts for a summary."""
         return {
-            "inputs": files.shown_inputs,
+            "inputs": [str(one) for one in files.inputs],
             "text": files.text,
             "n_documents": len(self) + self.n_without_text,
             "n_without_text": self.n_without_text,

@@ -132,7 +132,7 @@ def deliver(
         summary["tables"] = {table.name: table.records() for table in tables if table.in_summary}
     summary["elapsed_s"] = round(results.elapsed_s, 3)
     progress.start("draw", 0, "steps")
-    corpus = ", ".join(source.shown_inputs) if isinstance(source, ReadingRequest) else ""
+    corpus = ", ".join(map(str, source.inputs)) if isinstance(source, ReadingRequest) else ""
     _write_page(page, results, corpus, out)
     progress.finish()
     write_json(out / SUMMARY, summary)

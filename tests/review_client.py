@@ -12,10 +12,9 @@ import httpx
 from nearkin.collection.collection import Collection
 from nearkin.web.app import application
 from nearkin.web.screens import SCREENS
-from nearkin.web.service import ReviewService
+from nearkin.web.service import ReviewService, Workers
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import SignIn
-from nearkin.web.workers import Workers
 
 ORIGIN = "http://127.0.0.1:8000"
 OWN = {"sec-fetch-site": "same-origin", "origin": ORIGIN}

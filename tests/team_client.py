@@ -13,12 +13,11 @@ from argon2 import PasswordHasher
 from nearkin.collection.collection import Collection
 from nearkin.web.app import application
 from nearkin.web.screens import SCREENS
-from nearkin.web.service import ReviewService
+from nearkin.web.service import ReviewService, Workers
 from nearkin.web.serving import server_config, users_of
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.users.file import change_users
 from nearkin.web.users.records import User, Users, new_token, with_token
-from nearkin.web.workers import Workers
 
 PUBLIC = "https://review.example.org"
 PASSWORD = "correct horse battery"

@@ -345,7 +345,7 @@ def summary(files: TitledRequest, results: MinhashResults) -> dict[str, object]:
     truth, copies, documents = results.truth, results.copies, results.documents
     return {
         "corpus": {
-            "inputs": files.shown_inputs,
+            "inputs": [str(one) for one in files.inputs],
             "text": files.text,
             "title": files.title,
             "n_documents": len(documents),

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from labs.signatures.methods import ALL_KINDS, BITS, PROJECTIONS, SIMHASH, Kind, SignedCorpus
-from nearkin.records import BitSignatures
+from nearkin.records import I64, BitSignatures
 from nearkin.runs.progress import Progress
 from nearkin.stages.search.hamming.neighbours import neighbour_pairs
-from nearkin.stages.search.hamming.pairs import EqualSignatures
+from nearkin.stages.search.hamming.pairs import EqualSignatures, HammingPairs
 
 NEIGHBOUR_BITS = (32, 128, 1024)
 NEIGHBOUR_DISTANCES = (1, 3)
@@ -99,10 +99,20 @@ def neighbour_counts(signatures: BitSignatures, key: str, threads: int) -> tuple
     found = neighbour_pairs(signatures, NEIGHBOUR_DISTANCES[-1], threads=threads)
     counts = []
     for distance in NEIGHBOUR_DISTANCES:
-        n_neighbours = np.minimum(found.within(distance).n_neighbours, MAX_COUNTED)
+        n_neighbours = np.minimum(_n_neighbours(found.within(distance)), MAX_COUNTED)
         by_number = np.bincount(n_neighbours, minlength=MAX_COUNTED + 1)
         counts.append(NeighbourCounts(key, signatures.n_bits, distance, tuple(by_number.tolist())))
     return tuple(counts)
+
+
+def _n_neighbours(found: HammingPairs) -> I64:
+    """Return the number of documents within the distance of each; 0 for those without features."""
+    sizes = found.classes.sizes
+    of_class = sizes - 1
+    for one, other in ((found.left, found.right), (found.right, found.left)):
+        of_class += np.bincount(one, sizes[other], minlength=len(sizes)).astype(np.int64)  # exact below 2**53
+    class_of_row = found.classes.class_of_row
+    return np.where(class_of_row >= 0, of_class[class_of_row], 0)
 
 
 def all_neighbour_counts(

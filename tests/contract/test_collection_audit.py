@@ -12,7 +12,7 @@ import pytest
 
 from contract.damaged_collections import copy_filled
 from made_up_prose import Prose
-from nearkin.collection.matching.near import Near
+from nearkin.collection.matching.by_index import Near
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionError, RunError
 from nearkin.workflows.auditing import collection as auditing

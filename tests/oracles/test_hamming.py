@@ -56,9 +56,6 @@ def check_pairs(signatures: BitSignatures, distance: int, **options) -> None:
     """Everything that a result says."""
     found = neighbour_pairs(signatures, distance, **options)
     rows, others, distances = every_pair(signatures, signatures, distance)
-    np.testing.assert_array_equal(
-        found.n_neighbours, np.bincount(rows, minlength=len(signatures)) - signatures.has_features
-    )
     truth = [part[rows < others] for part in (rows, others, distances)]
     assert found.n_document_pairs == len(truth[0])
     blocks = list(found.blocks(block_pairs=5000))

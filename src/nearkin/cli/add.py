@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.options.browsing import DryRun, DryRunOfAdd, IdsColumn, IdsFile
 from nearkin.cli.options.collection import (
     Cache,
     ChosenAlphabet,
@@ -12,6 +11,10 @@ from nearkin.cli.options.collection import (
     ChosenIgnoredNumbers,
     ChosenIndex,
     DocIds,
+    DryRun,
+    DryRunOfAdd,
+    IdsColumn,
+    IdsFile,
     Json,
     Limit,
     Place,

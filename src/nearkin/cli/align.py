@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
     from nearkin.reports.sentences.sentence import Sentence
     from nearkin.stages.translation.table import TranslationTable
-    from nearkin.workflows.aligning.looking_up import LookedUp
+    from nearkin.workflows.aligning.dictionary import LookedUp
 
 
 _FORMATS = f"tmx, {', '.join(WITH_COLUMNS[:-1])} or {WITH_COLUMNS[-1]}"
@@ -350,7 +350,7 @@ def show(
 ) -> None:
     """Show the translations of a word."""
     from nearkin.cli.printing import tell
-    from nearkin.workflows.aligning.looking_up import look_up
+    from nearkin.workflows.aligning.dictionary import look_up
 
     found = look_up(table, word, is_reverse=reverse, source=source, target=target)
     tell(

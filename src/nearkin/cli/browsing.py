@@ -5,14 +5,18 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from nearkin.cli.options.browsing import (
+from nearkin.cli.options.collection import (
     AddedBefore,
     AddedSince,
     AllVersions,
+    DateTag,
+    DocId,
     ExceptionsOfWave,
     HasCopies,
     HasNearDuplicates,
     IdPattern,
+    Json,
+    Limit,
     MembersOf,
     OfKind,
     OfReason,
@@ -21,12 +25,13 @@ from nearkin.cli.options.browsing import (
     OnlyPartial,
     OnlyRemoved,
     OnlyWithoutText,
+    Place,
+    ReadOnly,
     Sorted,
     TextOnly,
     Version,
     WithTag,
 )
-from nearkin.cli.options.collection import DateTag, DocId, Json, Limit, Place, ReadOnly
 from nearkin.cli.options.decisions import GroupGamma, GroupThreshold
 from nearkin.cli.options.definitions import OutFileIfAny, OverwriteFile, Quiet
 
@@ -345,7 +350,7 @@ def _show(
     has_documents: bool,
 ) -> None:
     from nearkin.cli.printing import shown, table
-    from nearkin.reports.sentences.exceptions import exceptions_sentences
+    from nearkin.reports.sentences.sentence import exceptions_sentences
 
     if len(found.counts) > 1:
         not_stored = ["not stored"] if found.n_not_stored else []

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nearkin.cli.command_line import COLLECTION_URLS
-from nearkin.cli.options.browsing import ComparedFile
 from nearkin.cli.options.collection import (
     At,
     Cache,
     Compared,
+    ComparedFile,
     ContextLines,
     DateTag,
     DocId,

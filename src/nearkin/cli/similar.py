@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from nearkin.cli.options.browsing import OfCurrentWave, SearchedWords
 from nearkin.cli.options.collection import (
     Cache,
     DocIdIfAny,
@@ -17,8 +16,10 @@ from nearkin.cli.options.collection import (
     Json,
     Limit,
     Method,
+    OfCurrentWave,
     Place,
     ReadOnly,
+    SearchedWords,
     TextGiven,
     Threshold,
     Tolerance,

@@ -13,8 +13,7 @@ from nearkin.collection.check_in.candidates import PARTS_JACCARD, Query, candida
 from nearkin.collection.check_in.results import MIN_COMMON, CheckOptions
 from nearkin.collection.check_in.shared_keys import Searched
 from nearkin.collection.counting import TextCounting
-from nearkin.collection.matching.by_index import near_by_index
-from nearkin.collection.matching.near import Near
+from nearkin.collection.matching.by_index import Near, near_by_index
 from nearkin.collection.measuring import compare_with, with_shares
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
 from nearkin.collection.results import SimilarDocument, SimilarDocuments, StoredDocument

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+
+import numpy as np
+
+from nearkin.kernels.chances import found_by_bands, found_by_sample
+from nearkin.planning.search import BandPlan, Sample, SamplingPlan
 
 PYTHON_BYTES = 350 << 20
 """Memory of the interpreter with numba, Arrow and the kernels."""
@@ -60,3 +66,94 @@ class ClusterNeeds:
     def shuffled_bytes(self) -> int:
         """Bytes shuffled by all stages."""
         return sum(one.size_bytes for one in self.shuffles)
+
+
+_STANDARD_ERRORS = 2
+"""Standard errors on each side of an estimate, for 95% of the samples."""
+_UNSEEN = 3
+"""Pairs that 95% of the samples would show (rule of three)."""
+_MIN_TEXTS = 3
+"""Texts that have a spread: two have the only pair in common, so their means are equal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusForecast:
+    """Forecast for a corpus, from a sample.
+
+    Parameters
+    ----------
+    n_documents, n_texts : int
+        Documents of the corpus, and distinct texts among them, estimated as the same share as in the sample. A
+        random sample contains fewer copies than the corpus, so the estimate is usually too high.
+    n_sampled, n_without_text : int
+        Documents of the sample, and the empty and unreadable ones among them.
+    document_bytes : float
+        Mean size of a document in the run's files.
+    sample : Sample
+        Texts that were compared with one another.
+    plan : BandPlan or SamplingPlan
+    n_band_keys, n_other_keys : float
+        Mean number of keys per text: bands, and shingles.
+    rare_up_to : int
+        Number of shingles up to which texts are searched by their rare shingles. With bands, those of this size that
+        are long enough are searched by bands, too.
+    """
+
+    n_documents: int
+    n_texts: int
+    n_sampled: int
+    n_without_text: int
+    document_bytes: float
+    sample: Sample
+    plan: BandPlan | SamplingPlan
+    n_band_keys: float
+    n_other_keys: float
+    rare_up_to: int
+
+    @property
+    def is_sampling(self) -> bool:
+        """Whether texts are found by sampled shingles instead of bands."""
+        return not isinstance(self.plan, BandPlan)
+
+    @property
+    def share_by_bands(self) -> float:
+        """Share of the texts that are found by bands."""
+        return self.n_band_keys / self.plan.bands if isinstance(self.plan, BandPlan) else 0.0
+
+    @property
+    def share_by_rare(self) -> float:
+        """Share of the texts that are searched by their rare shingles."""
+        return float((self.sample.sizes <= self.rare_up_to).mean()) if len(self.sample.sizes) else 0.0
+
+    @property
+    def n_unrelated(self) -> float | None:
+        """Predicted number of unrelated pairs; None if the corpus has pairs and the sample has none."""
+        is_predicted = len(self.sample.similarity) > 0 or not self.sample.n_pairs
+        return self.plan.expected_candidates if is_predicted else None
+
+    def candidates_range(self) -> tuple[float, float] | None:
+        """Return a range that contains the number of unrelated pairs for about 95% of the samples.
+
+        The standard error is that of a mean over pairs, from the means of the texts (W. Hoeffding, 1948), and the range
+        that of a log-normal distribution. Pairs that are too rare for the sample are added to its upper end. If every
+        pair of the corpus was compared, its ends are equal; it is None if no number is predicted.
+        """
+        sample, expected = self.sample, self.n_unrelated
+        if expected is None:
+            return None
+        unseen, n = _UNSEEN * sample.scale, len(sample.sizes)
+        if sample.scale <= 1:
+            return expected, expected
+        if not expected or n < _MIN_TEXTS:
+            return 0.0, min(expected + unseen, sample.n_pairs)
+        chance = (
+            found_by_bands(sample.similarity, self.plan.bands, self.plan.rows)
+            if isinstance(self.plan, BandPlan)
+            else found_by_sample(sample.n_common, self.plan.rate)
+        )
+        chance[sample.is_match] = 0.0
+        a, b = np.triu_indices(n, 1)
+        of_text = np.bincount(a, chance, n) + np.bincount(b, chance, n)
+        error = 2 * float(of_text.std(ddof=1) / of_text.mean()) / math.sqrt(n)
+        factor = math.exp(_STANDARD_ERRORS * error)
+        return expected / factor, min(max(expected * factor, expected + unseen), sample.n_pairs)

@@ -10,10 +10,9 @@ from nearkin.errors import MissingExtraError
 from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, FamilyCounts
 from nearkin.nouns import counted
 from nearkin.reports.comparison.page import ShownPiece, shown_pieces
-from nearkin.reports.criterion import criterion_of, grams_text
 from nearkin.reports.dedup.page import DocId, ProblemRow, ShownException
 from nearkin.reports.pages import PageScript, report_environment
-from nearkin.reports.quantities import missed_pairs_text, share_percent_text
+from nearkin.reports.quantities import criterion_of, grams_text, missed_pairs_text, share_percent_text
 from nearkin.reports.reasons import textless_in_words
 from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.differences.relating import DifferenceInContext

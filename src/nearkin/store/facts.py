@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import Connection, bindparam, select
 
 from nearkin.store.bulk import insert_rows
-from nearkin.store.damage import unrepairable
+from nearkin.store.failures import unrepairable
 from nearkin.store.schema import facts
 
 # made once: every transaction reads a few facts, and a statement takes longer to make than to run

@@ -18,12 +18,11 @@ from nearkin.paths import why
 from nearkin.web.app import application
 from nearkin.web.screens import SCREENS
 from nearkin.web.served_runs import ServedRuns
-from nearkin.web.service import NO_RUNS, ReviewService
+from nearkin.web.service import NO_RUNS, ReviewService, Workers
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import SIGN_IN, Authenticator, SignIn
 from nearkin.web.users.file import CurrentUsers, read_users, usual_users_file
 from nearkin.web.users.sign_in import Sessions, UserSignIn
-from nearkin.web.workers import Workers
 
 _BACKLOG = 128
 _MAX_CONNECTIONS = 512

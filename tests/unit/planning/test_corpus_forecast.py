@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nearkin.kernels.chances import found_by_bands
-from nearkin.planning.corpus_forecast import CorpusForecast
+from nearkin.planning.cluster_needs import CorpusForecast
 from nearkin.planning.search import Sample, plan_bands
 
 THRESHOLD, N_TEXTS, N_CORPUS = 0.7, 100, 10_000

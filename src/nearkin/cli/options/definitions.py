@@ -183,7 +183,6 @@ By = Annotated[
         "one value. The input is then read twice.",
     ),
 ]
-ReportAndFigures = Annotated[bool, _output("--report/--no-report", help="Write report.html and the figures.")]
 Json = Annotated[bool, _output("--json", help="Print the manifest as JSON and nothing else.")]
 JsonSummary = Annotated[bool, _output("--json", help="Print the summary as JSON and nothing else.")]
 Quiet = Annotated[bool, _output("--quiet", "-q", help="Print only errors and warnings.")]

@@ -16,8 +16,7 @@ from nearkin.errors import ParameterError
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
-    from nearkin.planning.cluster_needs import ClusterNeeds
-    from nearkin.planning.corpus_forecast import CorpusForecast
+    from nearkin.planning.cluster_needs import ClusterNeeds, CorpusForecast
     from nearkin.workflows.dedup.options import DedupOptions
 
 _corpus = partial(typer.Option, rich_help_panel="The corpus", show_default=False)

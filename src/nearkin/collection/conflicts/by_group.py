@@ -15,17 +15,20 @@ from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
-from sqlalchemy import Connection
+from sqlalchemy import Connection, func, select
 
 from nearkin.collection.conflicts.search import Contradiction, ContradictionSearch, Entry, labelled_groups
+from nearkin.collection.dates import DATE_TAG
+from nearkin.collection.decisions.activity import StoredState, current_tags
 from nearkin.collection.decisions.for_groups import GroupDecisions, similarity_by
 from nearkin.collection.groups.grouping import NO_GROUP, Membership, regroup
+from nearkin.collection.groups.listed import sizes_of_groups
 from nearkin.collection.matching.constraints import Forest
 from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
 from nearkin.collection.results import CONFLICT, StoredDocument, table_of
 from nearkin.collection.stored.contents import Content, contents_of
-from nearkin.collection.stored.documents import rows_where, stored_documents, with_documents
+from nearkin.collection.stored.documents import current_contents, rows_where, stored_documents, with_documents
 from nearkin.collection.stored.group_state import GroupState, n_not_compared
 from nearkin.collection.tolerance import Tolerance, check_limit, is_letters_only
 from nearkin.errors import ParameterError
@@ -36,7 +39,8 @@ from nearkin.stages.differences.comparison import Piece, marked_text
 from nearkin.stages.search.ranges.index import check_threads
 from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store.bulk import in_slices, is_storable
-from nearkin.store.schema import documents
+from nearkin.store.kept import KeptValues
+from nearkin.store.schema import activity, documents, tags
 from nearkin.tabular import Histogram, Tabular, histogram
 
 _MAX_NAMED = 100
@@ -328,3 +332,42 @@ def _check(a: Content, b: Content, one: Contradiction) -> None:
         raise StaleIndexError(
             f"{one.odd.document} and {one.other.document} are at {stored}, not at {one.relative_distance}"
         )
+
+
+_COUNTED = KeptValues[dict[str, int]]()
+"""Counts by tolerance."""
+
+
+def conflicting_groups(connection: Connection, tolerance: Tolerance) -> dict[str, int]:
+    """Return, by tag field, the number of stored groups whose current documents have different values of it.
+
+    If a field is always a bare tag, documents without it count, too. Dates, and fields without such a group, are
+    omitted. They are counted again only if the grouping, the documents or the tags of the open store have changed.
+    """
+    state = GroupState.known(connection, str(tolerance))
+    if state.number is None:
+        return {}
+    now = StoredState.now(connection)
+    last_activity = int(connection.execute(select(func.max(activity.c.number))).scalar_one() or 0)
+    made_from = state, now, last_activity
+    return _COUNTED.get(connection.engine, state.tolerance, made_from, lambda: _count(connection, state))
+
+
+def _count(connection: Connection, state: GroupState) -> dict[str, int]:
+    tagged = list(current_tags(connection, tags.c.field != DATE_TAG))
+    content_of = current_contents(connection, [doc_id for doc_id, _, _, _ in tagged])
+    rows = [(field, value, content_of[doc_id]) for doc_id, field, value, _ in tagged if doc_id in content_of]
+    contents = np.array([content for _, _, content in rows], np.int64)
+    groups = Membership(state.member_contents, state.member_groups).group_of(contents).tolist()
+    values, valued = dict[str, dict[int, list[str]]](), {field for field, value, _ in rows if value}
+    for (field, value, _), group in zip(rows, groups, strict=True):
+        if group != NO_GROUP:
+            values.setdefault(field, {}).setdefault(group, []).append(value)
+    n_documents = {number: n for number, n, _ in sizes_of_groups(connection, state)}
+    found = dict[str, int]()
+    for field, of_groups in sorted(values.items()):
+        if field in valued:
+            found[field] = sum(len(set(some)) > 1 for some in of_groups.values())
+        else:
+            found[field] = sum(len(some) < n_documents.get(group, 1) for group, some in of_groups.items())
+    return {field: n for field, n in found.items() if n}

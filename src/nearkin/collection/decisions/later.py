@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, select
 
-from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP
+from nearkin.collection.decisions.activity import current_decisions, current_tags
+from nearkin.collection.decisions.records import NEVER_GROUP, NOTE, PRINCIPAL, SAME_GROUP, TAG, SettingChange
+from nearkin.collection.stored.documents import document_rows
+from nearkin.store import schema
 from nearkin.store.bulk import in_slices
 from nearkin.store.facts import read_facts
 from nearkin.store.schema import activity
@@ -64,3 +67,62 @@ def seen_activity(connection: Connection, tolerance: str) -> int:
 def fact_of_decisions(tolerance: str) -> str:
     """Return the name of the fact with this activity."""
     return f"decisions of groups at {tolerance}"
+
+
+_OF_TEXTS = (NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE)
+
+
+def overtaken_decisions(connection: Connection, doc_ids: Sequence[str]) -> dict[str, tuple[SettingChange, ...]]:
+    """Return the current tags and decisions on documents that were made for an earlier text of the document.
+
+    Times are compared by the second: what was decided in the second in which the present text was stored counts as
+    earlier. A document that was removed, and added again with the same text, has no other text.
+
+    Returns
+    -------
+    dict of str to tuple of SettingChange
+        By the ids of current documents; those without such a decision are omitted.
+    """
+    found = dict[str, list[SettingChange]]()
+    for some in in_slices(list(doc_ids)):
+        replaced_at = _replaced_at(connection, some)
+        made = list(_made(connection, list(replaced_at)))
+        decided_at = _decided_at(connection, sorted({number for _, _, number in made}))
+        for doc_id, setting, number in made:
+            if decided_at[number] <= replaced_at[doc_id]:
+                found.setdefault(doc_id, []).append(setting)
+    return {doc_id: tuple(settings) for doc_id, settings in found.items()}
+
+
+def _replaced_at(connection: Connection, doc_ids: Sequence[str]) -> dict[str, str]:
+    """Return when the current text was stored, for documents that had another text before."""
+    loads = schema.loads.c
+    before, loaded = dict[str, int](), dict[str, int]()
+    for one in document_rows(connection, schema.documents.c.doc_id, doc_ids):
+        if one.is_current and before.get(one.doc_id, one.content) != one.content:
+            loaded[one.doc_id] = one.load
+        before[one.doc_id] = one.content
+    query = select(loads.load, loads.added_at).where(loads.load.in_(set(loaded.values())))
+    added_at = dict(connection.execute(query).all())
+    return {doc_id: added_at[load] for doc_id, load in loaded.items() if load in added_at}
+
+
+def _made(connection: Connection, doc_ids: Sequence[str]) -> list[tuple[str, SettingChange, int]]:
+    """Return the documents, their current tags and decisions, and the activities that made these."""
+    made = list[tuple[str, SettingChange, int]]()
+    for doc_id, field, value, number in current_tags(connection, schema.tags.c.doc_id.in_(doc_ids)):
+        made.append((doc_id, SettingChange(TAG, doc_id, field, None, value), number))
+    decisions, wanted = schema.decisions.c, set(doc_ids)
+    is_on_them = decisions.subject.in_(doc_ids) | decisions.other.in_(doc_ids)
+    for key, value, number in current_decisions(connection, decisions.kind.in_(_OF_TEXTS) & is_on_them):
+        setting = SettingChange(*key, None, value)
+        made += [(doc_id, setting, number) for doc_id in key[1:] if doc_id in wanted]
+    return made
+
+
+def _decided_at(connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
+    table, found = schema.activity, dict[int, str]()
+    for some in in_slices(numbers):
+        rows = connection.execute(select(table).where(table.c.number.in_(some)))
+        found |= {row[0]: row[1] for row in rows}
+    return found

@@ -17,8 +17,7 @@ from nearkin.collection.stored.documents import (
     current_rows,
     document,
 )
-from nearkin.collection.stored.group_state import GroupState
-from nearkin.collection.stored.missing_groups import no_group_text, no_groups_text
+from nearkin.collection.stored.group_state import GroupState, no_group_text, no_groups_text
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, UnknownDocumentError, quoted
 from nearkin.nouns import counted, first_of

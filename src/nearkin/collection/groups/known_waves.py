@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
-from nearkin.collection.stored.group_state import grouped_loads
-from nearkin.collection.stored.missing_groups import no_groups_text, stored_options
+from nearkin.collection.stored.group_state import grouped_loads, no_groups_text, stored_options
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import quoted
 from nearkin.nouns import agreeing, first_of

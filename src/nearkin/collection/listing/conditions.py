@@ -12,8 +12,7 @@ from nearkin.collection.decisions.activity import current_tags
 from nearkin.collection.decisions.tags import parsed
 from nearkin.collection.listing.exceptions import blank_contents
 from nearkin.collection.stored.documents import is_removed, number_of_wave
-from nearkin.collection.stored.group_state import GroupState
-from nearkin.collection.stored.missing_groups import no_group_text, no_groups_text
+from nearkin.collection.stored.group_state import GroupState, no_group_text, no_groups_text
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, UnknownDocumentError, is_among
 from nearkin.store.bulk import is_storable, written_out

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from sqlalchemy import Connection, func, select
 
-from nearkin.collection.matching.near import Near
 from nearkin.errors import FingerprintError
+from nearkin.planning.part_recall import PartRecall
+from nearkin.records import I64
 from nearkin.stages.signatures.similarity_index import SimilarityIndex, interval
 from nearkin.store import schema
 
@@ -65,3 +68,18 @@ def check_index(place: object, own: SimilarityIndex, asked: SimilarityIndex | st
 def n_indexed(connection: Connection) -> int:
     """Count the texts with a similarity index."""
     return int(connection.execute(select(func.count(schema.profiles.c.similarity_index))).scalar_one())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Near:
+    """Contents near a query, the nearest first, and the number that passed each stage."""
+
+    contents: I64
+    stages: tuple[tuple[str, int], ...]
+    is_answered: bool
+    n_not_compared: int = 0
+    """Number of candidates that were not compared word by word, as there were too many; the nearest ones were."""
+    n_hot_keys: int = 0
+    """Number of keys that occur in too many texts to look at all of them."""
+    part_recall: PartRecall | None = None
+    """Expected recall of a search by containment, if it is known."""

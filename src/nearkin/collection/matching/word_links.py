@@ -30,7 +30,6 @@ _TRIES = (1, 3, 12)
 """Numbers of pairs, the nearest signatures first, by which two components are compared before they are left apart."""
 MAX_REST = 1 << 16
 """Maximum number of pairs that are compared in a call although their components were compared often enough."""
-_BAND_BITS = 32
 _MIN_SAMPLE, _SAMPLED = 1 << 10, 64
 """A sample has at least so many texts, and one in so many."""
 _ROOM, _QUERIES_AT_A_TIME = 1 << 17, 1 << 12

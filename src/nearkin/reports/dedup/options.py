@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nearkin.manifests.dedup import DedupManifest
-from nearkin.reports.criterion import grams_text, measure_of
+from nearkin.reports.quantities import grams_text, measure_of
 from nearkin.stages.verification.measures import MEASURES
 
 _SEARCHED = "What is a near-duplicate"

@@ -12,7 +12,6 @@ from nearkin.kernels.chances import found_by_bands
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import counted
 from nearkin.reports.comparison.page import ShownPiece, shown_pieces
-from nearkin.reports.criterion import measure_name, measure_of
 from nearkin.reports.dedup import wording
 from nearkin.reports.dedup.wording import outcome_of
 from nearkin.reports.figures import (
@@ -27,7 +26,7 @@ from nearkin.reports.figures import (
     similarity_chart,
 )
 from nearkin.reports.pages import PageScript, report_environment
-from nearkin.reports.quantities import elapsed_text
+from nearkin.reports.quantities import elapsed_text, measure_name, measure_of
 from nearkin.reports.reasons import no_kept_corpus_text
 
 __all__ = [

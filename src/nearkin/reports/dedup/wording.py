@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from nearkin.kernels.chances import found_by_bands
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import agreeing, counted
-from nearkin.reports.criterion import criterion_of, measure_of
 from nearkin.reports.dedup.options import OPTIONS
 from nearkin.reports.quantities import (
+    criterion_of,
     estimate_text,
+    measure_of,
     missed_pairs_text,
     parameter_text,
     percent_text,

@@ -11,8 +11,7 @@ from nearkin.reports.sentences.sentence import Sentence, contradiction_sentences
 from nearkin.reports.sentences.similar import mean_part_recall_sentences, part_recall_sentences
 
 if TYPE_CHECKING:
-    from nearkin.collection.check_in.results import Checked, CheckedDocument
-    from nearkin.collection.check_in.stream_summary import StreamSummary
+    from nearkin.collection.check_in.results import Checked, CheckedDocument, StreamSummary
 
 _SHOWN = 5
 _VERDICTS = {

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from nearkin.collection.tolerance import THRESHOLD
 from nearkin.nouns import agreeing, counted, first_of
-from nearkin.reports.criterion import grams_text
-from nearkin.reports.quantities import word_changes_text
+from nearkin.reports.quantities import grams_text, word_changes_text
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 from nearkin.reports.sentences.similar import not_compared_sentence
 from nearkin.stages.differences.relations import OTHER_PARTIES

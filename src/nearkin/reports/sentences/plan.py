@@ -12,8 +12,7 @@ from nearkin.reports.quantities import many_text, recall_text, rough_share_text,
 from nearkin.reports.sentences.sentence import Sentence
 
 if TYPE_CHECKING:
-    from nearkin.planning.cluster_needs import ClusterNeeds
-    from nearkin.planning.corpus_forecast import CorpusForecast
+    from nearkin.planning.cluster_needs import ClusterNeeds, CorpusForecast
     from nearkin.planning.pairs.search import PairForecast
 
 

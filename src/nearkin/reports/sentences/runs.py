@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.manifests.pairs import SIDES, KnownFound, PairsManifest
 from nearkin.nouns import agreeing, counted
-from nearkin.reports.criterion import criterion_text
 from nearkin.reports.pairs.wording import WAYS, headline, known_sentences, translated_sentence
-from nearkin.reports.quantities import parameter_text, recall_text, share_percent_text
+from nearkin.reports.quantities import criterion_text, parameter_text, recall_text, share_percent_text
 from nearkin.reports.reasons import no_kept_corpus_text, textless_in_words
 from nearkin.reports.sentences.dedup import (
     extraction_sentence,
@@ -20,8 +19,7 @@ from nearkin.reports.sentences.dedup import (
     speed_text,
     total_s,
 )
-from nearkin.reports.sentences.exceptions import damage_sentences
-from nearkin.reports.sentences.sentence import Sentence
+from nearkin.reports.sentences.sentence import Sentence, damage_sentences
 
 if TYPE_CHECKING:
     from nearkin.manifests.dedup import FamilyCounts

@@ -9,7 +9,7 @@ import msgspec
 import pyarrow as pa
 
 from nearkin.collection.dates import DATE_TAG
-from nearkin.collection.decisions.overtaken import overtaken_decisions
+from nearkin.collection.decisions.later import overtaken_decisions
 from nearkin.collection.decisions.tags import members_of
 from nearkin.collection.groups.known_waves import known_waves
 from nearkin.collection.groups.listed import stored_tolerances

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nearkin.collection.conflicts.stored_conflicts import conflicting_groups
+from nearkin.collection.conflicts.by_group import conflicting_groups
 from nearkin.collection.groups.listed import StoredGroups, stored_groups, stored_tolerances
 from nearkin.reports.sentences.groups import later_sentences
 from nearkin.web.queries import GroupingQuery

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import DocumentError, SourceError
+from nearkin.errors import DocumentError, ParameterError, SourceError
 from nearkin.nouns import counted
 from nearkin.records import Bool, TextWords
 from nearkin.stages.documents.damage import truncated_input
@@ -18,7 +18,7 @@ from nearkin.stages.documents.lines import read_plain_lines
 from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.stages.documents.sniffing import head_of_file
 from nearkin.stages.documents.streams import ByteStream, StreamFault
-from nearkin.stages.translation.table import TranslationTable
+from nearkin.stages.translation.table import Translation, TranslationTable
 from nearkin.workflows.aligning.training import table_summary
 from nearkin.workflows.table_words import TableWords
 
@@ -147,3 +147,57 @@ def _single(found: TextWords, is_single: Bool) -> list[str]:
     """Return the word of each text that is one word."""
     places = found.ids[found.offsets[:-1][is_single]]
     return list(found.words.take(pa.array(places)).to_pylist())
+
+
+@dataclass(frozen=True, slots=True)
+class LookedUp:
+    """Translations of a word.
+
+    Parameters
+    ----------
+    word : str
+        The word as in the table: in lower case, and stemmed if the table is of stems.
+    language, into : str
+        Its language, and that of the translations.
+    translations : tuple of Translation
+        The most probable first.
+    """
+
+    word: str
+    language: str
+    into: str
+    translations: tuple[Translation, ...]
+
+    def summary(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return {"command": "align show", **asdict(self)}
+
+
+def look_up(
+    path: Path, word: str, *, is_reverse: bool = False, source: str | None = None, target: str | None = None
+) -> LookedUp:
+    """Look a word up in the file of a table.
+
+    Parameters
+    ----------
+    path : Path
+    word : str
+    is_reverse : bool
+        Whether the word is of the target language.
+    source, target : str, optional
+        Required languages of the table.
+
+    Raises
+    ------
+    SourceError, FingerprintError
+        The file cannot be read, or is of other languages.
+    ParameterError
+        ``word`` is not a single word.
+    """
+    table = TranslationTable.read(path, source=source, target=target)
+    origin = table.origin
+    found = TableWords.of_table(origin).one(word, is_target=is_reverse)
+    if found is None:
+        raise ParameterError(f"A table has translations of single words. Got {word!r} instead.")
+    language, into = (origin.target, origin.source) if is_reverse else (origin.source, origin.target)
+    return LookedUp(found, language, into, table.lookup(found, is_reverse=is_reverse))

@@ -23,7 +23,7 @@ from nearkin.manifests.dedup import TEXTLESS_REASONS, DedupManifest
 from nearkin.nouns import counted
 from nearkin.planning.audit import AuditEstimate, ProposedSample, estimate_recall, propose_samples, says_too_little
 from nearkin.records import F64, I64, Bool, ShingleSets
-from nearkin.reports.criterion import criterion_text
+from nearkin.reports.quantities import criterion_text
 from nearkin.runs.finished import damage_of, damage_of_options
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.formats import FORMATS, StoredFormat

@@ -28,9 +28,8 @@ from nearkin.stages.documents.formats.whole_file import WholeFile
 from nearkin.stages.documents.sources import Source
 from nearkin.store.failures import reason_of
 from nearkin.workflows.collection.unnamed import NamedRecords, check_has_ids
-from nearkin.workflows.reading.inputs import StoredSource
+from nearkin.workflows.reading.inputs import StoredSource, is_loose
 from nearkin.workflows.reading.kept_documents import KeptDocuments
-from nearkin.workflows.reading.places import is_loose
 from nearkin.workflows.reading.texts import RawBatch, Texts
 from nearkin.workflows.resources import Resources
 

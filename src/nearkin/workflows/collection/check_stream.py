@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from nearkin.collection.check_in.checking import expected_recall
-from nearkin.collection.check_in.results import CheckAnswer, CheckInMany, CheckOptions
-from nearkin.collection.check_in.stream_summary import StreamSummary
+from nearkin.collection.check_in.results import CheckAnswer, CheckInMany, CheckOptions, StreamSummary
 from nearkin.collection.loads.incoming import SeenIds
 from nearkin.errors import DocumentError, NearkinError, SourceError
 from nearkin.nouns import counted

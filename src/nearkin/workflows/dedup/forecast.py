@@ -9,7 +9,7 @@ import numpy as np
 
 from nearkin.errors import SourceError
 from nearkin.nouns import first_of
-from nearkin.planning.corpus_forecast import CorpusForecast
+from nearkin.planning.cluster_needs import CorpusForecast
 from nearkin.planning.search import BandPlan
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.spool import SPOOL, Spool

@@ -14,8 +14,7 @@ from nearkin.kernels.sketch import round_constants
 from nearkin.nouns import agreeing, counted
 from nearkin.planning.search import KEYS_OF_A_LEAD, PLANNERS, BandPlan, Sample, SamplingPlan
 from nearkin.records import F64, I64, U64, Bool, Matches
-from nearkin.reports.criterion import measure_name
-from nearkin.reports.quantities import many_text, parameter_text, rough_share_text, share_percent_text
+from nearkin.reports.quantities import many_text, measure_name, parameter_text, rough_share_text, share_percent_text
 from nearkin.runs.spool import texts_of
 from nearkin.stages.search.exhaustive import common_counts
 from nearkin.stages.search.prefixes import Prefixes

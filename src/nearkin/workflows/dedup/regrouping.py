@@ -41,8 +41,8 @@ from nearkin.workflows.dedup.row_places import Parents, Places
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.tables import write_exceptions_of, write_tables
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, read_exceptions_beside
+from nearkin.workflows.reading.inputs import places_of_files
 from nearkin.workflows.reading.kept_documents import stored_source
-from nearkin.workflows.reading.places import places_of_files
 from nearkin.workflows.reading.rereading import sources_again
 from nearkin.workflows.resources import Resources
 

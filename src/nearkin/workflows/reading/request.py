@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from nearkin.errors import MissingColumnError, SourceError
 from nearkin.nouns import counted, first_of
-from nearkin.paths import STDIN, printable, without_password
+from nearkin.paths import STDIN, printable
 from nearkin.runs.finished import MANIFEST, TABLES, how_to_finish, manifest_if_any
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.checking import check_columns
@@ -53,11 +53,6 @@ class ReadingRequest:
     rules: ReadingRules = field(default_factory=ReadingRules)
     stdin: BinaryIO | None = field(default=None, compare=False)
     named: Mapping[str, str] = field(default_factory=dict, compare=False)
-
-    @property
-    def shown_inputs(self) -> list[str]:
-        """The inputs, without passwords of databases."""
-        return [without_password(one) if isinstance(one, str) else one.name for one in self.inputs]
 
     def as_read(self) -> HowRead:
         """Return the options of reading, for the manifest."""

@@ -12,7 +12,7 @@ from nearkin.engines.local import map_ordered
 from nearkin.errors import ParameterError, SourceError, in_percent
 from nearkin.nouns import counted, one_of
 from nearkin.records import I64, U32, U64, Bool, Candidates, Matches, ShingleSets
-from nearkin.reports.criterion import criterion_text
+from nearkin.reports.quantities import criterion_text
 from nearkin.runs.progress import Meter, Progress
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import Shingling, Words, parse_shingling

@@ -26,7 +26,6 @@ KIND_OF_SUFFIX: Final = {
 OFFICE = ("docx", "doc", "xlsx", "xls", "pptx", "ppt", "odt", "ods", "odp", "rtf", "epub")
 ZIPPED = ("docx", "xlsx", "pptx", "odt", "ods", "odp", "epub")
 """Kinds of office files that are ZIP archives."""
-CONTAINERS = ("zip", "tar", "mbox", "pst")
 _OOXML = (("word/", "docx"), ("xl/", "xlsx"), ("ppt/", "pptx"))
 _OPEN_DOCUMENT = {
     "application/vnd.oasis.opendocument.text": "odt",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import struct
 import time
 import zlib
@@ -13,7 +14,6 @@ from nearkin.nouns import counted
 from nearkin.stages.documents.extraction import kinds
 from nearkin.stages.documents.extraction.language_data import LanguageData
 from nearkin.stages.documents.extraction.limits import raised_by
-from nearkin.stages.documents.extraction.one_call import result_of
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Single, too_much_memory
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def recognised(image: bytes, mime_type: str, given: Given, data: LanguageData) -
     asked = xberg.ExtractInput(kind="bytes", bytes=image, mime_type=mime_type)
     config = _settings(given.limits["output_bytes"], data)
     try:
-        result = result_of(xberg.extract(asked, config))
+        result = asyncio.run(xberg.extract(asked, config))
     except Exception as error:
         raise _in_words(str(error), given) from error
     if result.errors and not result.results:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
 import json
 import re
@@ -25,7 +26,6 @@ from nearkin.stages.documents.extraction.office_part_reading import PartLacking
 from nearkin.stages.documents.extraction.office_parts import checked_parts
 from nearkin.stages.documents.extraction.office_usual_form import usual_form
 from nearkin.stages.documents.extraction.ole import CUT_OFF, OleError, OleFile
-from nearkin.stages.documents.extraction.one_call import result_of
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member
 from nearkin.stages.documents.foreign import COMPOUND_FILE
 
@@ -341,7 +341,7 @@ def extract(data: bytes, given: Given) -> ExtractedText:
         given.limits["wall_s"], given.limits["output_bytes"], given.limits["compression_ratio"], kind
     )
     try:
-        result = result_of(xberg.extract(asked, config))
+        result = asyncio.run(xberg.extract(asked, config))
     except Exception as error:
         raise _in_words(str(error), given.limits["output_bytes"]) from error
     if result.errors and not result.results:

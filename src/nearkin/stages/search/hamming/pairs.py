@@ -131,18 +131,6 @@ class HammingPairs:
         equal = int((sizes * (sizes - 1) // 2).sum())
         return equal + int((sizes[self.left] * sizes[self.right]).sum())
 
-    @property
-    def n_neighbours(self) -> I64:
-        """Number of documents within the distance of each, shape (n_documents,); 0 for those without features."""
-        sizes = self.classes.sizes
-        of_class = sizes - 1
-        for one, other in ((self.left, self.right), (self.right, self.left)):
-            of_class += np.bincount(one, sizes[other], minlength=len(sizes)).astype(np.int64)  # exact below 2**53
-        has_class = self.classes.class_of_row >= 0
-        counts = np.zeros(len(has_class), np.int64)
-        counts[has_class] = of_class[self.classes.class_of_row[has_class]]
-        return counts
-
     def within(self, distance: int) -> HammingPairs:
         """Return the pairs within a shorter distance.
 

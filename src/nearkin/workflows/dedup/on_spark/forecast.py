@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from nearkin.planning.cluster_needs import DRIVER_BYTES, PYTHON_BYTES, ClusterNeeds, Shuffle
-from nearkin.planning.corpus_forecast import CorpusForecast
+from nearkin.planning.cluster_needs import DRIVER_BYTES, PYTHON_BYTES, ClusterNeeds, CorpusForecast, Shuffle
 from nearkin.planning.search import BandPlan
 from nearkin.stages.search.prefixes import COUNT_BITS
 from nearkin.workflows.dedup.on_spark.entries import EntryMeetings
