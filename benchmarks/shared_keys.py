@@ -15,7 +15,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from nearkin.collection.stored.keys import keys_of
+from nearkin.collection.stored.reach import keys_of
 from nearkin.collection.stored.word_sets import jaccard
 
 LENGTHS = 20, 50, 100, 300, 1000

@@ -16,8 +16,7 @@ from labs.similarity_index.runs import frequencies, label
 from nearkin.records import F64, I64
 from nearkin.reports.plots.axes import Labels, Numbers, grouped
 from nearkin.reports.plots.charts import Series, interval_chart, line_chart
-from nearkin.reports.plots.elements import element, number
-from nearkin.reports.plots.plot import Plot, legend_height
+from nearkin.reports.plots.plot import Plot, element, legend_height, number
 from nearkin.reports.theme import DASHES, SERIES, SIGNAL, SURFACE
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
 

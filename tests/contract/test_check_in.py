@@ -16,7 +16,7 @@ from nearkin.collection.check_in import check_in as rooms
 from nearkin.collection.check_in.results import CheckIn, CheckOptions
 from nearkin.collection.check_in.shared_keys import MAX_OF_A_KEY, MAX_OF_A_SAMPLE
 from nearkin.collection.stored.key_table import append
-from nearkin.collection.stored.keys import BANDS, SAMPLE, keys_of
+from nearkin.collection.stored.reach import BANDS, SAMPLE, keys_of
 from nearkin.errors import CollectionBusyError, CollectionError, ParameterError
 from nearkin.store import store as store_module
 

@@ -14,7 +14,7 @@ from made_up_prose import Prose
 from nearkin.collection.collection import Collection
 from nearkin.collection.plain_sql import install
 from nearkin.collection.stored.contents import texts_of
-from nearkin.collection.stored.keys import keys_of
+from nearkin.collection.stored.reach import keys_of
 from nearkin.collection.stored.word_sets import jaccard, word_sets
 from places import SomePlace
 

@@ -13,7 +13,7 @@ import pytest
 from docs.pages import ROOT
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.threads.job import thread_files
-from nearkin.workflows.threads.options import ThreadOptions
+from nearkin.workflows.threads.judging import ThreadOptions
 
 SHA256 = "c14748573004a817012aab5714c9970834e65da6c3ebd752e0879bb6d05a8288"
 

@@ -12,7 +12,7 @@ from docs.pages import ROOT
 from docs.test_families_in_a_browser import SCREENSHOT_BYTES, browse
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.threads.job import thread_files
-from nearkin.workflows.threads.options import ThreadOptions
+from nearkin.workflows.threads.judging import ThreadOptions
 
 # Types an id into the search box, chooses a kind of mails, and asks the browser what became of it.
 PROBE = """<script>

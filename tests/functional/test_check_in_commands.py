@@ -16,7 +16,7 @@ import pytest
 from commands import program
 from functional.conftest import nearkin_here, write_jsonl
 from generator.office_files import mail, rtf
-from nearkin.collection.stored.keys import SAMPLE, keys_of
+from nearkin.collection.stored.reach import SAMPLE, keys_of
 
 LEASE = (
     "This lease is made between the owner and the tenant for the house at {street}. The rent of {rent} crowns is due "

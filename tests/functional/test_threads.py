@@ -17,7 +17,7 @@ from nearkin.errors import ParameterError
 from nearkin.results import ThreadsResult
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.threads import job
-from nearkin.workflows.threads.options import ThreadOptions
+from nearkin.workflows.threads.judging import ThreadOptions
 
 
 def eml(name: str, text: str, *, references: str = "", subject: str = "Mill", hour: int = 10, more: str = "") -> str:

@@ -98,10 +98,8 @@ def add(
     from nearkin.collection.loads.adding import noted_as_stored
     from nearkin.reports.sentences.add import add_sentences, shared_ids_sentence
     from nearkin.stages.documents.ignoring import Ignored
-    from nearkin.workflows.collection.adding import add_files
-    from nearkin.workflows.collection.previewing import opened_to_preview
-    from nearkin.workflows.collection.unnamed import refuse_unnamed
-    from nearkin.workflows.reading.describing import not_read_files
+    from nearkin.workflows.collection.adding import add_files, opened_to_preview, refuse_unnamed
+    from nearkin.workflows.reading.rereading import not_read_files
     from nearkin.workflows.resources import Resources
 
     resources = Resources(threads)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nearkin.cli.command_line import CommandLine
-from nearkin.cli.lazy_group import PlainGroup
+from nearkin.cli.command_line import CommandLine, PlainGroup
 from nearkin.cli.options.definitions import Encoding, JsonSummary, Memory, OutFile, Overwrite, Quiet, Threads
 from nearkin.cli.options.reading import MAX_UNREADABLE, MaxUnreadable
 from nearkin.stages.documents.formats import WITH_COLUMNS
@@ -196,8 +195,7 @@ def train(
 ) -> None:
     """Learn a table."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_free
+    from nearkin.cli.printing import check_free, tell
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.stages.documents.rules import ReadingRules
     from nearkin.stages.translation.model_1 import Model1
@@ -261,8 +259,7 @@ def dictionary(
     overwrite: Overwrite = False,
 ) -> None:
     """Make a table from a dictionary."""
-    from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_free
+    from nearkin.cli.printing import check_free, tell
     from nearkin.workflows.aligning.dictionary import read_dictionary
     from nearkin.workflows.aligning.sentences import dictionary_sentences
     from nearkin.workflows.aligning.training import save
@@ -290,8 +287,7 @@ def merge(
     tables: _Tables, out: OutFile, as_json: JsonSummary = False, quiet: Quiet = False, overwrite: Overwrite = False
 ) -> None:
     """Merge tables."""
-    from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_free
+    from nearkin.cli.printing import check_free, tell
     from nearkin.stages.translation.table import TranslationTable
     from nearkin.workflows.aligning.sentences import table_sentence
     from nearkin.workflows.aligning.training import save, table_summary
@@ -319,8 +315,7 @@ def prune(
     overwrite: Overwrite = False,
 ) -> None:
     """Leave out unlikely translations."""
-    from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_free
+    from nearkin.cli.printing import check_free, tell
     from nearkin.stages.translation.rows import Pruning
     from nearkin.stages.translation.table import TranslationTable
     from nearkin.workflows.aligning.sentences import table_sentence

@@ -82,7 +82,7 @@ def _java() -> str:
     from nearkin.errors import EngineError
 
     try:
-        from nearkin.engines.spark.java import check_java
+        from nearkin.engines.spark.session import check_java
 
         return str(check_java())
     except ImportError:

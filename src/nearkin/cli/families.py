@@ -166,7 +166,7 @@ def threads(
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell, warn_of_report
     from nearkin.workflows.threads.job import thread_files
-    from nearkin.workflows.threads.options import ThreadOptions
+    from nearkin.workflows.threads.judging import ThreadOptions
 
     options = ThreadOptions(window_days, new_text_only)
     with bars_shown(is_quiet=quiet or as_json) as bars:

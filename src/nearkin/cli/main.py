@@ -17,8 +17,7 @@ from typing import Annotated, Any, ClassVar, NoReturn
 import typer
 
 from nearkin._version import __version__
-from nearkin.cli.command_line import CommandLine, take_every_character
-from nearkin.cli.lazy_group import CommandEntry, LazyGroup, Panels
+from nearkin.cli.command_line import CommandEntry, CommandLine, LazyGroup, Panels, take_every_character
 from nearkin.errors import CollectionBusyError, NearkinError, OutputError, ParameterError, quoted
 from nearkin.paths import why, without_password
 

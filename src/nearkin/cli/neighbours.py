@@ -65,8 +65,7 @@ def neighbours(
 ) -> None:
     """Find neighbours."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_free
+    from nearkin.cli.printing import check_free, tell
     from nearkin.errors import ParameterError
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.stages.documents.normalisation import Normalisation

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.command_line import CommandLine
-from nearkin.cli.lazy_group import PlainGroup
+from nearkin.cli.command_line import CommandLine, PlainGroup
 from nearkin.cli.options.collection import Json, Place, Wait
 from nearkin.cli.options.definitions import Quiet
 

@@ -18,7 +18,7 @@ from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.tabular import Histogram, Tabular, counts_of
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.threads.job import COMMAND, thread_files
-from nearkin.workflows.threads.options import ThreadOptions
+from nearkin.workflows.threads.judging import ThreadOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

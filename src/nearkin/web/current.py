@@ -35,8 +35,7 @@ from nearkin.workflows.reading.collection_documents import is_without_text
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.threads.job import TABLE, thread_files
-from nearkin.workflows.threads.judging import ThreadRow
-from nearkin.workflows.threads.options import ThreadOptions
+from nearkin.workflows.threads.judging import ThreadOptions, ThreadRow
 from nearkin.workflows.threads.reporting import card_of
 
 

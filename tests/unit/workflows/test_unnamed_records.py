@@ -9,7 +9,7 @@ import pytest
 from nearkin.collection.loads.incoming import incoming_of
 from nearkin.errors import SourceError
 from nearkin.stages.documents.source import Source
-from nearkin.workflows.collection.unnamed import NamedRecords, check_has_ids
+from nearkin.workflows.collection.adding import NamedRecords, check_has_ids
 from nearkin.workflows.reading.texts import RawBatch
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from nearkin.cli.command_line import CommandLine
-from nearkin.cli.lazy_group import CommandEntry, LazyGroup, Panels
+from nearkin.cli.command_line import CommandEntry, CommandLine, LazyGroup, Panels
 
 
 class PlanCommands(LazyGroup):

@@ -14,7 +14,7 @@ from nearkin.collection.check_in.results import MIN_COMMON, CheckOptions
 from nearkin.collection.check_in.shared_keys import AskedKeys, KnownContents, Searched, Shared, shared_with
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.loads.known_texts import numbers_of
-from nearkin.collection.stored.keys import EXACT, SAMPLE, SAMPLING, Keys, keys_of
+from nearkin.collection.stored.reach import EXACT, SAMPLE, SAMPLING, Keys, keys_of
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import strings
 from nearkin.planning.neighbour_recall import distance_for

@@ -19,9 +19,8 @@ from nearkin.collection.loads.known_texts import numbers_of
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.contents import DamagedText, StoredText, stored_texts_in, stored_texts_of
 from nearkin.collection.stored.documents import current_documents, stored_documents
-from nearkin.collection.stored.keys import BANDS
 from nearkin.collection.stored.profiles import similarity_indexes
-from nearkin.collection.stored.reach import Reach
+from nearkin.collection.stored.reach import BANDS, Reach
 from nearkin.collection.stored.word_sets import word_sets
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings

@@ -12,8 +12,7 @@ from sqlalchemy import Connection, text
 from nearkin.collection.counting import SIGNATURE, TextCounting
 from nearkin.collection.stored.contents import texts_from
 from nearkin.collection.stored.key_table import KEYS, Marks, damaged_keys, driver_of, stored_marks
-from nearkin.collection.stored.keys import BAND, EXACT, SAMPLE, keys_of
-from nearkin.collection.stored.reach import Reach
+from nearkin.collection.stored.reach import BAND, EXACT, SAMPLE, Reach, keys_of
 from nearkin.records import I64, U8
 from nearkin.runs.progress import Silent
 from nearkin.store.store import Store

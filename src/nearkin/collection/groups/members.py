@@ -12,7 +12,7 @@ from nearkin.collection.decisions.activity import values_of
 from nearkin.collection.decisions.principals import ShownPrincipal, chosen_principals, shown_principals
 from nearkin.collection.decisions.records import GROUP_NOTE
 from nearkin.collection.decisions.tags import members_of, tags_of
-from nearkin.collection.groups.one_sided_passages import OneSidedPassages, passages_added, passages_lacked
+from nearkin.collection.groups.grouping import OneSidedPassages, passages_added, passages_lacked
 from nearkin.collection.groups.proposals import proposed_among
 from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from nearkin.collection.decisions.activity import StoredState
 from nearkin.collection.decisions.principals import shown_principals
-from nearkin.collection.groups.one_sided_passages import OneSidedPassages, passages_added, passages_lacked
+from nearkin.collection.groups.grouping import OneSidedPassages, passages_added, passages_lacked
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.relations import RelatedText
 from nearkin.collection.stored.contents import texts_of
@@ -21,7 +21,7 @@ from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored_relations import Pair, n_not_stored, n_stored, relations_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.runs.progress import Progress, Silent
-from nearkin.store.kept import KeptValues
+from nearkin.store.facts import KeptValues
 from nearkin.store.schema import documents
 from nearkin.store.store import Store
 

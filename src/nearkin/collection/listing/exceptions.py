@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Connection, exists, func, or_, select, tup
 
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.documents import number_of_wave, stored_documents, with_documents
+from nearkin.collection.stored.load_spans import PURGED
 from nearkin.collection.stored.origins import (
     COLUMNS,
     IS_NOT_STORED,
@@ -22,7 +23,6 @@ from nearkin.collection.stored.origins import (
     is_about_id_or_size,
     with_origins,
 )
-from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import ParameterError, is_among
 from nearkin.formats import zstd
 from nearkin.kernels.buffers import strings

@@ -17,8 +17,7 @@ from sqlalchemy import Connection, func, select, text
 
 from nearkin.collection.counting import SIGNATURE, TextCounting
 from nearkin.collection.stored.contents import texts_from
-from nearkin.collection.stored.keys import FINGERPRINT, SAMPLE, Keys, keys_of
-from nearkin.collection.stored.reach import DerivedData
+from nearkin.collection.stored.reach import FINGERPRINT, SAMPLE, DerivedData, Keys, keys_of
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
 from nearkin.kernels.mixing import GOLDEN, spread

@@ -16,8 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from nearkin.collection.counting import NORMALISE, SHINGLES, TextCounting
 from nearkin.collection.stored import key_table
 from nearkin.collection.stored.contents import text_of, texts_from
-from nearkin.collection.stored.keys import keys_of
-from nearkin.collection.stored.reach import DerivedData
+from nearkin.collection.stored.reach import DerivedData, keys_of
 from nearkin.collection.stored.word_sets import word_sets
 from nearkin.errors import CollectionError
 from nearkin.records import U64

@@ -27,10 +27,10 @@ from nearkin.workflows.dedup.overlays import check_controls, write_overlays
 from nearkin.workflows.dedup.reading import BeginningRead
 from nearkin.workflows.dedup.tables import write_exceptions_of
 from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
-from nearkin.workflows.reading.describing import not_read_files
 from nearkin.workflows.reading.input_digests import DescribedInputs, compares_bytes
 from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs, sides_apart
 from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.reading.rereading import not_read_files
 from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from nearkin._version import __version__
 from nearkin.errors import MissingColumnError, OutputExistsError, ParameterError, SourceError
 from nearkin.nouns import counted
 from nearkin.paths import STDIN, shown_path
-from nearkin.reports.inputs import counted_inputs
+from nearkin.reports.pages import counted_inputs
 from nearkin.runs.progress import LabelledProgress, Progress
 from nearkin.stages.documents.not_read import NotRead
 from nearkin.stages.documents.sources import Source

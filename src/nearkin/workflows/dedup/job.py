@@ -16,10 +16,9 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.shingles import MAX_BYTES_PER_CHARACTER
 from nearkin.wording import WarningMessage
 from nearkin.workflows.dedup.against import judge_across, others_first
-from nearkin.workflows.dedup.candidates import BandSearch, SampleSearch
+from nearkin.workflows.dedup.candidates import BandSearch, SampleSearch, max_not_compared
 from nearkin.workflows.dedup.corpus import Corpus, survey
 from nearkin.workflows.dedup.grouping import Preference, group_texts, prefer
-from nearkin.workflows.dedup.not_compared import max_not_compared
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import Judged, judge_groups
 from nearkin.workflows.dedup.plans import Plan, found_probability, look, plan_in_words, plan_search

@@ -25,7 +25,7 @@ from nearkin.runs.progress import Meter, Progress
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import StoredFormat, is_of_documents
 from nearkin.stages.documents.kept import relative_names, write_kept
-from nearkin.stages.documents.kept_parts import json_line
+from nearkin.stages.documents.packing import json_line
 from nearkin.stages.documents.source import Source
 from nearkin.workflows.dedup.row_places import Places
 from nearkin.workflows.reading.input_digests import DescribedInputs

@@ -28,9 +28,8 @@ from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW
 from nearkin.workflows.families.reporting import PageKin, write_page
 from nearkin.workflows.families.tables import Kin, write_families
-from nearkin.workflows.reading.describing import changed_while_read
 from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.reading.rereading import Reread
+from nearkin.workflows.reading.rereading import Reread, changed_while_read
 from nearkin.workflows.resources import Resources
 
 PRESET = "contracts"

@@ -34,10 +34,10 @@ from nearkin.workflows.dedup.origins import with_exceptions
 from nearkin.workflows.families.reporting import PageKin, write_page
 from nearkin.workflows.families.tables import Kin, write_families
 from nearkin.workflows.reading.collection_exceptions import listed_exception
-from nearkin.workflows.reading.describing import describe
 from nearkin.workflows.reading.exceptions import ExceptionRow, write_exceptions_in
 from nearkin.workflows.reading.kept_documents import source_of_collection
 from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.reading.rereading import describe
 from nearkin.workflows.resources import Resources
 
 

@@ -68,10 +68,10 @@ from nearkin.workflows.pairing.tables import KnownPairs, Ranked, Terms, write_do
 from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
 from nearkin.workflows.pairing.verifying import FoundPairs, cosines_of
 from nearkin.workflows.reading.collection_exceptions import all_exceptions
-from nearkin.workflows.reading.describing import not_read_files
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, named_as_in, write_exceptions
 from nearkin.workflows.reading.problems import damaged_files
 from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.reading.rereading import not_read_files
 from nearkin.workflows.resources import Resources
 
 INLINE = "inline"

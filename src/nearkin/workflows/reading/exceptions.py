@@ -229,7 +229,7 @@ def lines_with_digests(
     The files are digested unless ``described`` has the digests of all sources. None where nothing was extracted:
     tables have a column with the problems of records.
     """
-    from nearkin.workflows.reading.describing import describe
+    from nearkin.workflows.reading.rereading import describe
 
     if not any(one.is_extracted for one in found):
         return []

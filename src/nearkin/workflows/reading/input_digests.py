@@ -16,8 +16,8 @@ from nearkin.runs.progress import Meter
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import StoredFormat, holding
 from nearkin.stages.documents.sources import Source
-from nearkin.workflows.reading.describing import changed_while_read, describe
 from nearkin.workflows.reading.inputs import StoredSource
+from nearkin.workflows.reading.rereading import changed_while_read, describe
 from nearkin.workflows.resources import Resources
 
 _READ_AS = "read_as"

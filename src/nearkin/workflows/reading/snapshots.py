@@ -15,10 +15,10 @@ from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.formats.load_file import LoadFile
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source
-from nearkin.workflows.reading.describing import changed, changed_documents, changed_while_read, check_comes_again
 from nearkin.workflows.reading.inputs import StoredSource, file_inputs
 from nearkin.workflows.reading.kept_documents import stored_source
 from nearkin.workflows.reading.memory_documents import IN_MEMORY, NONE_GIVEN, GivenAgain
+from nearkin.workflows.reading.rereading import changed, changed_documents, changed_while_read, check_comes_again
 from nearkin.workflows.reading.texts import Texts
 
 

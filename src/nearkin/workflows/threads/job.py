@@ -25,16 +25,15 @@ from nearkin.stages.documents.mail.inclusive import REASONS
 from nearkin.stages.documents.mail.links import LINK_SOURCES
 from nearkin.workflows.dedup.origins import with_exceptions
 from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
-from nearkin.workflows.reading.describing import describe, not_read_files
 from nearkin.workflows.reading.exceptions import ExceptionRow, named_as_in, write_exceptions_in
 from nearkin.workflows.reading.inputs import file_inputs
 from nearkin.workflows.reading.request import ReadingRequest, check_inputs
+from nearkin.workflows.reading.rereading import describe, not_read_files
 from nearkin.workflows.reading.snapshots import check_unchanged, snapshots_of
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.threads.judging import Threading, ThreadRow
+from nearkin.workflows.threads.judging import Threading, ThreadOptions, ThreadRow
 from nearkin.workflows.threads.mails import MailReader, ReadMails
-from nearkin.workflows.threads.options import ThreadOptions
 from nearkin.workflows.threads.reporting import PageThreads, write_page
 
 COMMAND = "threads"

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nearkin.reports.plots.charts import Series, column_chart, line_chart
-from nearkin.reports.plots.elements import element, number
+from nearkin.reports.plots.plot import element, number
 from nearkin.reports.theme import ACCENT, INK
 from nearkin.wording import reveal_line
 

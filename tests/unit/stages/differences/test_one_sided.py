@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nearkin.collection.groups.one_sided_passages import OneSidedPassages
+from nearkin.collection.groups.grouping import OneSidedPassages
 from nearkin.stages.differences.changes import find_changes
 from nearkin.stages.differences.one_sided import OneSidedText, one_sided_texts
 from nearkin.stages.differences.words import Wording

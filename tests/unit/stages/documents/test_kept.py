@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from nearkin.errors import OutputError
 from nearkin.formats import zstd
-from nearkin.stages.documents import kept, kept_parts
+from nearkin.stages.documents import kept, packing
 from nearkin.stages.documents.kept import Mask, write_kept
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rules import ReadingRules
@@ -74,7 +74,7 @@ def test_csv_keeps_header_and_records(
     rows = [line for batch in read_batches(sources[0]) for line in batch["line"].to_pylist()]
     lines = [line for line, (_, is_kept) in zip(rows, records, strict=True) if is_kept]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kept_parts, "_BLOCK_BYTES", block)
+        patch.setattr(packing, "_BLOCK_BYTES", block)
         (written,) = write_kept(sources, lines_kept(*lines), tmp_path / "out")
     found = list(csv.reader(io.StringIO(written.read_bytes().decode(), newline="")))
     assert found == [["text", "n"], *([text, str(is_kept)] for text, is_kept in records if is_kept)]

@@ -14,7 +14,7 @@ from nearkin.stages.documents.encodings import (
 )
 from nearkin.stages.documents.extraction import kinds
 from nearkin.stages.documents.extraction.blobs import Blob
-from nearkin.stages.documents.extraction.charsets import decoded
+from nearkin.stages.documents.extraction.html import decoded
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Single
 from nearkin.stages.documents.foreign import foreign
 

@@ -66,7 +66,7 @@ class DelimitedFormat(StreamFormat):
 
     def copy_stream(self, source: Source, is_kept: RowMask, stream: ByteStream, sink: IO[bytes]) -> None:
         """Copy the header and the kept records."""
-        from nearkin.stages.documents.kept_parts import copy_records
+        from nearkin.stages.documents.packing import copy_records
 
         delimiter = source.delimiter or self.delimiter(head_of_stream(stream), source.text, source.id)
         copy_records(is_kept, stream, sink, self.scanner(delimiter), source.name, source.max_document_bytes)

@@ -81,7 +81,7 @@ class MembersFormat(Format):
         self, source: Source, is_kept: RowMask, raw: BinaryIO, file: IO[bytes], progress: Progress, encoding: str
     ) -> None:
         """Write the kept documents as JSON Lines of ids and texts, because a part of such a file may not be valid."""
-        from nearkin.stages.documents.kept_parts import json_line
+        from nearkin.stages.documents.packing import json_line
 
         opened = OpenedSource(
             source=source,

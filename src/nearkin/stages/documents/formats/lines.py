@@ -25,7 +25,7 @@ class LineFormat(StreamFormat):
 
     def copy_stream(self, source: Source, is_kept: RowMask, stream: ByteStream, sink: IO[bytes]) -> None:
         """Copy kept lines byte for byte."""
-        from nearkin.stages.documents.kept_parts import copy_lines
+        from nearkin.stages.documents.packing import copy_lines
 
         copy_lines(is_kept, stream, sink, source.max_document_bytes)
 

@@ -55,6 +55,6 @@ class Wikipedia(StreamFormat):
         """Copy the pages of kept articles."""
         import numpy as np
 
-        from nearkin.stages.documents.wikipedia.kept import copy_kept_pages
+        from nearkin.stages.documents.wikipedia.dump import copy_kept_pages
 
         copy_kept_pages(stream, source.name, lambda line: bool(is_kept(np.array([line]))[0]), sink.write)

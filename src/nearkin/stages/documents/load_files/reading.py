@@ -17,12 +17,11 @@ from nearkin.stages.documents.columns import check_unique, missing_column
 from nearkin.stages.documents.delimited import named
 from nearkin.stages.documents.encodings import is_told_by_line, is_utf8
 from nearkin.stages.documents.head import head_of_stream
-from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.load_files.columns import FamilyLinks, columns_of, holds_paths
 from nearkin.stages.documents.load_files.dialect import SINGLE_BYTE, Dialect, decoded, dialect_of, fallback
 from nearkin.stages.documents.load_files.records import LoadRecord, RecordReader, control_of_damaged
 from nearkin.stages.documents.load_files.text_folder import RefusedPathError, TextFolder
-from nearkin.stages.documents.load_files.texts_digest import TextsDigest
+from nearkin.stages.documents.record_runs import KeepColumn
 from nearkin.stages.documents.rows import IdType, RowList, integers_or_strings, one_batch
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
@@ -299,3 +298,29 @@ def text_folder(opened: OpenedSource, dialect: Dialect) -> TextFolder:
     is_named = not is_utf8(opened.encoding)
     encoding = opened.encoding if is_named else SINGLE_BYTE if dialect.encoding == SINGLE_BYTE else "utf-8"
     return TextFolder(source.text_root or beside, beside, encoding, source.max_document_bytes)
+
+
+class TextsDigest:
+    """SHA-256 of the texts of all records, in order; the text of a record without a readable one is empty.
+
+    Examples
+    --------
+    >>> one, other = TextsDigest(), TextsDigest()
+    >>> for text in (b"ab", b""):
+    ...     one.add(text)
+    >>> for text in (b"a", b"b"):
+    ...     other.add(text)
+    >>> one.hexdigest() == other.hexdigest()
+    False
+    """
+
+    def __init__(self) -> None:
+        self._sha256 = hashlib.sha256()
+
+    def add(self, text: bytes) -> None:
+        """Add the text of the next record."""
+        self._sha256.update(f"{len(text)} ".encode() + text)
+
+    def hexdigest(self) -> str:
+        """Return the digest of the texts so far."""
+        return self._sha256.hexdigest()

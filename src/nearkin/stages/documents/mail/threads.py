@@ -8,9 +8,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from nearkin.stages.documents.mail.headers import addresses_of
-from nearkin.stages.documents.mail.links import NO_NODE, LinkedNodes, LinkSource, ancestors_of, linked_by_headers
+from nearkin.stages.documents.mail.links import (
+    NO_NODE,
+    LinkedNodes,
+    LinkSource,
+    ancestors_of,
+    base_subject,
+    linked_by_headers,
+)
 from nearkin.stages.documents.mail.passages import Quotations
-from nearkin.stages.documents.mail.subjects import base_subject
 from nearkin.stages.documents.origin import MailHeaders
 
 DEFAULT_WINDOW = timedelta(days=14)

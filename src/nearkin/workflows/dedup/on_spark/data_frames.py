@@ -17,8 +17,8 @@ from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.rules import ReadingRules
+from nearkin.workflows.dedup.candidates import within_what_there_is
 from nearkin.workflows.dedup.corpus import repeated_among
-from nearkin.workflows.dedup.not_compared import within_what_there_is
 from nearkin.workflows.dedup.on_spark.frames import FrameColumns, read_frame
 from nearkin.workflows.dedup.on_spark.grouping import group_all
 from nearkin.workflows.dedup.on_spark.keying import load_sizes

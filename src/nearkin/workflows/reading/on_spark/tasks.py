@@ -25,7 +25,7 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.formats.extracted import Extracted
-from nearkin.stages.documents.load_files.texts_digest import TextsDigest
+from nearkin.stages.documents.load_files.reading import TextsDigest
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.input_digests import NO_DIGESTS, FileDigest, FileDigests

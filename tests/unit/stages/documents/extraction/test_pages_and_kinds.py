@@ -17,8 +17,7 @@ from example_counts import examples
 from extraction_files import extracted, written
 from generator import office_files as make
 from nearkin.stages.documents.extraction.blobs import Blob
-from nearkin.stages.documents.extraction.charsets import decoded
-from nearkin.stages.documents.extraction.html import _PageReader, decoded_page, text_of_html
+from nearkin.stages.documents.extraction.html import _PageReader, decoded, decoded_page, text_of_html
 from nearkin.stages.documents.extraction.kinds import KIND_OF_SUFFIX, kind_of
 from nearkin.stages.documents.extraction.office import _inside
 from nearkin.stages.documents.extraction.ole import OleError, OleFile
