@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,22 +9,21 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from nearkin.cli.options.collection import Json, Place, ReadOnly, Tolerance, Wait
+from nearkin.cli.options.collection import (
+    Json,
+    Place,
+    ReadOnly,
+    Tolerance,
+    Wait,
+)
 from nearkin.cli.options.definitions import OutFileIfAny, Quiet
 from nearkin.cli.options.reading import LARGEST_DOCUMENT, ExtractionLimit, MaxDocumentSize, Ocr, rules_of_one
-from nearkin.collection.check_in.received import checked_of
-from nearkin.collection.check_in.results import Checked, CheckOptions
-from nearkin.errors import CollectionError, ParameterError, SourceError
-from nearkin.paths import why
-from nearkin.store.environment import service_token
-from nearkin.web.client import checked_by, read_token
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nearkin.cli.printing import Printer
-    from nearkin.collection.check_in.results import CheckIn
-
+    from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
 
 _PIPE_IT = " --text is the key of the text in JSON objects; to check a text, pipe it and write - for FILE."
 EXIT_CODES = {"new": 0, "exact": 10, "near": 11, "contained": 12, "contains": 12}
@@ -245,6 +242,8 @@ def check(
         )
         return
     if server is not None:
+        from nearkin.cli.check_server import check_by_server
+
         storing = {"store": store, "id": doc_id, "wave": wave, "only_new": only_new}
         found, is_empty = check_by_server(server, token_file, file, encoding, options=options, under=storing), False
     else:
@@ -400,69 +399,3 @@ def _show(console: Printer, found: Checked, name: str, *, is_storing: bool, is_r
     if found.passage:
         say_passage(console, found.passage, n_differences=found.n_differences or 0, n_moves=found.n_moves or 0)
     console.say(check_sentences(found, is_storing=is_storing, is_read_only=is_read_only, is_empty=is_empty))
-
-
-def check_by_server(
-    server: str,
-    token_file: Path | None,
-    file: Path,
-    encoding: str,
-    *,
-    options: CheckOptions,
-    under: Mapping[str, object],
-) -> Checked:
-    """Let a service check a file.
-
-    Parameters
-    ----------
-    server : str
-        URL of the service.
-    token_file : Path or None
-        By default the token is that of the environment.
-    file : Path
-        "-" for standard input.
-    encoding : str
-    options : CheckOptions
-    under : mapping of str to object
-        Parameters ``store``, ``id``, ``wave`` and ``only_new`` of the API.
-
-    Raises
-    ------
-    ParameterError
-        There is no token.
-    SourceError
-        The file cannot be read.
-    NearkinError
-        The error that the service had.
-    """
-    token = service_token() if token_file is None else read_token(token_file)
-    if not token:
-        raise ParameterError("--server needs the token of the service: --token-file, or the variable NEARKIN_TOKEN.")
-    name = os.fsencode(file).decode("utf-8", "replace")
-    is_stored = bool(under["store"])
-    query = {
-        "threshold": options.threshold,
-        "containment": options.containment,
-        "parts": options.containment is not None,
-        "method": options.method,
-        "tolerance": options.tolerance,
-        "limit": options.limit,
-        "name": name,
-        "encoding": encoding,
-        **(under if is_stored else {}),
-        **({"id": under["id"] or name} if is_stored else {}),
-    }
-    answer = checked_by(server, token, _content(file), query)
-    try:
-        return checked_of(answer, options)
-    except (KeyError, TypeError) as error:
-        raise CollectionError(f"The service at {server} runs another version of Nearkin than this command.") from error
-
-
-def _content(file: Path) -> bytes:
-    from nearkin.stages.documents.sniffing import standard_input
-
-    try:
-        return standard_input(None).read() if str(file) == "-" else file.read_bytes()
-    except OSError as error:
-        raise SourceError(f"{file}: {why(error)}.") from error
