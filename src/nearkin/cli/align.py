@@ -195,7 +195,8 @@ def train(
 ) -> None:
     """Learn a table."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import check_free, tell
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_free
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.stages.documents.rules import ReadingRules
     from nearkin.stages.translation.model_1 import Model1
@@ -259,7 +260,8 @@ def dictionary(
     overwrite: Overwrite = False,
 ) -> None:
     """Make a table from a dictionary."""
-    from nearkin.cli.printing import check_free, tell
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_free
     from nearkin.workflows.aligning.dictionary import read_dictionary
     from nearkin.workflows.aligning.sentences import dictionary_sentences
     from nearkin.workflows.aligning.training import save
@@ -287,7 +289,8 @@ def merge(
     tables: _Tables, out: OutFile, as_json: JsonSummary = False, quiet: Quiet = False, overwrite: Overwrite = False
 ) -> None:
     """Merge tables."""
-    from nearkin.cli.printing import check_free, tell
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_free
     from nearkin.stages.translation.table import TranslationTable
     from nearkin.workflows.aligning.sentences import table_sentence
     from nearkin.workflows.aligning.training import save, table_summary
@@ -315,7 +318,8 @@ def prune(
     overwrite: Overwrite = False,
 ) -> None:
     """Leave out unlikely translations."""
-    from nearkin.cli.printing import check_free, tell
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_free
     from nearkin.stages.translation.rows import Pruning
     from nearkin.stages.translation.table import TranslationTable
     from nearkin.workflows.aligning.sentences import table_sentence

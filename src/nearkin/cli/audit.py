@@ -55,7 +55,8 @@ def audit(
 ) -> None:
     """Measure recall."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import check_free, tell, written
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_free, written
     from nearkin.collection.tolerance import Tolerance as Alike
     from nearkin.workflows.auditing.audit import audit as audited_place
     from nearkin.workflows.auditing.audited import AuditOptions

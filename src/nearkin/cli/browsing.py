@@ -165,7 +165,8 @@ def list_documents(
     """List stored documents."""
     import typer
 
-    from nearkin.cli.printing import check_list_file, tell, written
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_list_file, written
     from nearkin.collection.collection import Collection
     from nearkin.collection.dates import DATE_TAG
     from nearkin.collection.listing.conditions import DocumentFilter
@@ -247,7 +248,8 @@ def history(
     quiet: Quiet = False,
 ) -> None:
     """List the versions of a document with their changes."""
-    from nearkin.cli.printing import check_list_file, tell, write_list
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_list_file, write_list
     from nearkin.collection.collection import Collection
 
     check_list_file(out, overwrite=overwrite)
@@ -314,7 +316,8 @@ def exceptions(
     overwrite: OverwriteFile = False,
 ) -> None:
     """List the exceptions of a collection."""
-    from nearkin.cli.printing import check_list_file, tell, write_list
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_list_file, write_list
     from nearkin.collection.collection import Collection
     from nearkin.errors import ParameterError
 

@@ -289,7 +289,7 @@ def _finish(
     from nearkin.cli.printing import tell
 
     if out is not None:
-        from nearkin.cli.printing import write_list
+        from nearkin.cli.result_file import write_list
 
         write_list(out, lambda: found.table, "document", is_silent=quiet or as_json)
     tell(found.to_dict, shown, as_json=as_json, quiet=quiet)
@@ -322,7 +322,7 @@ def _named(
 def _check_out(out: Path | None, *, overwrite: bool, file: Path) -> None:
     """Refuse a file of results that cannot be written; the check is imported only if needed, because that is slow."""
     if out is not None:
-        from nearkin.cli.printing import check_list_file
+        from nearkin.cli.result_file import check_list_file
 
         check_list_file(out, overwrite=overwrite, inputs=[file])
 

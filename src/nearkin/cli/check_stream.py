@@ -41,7 +41,8 @@ def check_lines(
 
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.command_line import is_unicode
-    from nearkin.cli.printing import Printer, WarningsOnly, check_free
+    from nearkin.cli.printing import Printer, WarningsOnly
+    from nearkin.cli.result_file import check_free
     from nearkin.reports.sentences.check import stream_sentences
     from nearkin.runs.files import writing
     from nearkin.workflows.collection.check_stream import check_stream

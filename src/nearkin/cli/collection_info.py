@@ -70,7 +70,8 @@ def info(
     """Tell what a collection holds."""
     from dataclasses import asdict
 
-    from nearkin.cli.printing import check_list_file, tell, write_list
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_list_file, write_list
     from nearkin.collection.info import info as info_of
     from nearkin.collection.info import uncounted_documents
     from nearkin.collection.listing.exceptions import problems_of
@@ -130,7 +131,8 @@ def waves(
     """List the waves."""
     from dataclasses import asdict
 
-    from nearkin.cli.printing import check_list_file, tell, write_list
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_list_file, write_list
     from nearkin.collection.info import waves_of
     from nearkin.collection.opened import OpenedCollection
     from nearkin.store.store import Access

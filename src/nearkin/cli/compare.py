@@ -104,7 +104,8 @@ def compare(
     """Compare two documents."""
     import typer
 
-    from nearkin.cli.printing import check_free, tell
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_free
     from nearkin.wording import reveal_line
 
     inputs = [file] if file is not None else documents if len(documents) == 2 else ()
@@ -320,7 +321,8 @@ def versions(
 ) -> None:
     """List the versions of a document."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import check_list_file, tell, write_list
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_list_file, write_list
     from nearkin.collection.collection import Collection
     from nearkin.collection.tolerance import ALL
 

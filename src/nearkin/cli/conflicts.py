@@ -73,7 +73,8 @@ def conflicts(
 ) -> None:
     """Find label conflicts."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import check_free, tell, written
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_free, written
     from nearkin.collection.collection import Collection
     from nearkin.errors import InputError, ParameterError, quoted
     from nearkin.workflows.collection.labels import labels_of_tag, read_labels

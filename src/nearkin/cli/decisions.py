@@ -400,7 +400,8 @@ def tags(
     overwrite: OverwriteFile = False,
 ) -> None:
     """Count tags."""
-    from nearkin.cli.printing import check_list_file, tell, write_list
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_list_file, write_list
     from nearkin.collection.collection import Collection
 
     check_list_file(out, overwrite=overwrite)
@@ -422,7 +423,8 @@ def log(
     overwrite: OverwriteFile = False,
 ) -> None:
     """List activities."""
-    from nearkin.cli.printing import check_list_file, tell, write_list
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_list_file, write_list
     from nearkin.collection.collection import Collection
     from nearkin.reports.sentences.changed_values import log_in_words
 

@@ -84,7 +84,8 @@ def groups(
 ) -> None:
     """Group documents, or list what changed in their groups."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell, written
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import written
     from nearkin.collection.collection import Collection
     from nearkin.collection.groups.current import group
     from nearkin.collection.groups.since import groups_since
@@ -145,7 +146,7 @@ def groups(
 
 def _vendor_of(overlay: str | None, out: Path | None, *, is_since: bool, overwrite: bool) -> Vendor | None:
     """Check the file for the members, and return the review platform whose overlay was requested."""
-    from nearkin.cli.printing import check_free
+    from nearkin.cli.result_file import check_free
     from nearkin.stages.documents.load_files.vendors import vendor_of
     from nearkin.workflows.collection.overlays import check_overlay
     from nearkin.workflows.collection.tables import check_format

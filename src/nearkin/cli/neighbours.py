@@ -65,7 +65,8 @@ def neighbours(
 ) -> None:
     """Find neighbours."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import check_free, tell
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_free
     from nearkin.errors import ParameterError
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.stages.documents.normalisation import Normalisation

@@ -75,7 +75,8 @@ def sign(
 ) -> None:
     """Sign documents."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import check_free, tell
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_free
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import parse_shingling
@@ -161,7 +162,8 @@ def statistics(
 ) -> None:
     """Count features."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import check_free, tell
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_free
     from nearkin.errors import ParameterError
     from nearkin.runs.progress import Meter
     from nearkin.stages.documents.ignoring import Ignored

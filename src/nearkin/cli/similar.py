@@ -90,7 +90,8 @@ def similar(
 ) -> None:
     """Find similar documents."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import check_list_file, tell, write_list
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_list_file, write_list
     from nearkin.collection.collection import Collection
     from nearkin.collection.tolerance import ALL
     from nearkin.errors import ParameterError
@@ -215,7 +216,8 @@ def search(
 ) -> None:
     """Find documents by their words."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import check_list_file, tell, write_list
+    from nearkin.cli.printing import tell
+    from nearkin.cli.result_file import check_list_file, write_list
     from nearkin.collection.collection import Collection
 
     check_list_file(out, overwrite=overwrite)

@@ -153,7 +153,7 @@ PlanEngine = Annotated[
 
 def check_figure(figure: Path | None, *, overwrite: bool) -> None:
     """Refuse a figure that cannot be written, before the plan is made."""
-    from nearkin.cli.printing import check_free
+    from nearkin.cli.result_file import check_free
 
     if figure is None:
         return
