@@ -64,7 +64,7 @@ tests: $(READY)
 coverage: $(READY)  ## measure the coverage of the tests that need no cluster; fail if it is too low
 	@$(BIN)/pytest -q tests/unit tests/contract tests/functional/jobs --cov --cov-report=term:skip-covered \
 		--ignore-glob='*/contract/test_engines_*' --ignore-glob='*/contract/test_spark_*' \
-		--ignore=tests/contract/test_cluster_needs.py --ignore=tests/contract/test_collection_damage.py
+		--ignore=tests/contract/test_cluster_needs.py --ignore=tests/contract/test_damage.py
 
 soak: $(READY)  ## run the exhaustive tests before a release (hours)
 	@$(BIN)/pytest -q -m "soak or hypothesis" --hypothesis-profile soak --timeout=0

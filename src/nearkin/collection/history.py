@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from nearkin.collection.results import CHANGE, DOCUMENT, ENTRY, StoredDocument, table_of
 from nearkin.collection.stored.contents import stored_text
 from nearkin.collection.stored.documents import document, stored_documents, with_documents
-from nearkin.collection.stored.load_spans import purged_contents
+from nearkin.collection.stored.purged import purged_contents
 from nearkin.errors import UnknownDocumentError
 from nearkin.nouns import counted
 from nearkin.stages.differences.comparing import compare_texts

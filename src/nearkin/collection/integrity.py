@@ -17,8 +17,10 @@ from nearkin.collection.decisions import purging
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored import key_table, shingle_table
 from nearkin.collection.stored.contents import text_of
-from nearkin.collection.stored.load_spans import LoadDigest, faults_of_purges, loads_of, purged_contents
+from nearkin.collection.stored.documents import is_newest
+from nearkin.collection.stored.load_spans import LoadDigest, loads_of
 from nearkin.collection.stored.profiles import COLUMNS, Profile, profiles_of
+from nearkin.collection.stored.purged import faults_of_purges, purged_contents
 from nearkin.collection.word_search import word_tables
 from nearkin.engines.local import map_ordered
 from nearkin.errors import CollectionBusyError, CollectionError
@@ -199,7 +201,10 @@ class _Check:
 
 
 def _faults_of_loads(connection: Connection) -> Iterator[str]:
-    """Yield the loads whose documents are not those that they added, by number or by digest."""
+    """Yield the loads whose documents are not those that they added, and what is neither current nor removed."""
+    is_lost = documents.c.is_current == documents.c.removed_at.is_not(None)
+    for (doc_id,) in connection.execute(select(documents.c.doc_id).where(is_newest() & is_lost)):
+        yield f"the document '{doc_id}' is neither current nor removed, or both"
     known = connection.execute(select(loads).order_by(loads.c.load)).all()
     numbers = {load.load for load in known}
     if missing := sorted(set(range(1, max(numbers, default=0))) - numbers):

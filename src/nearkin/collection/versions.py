@@ -32,7 +32,7 @@ from nearkin.collection.stored.documents import (
     stored_documents,
     with_documents,
 )
-from nearkin.collection.stored.load_spans import purged_contents
+from nearkin.collection.stored.purged import purged_contents
 from nearkin.collection.tolerance import Tolerance, check_limit, is_letters_only
 from nearkin.nouns import counted
 from nearkin.records import I64

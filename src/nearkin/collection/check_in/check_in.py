@@ -29,7 +29,7 @@ from nearkin.collection.loads.loading import Load
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored.documents import checked_wave, is_current
 from nearkin.collection.stored.key_table import KEYS, append, fill, mark_complete
-from nearkin.collection.stored.load_spans import PURGED, purged_digests
+from nearkin.collection.stored.purged import PURGED, purged_digests
 from nearkin.collection.stored.reach import Reach
 from nearkin.errors import CollectionError, InputError, ParameterError, quoted
 from nearkin.store import schema
@@ -280,7 +280,7 @@ class CheckInTransaction:
         return self._examined.problems[place] == PURGED
 
     def finish(self) -> None:
-        """Write the counts and seals of the stored documents."""
+        """Write the counts of the stored documents."""
         if self._load is not None:
             self._load.finish()
             mark_complete(self._connection, self._collection.store, self._load.next_content)

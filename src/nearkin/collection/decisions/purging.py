@@ -18,8 +18,8 @@ from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored import key_table, origins, shingle_table
 from nearkin.collection.stored.documents import checked_ids, document, remove_current, stored_documents, with_documents
 from nearkin.collection.stored.inside import documents_inside, unread_inside, unread_sources
-from nearkin.collection.stored.load_spans import BLANK, purged_contents
 from nearkin.collection.stored.origins import forget_problems
+from nearkin.collection.stored.purged import BLANK, purged_contents
 from nearkin.collection.word_search import word_tables
 from nearkin.errors import CollectionBusyError, CollectionError, ParameterError, UnknownDocumentError, quoted
 from nearkin.nouns import agreeing, counted, first_of

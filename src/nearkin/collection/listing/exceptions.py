@@ -14,7 +14,6 @@ from sqlalchemy import ColumnElement, Connection, exists, func, or_, select, tup
 
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.documents import number_of_wave, stored_documents, with_documents
-from nearkin.collection.stored.load_spans import PURGED
 from nearkin.collection.stored.origins import (
     COLUMNS,
     IS_NOT_STORED,
@@ -23,6 +22,7 @@ from nearkin.collection.stored.origins import (
     is_about_id_or_size,
     with_origins,
 )
+from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import ParameterError, is_among
 from nearkin.formats import zstd
 from nearkin.kernels.buffers import strings
@@ -59,8 +59,7 @@ class StoredException:
     sentence : str
         What is wrong, for people.
     kind : str or None
-        By content, such as "pdf", or "text" for a plain text; None for a record, and for what an earlier version of
-        Nearkin stored of a plain text, as all below.
+        By content, such as "pdf", or "text" for a plain text; None for a record, as all below.
     extractor : str or None
         None for a plain text, too.
     sha256 : str or None

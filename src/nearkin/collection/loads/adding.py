@@ -20,8 +20,8 @@ from nearkin.collection.loads.known_texts import KnownTexts, known_texts
 from nearkin.collection.loads.loading import Load
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored.documents import checked_wave
-from nearkin.collection.stored.load_spans import PURGED
 from nearkin.collection.stored.origins import failed_places
+from nearkin.collection.stored.purged import PURGED
 from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError, NearkinError, ParameterError
 from nearkin.stages.documents.members import place_text

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.loads.known_texts import Known
-from nearkin.collection.stored.load_spans import PURGED
 from nearkin.collection.stored.origins import FailedPlace, OriginValues, of_plain_file, origins_in
 from nearkin.collection.stored.profiles import Profile, profiles_of
+from nearkin.collection.stored.purged import PURGED
 from nearkin.formats import zstd
 from nearkin.nouns import counted
 from nearkin.paths import STDIN

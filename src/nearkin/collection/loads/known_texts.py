@@ -10,8 +10,8 @@ from sqlalchemy import Connection, select, update
 
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.stored.contents import digest_of, text_of
-from nearkin.collection.stored.load_spans import purged_digests
 from nearkin.collection.stored.profiles import Profile
+from nearkin.collection.stored.purged import purged_digests
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, insert_rows
 from nearkin.store.store import Store

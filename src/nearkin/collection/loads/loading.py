@@ -21,8 +21,9 @@ from nearkin.collection.loads.origins import LoadOrigins
 from nearkin.collection.loads.shared_ids import SharedIds, place_of, plain_file, unlike
 from nearkin.collection.loads.writing import Figures, LoadRows, LoadWriter
 from nearkin.collection.stored import origins, shingle_table
-from nearkin.collection.stored.load_spans import PURGED, LoadDigest
+from nearkin.collection.stored.load_spans import LoadDigest
 from nearkin.collection.stored.origins import OriginValues, is_about_id_or_size
+from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import SourceError
 from nearkin.records import Bool
 from nearkin.store import schema

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, select, update
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.loads.origins import LoadOrigins
 from nearkin.collection.stored import origins, shingle_table
-from nearkin.collection.stored.load_spans import PURGED
+from nearkin.collection.stored.purged import PURGED
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, insert_rows
 from nearkin.store.store import Store

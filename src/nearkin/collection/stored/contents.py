@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy import ColumnElement, Connection, select
 
 from nearkin.collection.counting import TextCounting
-from nearkin.collection.stored.load_spans import purged_contents
+from nearkin.collection.stored.purged import purged_contents
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
 from nearkin.formats import zstd
 from nearkin.kernels.buffers import strings

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Connection, Select, exists, func, select, true, update
 
 from nearkin.collection.results import StoredDocument
-from nearkin.collection.stored.load_spans import PURGED
 from nearkin.collection.stored.origins import IS_UNREAD
+from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import ParameterError, UnknownDocumentError, quoted
 from nearkin.nouns import agreeing, counted
 from nearkin.store.bulk import in_slices, is_storable

@@ -28,6 +28,11 @@ ID_NAMES = (
 )  # fmt: skip
 """Usual names of id columns, the likeliest first."""
 
+NESTED_NAMES = frozenset((
+    "messages", "conversations", "conversation", "dialog", "dialogue", "chat", "turns", "paragraphs", "sections",
+))  # fmt: skip
+"""Names of lists and objects that hold the text; what stands beside them, such as a system prompt, is not the text."""
+
 KNOWN_NAMES = frozenset((*TEXT_NAMES, *ID_NAMES, "title"))
 """Names by which the first line of a file is recognised as a header."""
 
@@ -218,11 +223,12 @@ def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
             f"there has a likely name (columns seen: {columns}). Name the text column.",
             parameter="text",
         )
-    candidates = _texts(sample, doc_id)
+    nested = [name for name in sample.objects if _folded(name) in NESTED_NAMES]
+    candidates = [] if nested else _texts(sample, doc_id)
     if not candidates:
         shown = listed_columns([f"{name} ({sample.shown.get(name, 'null')})" for name in sample.names]) or "none"
         said = f"{label}: no column holds text, as far as the first rows show. The columns are: {shown}."
-        hint = inside_hint(sample.names, sample.objects)
+        hint = inside_hint(nested or sample.names, sample.objects)
         raise SourceError(f"{said} Name the text column.{hint}", parameter="text")
     if len(candidates) > 1:
         raise SourceError(

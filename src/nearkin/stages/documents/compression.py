@@ -17,9 +17,6 @@ Compression = Literal["none", "gzip", "zstd", "bzip2", "xz"]
 COMPRESSION_OF_SUFFIX: dict[str, Compression] = {
     ".gz": "gzip", ".zst": "zstd", ".zstd": "zstd", ".bz2": "bzip2", ".xz": "xz",
 }  # fmt: skip
-SUFFIX_OF_COMPRESSION: dict[Compression, str] = {
-    "none": "", "gzip": ".gz", "zstd": ".zst", "bzip2": ".bz2", "xz": ".xz",
-}  # fmt: skip
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 # "BZh", the block size, and half of the magic number of a block or the end: "BZh9" alone could begin a text.

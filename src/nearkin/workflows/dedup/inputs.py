@@ -161,7 +161,8 @@ class Sourced:
             raise ParameterError("Standard input ('-') can be read only once. Got it twice.")
         if twice and any(source.path == STDIN for source in found):
             raise ParameterError(
-                f"{twice} reads its input twice, and standard input (-) can be read only once: save it to a file first."
+                "It reads its input twice, and standard input (-) can be read only once: save it to a file first.",
+                parameter=twice,
             )
         return cls(
             asked=asked,

@@ -129,6 +129,13 @@ def test_a_likely_name_that_cannot_hold_text_is_refused(name, other):
         )
 
 
+def test_what_stands_beside_a_conversation_is_not_the_text():
+    sample = sample_of_records([{"system": LONG, "conversations": [{"from": "human", "value": LONG}]}] * 3)
+    with pytest.raises(SourceError, match=r"conversations\[\]") as caught:
+        choose_columns(sample, "in.jsonl", text=None, doc_id=None)
+    assert caught.value.parameter == "text"
+
+
 def test_one_string_among_the_first_values_is_enough():
     sample = sample_of_records([{"id": "a", "text": [LONG]}] * 9 + [{"id": "a", "text": LONG}])
     assert choose_columns(sample, "in", text=None, doc_id=None).text == "text"

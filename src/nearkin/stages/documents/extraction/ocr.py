@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import struct
 import time
 import zlib
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from nearkin.nouns import counted
 from nearkin.stages.documents.extraction import kinds
 from nearkin.stages.documents.extraction.limits import LanguageData, raised_by
+from nearkin.stages.documents.extraction.office import event_loop
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Single, too_much_memory
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def recognised(image: bytes, mime_type: str, given: Given, data: LanguageData) -
     asked = xberg.ExtractInput(kind="bytes", bytes=image, mime_type=mime_type)
     config = _settings(given.limits["output_bytes"], data)
     try:
-        result = asyncio.run(xberg.extract(asked, config))
+        result = event_loop().run(xberg.extract(asked, config))
     except Exception as error:
         raise _in_words(str(error), given) from error
     if result.errors and not result.results:

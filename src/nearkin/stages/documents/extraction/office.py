@@ -341,7 +341,7 @@ def extract(data: bytes, given: Given) -> ExtractedText:
         given.limits["wall_s"], given.limits["output_bytes"], given.limits["compression_ratio"], kind
     )
     try:
-        result = asyncio.run(xberg.extract(asked, config))
+        result = event_loop().run(xberg.extract(asked, config))
     except Exception as error:
         raise _in_words(str(error), given.limits["output_bytes"]) from error
     if result.errors and not result.results:
@@ -353,6 +353,12 @@ def extract(data: bytes, given: Given) -> ExtractedText:
     n_objects = len(found.children or ()) if kind == "ppt" else 0
     n_objects += sum("Skipped embedded object" in one for one in warnings)
     return ExtractedText(text, warnings, None, n_objects)
+
+
+@lru_cache(maxsize=1)
+def event_loop() -> asyncio.Runner:
+    """Return the event loop of this worker: one for each document would take a tenth of the time of a short one."""
+    return asyncio.Runner()
 
 
 def _written_marks(data: bytes, given: Given) -> frozenset[str]:
