@@ -19,7 +19,6 @@ from nearkin.workflows.dedup import job
 from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.reading import collection_documents
 from nearkin.workflows.reading.collection_documents import CollectionDocuments
-from nearkin.workflows.reading.request import ReadingRequest
 
 TABLES = ("documents.parquet", "pairs.parquet", "groups.parquet", "against.parquet")
 EVERYTHING = AuditOptions(sample=10**6)
@@ -229,8 +228,6 @@ def test_other_commands_read_it_too(place, stored, tmp_path):
     assert (ended.code, ended.err) == (0, "")
     assert "open-sesame" not in (tmp_path / "pairs/manifest.json").read_text()
     assert nearkin_here("plan", "corpus", place.address).code == 0
-    corpus = ReadingRequest(inputs=[place.address])
-    assert "open-sesame" not in corpus.shown_inputs[0]
     copy = place.another()
     cache = ("--cache", copy.cache) if copy.server else ()
     assert nearkin_here("add", copy.address, place.address, "-q", *cache).code == 0

@@ -350,7 +350,7 @@ def _show(
     has_documents: bool,
 ) -> None:
     from nearkin.cli.printing import shown, table
-    from nearkin.reports.sentences.sentence import exceptions_sentences
+    from nearkin.reports.sentences.exceptions import exceptions_sentences
 
     if len(found.counts) > 1:
         not_stored = ["not stored"] if found.n_not_stored else []

@@ -16,7 +16,7 @@ from nearkin.stages.features.letters import Alphabet, LetterCounts
 from nearkin.stages.features.shingles import Words, count_features
 from nearkin.stages.signatures.minhash import BitMinHash
 from nearkin.stages.signatures.similarity_index import SimilarityIndex, SimilarityIndexes
-from nearkin.store.failures import BACKUP, unrepairable
+from nearkin.store.damage import BACKUP, unrepairable
 
 DEFAULT_ALPHABET: Alphabet = "universal"
 SHINGLES = Words(5)

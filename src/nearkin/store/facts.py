@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from sqlalchemy import Connection, Engine, bindparam, select
 
 from nearkin.store.bulk import insert_rows
-from nearkin.store.failures import unrepairable
+from nearkin.store.damage import unrepairable
 from nearkin.store.schema import facts
 
 # made once: every transaction reads a few facts, and a statement takes longer to make than to run

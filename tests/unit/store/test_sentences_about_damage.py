@@ -9,7 +9,8 @@ import pytest
 
 from nearkin.collection.collection import Collection
 from nearkin.errors import CollectionError
-from nearkin.store.failures import BACKUP, FSCK, busy, database_errors, reason_of
+from nearkin.store.damage import BACKUP, FSCK
+from nearkin.store.failures import busy, database_errors, reason_of
 from nearkin.store.place import FILE, Place
 
 

@@ -29,7 +29,7 @@ from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store import schema
 from nearkin.store.bulk import is_storable
-from nearkin.store.failures import FSCK
+from nearkin.store.damage import FSCK
 from nearkin.store.store import Store
 from nearkin.wording import rounded_down
 

@@ -27,7 +27,7 @@ from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, quoted
 from nearkin.nouns import counted, first_of, wave_text
 from nearkin.store.bulk import in_slices
-from nearkin.store.failures import damaged_collection
+from nearkin.store.damage import damaged_collection
 from nearkin.store.schema import documents
 from nearkin.tabular import Tabular
 

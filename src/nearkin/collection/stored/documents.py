@@ -13,7 +13,7 @@ from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import ParameterError, UnknownDocumentError, quoted
 from nearkin.nouns import agreeing, counted
 from nearkin.store.bulk import in_slices, is_storable
-from nearkin.store.failures import damaged_collection
+from nearkin.store.damage import damaged_collection
 from nearkin.store.schema import contents, documents, loads, origins, problems, waves
 
 _MAX_OF_A_NAME = 200

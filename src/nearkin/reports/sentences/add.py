@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted, first_of, one_of
 from nearkin.paths import STDIN
-from nearkin.reports.sentences.sentence import Sentence, contradiction_sentences, damage_sentences
+from nearkin.reports.sentences.exceptions import damage_sentences
+from nearkin.reports.sentences.sentence import Sentence, contradiction_sentences
 
 if TYPE_CHECKING:
     from nearkin.collection.loads.adding import Added

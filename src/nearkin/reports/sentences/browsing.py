@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted, first_of, wave_text
 from nearkin.reports.quantities import minute, word_changes_text
+from nearkin.reports.sentences.exceptions import exception_counts
 from nearkin.reports.sentences.groups import later_words
-from nearkin.reports.sentences.sentence import Sentence, exception_counts, not_shown
+from nearkin.reports.sentences.sentence import Sentence, not_shown
 from nearkin.stages.documents.members import origin_text
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from nearkin.manifests.dedup import NOT_UTF8, REPEATED_ID, DedupManifest, Extrac
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.quantities import criterion_text, missed_pairs_text, parameter_text, share_percent_text
 from nearkin.reports.reasons import REASONS_IN_WORDS, reason_in_words
-from nearkin.reports.sentences.sentence import Sentence, damage_sentences, exception_counts
+from nearkin.reports.sentences.exceptions import damage_sentences, exception_counts
+from nearkin.reports.sentences.sentence import Sentence
 from nearkin.runs.progress import StageCost
 from nearkin.stages.features.shingles import MAX_BYTES_PER_CHARACTER
 

@@ -19,7 +19,8 @@ from nearkin.reports.sentences.dedup import (
     speed_text,
     total_s,
 )
-from nearkin.reports.sentences.sentence import Sentence, damage_sentences
+from nearkin.reports.sentences.exceptions import damage_sentences
+from nearkin.reports.sentences.sentence import Sentence
 
 if TYPE_CHECKING:
     from nearkin.manifests.dedup import FamilyCounts

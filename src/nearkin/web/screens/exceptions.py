@@ -17,7 +17,7 @@ from nearkin.collection.loads.incoming import incoming_of
 from nearkin.collection.stored.documents import current_ids
 from nearkin.errors import NearkinError, ParameterError, quoted
 from nearkin.nouns import counted
-from nearkin.reports.sentences.sentence import exception_counts
+from nearkin.reports.sentences.exceptions import exception_counts
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.web.jobs import JobProgress

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nearkin.nouns import counted
-from nearkin.reports.sentences.sentence import Sentence, damage_sentences
+from nearkin.reports.sentences.exceptions import damage_sentences
+from nearkin.reports.sentences.sentence import Sentence
 from nearkin.stages.translation.model_1 import MAX_WORDS
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.aligning.dictionary import DictionaryRead

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from nearkin.manifests.stored import DamagedFile
 from nearkin.nouns import counted
-from nearkin.reports.sentences.sentence import Sentence, damage_sentences
+from nearkin.reports.sentences.exceptions import damage_sentences
+from nearkin.reports.sentences.sentence import Sentence
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.workflows.signing.neighbours import NeighboursFound
 
