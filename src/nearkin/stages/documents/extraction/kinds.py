@@ -209,7 +209,7 @@ PST = "nearkin pst 1"
 TEXT = "nearkin text 1"
 OCR = "xberg OCR"
 """Beginning of the name for OCR; the languages, the digests of their data and the version of xberg follow."""
-_REVISION_OF_XBERG = "nearkin.1"
+_REVISION_OF_XBERG = "nearkin.2"
 """Revision of what Nearkin adds to the texts of xberg and removes from them; raised when that changes a text."""
 _OWN = {one.rpartition(" ")[0]: one for one in (ARCHIVE, HTML, MAIL, MAILBOX, MSG, PST, TEXT)}
 
@@ -258,6 +258,6 @@ def of_xberg(version: str) -> str:
     Examples
     --------
     >>> of_xberg("1.3.9")
-    '1.3.9+nearkin.1'
+    '1.3.9+nearkin.2'
     """
     return f"{version}+{_REVISION_OF_XBERG}"

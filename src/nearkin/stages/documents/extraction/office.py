@@ -9,22 +9,18 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
 from nearkin.stages.documents.extraction import kinds
 from nearkin.stages.documents.extraction.blobs import ANOTHER_BEFORE, CUT_ARCHIVE, Blob
+from nearkin.stages.documents.extraction.embedded import unwrapped
 from nearkin.stages.documents.extraction.kept_property import kept_property
 from nearkin.stages.documents.extraction.kinds import ZIPPED
 from nearkin.stages.documents.extraction.limits import raised_by
-from nearkin.stages.documents.extraction.office_gaps import has_far_cells, without_gaps
-from nearkin.stages.documents.extraction.office_marks import has_marks, without_marks, written_marks
-from nearkin.stages.documents.extraction.office_packages import UNREADABLE, unwrapped
-from nearkin.stages.documents.extraction.office_part_reading import PartLacking
-from nearkin.stages.documents.extraction.office_parts import checked_parts
-from nearkin.stages.documents.extraction.office_usual_form import usual_form
+from nearkin.stages.documents.extraction.office_parts import PartLacking, checked_parts
 from nearkin.stages.documents.extraction.ole import CUT_OFF, OleError, OleFile
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member
 from nearkin.stages.documents.foreign import COMPOUND_FILE
@@ -50,6 +46,12 @@ _BLOCK = re.compile(r"</?(?:p|h\d|br|hr|li|ul|ol|dl|dt|dd|tr|table|div|pre|block
 _LINKS_OF_NOTES = re.compile(r'<sup class="footnote-ref">.*?</sup>|<a [^<>]*footnote-backref.*?</a>')
 _ESCAPED, _BINARY = re.compile(rb"\\[\\{}]"), re.compile(rb"\\bin\d")
 _TAG = re.compile(r"<[^<>]*>")
+_NOTE = r"\[\^[\w-]+\]"
+_MARKS = {
+    "docx": re.compile(rf"{_NOTE}|\[cmt:\d+\]"),
+    **dict.fromkeys(("odt", "odp", "rtf", "epub"), re.compile(rf"^\[Image(?:: [^\]\n]*)?\]\n*|{_NOTE}", re.MULTILINE)),
+}
+"""Marks for notes, comments and images that xberg writes, by kinds of files."""
 _ENCRYPTED = re.compile(r"encrypt|password", re.IGNORECASE)
 _DAMAGED = re.compile(r"invalid zip archive", re.IGNORECASE)
 """Words of a reader of ZIP archives, which come in an error of another kind, too."""
@@ -60,18 +62,10 @@ _LOSS = re.compile(
     re.IGNORECASE,
 )
 """Words of warnings that text was omitted."""
-_READ_HERE = ("got chartsheet)", "got dialogsheet)")
-"""Ends of warnings about sheets without cells, whose text is added to that of xberg."""
-_GAPS = re.compile(r"\bdeclared \d+ rows but only\b|\boutput truncated\b", re.IGNORECASE)
-"""Words of warnings about sheets with few cells far from each other, of which cells were omitted."""
 _CELLS = re.compile(r"\bcell limit\b", re.IGNORECASE)
 _MIN_CELLS, _BYTES_A_CELL = 100_000, 128
 """The least maximum number of cells, and the bytes of the limit of a text of which each allows one."""
 _TIME = re.compile(r"timed? ?out", re.IGNORECASE)
-
-
-class TooManyCells(ExtractionError):
-    """The tables have more cells than are read, empty ones included."""
 
 
 class OfficeFile:
@@ -138,57 +132,13 @@ class OfficeFile:
         return read
 
     def _read(self) -> ExtractedText:
-        """Return the text; a file of an unusual make is written again first (`office_usual_form`)."""
-        without_far_cells = self._without_far_cells()
-        if without_far_cells is not None:
-            return without_far_cells
-        try:
-            found = self._extracted(self._data)
-        except ExtractionError as error:
-            has_gaps = isinstance(error, TooManyCells)
-            again = self._read_again(has_gaps=has_gaps) if has_gaps or error.exception == "corrupt" else None
-            if again is None:
-                raise
-            return again
-        has_gaps = any(map(_GAPS.search, found.warnings))
-        again = self._read_again(has_gaps=has_gaps) if has_gaps or found.is_unusual else None
-        if again is not None and (again.lacking is None or len(again.text) > len(found.text)):
-            return again
-        return found
-
-    def _without_far_cells(self) -> ExtractedText | None:
-        """Return the text of a workbook whose empty cells do not fit into memory; None for any other file."""
-        if self._given.kind not in ("xlsx", "ods") or not self._has_parts:
-            return None
-        n_bytes, ratio = self._given.limits["output_bytes"], self._given.limits["compression_ratio"]
-        has_far = has_far_cells(self._given.blob.archive, self._given.kind, n_bytes, ratio)
-        return self._read_again(has_gaps=True) if has_far else None
-
-    def _read_again(self, *, has_gaps: bool) -> ExtractedText | None:
-        """Return the text of the file in its usual form, or without gaps; None if it has none or is not read either."""
-        if not self._has_parts:
-            return None
-        n_bytes, ratio = self._given.limits["output_bytes"], self._given.limits["compression_ratio"]
-        archive, kind = self._given.blob.archive, self._given.kind
-        if has_gaps:
-            form = without_gaps(archive, kind, n_bytes, ratio, _max_cells(n_bytes))
-        else:
-            form = usual_form(archive, kind, n_bytes, ratio)
-        try:
-            return None if form is None else self._extracted(form)
-        except ExtractionError:
-            return None
-
-    def _extracted(self, data: bytes) -> ExtractedText:
-        """Return the text of a form of the file, and whether that of the XML files in the file is in it."""
-        found = extract(data, self._given)
+        """Return the text of xberg and of the parts that it omits, and what the XML of the file has besides."""
+        found = extract(self._data, self._given)
         if self._has_parts:
-            archive, kind = self._given.blob.archive, self._given.kind
-            checked = checked_parts(archive, kind, found.text, is_suspect=bool(found.warnings))
-            found.lacking, found.is_unusual = checked.lacking, checked.is_unusual
-            if checked.further:
-                found.text = "\n".join([found.text.rstrip(), *checked.further]).lstrip("\n")
-        if found.lacking is None and any(_LOSS.search(one) and not one.endswith(_READ_HERE) for one in found.warnings):
+            found.lacking, further = checked_parts(self._given.blob.archive, self._given.kind, found.text)
+            if further:
+                found.text = "\n".join([found.text.rstrip(), *further]).lstrip("\n")
+        if found.lacking is None and any(map(_LOSS.search, found.warnings)):
             found.lacking = PartLacking("unsupported", "a part of it was not read: text may be missing")
         return found
 
@@ -313,8 +263,7 @@ class ExtractedText:
 
     Attributes
     ----------
-    lacking, is_unusual
-        See `office_parts.PartsChecked`.
+    lacking : PartLacking or None
     """
 
     def __init__(self, text: str, warnings: tuple[str, ...], n_pages: int | None, n_objects: int) -> None:
@@ -323,7 +272,6 @@ class ExtractedText:
         self.n_pages = n_pages
         self.n_objects = n_objects
         self.lacking: PartLacking | None = None
-        self.is_unusual = False
 
 
 def extract(data: bytes, given: Given) -> ExtractedText:
@@ -347,8 +295,7 @@ def extract(data: bytes, given: Given) -> ExtractedText:
     if result.errors and not result.results:
         raise _in_words(str(result.errors[0].message), given.limits["output_bytes"])
     found = result.results[0]
-    written = _written_marks(data, given) if has_marks(found.content, kind) else frozenset()
-    text = _text_of_word(found, written) if _is_page(kind) else without_marks(found.content, kind, written)
+    text = _text_of_word(found) if _is_page(kind) else _without_marks(found.content, kind)
     warnings = tuple(dict.fromkeys(one.message for one in found.processing_warnings if one.source not in _NOISE))
     n_objects = len(found.children or ()) if kind == "ppt" else 0
     n_objects += sum("Skipped embedded object" in one for one in warnings)
@@ -361,12 +308,10 @@ def event_loop() -> asyncio.Runner:
     return asyncio.Runner()
 
 
-def _written_marks(data: bytes, given: Given) -> frozenset[str]:
-    """Return marks that an author wrote; none are known of an archive that is damaged."""
-    try:
-        return written_marks(data, given.blob.archive if given.kind in ZIPPED else None, given.kind)
-    except UNREADABLE:
-        return frozenset()
+def _without_marks(text: str, kind: str) -> str:
+    """Return a text without the marks that xberg writes for notes, comments and images."""
+    marks = _MARKS.get(kind)
+    return text if marks is None or "[" not in text else marks.sub("", text)
 
 
 _NOISE = ("ocr", "relationships", "docx_embedded_objects", "excel_embedded_objects", "pptx_embedded_objects")
@@ -378,31 +323,31 @@ def rtf_text(rtf: bytes, given: Given) -> str:
     return extract(rtf, Given(blob=Blob(rtf), kind="rtf", limits=given.limits)).text
 
 
-def _text_of_word(found: xberg.ExtractedDocument, written: Container[str]) -> str:
+def _text_of_word(found: xberg.ExtractedDocument) -> str:
     """Return the text of a document of Word: its headers, its body with notes and comments, its footers."""
     around: dict[str, list[str]] = {"header": [], "footer": []}
     document = found.document
     for node in document.nodes if document is not None else ():
         if (layer := str(node.content_layer)) in around:
             around[layer].append(str(json.loads(str(node.content)).get("text", "")).strip())
-    told = [*around["header"], _text_of_tags(found.content, written), *around["footer"]]
+    told = [*around["header"], _text_of_tags(found.content), *around["footer"]]
     return "\n".join(one for one in told if one)
 
 
-def _text_of_tags(page: str, written: Container[str] = ()) -> str:
+def _text_of_tags(page: str) -> str:
     """Return the text of a page as xberg writes it: every tag is closed, and every sign of a text is escaped."""
     told = page.replace("\n", " ").replace("<p>", "\n").replace("</p>", "\n")
     if "<" in told or "[" in page:  # else there is nothing but paragraphs: patterns would take ten times as long
-        told = _without_tags(page, written)
+        told = _without_tags(page)
     lines = html.unescape(told).split("\n")
     return "\n".join(line for line in map(str.strip, lines) if line)
 
 
-def _without_tags(page: str, written: Container[str] = ()) -> str:
+def _without_tags(page: str) -> str:
     if "footnote" in page:
         page = _LINKS_OF_NOTES.sub("", page)
     if "[" in page:
-        page = without_marks(page, "docx", written)
+        page = _without_marks(page, "docx")
     page = page.replace("\n", " ")
     if "</t" in page:
         page = page.replace("</td>", " ").replace("</th>", " ")
@@ -451,7 +396,7 @@ def _in_words(message: str, output_bytes: int) -> ExtractionError:
     if _ENCRYPTED.search(why):
         return ExtractionError("encrypted", "encrypted with a password")
     if _CELLS.search(why):
-        return TooManyCells("bomb", f"refused: {_refusal(why, output_bytes)}")
+        return ExtractionError("bomb", f"refused: {_refusal(why, output_bytes)}")
     if _BOMB.search(why) and not _DAMAGED.search(why):
         return ExtractionError("bomb", f"refused: {_refusal(why, output_bytes)}")
     if _TIME.search(why):

@@ -1,0 +1,93 @@
+"""Parts of office files: what xberg omits is added, and what is lost is an exception."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+
+from extraction_files import extracted, text_of, written
+from generator import office_files as make
+from nearkin.stages.documents.extraction.office_parts import checked_parts
+
+TOLD, LOST = "It was a dark and stormy night.", "The rain fell in torrents over London."
+DRAWN = '<x:drawing xmlns:x="x" xmlns:a="a"><a:p><a:r><a:t>In a </a:t></a:r><a:r><a:t>box</a:t></a:r></a:p></x:drawing>'
+CHART = (
+    '<c:chart xmlns:c="c" xmlns:a="a"><a:p><a:t>The chart</a:t></a:p>'
+    "<c:strCache><c:pt><c:v>north</c:v></c:pt></c:strCache>"
+    "<c:numCache><c:pt><c:v>17</c:v></c:pt></c:numCache></c:chart>"
+)
+OF_ODF = (
+    '<o:document xmlns:o="o" xmlns:text="t"><text:tracked-changes><text:p>Deleted</text:p></text:tracked-changes>'
+    "<text:p>It <text:span>was</text:span>.<o:annotation><text:p>A remark</text:p></o:annotation></text:p></o:document>"
+)
+CASES = {
+    "cells": ("xlsx", {"xl/comments1.xml": "<c><comment><text><r><t>A note</t></r></text></comment></c>"}, ["A note"]),
+    "threads": (
+        "xlsx",
+        {"xl/threadedComments/t1.xml": "<c><threadedComment><text>My text</text></threadedComment></c>"},
+        ["My text"],
+    ),
+    "drawings": ("xlsx", {"xl/drawings/drawing1.xml": DRAWN, "xl/charts/chart1.xml": CHART}, [
+        "In a box", "The chart", "north",
+    ]),
+    "headers": (
+        "xlsx",
+        {
+            "xl/worksheets/sheet1.xml": '<worksheet><sheetData/><headerFooter><oddHeader>&amp;L&amp;"Arial,Bold"&amp;12'
+            "Secret text&amp;RPage &amp;P</oddHeader></headerFooter></worksheet>"
+        },
+        ["Secret text Page"],
+    ),
+    "charts of slides": ("pptx", {"ppt/charts/chart1.xml": CHART}, ["The chart", "north"]),
+    "remarks": ("odt", {"content.xml": OF_ODF}, ["A remark"]),
+    "objects": ("ods", {"Object 1/content.xml": "<d xmlns:text='t'><text:p>Legend</text:p></d>"}, ["Legend"]),
+    "what xberg read": ("xlsx", {"xl/drawings/drawing1.xml": DRAWN.replace("In a ", "It ").replace("box", "was")}, []),
+}  # fmt: skip
+
+
+def parts_checked(kind: str, parts: dict[str, str | bytes], text: str):
+    with zipfile.ZipFile(io.BytesIO(make.zipped(parts))) as archive:
+        return checked_parts(archive, kind, text)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_text_that_xberg_omits_is_added(name):
+    kind, parts, added = CASES[name]
+    assert parts_checked(kind, parts, "It was.") == (None, added)
+
+
+def words_of_word(*texts: str) -> str:
+    return "<w:document>" + "".join(f"<w:p><w:r><w:t>{one}</w:t></w:r></w:p>" for one in texts) + "</w:document>"
+
+
+def test_words_that_were_not_extracted_are_counted():
+    parts = {"word/document.xml": words_of_word(TOLD, LOST), "word/header1.xml": words_of_word("Head"),
+             "word/header2.xml": words_of_word("Head")}  # fmt: skip
+    assert parts_checked("docx", parts, f"Head {TOLD} {LOST}") == (None, [])
+    lacking, _ = parts_checked("docx", parts, f"Head {TOLD}")
+    assert lacking.exception == "unsupported"
+    assert lacking.sentence.startswith("7 words of 15 ")
+    in_pieces = {
+        "word/document.xml": "<w:document><w:p><w:t>tor</w:t><w:t>rents</w:t><w:tab/><w:t>x</w:t></w:p></w:document>"
+    }
+    assert parts_checked("docx", in_pieces, "torrents x") == (None, [])
+
+
+BOMB = '<!DOCTYPE d [<!ENTITY a "{}">{}]><w:document><w:t>&i8;</w:t></w:document>'.format(
+    "It was. " * 100, "".join(f'<!ENTITY i{n} "{f"&i{n - 1};" * 10 if n else "&a;" * 10}">' for n in range(9))
+)
+
+
+@pytest.mark.parametrize("part", [words_of_word(TOLD)[:-5], "", BOMB], ids=["cut", "empty", "bomb"])
+def test_a_part_that_cannot_be_read_is_an_exception(part):
+    lacking, _ = parts_checked("docx", {"word/document.xml": part}, TOLD)
+    assert (lacking.exception, "word/document.xml" in lacking.sentence) == ("corrupt", True)
+
+
+def test_a_document_inside_a_document_is_not_read(pool, tmp_path):
+    with zipfile.ZipFile(io.BytesIO(make.docx([TOLD]))) as archive:
+        parts = {one: archive.read(one) for one in archive.namelist()}
+    (found,) = extracted(pool, written(tmp_path, {"a.docx": make.zipped(parts | {"word/chunk.mht": LOST})})).values()
+    assert (text_of(found), found.origin.exception, found.origin.is_partial) == (TOLD, "unsupported", True)
