@@ -6,9 +6,9 @@ import hashlib
 import io
 import os
 import zipfile
+from functools import cached_property
 from typing import BinaryIO, Literal
 
-from nearkin.stages.documents.extraction.kept_property import kept_property
 from nearkin.stages.documents.extraction.zip_names import archive_alone, before, usual_names
 
 HEAD_BYTES = 1 << 16
@@ -42,12 +42,12 @@ class Blob:
         self._data = data
         self._descriptor = descriptor
 
-    @kept_property
+    @cached_property
     def size(self) -> int:
         """Number of bytes."""
         return os.fstat(self._descriptor).st_size if self._data is None else len(self._data)
 
-    @kept_property
+    @cached_property
     def head(self) -> bytes:
         """The first `HEAD_BYTES`; a file that is no longer is held, so that it is read once."""
         if self._data is not None:
@@ -57,7 +57,7 @@ class Blob:
             self._data = head
         return head
 
-    @kept_property
+    @cached_property
     def archive(self) -> zipfile.ZipFile:
         """The ZIP archive in these bytes; its directory is read once.
 
@@ -70,7 +70,7 @@ class Blob:
             raise zipfile.BadZipFile(CUT_ARCHIVE)
         return zipfile.ZipFile(self.opened())
 
-    @kept_property
+    @cached_property
     def before_archive(self) -> Literal["", "part", "archive"]:
         """Kind of what lies before the ZIP archive that is read in these bytes, as `zip_names.before` returns it."""
         if self._usual_names is not None:
@@ -78,12 +78,12 @@ class Blob:
         with self.opened() as file:
             return before(file, self.size)
 
-    @kept_property
+    @cached_property
     def names_in_archive(self) -> list[str]:
         """Names in the ZIP archive in these bytes, in the order of its directory; errors as of `archive`."""
         return self.archive.namelist() if self._usual_names is None else self._usual_names
 
-    @kept_property
+    @cached_property
     def n_encrypted(self) -> int:
         """Number of encrypted entries in the ZIP archive in these bytes; errors as of `archive`."""
         if self._usual_names is not None:
@@ -95,7 +95,7 @@ class Blob:
         data = self.held(max_bytes)
         return data if self._usual_names is not None else archive_alone(data)
 
-    @kept_property
+    @cached_property
     def _usual_names(self) -> list[str] | None:
         """Names in the ZIP archive in these bytes, if there is nothing unusual about it."""
         return usual_names(self.held(self.size)) if self.size <= _HELD_ARCHIVE_BYTES else None
@@ -121,7 +121,7 @@ class Blob:
                 self._data = file.read()
         return self._data
 
-    @kept_property
+    @cached_property
     def sha256(self) -> str:
         """Digest of the bytes, in hexadecimal."""
         if self._data is not None:

@@ -19,13 +19,12 @@ from email.errors import (
 from email.message import Message
 from email.parser import BytesHeaderParser
 from email.policy import compat32
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, BinaryIO
 
 from nearkin.stages.documents.extraction import kinds
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.html import decoded, decoded_page, text_of_html
-from nearkin.stages.documents.extraction.kept_property import kept_property
 from nearkin.stages.documents.extraction.reading import Container, DocumentRead, Given, Member, too_big
 from nearkin.stages.documents.extraction.zip_names import safe_name
 from nearkin.stages.documents.mail.headers import decoded_header, headers_of
@@ -53,7 +52,7 @@ class Mail:
         self._given = given
         self._warnings: list[str] = []
 
-    @kept_property
+    @cached_property
     def _data(self) -> bytes:
         """The bytes of the mail alone."""
         data = self._given.blob.held(self._given.limits["output_bytes"])
@@ -66,12 +65,12 @@ class Mail:
             data = data[line.end() :]
         return data
 
-    @kept_property
+    @cached_property
     def _message(self) -> Message:
         """The parsed mail; the parser never refuses one."""
         return parsed_mail(self._data)
 
-    @kept_property
+    @cached_property
     def _parts(self) -> tuple[list[Message], list[Message], int]:
         """Parts of the body, attachments, and the number of images inside a page."""
         return _sorted(self._message)
@@ -113,7 +112,7 @@ class Mail:
             return True
         return not self._message.is_multipart() and end_of_headers(self._data) is None
 
-    @kept_property
+    @cached_property
     def _unended(self) -> Message | None:
         """The last part, if the mail ends without its closing boundary and the base64 of that part may go on."""
         if not any(isinstance(one, CloseBoundaryNotFoundDefect) for one in self._message.defects):

@@ -10,14 +10,13 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
 from nearkin.stages.documents.extraction import kinds
 from nearkin.stages.documents.extraction.blobs import ANOTHER_BEFORE, CUT_ARCHIVE, Blob
 from nearkin.stages.documents.extraction.embedded import unwrapped
-from nearkin.stages.documents.extraction.kept_property import kept_property
 from nearkin.stages.documents.extraction.kinds import ZIPPED
 from nearkin.stages.documents.extraction.limits import raised_by
 from nearkin.stages.documents.extraction.office_parts import PartLacking, checked_parts
@@ -82,7 +81,7 @@ class OfficeFile:
         """Program and version."""
         return f"xberg {version()}"
 
-    @kept_property
+    @cached_property
     def _data(self) -> bytes:
         blob, most = self._given.blob, self._given.limits["output_bytes"]
         if self._given.kind not in ZIPPED:
@@ -91,7 +90,7 @@ class OfficeFile:
             raise ExtractionError("corrupt", f"damaged, or not of the kind that it claims: {CUT_ARCHIVE}")
         return blob.archive_alone(most)
 
-    @kept_property
+    @cached_property
     def _inside(self) -> _OfficeContent:
         return _inside(self._data, self._given.blob)
 

@@ -129,16 +129,9 @@ def _is_found(part: bytes, kind: str, squeezed: str) -> bool:
     """Whether a part is whole and all its text is there, as far as this can be said without parsing it.
 
     Pages of books are often no XML, and their text is not looked for.
-
-    Raises
-    ------
-    ValueError
-        The part has no end.
     """
     if kind == "epub":
-        if _END_OF_PAGE.search(part, max(0, len(part) - _END_BYTES)) is None:
-            raise ValueError("it has no end")
-        return True
+        return _END_OF_PAGE.search(part, max(0, len(part) - _END_BYTES)) is not None
     if b"<!" in part or b"\0" in part or b"Fallback" in part:
         return False
     root = part[part.rfind(b"<") :].strip(b"</> \t\r\n").rpartition(b":")[2]

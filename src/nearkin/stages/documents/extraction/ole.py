@@ -9,8 +9,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
-from nearkin.stages.documents.extraction.kept_property import kept_property
 from nearkin.stages.documents.foreign import COMPOUND_FILE
 
 _END, _FREE, _NONE = 0xFFFFFFFE, 0xFFFFFFFF, 0xFFFFFFFF
@@ -105,7 +105,7 @@ class OleFile:
             at = self._mini_fat[at] if at < len(self._mini_fat) and len(pieces[-1]) == _MINI_BYTES else _END
         return b"".join(pieces)[: entry.size]
 
-    @kept_property
+    @cached_property
     def is_whole(self) -> bool:
         """Whether the tables of the file, and all bytes of all streams, are there."""
         streams = [one for one in self.entries if one.is_stream]
@@ -113,7 +113,7 @@ class OleFile:
             return False  # nor is each stream read that thousands of entries claim
         return all(len(self.available(one)) == one.size for one in streams)
 
-    @kept_property
+    @cached_property
     def _mini(self) -> bytes:
         """The stream that contains the short streams, as far as it is there."""
         return self._chain(self._root[3], is_whole=False)
