@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from nearkin.cli.options.collection import (
-    Json,
-    Place,
-    ReadOnly,
-    Tolerance,
-    Wait,
-)
+from nearkin.cli.options.collection import Json, Place, ReadOnly, Tolerance, Wait
 from nearkin.cli.options.definitions import OutFileIfAny, Quiet
 from nearkin.cli.options.reading import LARGEST_DOCUMENT, ExtractionLimit, MaxDocumentSize, Ocr, rules_of_one
 

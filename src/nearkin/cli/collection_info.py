@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.options.collection import (
-    Cache,
-    Json,
-    Place,
-    Problems,
-    ReadOnly,
-    Uncounted,
-    Wait,
-)
+from nearkin.cli.options.collection import Cache, Json, Place, Problems, ReadOnly, Uncounted, Wait
 from nearkin.cli.options.definitions import OutFileIfAny, OverwriteFile, Quiet, Threads
 
 if TYPE_CHECKING:

@@ -26,12 +26,7 @@ from nearkin.collection.results import (
 )
 from nearkin.collection.similar import asked_near, documents_among, prepare
 from nearkin.collection.stored.contents import contents_of
-from nearkin.collection.stored.documents import (
-    current_documents,
-    document,
-    stored_documents,
-    with_documents,
-)
+from nearkin.collection.stored.documents import current_documents, document, stored_documents, with_documents
 from nearkin.collection.stored.purged import purged_contents
 from nearkin.collection.tolerance import Tolerance, check_limit, is_letters_only
 from nearkin.nouns import counted

@@ -11,12 +11,7 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.decisions.activity import checked_by, current_tags, record, values_of
 from nearkin.collection.decisions.records import TAG, ActivityResult, SettingChange, digest_of
-from nearkin.collection.stored.documents import (
-    checked_ids,
-    current_ids,
-    current_rows,
-    document,
-)
+from nearkin.collection.stored.documents import checked_ids, current_ids, current_rows, document
 from nearkin.collection.stored.group_state import GroupState, no_group_text, no_groups_text
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, UnknownDocumentError, quoted

@@ -15,13 +15,7 @@ from nearkin.stages.differences.aligning import align
 from nearkin.stages.differences.changes import shared_beginning
 from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.differences.passages import MIN_HIDDEN
-from nearkin.stages.differences.words import (
-    Wording,
-    count_words,
-    end_of_word,
-    find_tokens,
-    start_of_last_words,
-)
+from nearkin.stages.differences.words import Wording, count_words, end_of_word, find_tokens, start_of_last_words
 
 
 def mark_differences(

@@ -12,14 +12,7 @@ from nearkin.formats import parquet
 from nearkin.formats.delimited import as_it_was
 from nearkin.nouns import counted
 from nearkin.stages.documents.columns import listed_columns
-from nearkin.workflows.reading.sheets import (
-    id_columns,
-    json_objects,
-    load_file_rows,
-    named_column,
-    read_rows,
-    text_of,
-)
+from nearkin.workflows.reading.sheets import id_columns, json_objects, load_file_rows, named_column, read_rows, text_of
 
 _DELIMITED, _RECORDS = (".csv", ".tsv"), (".jsonl", ".ndjson")
 _PACKED = (".gz", ".bz2", ".xz", ".zst")

@@ -19,9 +19,7 @@ from nearkin.workflows.dedup.corpus import Corpus
 from nearkin.workflows.dedup.outcome import GroupTable, Judged, OtherTable, Outcome
 from nearkin.workflows.dedup.row_places import Places, row_numbers
 from nearkin.workflows.dedup.searching import Sizes
-from nearkin.workflows.reading.exceptions import (
-    write_exceptions_in,
-)
+from nearkin.workflows.reading.exceptions import write_exceptions_in
 
 ROWS_PER_GROUP = 1 << 17
 

@@ -9,12 +9,7 @@ from pathlib import Path
 
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.reports import pages
-from nearkin.reports.families import (
-    CopyRow,
-    FamilyCard,
-    MemberCard,
-    render_families_report,
-)
+from nearkin.reports.families import CopyRow, FamilyCard, MemberCard, render_families_report
 from nearkin.runs.progress import Progress
 from nearkin.stages.differences.relating import COPY
 from nearkin.stages.differences.relations import RELATIONS, RULES
