@@ -14,7 +14,7 @@ from compound_files import compound_file
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
 from nearkin.stages.documents.extraction import office
-from nearkin.stages.documents.extraction.embedded import unwrapped
+from nearkin.stages.documents.extraction.office import unwrapped
 from nearkin.stages.documents.extraction.pdf import is_broken
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
