@@ -18,7 +18,7 @@ import pytest
 
 from contract.test_engines_dedup import Case, Records, cases, in_files, named
 from functional.conftest import nearkin_here, results, write_jsonl
-from nearkin.engines.choice import LOCAL, Engine
+from nearkin.engines.local import LOCAL, Engine
 from nearkin.engines.spark.session import Cluster
 from nearkin.errors import SourceError
 from nearkin.runs.progress import Silent

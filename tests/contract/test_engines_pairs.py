@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from example_counts import examples
 from in_process import InProcess
-from nearkin.engines.choice import LOCAL, Engine
+from nearkin.engines.local import LOCAL, Engine
 from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.session import Cluster
 from nearkin.engines.spark.stages import Stages

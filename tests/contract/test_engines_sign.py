@@ -21,7 +21,7 @@ import wikipedia_dumps
 from example_counts import examples
 from functional.conftest import nearkin_here, some_records
 from in_process import InProcess
-from nearkin.engines.choice import LOCAL, Engine
+from nearkin.engines.local import LOCAL, Engine
 from nearkin.engines.spark.session import Cluster
 from nearkin.errors import (
     DocumentError,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from contract.test_engines_pairs import BY_VECTORS, ONE, Case, ToldOf, assert_same_tables, tables_of
-from nearkin.engines.choice import LOCAL
+from nearkin.engines.local import LOCAL
 from nearkin.engines.spark.session import Cluster
 from nearkin.errors import ResumeError, SourceError
 from nearkin.workflows.pairing.on_spark import engine

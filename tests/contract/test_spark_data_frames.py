@@ -240,7 +240,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 import nearkin
-from nearkin.engines.choice import LOCAL
+from nearkin.engines.local import LOCAL
 from nearkin.engines.spark.session import Cluster
 from nearkin.errors import NearkinError
 from nearkin.spark import dedup_result

@@ -34,9 +34,8 @@ from nearkin.workflows.auditing.collection import audit_opened
 from nearkin.workflows.reading.collection_documents import is_without_text
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.threads.job import TABLE, thread_files
+from nearkin.workflows.threads.job import TABLE, card_of, thread_files
 from nearkin.workflows.threads.judging import ThreadOptions, ThreadRow
-from nearkin.workflows.threads.reporting import card_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from nearkin.cli.options.groups import engine_of
-from nearkin.engines.choice import LOCAL
+from nearkin.engines.local import LOCAL
 from nearkin.errors import MissingExtraError, ParameterError
 
 

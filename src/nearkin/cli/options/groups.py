@@ -27,7 +27,7 @@ import typer
 from nearkin.errors import ParameterError, quoted
 
 if TYPE_CHECKING:
-    from nearkin.engines.choice import Engine
+    from nearkin.engines.local import Engine
 
 
 __all__ = ["OptionGroup", "taking_options"]
@@ -166,7 +166,7 @@ def engine_of(engine: str, master: str | None, conf: Iterable[str] | None) -> En
         for option, given in (("master", master), ("conf", "=".join(pairs[0][::2]) if pairs else None)):
             if given is not None:
                 raise ParameterError(f"--{option} needs --engine spark. Got {quoted(given)} alone.")
-        from nearkin.engines.choice import LOCAL
+        from nearkin.engines.local import LOCAL
 
         return LOCAL
     for key, is_set, value in pairs:

@@ -71,11 +71,11 @@ class Cluster:
 
     @property
     def name(self) -> Literal["local", "spark"]:
-        """Name of the engine; see `nearkin.engines.choice.Engine`."""
+        """Name of the engine; see `nearkin.engines.local.Engine`."""
         return "spark"
 
     def choose(self, *, local: Callable[[], Work], cluster: Callable[[Cluster], Work]) -> Work:
-        """Call the function for a cluster; see `nearkin.engines.choice.Engine`."""
+        """Call the function for a cluster; see `nearkin.engines.local.Engine`."""
         return cluster(self)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from nearkin.engines.choice import Engine
+from nearkin.engines.local import Engine
 from nearkin.manifests.dedup import MemoryUse
 from nearkin.runs.progress import Meter
 from nearkin.stages.documents.rules import ReadingRules

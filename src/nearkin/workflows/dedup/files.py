@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from nearkin.engines.choice import LOCAL, Engine
+from nearkin.engines.local import LOCAL, Engine
 from nearkin.errors import ParameterError
 from nearkin.manifests.dedup import ColumnCounts, DedupManifest, FamilyCounts, KeptFile, ValueCounts
 from nearkin.nouns import agreeing, counted

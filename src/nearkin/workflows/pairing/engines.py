@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from nearkin.engines.choice import Engine
+from nearkin.engines.local import Engine
 from nearkin.engines.spark.stages import stages_kept
 from nearkin.manifests.stored import InputFile
 from nearkin.nouns import counted

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin._version import __version__
-from nearkin.engines.choice import LOCAL, Engine
+from nearkin.engines.local import LOCAL, Engine
 from nearkin.errors import ParameterError
 from nearkin.manifests.pairs import (
     SIDES,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import pyarrow as pa
 
-from nearkin.engines.choice import LOCAL, Engine
+from nearkin.engines.local import LOCAL, Engine
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.manifests.signing import DriftRow, SigningRecord, StatisticsRecord
 from nearkin.manifests.stored import DamagedFile
