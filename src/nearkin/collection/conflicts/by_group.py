@@ -39,7 +39,7 @@ from nearkin.stages.differences.comparison import Piece, marked_text
 from nearkin.stages.search.ranges.index import check_threads
 from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store.bulk import in_slices, is_storable
-from nearkin.store.facts import KeptValues
+from nearkin.store.kept import KeptValues
 from nearkin.store.schema import activity, documents, tags
 from nearkin.tabular import Histogram, Tabular, histogram
 

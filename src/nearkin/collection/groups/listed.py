@@ -15,7 +15,7 @@ from nearkin.collection.decisions.records import GROUP_NOTE
 from nearkin.collection.stored.documents import rows_where
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance, check_limit
-from nearkin.store.facts import KeptValues
+from nearkin.store.kept import KeptValues
 from nearkin.store.schema import documents, groupings, members
 
 _COUNTED = KeptValues[list[tuple[int, int, int]]]()

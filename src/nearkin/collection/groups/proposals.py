@@ -19,7 +19,7 @@ from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance
 from nearkin.records import I64
 from nearkin.store.bulk import in_slices
-from nearkin.store.facts import KeptValues
+from nearkin.store.kept import KeptValues
 from nearkin.store.schema import contents, documents
 
 

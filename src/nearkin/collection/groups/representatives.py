@@ -21,7 +21,7 @@ from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored_relations import Pair, n_not_stored, n_stored, relations_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.runs.progress import Progress, Silent
-from nearkin.store.facts import KeptValues
+from nearkin.store.kept import KeptValues
 from nearkin.store.schema import documents
 from nearkin.store.store import Store
 

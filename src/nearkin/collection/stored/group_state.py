@@ -29,7 +29,8 @@ from nearkin.collection.tolerance import Tolerance, described
 from nearkin.nouns import agreeing
 from nearkin.records import I64, Bool
 from nearkin.store.bulk import insert_rows
-from nearkin.store.facts import KeptValues, read_facts, write_facts
+from nearkin.store.facts import read_facts, write_facts
+from nearkin.store.kept import KeptValues
 from nearkin.store.schema import documents, groupings, groups, loads, members
 
 _AT_A_TIME = 1 << 16

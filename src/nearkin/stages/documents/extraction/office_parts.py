@@ -13,14 +13,14 @@ import unicodedata
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 from xml.parsers import expat
 
 from nearkin.nouns import counted
 from nearkin.stages.documents.origin import ExceptionKind
 
-UNREADABLE = (
+_UNREADABLE = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError,
     LookupError, expat.ExpatError,
 )  # fmt: skip
@@ -39,7 +39,6 @@ _OMITTED = {
         r"|charts/chart[^/]*|diagrams/data[^/]*)\.xml"
     ),
     "pptx": re.compile(r"ppt/(?:comments/[^/]+|charts/chart[^/]*|diagrams/data[^/]*)\.xml"),
-    "epub": re.compile("(?!)"),
     **dict.fromkeys(("odt", "ods", "odp"), re.compile(r"styles\.xml|(?:\./)?Object[^/]*/content\.xml")),
 }
 _DOCUMENT_INSIDE = re.compile(r"word/[^/]+\.(?:x?html?|mht|txt|rtf|docx)")
@@ -65,7 +64,9 @@ _END_OF_PAGE, _END_BYTES = re.compile(rb"</(?:\w+:)?html\s*>", re.IGNORECASE), 1
 _HEADER_OF_SHEET = re.compile(rb"<(?:\w+:)?(?:odd|even|first)(?:Header|Footer)\b[^<>]*>([^<]*)<")
 _CODE_OF_HEADER = re.compile(r'&(?:"[^"]*"|K[0-9A-F]{6}|\d+|[A-Z])')
 _MIN_MISSING, _MISSING_SHARE = 3, 0.02
-"""So many words, and this share of the words, may be missing: a reference to a note joins two, for example."""
+"""Words that are missing, and their share of all, from which on this is told: a reference to a note joins two."""
+_WINDOW, _MAX_SEARCHED = 1 << 16, 1 << 30
+"""Characters of a text in which a piece is looked for, and in which all pieces are: else many take too long."""
 
 
 class PartLacking(NamedTuple):
@@ -93,39 +94,63 @@ def checked_parts(archive: zipfile.ZipFile, kind: str, text: str) -> tuple[PartL
     ...     checked_parts(archive, "docx", "It was.")[0].sentence
     'its word/document.xml is damaged: text may be missing'
     """
+    extracted, lacking = _ExtractedText(text), None
     told, common, further = list[str](), list[str](), list[str]()
-    squeezed = _squeezed(text)
-    if kind not in _READ_BY_XBERG:
-        return None, further
+    read, omitted = _READ_BY_XBERG.get(kind), _OMITTED.get(kind)
     for name in dict.fromkeys(archive.namelist()):
         if kind == "docx" and _DOCUMENT_INSIDE.fullmatch(name):
-            return PartLacking("unsupported", f"its {name}, a document inside it, was not read"), further
-        is_omitted = _OMITTED[kind].fullmatch(name) is not None
-        if not is_omitted and _READ_BY_XBERG[kind].fullmatch(name) is None:
+            lacking = PartLacking("unsupported", f"its {name}, a document inside it, was not read")
+        is_omitted = omitted is not None and omitted.fullmatch(name) is not None
+        if not is_omitted and (read is None or read.fullmatch(name) is None):
             continue
         try:
             part = archive.read(name)
-            if name.startswith("xl/worksheets/"):
-                further += _headers_of_sheet(part)
-            if not is_omitted and not kind.startswith("od") and _is_found(part, kind, squeezed):
-                continue
-            found = _PartText(part, is_odf=kind.startswith("od"))
-        except UNREADABLE:
+            added = _headers_of_sheet(part) if name.startswith("xl/worksheets/") else []
+            if is_omitted or kind.startswith("od") or not _is_found(part, kind, extracted):
+                found = _PartText(part, is_odf=kind.startswith("od"))
+                added += found.paragraphs if is_omitted else found.remarks
+                if not is_omitted and not extracted.has_in_order(found.paragraphs):
+                    (common if _REPEATED.match(name) else told).extend(found.paragraphs)
+        except _UNREADABLE:
             return PartLacking("corrupt", f"its {name} is damaged: text may be missing"), further
-        for paragraph in found.paragraphs if is_omitted else found.remarks:
-            if name == "styles.xml" and " " not in paragraph:
-                continue  # the usual footer of a sheet: Page 1
-            if (letters := _squeezed(paragraph)) not in squeezed:
-                further.append(paragraph)
-                squeezed += letters
-        if not is_omitted:
-            (common if _REPEATED.match(name) else told).extend(found.paragraphs)
-    if all(_squeezed(one) in squeezed for one in dict.fromkeys(told + common)):  # the usual case, and the quick one
-        return None, further
-    return _lacking(words(told) | words(list(dict.fromkeys(common))), words([text])), further
+        if name == "styles.xml":
+            added = [one for one in added if " " in one]  # not the usual footer of a sheet: Page 1
+        further += [one for one in added if not extracted.has(one)]
+    if told or common:
+        lacking = _lacking(_words(told) | _words(list(dict.fromkeys(common))), _words([text])) or lacking
+    return lacking, further
 
 
-def _is_found(part: bytes, kind: str, squeezed: str) -> bool:
+class _ExtractedText:
+    """Text without spaces, which programs change."""
+
+    def __init__(self, text: str) -> None:
+        self._squeezed = _squeezed(text)
+        self._seen: set[str] = set()
+        self._n_left = _MAX_SEARCHED
+
+    def has(self, paragraph: str) -> bool:
+        """Whether a paragraph is there, or was asked for before; if too many are asked for, it is not looked for."""
+        letters = _squeezed(paragraph)
+        if letters in self._seen:
+            return True
+        self._seen.add(letters)
+        self._n_left -= len(self._squeezed)
+        return self._n_left >= 0 and letters in self._squeezed
+
+    def has_in_order(self, pieces: Iterable[str]) -> bool:
+        """Whether all pieces are there, each near the one before it: the quick answer."""
+        at = 0
+        for piece in pieces:
+            letters = _squeezed(piece)
+            found = self._squeezed.find(letters, at, at + len(letters) + _WINDOW)
+            if found < 0 and (found := self._squeezed.find(letters, max(0, at - _WINDOW), at)) < 0:
+                return False
+            at = found + len(letters)
+        return True
+
+
+def _is_found(part: bytes, kind: str, extracted: _ExtractedText) -> bool:
     """Whether a part is whole and all its text is there, as far as this can be said without parsing it.
 
     Pages of books are often no XML, and their text is not looked for.
@@ -135,21 +160,13 @@ def _is_found(part: bytes, kind: str, squeezed: str) -> bool:
     if b"<!" in part or b"\0" in part or b"Fallback" in part:
         return False
     root = part[part.rfind(b"<") :].strip(b"</> \t\r\n").rpartition(b":")[2]
-    if root not in _ROOTS:
-        return False
-    at, told = 0, b"\n".join(_T.findall(part)).decode()
-    for piece in html.unescape(told).split("\n") if "&" in told else told.split("\n"):
-        letters = "".join(piece.split())
-        found = squeezed.find(letters, at)
-        if found < 0 and (found := squeezed.find(letters)) < 0:
-            return False
-        at = found + len(letters)
-    return True
+    told = b"\n".join(_T.findall(part)).decode("utf-8", "replace")
+    return root in _ROOTS and extracted.has_in_order((html.unescape(told) if "&" in told else told).split("\n"))
 
 
-def words(texts: list[str]) -> Counter[str]:
+def _words(texts: list[str]) -> Counter[str]:
     """Count the words of texts, case aside; numbers do not count, since programs show them in forms of their own."""
-    return Counter(_WORD.findall(_folded("\n".join(texts))))
+    return Counter(_WORD.findall(unicodedata.normalize("NFKC", "\n".join(texts)).casefold()))
 
 
 def _lacking(told: Counter[str], extracted: Counter[str]) -> PartLacking | None:
@@ -161,19 +178,12 @@ def _lacking(told: Counter[str], extracted: Counter[str]) -> PartLacking | None:
 
 
 def _squeezed(text: str) -> str:
-    """Return a text without spaces, which programs change."""
     return "".join(text.split())
 
 
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold()
-
-
-def _headers_of_sheet(part: bytes) -> Iterator[str]:
-    for header in _HEADER_OF_SHEET.findall(part):
-        text = " ".join(_CODE_OF_HEADER.sub(" ", html.unescape(header.decode("utf-8", "replace"))).split())
-        if text:
-            yield text
+def _headers_of_sheet(part: bytes) -> list[str]:
+    found = (html.unescape(one.decode("utf-8", "replace")) for one in _HEADER_OF_SHEET.findall(part))
+    return [text for header in found if (text := " ".join(_CODE_OF_HEADER.sub(" ", header).split()))]
 
 
 class _PartText:
