@@ -14,7 +14,7 @@ from nearkin.stages.documents.arrow_values import holds_characters
 from nearkin.stages.documents.column_samples import objects_of_records
 from nearkin.stages.documents.columns import check_column, listed_columns, missing_column
 from nearkin.stages.documents.dates import microseconds_of_string
-from nearkin.stages.documents.record_runs import KeepColumn
+from nearkin.stages.documents.keep_column import KeepColumn
 from nearkin.stages.documents.values import number_of
 from nearkin.wording import WarningMessage, reveal_line
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from nearkin.nouns import counted
 from nearkin.stages.documents.extraction import kinds
-from nearkin.stages.documents.extraction.limits import LanguageData, raised_by
+from nearkin.stages.documents.extraction.language_data import LanguageData
+from nearkin.stages.documents.extraction.limits import raised_by
 from nearkin.stages.documents.extraction.office import event_loop
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Single, too_much_memory
 

@@ -16,7 +16,7 @@ from typing import Any
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.stages.documents.extraction import ocr
 from nearkin.stages.documents.extraction.blobs import Blob
-from nearkin.stages.documents.extraction.limits import LanguageData
+from nearkin.stages.documents.extraction.language_data import LanguageData
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member
 from nearkin.stages.documents.extraction.zip_names import safe_name
 from nearkin.stages.documents.origin import ExceptionKind

@@ -8,7 +8,8 @@ from typing import Protocol
 
 from nearkin.nouns import agreeing, counted
 from nearkin.stages.documents.extraction.blobs import Blob
-from nearkin.stages.documents.extraction.limits import LanguageData, raised_by
+from nearkin.stages.documents.extraction.language_data import LanguageData
+from nearkin.stages.documents.extraction.limits import raised_by
 from nearkin.stages.documents.origin import ExceptionKind, MailHeaders
 
 FREE_BYTES = 1 << 20

@@ -15,7 +15,8 @@ from nearkin.nouns import counted
 from nearkin.stages.documents.compression import StreamFault, compression_of, unpacked
 from nearkin.stages.documents.extraction.blobs import Blob, TooBigError
 from nearkin.stages.documents.extraction.kinds import OFFICE, declared_kind, kind_of
-from nearkin.stages.documents.extraction.limits import LanguageData, raised_by
+from nearkin.stages.documents.extraction.language_data import LanguageData
+from nearkin.stages.documents.extraction.limits import raised_by
 from nearkin.stages.documents.extraction.mail import is_single
 from nearkin.stages.documents.extraction.nodes import MAX_TEXT_BYTES, ExtractedNode, ExtractionRequest
 from nearkin.stages.documents.extraction.reading import (

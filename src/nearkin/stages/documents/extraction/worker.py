@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 
 from nearkin.stages.documents.extraction.blobs import Blob
-from nearkin.stages.documents.extraction.limits import LanguageData
+from nearkin.stages.documents.extraction.language_data import LanguageData
 from nearkin.stages.documents.extraction.nodes import (
     ALIVE,
     END,

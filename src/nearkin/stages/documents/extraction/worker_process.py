@@ -16,7 +16,8 @@ from functools import lru_cache
 
 from nearkin.errors import RunError
 from nearkin.nouns import counted
-from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits, LanguageData, raised_by
+from nearkin.stages.documents.extraction.language_data import LanguageData
+from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits, raised_by
 from nearkin.stages.documents.extraction.nodes import (
     ExtractedNode,
     ExtractionRequest,

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from nearkin.errors import RunError
 from nearkin.stages.documents.extraction.answers import HELD_BYTES, Dropped, FileToExtract, WorkerAnswer
-from nearkin.stages.documents.extraction.limits import ExtractionLimits, language_data
+from nearkin.stages.documents.extraction.language_data import language_data
+from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.nodes import MAX_FILES, ExtractedNode, ExtractionRequest
 from nearkin.stages.documents.extraction.worker_process import Worker, WorkerDeath
 from nearkin.stages.documents.kept_memory import keep_memory

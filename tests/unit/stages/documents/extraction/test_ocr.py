@@ -17,7 +17,8 @@ from generator import office_files as make
 from nearkin.errors import ParameterError
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.kinds import current_name, is_ocr, is_older
-from nearkin.stages.documents.extraction.limits import FOLDERS, ExtractionLimits, language_data
+from nearkin.stages.documents.extraction.language_data import FOLDERS, language_data
+from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.ocr import tiff_pages
 from nearkin.stages.documents.extraction.reading import Given
 from nearkin.stages.documents.extraction.walking import extractor_of
