@@ -1,4 +1,4 @@
-"""Features of every command: checked file names, errors that name options, streams that take every character."""
+"""Features of every command: checked file names, errors that name options, groups that load a command when typed."""
 
 from __future__ import annotations
 

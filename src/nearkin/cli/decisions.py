@@ -1,4 +1,4 @@
-"""``nearkin tag``, ``untag``, ``decide``, ``undo`` and ``purge``."""
+"""``nearkin tag``, ``untag``, ``tags``, ``decide``, ``undo``, ``purge`` and ``log``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``nearkin``: run the command, report its error, and exit with its code."""
+"""``nearkin``: its commands; run one, report its error, and exit with its code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``nearkin sign``."""
+"""``nearkin sign``, ``statistics`` and ``index``."""
 
 from __future__ import annotations
 

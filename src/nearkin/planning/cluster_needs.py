@@ -1,4 +1,4 @@
-"""Resources of a search on a cluster: data shuffled between its tasks, memory and disk space."""
+"""Needs of a search on a cluster: shuffled data, memory and disk space; the forecast for a corpus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jinja environment of all pages; it escapes everything."""
+"""Jinja environment of all pages, which escapes everything, and the inputs of a run in words."""
 
 from __future__ import annotations
 

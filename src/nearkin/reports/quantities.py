@@ -1,4 +1,4 @@
-"""Numbers in a form for people."""
+"""Numbers, and the criterion of a near-duplicate, in a form for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options and results of a check-in."""
+"""Options and results of a check-in, of one document and of a stream."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decisions on groups that stored groups do not follow yet."""
+"""Decisions that stored groups do not follow yet, and those on documents whose text has changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search by similarity index: a single query of one indexed column."""
+"""Search by similarity index, a single query of one indexed column; what such a search finds."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ import pyarrow.csv
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.columns import check_unique, missing_column
-from nearkin.stages.documents.keep_column import KeepColumn
+from nearkin.stages.documents.keeping import KeepColumn
 from nearkin.stages.documents.record_runs import Run, Scanned, Scanner
 from nearkin.stages.documents.rows import (
     IdType,

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from nearkin.records import I64
 from nearkin.stages.documents.blocks import LineBlock, read_blocks
-from nearkin.stages.documents.keep_column import KeepColumn
+from nearkin.stages.documents.keeping import KeepColumn
 from nearkin.stages.documents.rows import (
     IdType,
     RowList,

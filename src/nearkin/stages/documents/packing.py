@@ -1,4 +1,4 @@
-"""Compression of output, reproducible for the same content."""
+"""Compression of output, reproducible for the same content; copies of kept lines and records."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from nearkin.stages.documents.streams import Progress, StreamFault, no_progress
 from nearkin.wording import WarningMessage
 
 if TYPE_CHECKING:
-    from nearkin.stages.documents.keep_column import KeepColumn
+    from nearkin.stages.documents.keeping import KeepColumn
 
 
 def read_batches(
@@ -100,8 +100,7 @@ def read_batches(
         batches = batches_of(source, batch_bytes, None, progress, stdin, encoding, note, content, check, text_read)
         yield from _until_damage(source, batches, note)
         return
-    from nearkin.stages.documents.keep_column import KeepColumn
-    from nearkin.stages.documents.keeping import noting_values_without_number
+    from nearkin.stages.documents.keeping import KeepColumn, noting_values_without_number
 
     keep = KeepColumn(keep_column)
     batches = batches_of(source, batch_bytes, keep, progress, stdin, encoding, note, content, check, text_read)

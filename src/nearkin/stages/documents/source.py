@@ -16,7 +16,7 @@ from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 if TYPE_CHECKING:
     from nearkin.stages.documents.compression import Compression
     from nearkin.stages.documents.extraction.nodes import ExtractedNode
-    from nearkin.stages.documents.keep_column import KeepColumn
+    from nearkin.stages.documents.keeping import KeepColumn
     from nearkin.stages.documents.streams import Progress
 
 _DESCRIPTORS = re.compile(r"/dev/fd|/proc/[^/]+(/task/\d+)?/fd")

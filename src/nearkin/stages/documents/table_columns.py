@@ -14,8 +14,7 @@ from nearkin.records import I64, Bool
 from nearkin.stages.documents.arrow_values import WITHOUT_VIEWS, as_binary, holds_characters, plain
 from nearkin.stages.documents.column_samples import objects_of_schema
 from nearkin.stages.documents.columns import check_column, inside_hint, listed_columns, missing_column
-from nearkin.stages.documents.keep_column import KeepColumn
-from nearkin.stages.documents.keeping import check_keep_type
+from nearkin.stages.documents.keeping import KeepColumn, check_keep_type
 from nearkin.stages.documents.rows import IdType, RowPiece, ids_from_characters, ids_from_python
 from nearkin.stages.documents.rules import too_long
 from nearkin.stages.documents.text_path import TextPath

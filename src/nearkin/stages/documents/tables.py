@@ -14,8 +14,12 @@ from nearkin.stages.documents.arrow_values import as_binary, holds_characters, p
 from nearkin.stages.documents.checking import check_has_columns
 from nearkin.stages.documents.column_samples import objects_of_schema, sample_of_records, sample_of_table
 from nearkin.stages.documents.columns import TABLE_IN_MEMORY, Columns, check_unique, choose_columns, missing_column
-from nearkin.stages.documents.keep_column import KeepColumn
-from nearkin.stages.documents.keeping import check_keep_records, check_keep_strings, noting_values_without_number
+from nearkin.stages.documents.keeping import (
+    KeepColumn,
+    check_keep_records,
+    check_keep_strings,
+    noting_values_without_number,
+)
 from nearkin.stages.documents.rows import IdType, RowList, one_batch
 from nearkin.stages.documents.source import no_note
 from nearkin.stages.documents.table_columns import Wanted, check_schema, pieces_of_batch

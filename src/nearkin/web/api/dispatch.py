@@ -1,4 +1,4 @@
-"""Requests below /api/v1 → operations → JSON."""
+"""Requests below /api/v1 → operations → JSON, and the OpenAPI document of the operations."""
 
 from __future__ import annotations
 

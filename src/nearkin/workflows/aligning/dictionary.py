@@ -1,4 +1,4 @@
-"""Bilingual dictionary → translation table."""
+"""Bilingual dictionary → translation table, and words looked up in a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents → a file of signatures."""
+"""Documents → a file of signatures, by threads or on a cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads of mails, from files or a collection to a directory of results."""
+"""Threads of mails, from files or a collection to a directory of results with its page."""
 
 from __future__ import annotations
 

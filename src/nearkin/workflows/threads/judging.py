@@ -1,4 +1,4 @@
-"""Trees of mails → rows of ``threads.parquet``: each mail with its position, and whether it is inclusive."""
+"""Trees of mails → rows of ``threads.parquet``: the place of each mail, whether it is inclusive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text of an HTML page: what it shows, without scripts and styles, a line for each block."""
+"""Text of an HTML page: its markup, its encoding, and what it shows, a line for each block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kind of a file by its content; its name only decides where the content says nothing."""
+"""Kind of a file by its content, else by its name; names of the extractors."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from nearkin.stages.documents.columns import check_unique, missing_column
 from nearkin.stages.documents.delimited import named
 from nearkin.stages.documents.encodings import is_told_by_line, is_utf8
 from nearkin.stages.documents.head import head_of_stream
-from nearkin.stages.documents.keep_column import KeepColumn
+from nearkin.stages.documents.keeping import KeepColumn
 from nearkin.stages.documents.load_files.columns import FamilyLinks, columns_of, holds_paths
 from nearkin.stages.documents.load_files.dialect import SINGLE_BYTE, Dialect, decoded, dialect_of, fallback
 from nearkin.stages.documents.load_files.records import LoadRecord, RecordReader, control_of_damaged

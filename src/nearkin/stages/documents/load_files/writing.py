@@ -1,4 +1,4 @@
-"""Records in the dialect of a load file."""
+"""Records in the dialect of a load file: copies of kept ones, and rows by control number."""
 
 from __future__ import annotations
 
