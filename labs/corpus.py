@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.errors import DocumentError, SourceError
+from nearkin.paths import without_password
 from nearkin.records import I64
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.normalisation import AS_IT_CAME, Normalisation
@@ -52,7 +53,7 @@ class RawDocuments:
     def read_from(self, files: ReadingRequest) -> dict[str, object]:
         """Return counts for a summary."""
         return {
-            "inputs": [str(one) for one in files.inputs],
+            "inputs": shown_inputs(files),
             "text": files.text,
             "n_documents": len(self) + self.n_without_text,
             "n_without_text": self.n_without_text,
@@ -63,6 +64,11 @@ class RawDocuments:
     def distinct(self) -> I64:
         """Rows whose text occurs in no earlier row."""
         return np.flatnonzero(self.first_with_text == np.arange(len(self)))
+
+
+def shown_inputs(request: ReadingRequest) -> list[str]:
+    """Return the inputs of a request, without passwords of databases."""
+    return [without_password(one) if isinstance(one, str) else one.name for one in request.inputs]
 
 
 class Problems:

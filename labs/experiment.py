@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Concatenate, Generic, Protocol, TypeVar
 
+from labs.corpus import shown_inputs
 from nearkin._version import __version__
 from nearkin.cli.bars import bars_shown
 from nearkin.errors import NearkinError, OutputExistsError
@@ -132,7 +133,7 @@ def deliver(
         summary["tables"] = {table.name: table.records() for table in tables if table.in_summary}
     summary["elapsed_s"] = round(results.elapsed_s, 3)
     progress.start("draw", 0, "steps")
-    corpus = ", ".join(map(str, source.inputs)) if isinstance(source, ReadingRequest) else ""
+    corpus = ", ".join(shown_inputs(source)) if isinstance(source, ReadingRequest) else ""
     _write_page(page, results, corpus, out)
     progress.finish()
     write_json(out / SUMMARY, summary)

@@ -10,7 +10,7 @@ from typing import get_args
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from labs.corpus import BATCH_BYTES, batches_of, first_rows
+from labs.corpus import BATCH_BYTES, batches_of, first_rows, shown_inputs
 from nearkin.errors import ParameterError, SourceError
 from nearkin.paths import STDIN
 from nearkin.records import DOCUMENTS_SCHEMA
@@ -81,7 +81,7 @@ def read_first(files: TitledRequest, n_documents: int, progress: Progress) -> Fi
     found = first_rows(batches, n_documents, _AS_THE_ARTICLE, files.rules, counts_empty=False)
     if len(found.table) < 2:
         raise SourceError(
-            f"The experiment needs at least 2 documents with a text. {files.inputs[0]} has {len(found.table)}."
+            f"The experiment needs at least 2 documents with a text. {shown_inputs(files)[0]} has {len(found.table)}."
         )
     ids, texts = (found.table[name].combine_chunks() for name in ("doc_id", "text"))
     return FirstDocuments(ids, texts, found.n_without_text, found.n_unreadable)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from labs.corpus import shown_inputs
 from labs.experiment import Cell, Drawn, Experiment, LabPage, Table, drawn, places
 from labs.minhash.corpus import TitledRequest
 from labs.minhash.experiment import (
@@ -345,7 +346,7 @@ def summary(files: TitledRequest, results: MinhashResults) -> dict[str, object]:
     truth, copies, documents = results.truth, results.copies, results.documents
     return {
         "corpus": {
-            "inputs": [str(one) for one in files.inputs],
+            "inputs": shown_inputs(files),
             "text": files.text,
             "title": files.title,
             "n_documents": len(documents),

@@ -111,8 +111,10 @@ def _n_neighbours(found: HammingPairs) -> I64:
     of_class = sizes - 1
     for one, other in ((found.left, found.right), (found.right, found.left)):
         of_class += np.bincount(one, sizes[other], minlength=len(sizes)).astype(np.int64)  # exact below 2**53
-    class_of_row = found.classes.class_of_row
-    return np.where(class_of_row >= 0, of_class[class_of_row], 0)
+    has_class = found.classes.class_of_row >= 0
+    counts = np.zeros(len(has_class), np.int64)
+    counts[has_class] = of_class[found.classes.class_of_row[has_class]]
+    return counts
 
 
 def all_neighbour_counts(

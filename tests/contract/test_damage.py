@@ -144,7 +144,7 @@ def test_an_erased_text_does_not_come_back_because_its_purge_is_lost(place: Some
         (["UPDATE documents SET load = 2 WHERE doc_id = 'b'"], "load 2 added 4 documents, and 5 are stored"),
         (["DELETE FROM loads WHERE load = 1"], "the row of load 1 is missing"),
         (["UPDATE loads SET n_new = n_new + 1 WHERE load = 1"], "load 1 added 6 documents, and 5 are stored"),
-        (["UPDATE documents SET is_current = false WHERE doc_id = 'b'"], "the document 'b'"),
+        (["UPDATE documents SET is_current = false WHERE doc_id = 'b'"], "1 document neither current nor removed"),
     ],
 )
 def test_changed_and_missing_documents_are_named(place: SomePlace, statements: list[str], fault: str) -> None:

@@ -203,8 +203,11 @@ class _Check:
 def _faults_of_loads(connection: Connection) -> Iterator[str]:
     """Yield the loads whose documents are not those that they added, and what is neither current nor removed."""
     is_lost = documents.c.is_current == documents.c.removed_at.is_not(None)
-    for (doc_id,) in connection.execute(select(documents.c.doc_id).where(is_newest() & is_lost)):
-        yield f"the document '{doc_id}' is neither current nor removed, or both"
+    lost = connection.execute(
+        select(func.count().label("n"), func.min(documents.c.doc_id).label("first")).where(is_newest() & is_lost)
+    ).one()
+    if lost.n:
+        yield f"{counted(lost.n, 'document')} neither current nor removed, or both, such as '{lost.first}'"
     known = connection.execute(select(loads).order_by(loads.c.load)).all()
     numbers = {load.load for load in known}
     if missing := sorted(set(range(1, max(numbers, default=0))) - numbers):
