@@ -64,7 +64,7 @@ _END_OF_PAGE, _END_BYTES = re.compile(rb"</(?:\w+:)?html\s*>", re.IGNORECASE), 1
 _HEADER_OF_SHEET = re.compile(rb"<(?:\w+:)?(?:odd|even|first)(?:Header|Footer)\b[^<>]*>([^<]*)<")
 _CODE_OF_HEADER = re.compile(r'&(?:"[^"]*"|K[0-9A-F]{6}|\d+|[A-Z])')
 _MIN_MISSING, _MISSING_SHARE = 3, 0.02
-"""Words that are missing, and their share of all, from which on text counts as missing: a reference to a note joins two."""
+"""Words, and their share of all, from which on text counts as missing: a reference to a note joins two."""
 _WINDOW, _MAX_SEARCHED = 1 << 16, 1 << 30
 """Characters of a text in which a piece is looked for, and in which all pieces are: else many take too long."""
 
