@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -69,10 +70,10 @@ class WorkerProcess:
         self.heard_at = time.monotonic()
         self._limits = limits
         self._buffer = bytearray()
-        self._directory = tempfile.TemporaryDirectory(prefix="nearkin-worker-", ignore_cleanup_errors=True)
+        self._directory = tempfile.mkdtemp(prefix="nearkin-worker-")
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  (closed in `close`)
         self._socket, theirs = socket.socketpair()
-        place = self._directory.name
+        place = self._directory
         told = {
             "path": [one for one in (os.path.abspath(place or ".") for place in sys.path) if os.path.exists(one)],
             "socket": theirs.fileno(), "memory": limits.memory_bytes, "disk": limits.disk_bytes,
@@ -174,7 +175,7 @@ class WorkerProcess:
         self.process.kill()
         self.process.wait()
         self._stderr.close()
-        self._directory.cleanup()
+        shutil.rmtree(self._directory, ignore_errors=True)
 
 
 @lru_cache(maxsize=1)
