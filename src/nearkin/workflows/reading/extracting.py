@@ -22,7 +22,7 @@ from nearkin.stages.documents.streams import ByteStream, StreamFault
 
 if TYPE_CHECKING:
     from nearkin.stages.documents.extraction.nodes import ExtractedNode
-    from nearkin.stages.documents.extraction.pool import Answer, ExtractionPool
+    from nearkin.stages.documents.extraction.pool import ExtractionAnswer, ExtractionPool
 
 
 _WINDOW = 256
@@ -64,7 +64,7 @@ class AheadOfReading:
         self._n_workers = n_workers
         self._pool: ExtractionPool | None = None
         self._ahead: dict[int, FileToRead] = {}
-        self._begun: dict[int, Answer] = {}
+        self._begun: dict[int, ExtractionAnswer] = {}
         self._n_seen = 0
 
     def __iter__(self) -> Iterator[FileToRead]:
@@ -93,7 +93,7 @@ class AheadOfReading:
         """Whether workers could begin another file."""
         return self._pool is None or len(self._begun) < self._pool.look_ahead
 
-    def _submit(self, source: Source, kind: str | None) -> Answer:
+    def _submit(self, source: Source, kind: str | None) -> ExtractionAnswer:
         """Let a worker read a file; the first one makes the pool."""
         from nearkin.stages.documents.extraction.pool import ExtractionPool, FileToExtract  # texts need no workers
 

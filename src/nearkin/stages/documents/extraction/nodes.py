@@ -155,8 +155,8 @@ def restored(kind: type[_Record], content: bytes, more: dict[str, bytes] | None 
         raise WorkerFault(f"the worker sent no message: {error}") from error
 
 
-def _told(record: Any) -> dict[str, Any]:
-    told = {}
+def _told(record: Any) -> dict[str, object]:
+    told = dict[str, object]()
     for name, usual in _usual_values(record.__class__):
         value = getattr(record, name)
         if value != usual and not isinstance(value, bytes):
@@ -172,13 +172,13 @@ def _usual_values(kind: Any) -> list[tuple[str, object]]:
 _types_of = lru_cache(get_type_hints)
 
 
-def _record(kind: Any, told: dict[str, Any]) -> Any:
-    types: dict[str, Any] = _types_of(kind)
+def _record(kind: Any, told: dict[str, object]) -> Any:
+    types = _types_of(kind)
     return kind(**{name: _checked(types[name], value) for name, value in told.items()})
 
 
 def _checked(wanted: Any, value: Any) -> Any:
-    """Return a value as its field holds it; ValueError if its type is another one."""
+    """Return a value as its field holds it; WorkerFault if its type is another one."""
     if get_origin(wanted) in (Union, UnionType):
         if value is None:
             return None
@@ -202,13 +202,7 @@ def _checked(wanted: Any, value: Any) -> Any:
     if of is tuple and type(value) is list and (arguments[-1] is ... or len(value) == len(arguments)):
         kinds = arguments[:1] * len(value) if arguments[-1] is ... else arguments
         return tuple(map(_checked, kinds, value))
-    raise ValueError("a value is of another type")
+    raise WorkerFault("the worker sent a value of another type")
 
 
-def _as_text(value: object) -> str:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    raise TypeError(f"no message holds {type(value).__name__}")
-
-
-_to_json = json.JSONEncoder(separators=(",", ":"), default=_as_text).encode
+_to_json = json.JSONEncoder(separators=(",", ":"), default=datetime.isoformat).encode

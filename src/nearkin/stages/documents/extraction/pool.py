@@ -47,7 +47,7 @@ class FileToExtract:
     encoding: str = "utf-8"
 
 
-class Answer:
+class ExtractionAnswer:
     """Nodes of one file, on their way from a worker to the reader."""
 
     def __init__(self, file: FileToExtract, pool: ExtractionPool) -> None:
@@ -134,7 +134,7 @@ class ExtractionPool:
         self.workers: list[WorkerProcess] = []
         self.n_held = 0
         self._ocr = None if ocr is None else language_data(ocr)
-        self._asked: deque[Answer] = deque()
+        self._asked: deque[ExtractionAnswer] = deque()
         keep_memory()
 
     def __enter__(self) -> ExtractionPool:
@@ -148,9 +148,9 @@ class ExtractionPool:
         """Files that are worth submitting before the first of them is read."""
         return 16 * self.n_workers
 
-    def submit(self, file: FileToExtract) -> Answer:
+    def submit(self, file: FileToExtract) -> ExtractionAnswer:
         """Let a worker read a file; what is submitted first is begun first."""
-        answer = Answer(file, self)
+        answer = ExtractionAnswer(file, self)
         self._asked.append(answer)
         self._give()
         return answer
@@ -163,7 +163,7 @@ class ExtractionPool:
         OSError
             With the first node: a file cannot be opened.
         """
-        coming, waiting = iter(files), deque[tuple[FileToExtract, Answer]]()
+        coming, waiting = iter(files), deque[tuple[FileToExtract, ExtractionAnswer]]()
         while True:
             while len(waiting) < self.look_ahead and (file := next(coming, None)) is not None:
                 waiting.append((file, self.submit(file)))
@@ -173,7 +173,7 @@ class ExtractionPool:
             yield file, answer.nodes()
             answer.drop()
 
-    def wait_for(self, answer: Answer) -> None:
+    def wait_for(self, answer: ExtractionAnswer) -> None:
         """Take what workers send until a node of this answer has come, or its end."""
         since = time.monotonic()
         while not (answer.waiting or answer.is_over):
@@ -190,7 +190,7 @@ class ExtractionPool:
                 if worker in self.workers and time.monotonic() - max(since, worker.heard_at) > patience_s:
                     self._end(worker, TimeoutError())
 
-    def drop(self, answer: Answer) -> None:
+    def drop(self, answer: ExtractionAnswer) -> None:
         """End the reading of a file that nobody reads any more."""
         self.n_held -= sum(len(node.text or b"") for node in answer.waiting)
         answer.waiting.clear()

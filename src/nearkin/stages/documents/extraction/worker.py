@@ -40,11 +40,11 @@ def main(
             return
         n_bytes, _ = HEAD.unpack(head)
         request = restored(ExtractionRequest, link.recv(n_bytes, socket.MSG_WAITALL))
-        _Reading(link, request, ocr).answer(Blob(descriptor=descriptors[0]))
+        _FileReading(link, request, ocr).answer(Blob(descriptor=descriptors[0]))
         os.close(descriptors[0])
 
 
-class _Reading:
+class _FileReading:
     """The answer to one request. The kernel ends this process if a step takes too long, even inside a library."""
 
     def __init__(self, link: socket.socket, request: ExtractionRequest, ocr: LanguageData | None) -> None:

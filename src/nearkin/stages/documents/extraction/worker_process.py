@@ -34,7 +34,7 @@ from nearkin.stages.documents.extraction.sandbox import Sandbox
 from nearkin.stages.documents.origin import ExceptionKind
 
 if TYPE_CHECKING:
-    from nearkin.stages.documents.extraction.pool import Answer
+    from nearkin.stages.documents.extraction.pool import ExtractionAnswer
 
 _BOOT = (
     "import json,sys\n"
@@ -56,7 +56,7 @@ class WorkerProcess:
 
     Attributes
     ----------
-    given : deque of Answer
+    given : deque of ExtractionAnswer
         Of the files that it reads, in their order.
     sandbox : Sandbox or None
         What confines it; None until it says so.
@@ -65,7 +65,7 @@ class WorkerProcess:
     """
 
     def __init__(self, limits: ExtractionLimits, ocr: LanguageData | None = None) -> None:
-        self.given: deque[Answer] = deque()
+        self.given: deque[ExtractionAnswer] = deque()
         self.sandbox: Sandbox | None = None
         self.heard_at = time.monotonic()
         self._limits = limits
@@ -107,7 +107,7 @@ class WorkerProcess:
         """Return the descriptor from which its messages are read."""
         return self._socket.fileno()
 
-    def ask(self, answer: Answer, descriptor: int) -> None:
+    def ask(self, answer: ExtractionAnswer, descriptor: int) -> None:
         """Send the request for a file; if the worker is gone, this is noticed when its answer is read."""
         self.given.append(answer)
         message = as_message(answer.request)
