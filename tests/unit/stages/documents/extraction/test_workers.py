@@ -135,7 +135,8 @@ def test_messages_come_back_as_they_were_and_others_are_refused():
                     *(usual + b"," + other + b"}}" for other in (
                         b'"n_pages":"x"', b'"position":true', b'"unknown":1', b'"warnings":["w"]', b'"n_pages":1.5',
                         b'"exception":"none such"', b'"n_pages":9007199254740992', b'"warnings":"\\ud800"',
-                        b'"mail":[]', b'"mail":{"subject":[1]}', b'"mail":{"sent_at":"now"}', b'"mail":{"to":"\\udc80"}',
+                        b'"mail":[]', b'"mail":{"subject":[1]}', b'"mail":{"sent_at":"now"}',
+                        b'"mail":{"to":"\\udc80"}',
                         b'"mail":{"sent_at":"0001-01-01T00:00:00+14:00"}', b'"mail":{"references":[1]}'))):  # fmt: skip
         with pytest.raises(WorkerFault):
             node_of(content, None)
