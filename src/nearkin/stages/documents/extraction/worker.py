@@ -1,6 +1,6 @@
 """Main of an extraction worker: requests for files, answered with their nodes in order.
 
-It is started by `worker_process`, speaks over one socket, and reads nothing but descriptors that come with requests.
+It is started by `pool`, speaks over one socket, and reads nothing but descriptors that come with requests.
 """
 
 from __future__ import annotations

@@ -26,8 +26,7 @@ from nearkin.stages.documents.extraction.nodes import (
     messages_in,
     node_of,
 )
-from nearkin.stages.documents.extraction.pool import ExtractionPool, FileToExtract
-from nearkin.stages.documents.extraction.worker_process import WorkerProcess
+from nearkin.stages.documents.extraction.pool import ExtractionPool, FileToExtract, WorkerProcess
 from nearkin.stages.documents.origin import MailHeaders, Origin
 
 PROSE = Prose(20)
