@@ -313,8 +313,8 @@ def processor_time(pid: int) -> float:
 
 
 def test_workers_that_are_killed_cost_one_document_each(tmp_path):
-    """A page that takes a second, so that there is time to kill its worker, twice: among others, and in an archive."""
-    page = b"<html><body>" + b"<p>It <b>was</b> &amp; a dark night</p>" * 400_000
+    """A page that takes seconds, so that there is time to kill its worker, twice: among others, and in an archive."""
+    page = b"<html><body>" + b"<p>It <b>was</b> &amp; a dark night</p>" * 1_200_000
     files = {"a.docx": GOOD, "b.html": page, "c.zip": make.zipped({"a.docx": GOOD, "b.html": page, "c.docx": GOOD})}
     with ExtractionPool(1, ExtractionLimits()) as pool:
         extracted(pool, written(tmp_path / "start", {"a.docx": GOOD}))
@@ -326,7 +326,7 @@ def test_workers_that_are_killed_cost_one_document_each(tmp_path):
                 time.sleep(0.02)
                 for worker in pool.workers:
                     pid = worker.process.pid
-                    if pid not in killed and processor_time(pid) > started + 0.3:  # it is at a page
+                    if pid not in killed and processor_time(pid) > started + 1:  # it is at a page
                         killed.append(pid)
                         os.kill(pid, signal.SIGKILL)
 
