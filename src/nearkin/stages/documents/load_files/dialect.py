@@ -122,7 +122,8 @@ def dialect_of(head: bytes, *, encoding: str | None = None) -> Dialect | None:
     head : bytes
         Its beginning, without a byte order mark; in UTF-8 if it had one.
     encoding : str or None
-        Encoding that a byte order mark stands for, or that the user named; None: UTF-8, or CP1252 if the data is not UTF-8.
+        Encoding that a byte order mark stands for, or that the user named; None: UTF-8, or CP1252 if the data is not
+        UTF-8.
     """
     found = header_of(decoded(head.partition(b"\n")[0].rstrip(b"\r")))
     if found is None:
