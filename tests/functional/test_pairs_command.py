@@ -318,7 +318,7 @@ def test_what_a_killed_run_left_is_in_nobodys_way(corpus, tmp_path):
     (out / ".work" / "run.json").write_text('{"command": "pairs"}')
     (out / ".work" / "arrays").mkdir()
     (out / ".work" / "arrays" / "left-terms").write_bytes(b"half")
-    for name in ("pairs.tsv", "overlay-2.dat"):
+    for name in ("pairs.tsv", "overlay.dat"):
         (out / f".{name}.17.part").write_text("half")
     nearkin("pairs", *sides(corpus), "--quiet", "--no-report", "--out", out)
     assert sorted(path.name for path in out.iterdir()) == [

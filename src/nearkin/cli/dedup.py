@@ -124,7 +124,7 @@ The finished run stored only pairs at or above its own threshold, and the texts 
 has no sample pairs, and the tables may lack similarities below that threshold: see lowest_similarity and \
 similarity_to_principal in the guide.
 
---write-kept reads the input of the run again, and --overlay reads its load files. These files must not have changed.
+--write-kept reads the input of the run again, which must not have changed.
 
 [bold]Examples[/]
 

@@ -22,14 +22,11 @@ from nearkin.cli.options.collection import (
 from nearkin.cli.options.definitions import OutFileIfAny, OverwriteFile, Quiet, Threads
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from nearkin.cli.printing import Printer
     from nearkin.collection.groups.current import CollectionGroups
     from nearkin.collection.groups.since import GroupsSince
-    from nearkin.stages.documents.load_files.vendors import Vendor
-    from nearkin.workflows.collection.overlays import WrittenOverlay
 
 HELP = """
 Group the near-duplicates of a collection, and list what changed since the last call.
@@ -48,10 +45,8 @@ are new, have grown, were merged or split, have another principal, or lost membe
 after that wave and before the next one. --out then writes a row for each document with a change.
 
 --overlay TOOL writes --out as an overlay for a review tool instead, a .dat or .csv file with a row for each current \
-document and for each that could not be read. The overlay is keyed on the control number. The load files that the \
-documents came from are read again for it, so they must still exist. If a load file has the same suffix as --out, the \
-overlay gets its encoding and delimiters; otherwise the overlay is a DAT or CSV in UTF-8. Load files that differ in \
-encoding, delimiters or key column get an overlay for each kind: groups.dat, groups-2.dat, …
+document and for each that could not be read. It is in UTF-8 and keyed on the ids, which are the control numbers of \
+load files.
 
 [bold]Examples[/]
 
@@ -91,7 +86,7 @@ def groups(
     from nearkin.collection.groups.since import groups_since
     from nearkin.collection.tolerance import Tolerance
     from nearkin.errors import ParameterError
-    from nearkin.workflows.collection.overlays import write_group_overlays
+    from nearkin.workflows.collection.overlays import write_group_overlay
     from nearkin.workflows.collection.principal import groups_with_principal
     from nearkin.workflows.collection.tables import write_table
     from nearkin.workflows.resources import Resources
@@ -104,7 +99,7 @@ def groups(
         has_overlay=overlay is not None,
     )
     alike = Tolerance.of(measure, threshold=threshold, gamma=gamma)  # type: ignore[arg-type]  # it checks the measure
-    vendor = _vendor_of(overlay, out, is_since=since is not None, overwrite=overwrite)
+    _check_out(out, overlay, is_since=since is not None, overwrite=overwrite)
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,
         Collection.open(collection, cache=cache, wait=wait, read_only=read_only, progress=bars) as opened,
@@ -122,21 +117,18 @@ def groups(
             found = group(opened.opened, alike, threads=n_threads)
         else:
             found, number = groups_with_principal(opened, make_principal, alike, threads=n_threads)
-        overlays = []
-        if vendor is not None and out is not None:
-            overlays = write_group_overlays(opened, found.members, vendor, out, overwrite=overwrite)
-        for one in overlays:
-            for said in one.sentences():
-                bars.say(said)
+        if overlay is not None and out is not None:
+            n_rows = write_group_overlay(opened, found.members, overlay, out)
+            bars.say(written(n_rows, "row", out))
         if number is not None:
             bars.say(f"{make_principal} is the principal of group {number}")
     members = found.direct_members() if direct else found.members
-    if out is not None and vendor is None:
+    if out is not None and overlay is None:
         write_table(members, out)
-    _tell(found, overlays, limit, is_direct=direct, has_choice=number is not None, as_json=as_json, quiet=quiet)
+    _tell(found, limit, is_direct=direct, has_choice=number is not None, as_json=as_json, quiet=quiet)
     if read_only and not (quiet or as_json):
         bars.say("not stored (--read-only): new groups may get other numbers")
-    if out is not None and vendor is None and not (quiet or as_json):
+    if out is not None and overlay is None and not (quiet or as_json):
         bars.say(written(len(members), "direct member" if direct else "member", out))
     if make_principal is not None and number is None:
         raise ParameterError(
@@ -144,21 +136,20 @@ def groups(
         )
 
 
-def _vendor_of(overlay: str | None, out: Path | None, *, is_since: bool, overwrite: bool) -> Vendor | None:
-    """Check the file for the members, and return the review platform whose overlay was requested."""
+def _check_out(out: Path | None, overlay: str | None, *, is_since: bool, overwrite: bool) -> None:
+    """Refuse a file for the members that cannot be written."""
     from nearkin.cli.result_file import check_free
-    from nearkin.stages.documents.load_files.vendors import vendor_of
     from nearkin.workflows.collection.overlays import check_overlay
     from nearkin.workflows.collection.tables import check_format
+    from nearkin.workflows.overlay import check_tool
 
-    vendor = None if overlay is None else vendor_of(overlay)
-    if vendor is not None:
+    if overlay is not None:
+        check_tool(overlay)
         check_overlay(out, is_since=is_since)
     elif out is not None:
         check_format(out)
     if out is not None:
         check_free(out, overwrite=overwrite, inputs=())
-    return vendor
 
 
 def _check_options(
@@ -177,7 +168,6 @@ def _check_options(
 
 def _tell(
     found: CollectionGroups,
-    overlays: Sequence[WrittenOverlay],
     limit: int,
     *,
     is_direct: bool,
@@ -185,16 +175,13 @@ def _tell(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Print the groups, in JSON with the overlays that were written."""
+    """Print the groups."""
     from nearkin.cli.printing import tell
-
-    def to_dict() -> dict[str, object]:
-        return found.to_dict() | ({"overlays": [one.to_dict() for one in overlays]} if overlays else {})
 
     def show(console: Printer) -> None:
         _show(console, found, limit, is_direct=is_direct, has_choice=has_choice)
 
-    tell(to_dict, show, as_json=as_json, quiet=quiet)
+    tell(found.to_dict, show, as_json=as_json, quiet=quiet)
 
 
 def _show(console: Printer, found: CollectionGroups, limit: int, *, is_direct: bool, has_choice: bool) -> None:

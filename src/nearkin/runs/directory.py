@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,8 @@ from nearkin.runs.finished import FORMAT, IDENTITY, MANIFEST, TABLES, WORK, dige
 from nearkin.runs.identity import differences, without_times
 
 LOCK = ".lock"
-_OVERLAY = re.compile(r"overlay(-\d+)?\.(csv|dat)")
+_OVERLAYS = ("overlay.csv", "overlay.dat")
+"""Files for review tools."""
 _CHECKED = ".parquet"
 _MOVED = "kept.json"
 _REPLACES = "replaces-results"
@@ -271,15 +271,11 @@ class RunDirectory:
         """Remove the manifest, the tables and other files of a run."""
         with writing(self.path):
             self.manifest.unlink(missing_ok=True)
-            for name in (*TABLES, *self._overlays(), *names):
+            for name in (*TABLES, *_OVERLAYS, *names):
                 (self.path / name).unlink(missing_ok=True)
             for folder in sorted((p for p in self.path.glob("kept/**/") if p.is_dir()), reverse=True):
                 with contextlib.suppress(OSError):  # it contains other files: keep it
                     folder.rmdir()
-
-    def _overlays(self) -> list[str]:
-        """Return the names of the overlays for review tools."""
-        return sorted(path.name for path in self.path.glob("overlay*") if _OVERLAY.fullmatch(path.name))
 
     def _moved(self) -> tuple[str, ...]:
         """Return the kept files that an unfinished run was moving to their places."""
@@ -297,7 +293,7 @@ class RunDirectory:
 
     def _remove_leftovers(self) -> None:
         """Remove incomplete files of a killed process; this process holds the lock, so no other is writing them."""
-        for name in (*TABLES, MANIFEST, "overlay*"):
+        for name in (*TABLES, *_OVERLAYS, MANIFEST):
             for leftover in self.path.glob(f".{name}.*.part"):
                 leftover.unlink(missing_ok=True)
 
@@ -326,7 +322,7 @@ class RunDirectory:
         """
         if (moved := self.work / _MOVED).exists():
             read_work_json(moved, ("names",))
-        files = [name for name in TABLES if (self.path / name).exists()] + self._overlays()
+        files = [name for name in (*TABLES, *_OVERLAYS) if (self.path / name).exists()]
         if kept or self._moved():
             files += self._place_kept()
         with writing(self.path):

@@ -50,8 +50,6 @@ _SUFFIX = re.compile(r"(\.[a-z0-9]{1,8}){1,2}\Z")
 def source_of_sent(name: str | None, otherwise: str) -> str:
     """Return the source to store for a sent document: never a path of this machine, whatever its name is.
 
-    Sources that are paths of files are read again, such as load files for an overlay.
-
     Examples
     --------
     >>> source_of_sent("/etc/production.csv", "api"), source_of_sent(None, "api")

@@ -170,7 +170,7 @@ Overlay = Annotated[
         "--overlay",
         metavar="TOOL",
         help="Also write an overlay with the field names of relativity, everlaw, reveal, purview or plain, keyed on "
-        "the control number, in the encoding and with the delimiters of the load file.",
+        "the control number.",
         show_default=False,
     ),
 ]

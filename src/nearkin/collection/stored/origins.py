@@ -108,12 +108,6 @@ def origins_of(connection: Connection, rows: Sequence[int]) -> dict[int, OriginV
     return found
 
 
-def ids_in_families(connection: Connection) -> frozenset[str]:
-    """Return the documents that were not extracted and have a parent, as only records of load files do."""
-    query = select(origins.c.doc_id).where(origins.c.parent.is_not(None) & origins.c.extractor.is_(None))
-    return frozenset(connection.execute(query).scalars())
-
-
 def origin_of(connection: Connection, row: int) -> tuple[str | None, Origin | None]:
     """Return the parent of one stored version, and its origin; None if it was not extracted from a file."""
     values = origins_of(connection, [row]).get(row)

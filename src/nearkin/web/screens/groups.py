@@ -31,13 +31,12 @@ from nearkin.errors import NearkinError
 from nearkin.reports.comparison.page import comparison_fragment
 from nearkin.reports.sentences.compare import similarity_facts
 from nearkin.reports.sentences.groups import later_sentences, not_compared_sentences, relation_words, search_sentences
-from nearkin.stages.documents.load_files.vendors import vendor_of
 from nearkin.web.jobs import Job
 from nearkin.web.queries import GroupingQuery, OverlayQuery, SizesQuery
 from nearkin.web.screen import ChangeForm, Screen, ScreenFile
 from nearkin.web.service import GoTo, ReviewService, ScreenAnswer
 from nearkin.web.sign_in import Visitor
-from nearkin.workflows.collection.overlays import WrittenOverlay, write_group_overlays
+from nearkin.workflows.collection.overlays import write_group_overlay
 from nearkin.workflows.collection.tables import write_table
 
 PARAMETERS, LEFT_OUT = "parameters.json", "left-out.csv"
@@ -55,7 +54,7 @@ def members_table(service: ReviewService, asked: SizesQuery) -> pa.Table:
 
 
 def overlay_archive(service: ReviewService, _: Visitor, asked: OverlayQuery) -> bytes:
-    """Return a ZIP archive of the overlays, one for each kind of load file, and of the parameters that made them.
+    """Return a ZIP archive of the overlay and of the parameters that made it.
 
     Documents that were added or changed since the groups were updated, and have the text of no member, are left out,
     and listed in a file of their own: an overlay would overwrite their values in the review tool with "no group".
@@ -66,22 +65,20 @@ def overlay_archive(service: ReviewService, _: Visitor, asked: OverlayQuery) -> 
     left_out = sorted(late.difference(members["doc_id"].to_pylist()))
     with tempfile.TemporaryDirectory(prefix="nearkin-") as folder:
         out = Path(folder, f"overlay.{asked.format}")
-        written = write_group_overlays(
-            service.collection, members, vendor_of(asked.tool), out, overwrite=False, left_out=left_out
-        )
-        files = {one.path.name: one.path.read_bytes() for one in written}
+        n_documents = write_group_overlay(service.collection, members, asked.tool, out, left_out=left_out)
+        files = {out.name: out.read_bytes()}
         if left_out:
             write_table(pa.table({"doc_id": left_out}), Path(folder, LEFT_OUT))
             files[LEFT_OUT] = Path(folder, LEFT_OUT).read_bytes()
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        files[PARAMETERS] = _parameters(service, asked, written, len(left_out)).encode()
+        files[PARAMETERS] = _parameters(service, asked, n_documents, len(left_out)).encode()
         for name, content in files.items():
             archive.writestr(zipfile.ZipInfo(name, _SAME_TIME), content, zipfile.ZIP_DEFLATED)
     return made.getvalue()
 
 
-def _parameters(service: ReviewService, asked: OverlayQuery, written: list[WrittenOverlay], n_left_out: int) -> str:
+def _parameters(service: ReviewService, asked: OverlayQuery, n_documents: int, n_left_out: int) -> str:
     with service.collection.opened.store.reading() as connection:
         stored = stored_groups(connection, asked.tolerance, limit=1)
     told = {
@@ -92,7 +89,7 @@ def _parameters(service: ReviewService, asked: OverlayQuery, written: list[Writt
         "n_documents_added_since": stored.n_not_grouped,
         "n_decisions_since": stored.n_decisions,
         "n_documents_left_out": n_left_out,
-        "overlays": [one.to_dict() | {"path": one.path.name} for one in written],
+        "n_documents": n_documents,
     }
     return json.dumps(told, ensure_ascii=False, indent=1) + "\n"
 
@@ -105,7 +102,7 @@ TOOLS = {
     "purview": "Purview",
     "plain": "another tool",
 }
-"""Review tools that get overlays, by the names of `VENDORS`."""
+"""Review tools that get overlays, by the names of `workflows.overlay.TOOLS`."""
 _MAX_TAGS = 9
 _WAIT_S = 2.0
 

@@ -52,9 +52,7 @@ def write_table(table: pa.Table, out: Path) -> None:
 
 def write_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch], out: Path) -> None:
     """Write a table that comes in batches, completely or not at all."""
-    from nearkin.workflows.collection.overlays import replacing_overlay  # commands that write no table start faster
-
-    with replacing_overlay(out), published(out) as aside, table_writer(aside, schema, out.suffix) as write:
+    with published(out) as aside, table_writer(aside, schema, out.suffix) as write:
         for batch in batches:
             write(batch)
 

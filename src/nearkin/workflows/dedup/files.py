@@ -15,7 +15,6 @@ from nearkin.paths import STDIN
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.spool import SPOOL, Spool
-from nearkin.stages.documents.load_files.vendors import vendor_of
 from nearkin.wording import WarningMessage
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.by_column import check_by, values_of
@@ -23,9 +22,10 @@ from nearkin.workflows.dedup.engines import DedupEngine, DedupFound, check_sourc
 from nearkin.workflows.dedup.inputs import AS_THE_INPUT, OtherColumns, Sourced
 from nearkin.workflows.dedup.kept_corpus import check_can_be_written, write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.overlays import check_controls, write_overlays
+from nearkin.workflows.dedup.overlays import write_overlay_of_run
 from nearkin.workflows.dedup.reading import BeginningRead
 from nearkin.workflows.dedup.tables import write_exceptions_of
+from nearkin.workflows.overlay import check_tool
 from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
 from nearkin.workflows.reading.input_digests import DescribedInputs, compares_bytes
 from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs, sides_apart
@@ -58,7 +58,7 @@ class Delivery:
     by : str, optional
         Column of the input by whose values the report counts.
     overlay : str, optional
-        Review tool for which an overlay is written; see `load_files.vendors.VENDORS`.
+        Review tool for which an overlay is written: one of `overlay.TOOLS`.
     """
 
     resume: bool = False
@@ -72,7 +72,7 @@ class Delivery:
         if self.resume and self.overwrite:
             raise ParameterError("excludes overwrite; give one of them.", parameter="resume")
         if self.overlay is not None:
-            vendor_of(self.overlay)
+            check_tool(self.overlay)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,28 +294,15 @@ def _all_inputs(sourced: Sourced) -> list[Input]:
     return [one for side in sides for one in file_inputs(side, encoding=sourced.asked.encoding)]
 
 
-def check_overlay(sourced: Sourced, delivery: Delivery) -> None:
-    """Refuse load files of which no overlay can be made, if overlays are requested."""
-    if delivery.overlay is not None:
-        check_controls(sourced.sources, sourced.asked.encoding)
-
-
 def overlay(found: RunResult, delivery: Delivery) -> None:
-    """Write the requested overlays."""
+    """Write the requested overlay."""
     if delivery.overlay is None:
         return
-    found.sourced.check_unchanged()  # else control numbers and rows do not belong together
+    formats = [source.format for source in found.sourced.sources]
     with found.meter.stage("write overlay", 0, "documents") as progress:
-        write_overlays(
-            found.directory.path,
-            vendor_of(delivery.overlay),
-            found.result.judged.outcome,
-            found.result.places,
-            found.options,
-            found.sourced.sources,
-            encoding=found.sourced.asked.encoding,
-            progress=progress,
-        )
+        outcome, places = found.result.judged.outcome, found.result.places
+        path = write_overlay_of_run(found.directory.path, delivery.overlay, outcome, places, found.options, formats)
+        progress.say(f"overlay: {path}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,13 +314,12 @@ class DedupEnding:
 
     @property
     def twice(self) -> str | None:
-        """The cleaned corpus, which is written from the input, the values of a column, and overlays."""
-        given = {"write_kept": self.delivery.kept, "by": self.delivery.by, "overlay": self.delivery.overlay}
+        """The cleaned corpus, which is written from the input, and the values of a column."""
+        given = {"write_kept": self.delivery.kept, "by": self.delivery.by}
         return next((name for name, value in given.items() if value not in (None, False)), None)
 
     def check(self, sourced: Sourced) -> None:
         """Refuse results of a run for the cleaned corpus, and sources without a column that is needed."""
-        check_overlay(sourced, self.delivery)
         if self.delivery.kept:
             check_can_be_written(sourced.sources)
         if self.delivery.by is not None:
@@ -341,7 +327,7 @@ class DedupEnding:
             check_by(self.delivery.by, sourced.sources, encoding=asked.encoding, stdin=asked.stdin)
 
     def write(self, found: RunResult) -> Written:
-        """Write the overlays, and the cleaned corpus; count by the column."""
+        """Write the overlay, and the cleaned corpus; count by the column."""
         overlay(found, self.delivery)
         by = self._by_column(found)
         if not self.delivery.kept:

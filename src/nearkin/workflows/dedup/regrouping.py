@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,16 +15,12 @@ from nearkin.errors import ParameterError, RunError
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import REASONS, DedupManifest
 from nearkin.manifests.stored import InputFile
-from nearkin.paths import STDIN, on_disk
 from nearkin.planning.search import SamplingPlan, missed
 from nearkin.records import Bool, Matches
 from nearkin.reports.dedup.page import RecallCurve
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.finished import damage_of, damage_of_options, damaged_run, read_results
 from nearkin.runs.progress import Meter, Progress, Silent
-from nearkin.stages.documents.formats.load_file import NAME as LOAD_FILE
-from nearkin.stages.documents.load_files.vendors import Vendor, vendor_of
-from nearkin.stages.documents.source import Source
 from nearkin.stages.grouping import Rule
 from nearkin.workflows.dedup import manifest as manifests
 from nearkin.workflows.dedup.corpus import READABLE, Corpus, number_by_first
@@ -33,18 +28,16 @@ from nearkin.workflows.dedup.grouping import group_again, prefer
 from nearkin.workflows.dedup.kept_corpus import InputAgain
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.origins import Origins
-from nearkin.workflows.dedup.outcome import NO_ROW, WITHOUT_TEXT, Judged, Outcome, judge_groups
-from nearkin.workflows.dedup.overlays import check_controls, write_overlays
+from nearkin.workflows.dedup.outcome import NO_ROW, WITHOUT_TEXT, Judged, judge_groups
+from nearkin.workflows.dedup.overlays import write_overlay_of_run
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_from_stored
 from nearkin.workflows.dedup.reporting import PageData, by_source, by_threshold, sampling_curve, write_report
 from nearkin.workflows.dedup.row_places import Parents, Places
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.tables import write_exceptions_of, write_tables
+from nearkin.workflows.overlay import check_tool
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, read_exceptions_beside
 from nearkin.workflows.reading.inputs import places_of_files
-from nearkin.workflows.reading.kept_documents import stored_source
-from nearkin.workflows.reading.rereading import sources_again
-from nearkin.workflows.resources import Resources
 
 COMMAND = "regroup"
 _ADVICE = "Run nearkin dedup again."
@@ -116,7 +109,7 @@ def regroup(
     write_kept : bool
         Whether to write the cleaned corpus, from the input of the run, which must not have changed.
     overlay : str, optional
-        Review tool for which overlays are written, from the load files of the run, which must not have changed.
+        Review tool for which an overlay is written.
 
     Returns
     -------
@@ -130,10 +123,11 @@ def regroup(
     ParameterError
         The threshold is below that of the run.
     SourceError
-        ``write_kept`` or ``overlay`` was given, and a file of the input is missing or has changed.
+        ``write_kept`` was given, and a file of the input is missing or has changed.
     """
     meter = Meter(progress or Silent())
-    vendor = None if overlay is None else vendor_of(overlay)
+    if overlay is not None:
+        check_tool(overlay)
     with meter.stage("load", 0, "steps"):
         run = load(directory)
     options = _options(run, directory, threshold, group)
@@ -143,9 +137,8 @@ def regroup(
         )
     own = directory / f"threshold-{threshold:.15g}{f'-{group}' if group else ''}"
     target = RunDirectory(out or own, is_resumable=False)
-    by_input = run.by_input(directory) if write_kept or vendor is not None else run.places
+    by_input = run.by_input(directory) if write_kept else run.places
     again = InputAgain.of(directory, run.manifest, target.path, meter) if write_kept else None
-    overlays = None if vendor is None else OverlaysAgain.of(vendor, run.manifest, again, meter)
     identity = {
         "nearkin": __version__, "command": COMMAND, "of": str(directory.resolve()), "parameters": options.in_words(),
     }  # fmt: skip
@@ -159,8 +152,9 @@ def regroup(
         with meter.stage("write", 0, "steps"):
             write_tables(target.path, run.corpus, run.sizes, judged, run.places)
             write_exceptions_of(target.path, run.places, _files(run))
-        if overlays is not None:
-            overlays.write(target.path, judged.outcome, by_input, options, meter)
+        if overlay is not None:
+            formats = [one.format for one in run.manifest.inputs]
+            write_overlay_of_run(target.path, overlay, judged.outcome, run.places, options, formats)
         record = replace(_manifest(run, options, judged, matches), kept=kept)
         if report:
             record = replace(record, report_problem=_write_report(target.path, run, options, judged, record, meter))
@@ -378,70 +372,6 @@ def _curve(run: FinishedRun) -> RecallCurve | None:
     if not isinstance(run.plan, SamplingPlan):
         return None
     return sampling_curve(run.plan)
-
-
-@dataclass(frozen=True, slots=True)
-class OverlaysAgain:
-    """Overlays to write for a review tool, from the load files of a finished run.
-
-    Parameters
-    ----------
-    vendor : Vendor
-    sources : sequence of Source
-        Sources in the order of the run, the load files among them unchanged.
-    encoding : str
-        Encoding with which the run read them.
-    """
-
-    vendor: Vendor
-    sources: Sequence[Source]
-    encoding: str
-
-    @classmethod
-    def of(cls, vendor: Vendor, manifest: DedupManifest, again: InputAgain | None, meter: Meter) -> OverlaysAgain:
-        """Check the load files of a run; ``again`` is its input, if that was found unchanged already.
-
-        Raises
-        ------
-        SourceError
-            A load file is missing or has changed; or no overlay can be made of it.
-        ParameterError
-            A load file came through standard input.
-        """
-        encoding = manifest.encoding or "utf-8"
-        sources = _load_files_again(manifest, meter) if again is None else again.sources
-        check_controls(sources, encoding)
-        return cls(vendor, sources, encoding)
-
-    def write(self, out: Path, outcome: Outcome, places: Places, options: DedupOptions, meter: Meter) -> None:
-        """Write the overlays; the sources of ``places`` are numbers in `sources`."""
-        with meter.stage("write overlay", 0, "documents") as progress:
-            write_overlays(
-                out,
-                self.vendor,
-                outcome,
-                places,
-                options,
-                self.sources,
-                encoding=self.encoding,
-                progress=progress,
-            )
-
-
-def _load_files_again(manifest: DedupManifest, meter: Meter) -> list[Source]:
-    """Return the sources of a run, its load files as they were."""
-    again = list[Source]()
-    for one in manifest.inputs:
-        if one.format != LOAD_FILE:
-            again.append(Source(path=on_disk(one.path), name=one.name or one.path, format=str(one.format)))
-            continue
-        if one.path == STDIN:
-            raise ParameterError("--overlay: the load file came through standard input, and cannot be read again.")
-        again += sources_again(
-            [one], manifest.encoding, manifest.reading, stored=stored_source, threads=Resources().n_threads,
-            progress=meter.progress,
-        )  # fmt: skip
-    return again
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.features.shingles import Shingling
 from nearkin.workflows.dedup.corpus import READABLE
-from nearkin.workflows.dedup.files import Delivery, RunResult, Written, check_overlay, dedup_files, overlay
+from nearkin.workflows.dedup.files import Delivery, RunResult, Written, dedup_files, overlay
 from nearkin.workflows.dedup.inputs import Sourced
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
@@ -46,11 +46,10 @@ class FamiliesEnding:
         self._delivery = delivery
 
     def check(self, sourced: Sourced) -> None:
-        """Refuse load files of which no overlay can be made; all other input is accepted."""
-        check_overlay(sourced, self._delivery)
+        """Accept all input."""
 
     def write(self, found: RunResult) -> Written:
-        """Write ``families.csv`` and ``families.parquet``, and the overlays."""
+        """Write ``families.csv`` and ``families.parquet``, and the overlay."""
         overlay(found, self._delivery)
         members = Members.of(found.result)
         originals = read_originals(found, members.to_read())

@@ -118,7 +118,7 @@ def load_file_rows(path: Path, encoding: str = "utf-8") -> list[tuple[int, list[
     """
     name = str(path)
     head = head_of_file(name, name, check_encoding(encoding))
-    dialect = dialect_of(head.data, mark=head.mark, encoding=head.encoding)
+    dialect = dialect_of(head.data, encoding=head.encoding)
     if dialect is None or not _is_load_file(path, dialect, names_in(head.data)):
         return None
     try:

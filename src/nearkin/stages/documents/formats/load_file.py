@@ -44,7 +44,7 @@ class LoadFile(StreamFormat):
         """Return the dialect of a file from its beginning; None if it is not a load file."""
         from nearkin.stages.documents.load_files.dialect import dialect_of
 
-        return dialect_of(head.data, mark=head.mark, encoding=head.encoding)
+        return dialect_of(head.data, encoding=head.encoding)
 
     def is_begun_by(self, head: Head) -> bool:
         r"""Whether the first line is a header with the separator of Concordance.

@@ -87,17 +87,6 @@ def columns_of(names: Sequence[str]) -> LoadColumns:
     )
 
 
-def is_control(name: str) -> bool:
-    """Whether a column has a usual name of a control number.
-
-    Examples
-    --------
-    >>> is_control("Beg Bates"), is_control("CUSTODIAN")
-    (True, False)
-    """
-    return folded_name(name) in _CONTROL
-
-
 def folded_name(name: str) -> str:
     """Return the name of a column without the characters that programs write differently.
 

@@ -36,12 +36,6 @@ class Dialect:
         Character that stands for a line end inside a field; empty if there is none.
     encoding : str
         Encoding of the characters, such as cp1252 or utf-16-le.
-    has_mark : bool
-        Whether the file begins with a byte order mark.
-    line_end : str
-        End of the header line, as of the records that are written.
-    quotes_all : bool
-        Whether every field is quoted, as the header's are; otherwise only where it must be.
 
     Examples
     --------
@@ -57,9 +51,6 @@ class Dialect:
     qualifier: str = QUALIFIER
     newline: str = NEWLINE
     encoding: str = "utf-8"
-    has_mark: bool = False
-    line_end: str = "\r\n"
-    quotes_all: bool = True
 
     @property
     def is_csv(self) -> bool:
@@ -68,8 +59,7 @@ class Dialect:
 
     def in_words(self) -> str:
         """Name the dialect for a message."""
-        mark = " with byte order mark" if self.has_mark else ""
-        encoding = f"{_SHOWN.get(self.encoding, self.encoding)}{mark}"
+        encoding = _SHOWN.get(self.encoding, self.encoding)
         separator = f"0x{ord(self.separator):02x}" if self.separator in _SHOWN_AS_CODE else self.separator
         separator = _NAMED.get(self.separator, separator)
         qualifier = f"qualifier {_NAMED.get(self.qualifier, self.qualifier)}" if self.qualifier else "no qualifier"
@@ -115,7 +105,7 @@ def _plain_header(line: str) -> tuple[list[str], Dialect] | None:
     names = [one.strip(_CSV_QUALIFIER) for one in line.split(separator)]
     if len(names) < 2 or not _are_names(names):
         return None
-    return names, Dialect(separator=separator, qualifier=_CSV_QUALIFIER, newline="", quotes_all=False)
+    return names, Dialect(separator=separator, qualifier=_CSV_QUALIFIER, newline="")
 
 
 def _are_names(names: list[str]) -> bool:
@@ -124,27 +114,23 @@ def _are_names(names: list[str]) -> bool:
     )
 
 
-def dialect_of(head: bytes, *, mark: bytes = b"", encoding: str | None = None) -> Dialect | None:
+def dialect_of(head: bytes, *, encoding: str | None = None) -> Dialect | None:
     """Return the dialect of a load file.
 
     Parameters
     ----------
     head : bytes
         Its beginning, without a byte order mark; in UTF-8 if it had one.
-    mark : bytes
-        The byte order mark.
     encoding : str or None
-        Encoding that the mark stands for, or that the user named; None: UTF-8, or CP1252 if the data is not UTF-8.
+        Encoding that a byte order mark stands for, or that the user named; None: UTF-8, or CP1252 if the data is not
+        UTF-8.
     """
-    line, _, rest = head.partition(b"\n")
-    is_cr = line.endswith(b"\r")
-    found = header_of(decoded(line.rstrip(b"\r")))
+    found = header_of(decoded(head.partition(b"\n")[0].rstrip(b"\r")))
     if found is None:
         return None
     if encoding is None:
         encoding = "utf-8" if is_utf8_so_far(head) else SINGLE_BYTE
-    line_end = "\r\n" if is_cr else "\n" if rest or head.endswith(b"\n") else "\r\n"
-    return replace(found[1], encoding=encoding, has_mark=bool(mark), line_end=line_end)
+    return replace(found[1], encoding=encoding)
 
 
 def names_in(head: bytes) -> list[str]:

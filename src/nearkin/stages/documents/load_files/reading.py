@@ -44,7 +44,7 @@ def dialect_in(stream: ByteStream, name: str) -> Dialect:
         It is not a load file.
     """
     head = head_of_stream(stream)
-    found = dialect_of(head.data, mark=stream.byte_order_mark(), encoding=head.encoding)
+    found = dialect_of(head.data, encoding=head.encoding)
     if found is None:
         raise SourceError(
             f"{name}: this is not a load file. The first line must have the names of its columns, such as "

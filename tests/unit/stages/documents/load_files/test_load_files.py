@@ -11,11 +11,9 @@ import nearkin
 from nearkin.errors import SourceError
 from nearkin.stages.documents.kept import write_kept
 from nearkin.stages.documents.load_files.columns import FamilyLinks, columns_of
-from nearkin.stages.documents.load_files.writing import controls_of
 from nearkin.stages.documents.markup import is_image_list
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.documents.source import Source
 from nearkin.stages.documents.sources import SourceSet, resolve_sources
 from nearkin.workflows.dedup.options import DedupOptions
 
@@ -80,9 +78,6 @@ def test_a_record_with_too_few_fields_keeps_its_control_number(vol: Path) -> Non
     (vol / "load.dat").write_bytes(dat(*rows).encode())
     found = rows_of(resolve_sources(["vol/load.dat"]))
     assert [one["doc_id"] for one in found] == ["A-1", "A-2", None]
-    with (vol / "load.dat").open("rb", buffering=0) as raw:
-        read = controls_of(raw, Source(path="load.dat", name="load.dat", format="load-file"), "utf-8")
-        assert list(read) == ["A-1", "A-2", None]
 
 
 def test_a_folder_with_a_load_file_reads_each_text_once(vol: Path) -> None:

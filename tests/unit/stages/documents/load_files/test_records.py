@@ -34,8 +34,8 @@ def dat(rows: list[list[str]], line_end: str) -> str:
 
 def read(data: bytes, *, block: int = 1 << 20, most: int = 1 << 20) -> tuple[Dialect, list[LoadRecord]]:
     stream = ByteStream(io.BytesIO(data), "none")
-    mark = stream.byte_order_mark()
-    found = dialect_of(stream.peek(1 << 16), mark=mark)
+    stream.byte_order_mark()
+    found = dialect_of(stream.peek(1 << 16))
     assert found is not None
     reader = RecordReader(stream, found, most, block_bytes=block)
     return found, list(reader.records())
