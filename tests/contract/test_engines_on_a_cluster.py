@@ -322,7 +322,7 @@ def test_a_driver_that_is_killed(tmp_path, spark, cut):
     arguments = ["dedup", *mine, "--shingle", "words:3", "--threshold", "0.8", "--no-report", "--resume", "--out", out]
     refused = nearkin_here(*arguments)
     assert refused.code == 5
-    assert "--engine was spark and is now local" in refused.err
+    assert "engine was spark and is now local" in refused.err
     refused.assert_clean()
 
     before = kept_stages(out)
@@ -362,7 +362,7 @@ def test_a_run_of_one_machine_does_not_go_on_on_a_cluster(tmp_path, spark, monke
     refused = nearkin_here("dedup", *mine, "--out", tmp_path / "out", "--engine", "spark", "--resume",
                            "--shingle", "words:3", "--threshold", "0.8", "--no-report")  # fmt: skip
     assert refused.code == 5
-    assert "--engine was local and is now spark" in refused.err
+    assert "engine was local and is now spark" in refused.err
     refused.assert_clean()
 
 

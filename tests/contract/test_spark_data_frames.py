@@ -162,7 +162,7 @@ def test_a_run_goes_on(spark, some_texts, tmp_path):
         nearkin.spark.dedup(df, id="id", work=work, progress=Cutting("bands"))
     with pytest.raises(OutputExistsError, match=r"is not empty\. Name a new work folder, or add resume=True"):
         nearkin.spark.dedup(df, id="id", work=work)
-    with pytest.raises(ResumeError, match=r"'threshold' was 0\.7 and is now 0\.5\. Use the original parameters"):
+    with pytest.raises(ResumeError, match=r"threshold was 0\.7 and is now 0\.5\. Use the original parameters"):
         nearkin.spark.dedup(df, id="id", work=work, threshold=0.5, resume=True)
     with pytest.raises(ResumeError, match="the columns were text, id and are now text"):
         nearkin.spark.dedup(df, work=work, resume=True)

@@ -121,11 +121,9 @@ def test_a_run_goes_on(spark, corpus, tmp_path):
             nearkin.spark.similar_pairs(left, right, **chosen, progress=Cutting(stage), resume=stage == "pairs-000")
     with pytest.raises(OutputExistsError, match=r"is not empty\. Name a new work folder, or add resume=True"):
         nearkin.spark.similar_pairs(left, right, **chosen)
-    with pytest.raises(
-        ResumeError, match=r"'top' was not given and is now 3\. Use the original parameters and data, or"
-    ):
+    with pytest.raises(ResumeError, match=r"top was not given and is now 3\. Use the original parameters and data, or"):
         nearkin.spark.similar_pairs(left, right, **chosen, top=3, resume=True)
-    with pytest.raises(ResumeError, match="the command was pairs and is now dedup"):
+    with pytest.raises(ResumeError, match="command was pairs and is now dedup"):
         nearkin.spark.dedup(left, work=tmp_path / "work", resume=True)
     progress = Cutting()
     found = nearkin.spark.similar_pairs(left, right, **chosen, progress=progress, resume=True)

@@ -105,9 +105,9 @@ def test_a_resumed_run_needs_the_same_columns(files, tmp_path, monkeypatch):
         with pytest.raises(ZeroDivisionError):
             run(question)
     assert RunDirectory(tmp_path / "out").is_unfinished
-    with pytest.raises(ResumeError, match="--against-text was question and is now answer"):
+    with pytest.raises(ResumeError, match="against_text was question and is now answer"):
         run(OtherColumns(text="answer"), resume=True)
-    with pytest.raises(ResumeError, match="--against-id was not given and is now qid"):
+    with pytest.raises(ResumeError, match="against_id was not given and is now qid"):
         run(OtherColumns(text="question", doc_id="qid"), resume=True)
     run(question, resume=True)
 

@@ -260,8 +260,8 @@ def test_a_repaired_file_is_another_input_and_is_named(cut: Path, tmp_path: Path
     assert_refused(
         dedup(cut, tmp_path, "--resume"),
         5,
-        f"{cut} in the input has changed: it was ",
-        " bytes, changed ",
+        f"inputs {cut} was ",
+        " bytes, jsonl",
         "--overwrite",
     )
     assert dedup(cut, tmp_path, "--overwrite").code == 0

@@ -16,12 +16,14 @@ from nearkin.nouns import first_of
 from nearkin.paths import check_output, check_outside_collections
 from nearkin.runs.files import read_work_json, write_checked_json, write_json, write_work_json, writing
 from nearkin.runs.finished import FORMAT, IDENTITY, MANIFEST, TABLES, WORK, digest_of, json_in, manifest_if_any
-from nearkin.runs.identity import differences, without_times
 
 LOCK = ".lock"
 _OVERLAYS = ("overlay.csv", "overlay.dat")
 """Files for review tools."""
 _CHECKED = ".parquet"
+_N_SHOWN = 5
+_UNNAMED = ("parameters", "files")
+"""Parts of a fingerprint whose values are named without them."""
 _MOVED = "kept.json"
 _REPLACES = "replaces-results"
 _DIGESTS = "inputs.json"
@@ -109,7 +111,6 @@ class RunDirectory:
         *,
         resume: bool,
         overwrite: bool,
-        compares_bytes: Callable[[], bool] = lambda: False,
         has_kept: Callable[[], bool] = lambda: True,
     ) -> Iterator[bool]:
         """Claim the directory for one new or resumed run, and keep other processes out until the block ends.
@@ -122,9 +123,6 @@ class RunDirectory:
             Resume the unfinished run in the directory, if there is one.
         overwrite : bool
             Replace what an earlier run left: an unfinished run at once, a finished one at `begin_results`.
-        compares_bytes : callable
-            Whether a resumed run compares the bytes or the documents of the input with those of the interrupted run, so
-            that other times of modification need not be refused.
         has_kept : callable
             Whether the work of an interrupted run has anything that a resumed run uses.
 
@@ -148,7 +146,7 @@ class RunDirectory:
         with writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         with locked(self.path / LOCK):
-            is_resumed = self._prepare(identity, compares_bytes, resume=resume, overwrite=overwrite)
+            is_resumed = self._prepare(identity, resume=resume, overwrite=overwrite)
             try:
                 yield is_resumed
             except BaseException as error:
@@ -157,15 +155,13 @@ class RunDirectory:
                     error.add_note(RESUME_HINT if _is_true(has_kept) else RESTART_HINT)
                 raise
 
-    def _prepare(
-        self, identity: Mapping[str, object], compares_bytes: Callable[[], bool], *, resume: bool, overwrite: bool
-    ) -> bool:
+    def _prepare(self, identity: Mapping[str, object], *, resume: bool, overwrite: bool) -> bool:
         # through JSON, to compare what was stored
         wanted = json.loads(json.dumps(identity))
         if self.work.exists() and resume and (self._is_to_replace or not self.manifest.exists()):
             self._remove_leftovers()
             if (self.work / IDENTITY).exists():
-                self._check_identity(wanted, compares_bytes)
+                self._check_identity(wanted)
             else:  # the earlier run ended before it began
                 self._check_nothing_is_done()
                 write_json(self.work / IDENTITY, wanted)
@@ -220,27 +216,25 @@ class RunDirectory:
         """Refuse work without the identity of its run: it may come from another input or other options."""
         if not self.work.is_dir():
             raise damaged_file(self.work)
-        if any(self._is_work(path) for path in self.work.rglob("*")):
+        if self.has_work:
             raise missing_file(self.work / IDENTITY)
         self.input_digests.unlink(missing_ok=True)  # of whatever run it was
+
+    @property
+    def has_work(self) -> bool:
+        """Whether a stage of an unfinished run left its result."""
+        return any(map(self._is_work, self.work.rglob("*")))
 
     def _is_work(self, path: Path) -> bool:
         """Whether something below the work directory was written by a stage."""
         parts = [f".{name}.*.part" for name in _OWN]
         return not path.is_dir() and path.name not in _OWN and not any(map(path.match, parts))
 
-    def _check_identity(self, wanted: Mapping[str, object], compares_bytes: Callable[[], bool]) -> None:
+    def _check_identity(self, wanted: Mapping[str, object]) -> None:
         stored = json_in(self.work / IDENTITY)
         if not isinstance(stored, dict):
             raise damaged_file(self.work / IDENTITY)
         if different := differences(stored, wanted):
-            if without_times(stored) == without_times(wanted):
-                if not any(self._is_work(path) for path in self.work.rglob("*")):
-                    self.input_digests.unlink(missing_ok=True)
-                    write_json(self.work / IDENTITY, wanted)
-                    return
-                if compares_bytes():
-                    return
             raise self.cannot_be_resumed(different)
 
     def cannot_be_resumed(self, different: str) -> ResumeError:
@@ -311,7 +305,7 @@ class RunDirectory:
         """
         with contextlib.suppress(OSError):  # the original error, such as too many open files, is the one to report
             has_results = not self.manifest.exists() and any((self.path / name).exists() for name in TABLES)
-            is_of_use = self.is_resumable and any(map(self._is_work, self.work.rglob("*")))
+            is_of_use = self.is_resumable and self.has_work
             if self.work.exists() and not has_results and not is_of_use:
                 shutil.rmtree(self.work, ignore_errors=True)
 
@@ -357,6 +351,32 @@ class RunDirectory:
                 if (self.work / name).exists():
                     os.replace(self.work / name, target)
         return names
+
+
+def differences(was: Mapping[str, object], now: Mapping[str, object]) -> str:
+    """Name what differs between the fingerprints of two runs, with both values; empty if nothing does.
+
+    Examples
+    --------
+    >>> differences({"parameters": {"threshold": 0.8}}, {"parameters": {"threshold": 0.9, "drop": "either"}})
+    'drop was not given and is now either; threshold was 0.8 and is now 0.9'
+    """
+    before, after = dict(_flat(was)), dict(_flat(now))
+    names = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    shown = [
+        f"{name} was {before.get(name, 'not given')} and is now {after.get(name, 'not given')}"
+        for name in names[:_N_SHOWN]
+    ]
+    return "; ".join(shown + [f"{len(names) - _N_SHOWN:,} more"] * (len(names) > _N_SHOWN))
+
+
+def _flat(fingerprint: Mapping[str, object], inside: str = "") -> Iterator[tuple[str, object]]:
+    """Yield the values inside of a fingerprint, with their names."""
+    for name, value in fingerprint.items():
+        if isinstance(value, dict):
+            yield from _flat(value, inside if name in _UNNAMED else f"{inside}{name} ")
+        elif value is not None:
+            yield f"{inside}{name}", value
 
 
 @contextlib.contextmanager

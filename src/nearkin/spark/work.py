@@ -20,9 +20,8 @@ from nearkin.engines.spark.executors import check_executors
 from nearkin.engines.spark.masters import is_local
 from nearkin.engines.spark.stages import Stages
 from nearkin.errors import OutputExistsError, ParameterError, ResumeError
-from nearkin.runs.directory import LOCK, locked
+from nearkin.runs.directory import LOCK, differences, locked
 from nearkin.runs.files import write_json, writing
-from nearkin.runs.identity import differences
 from nearkin.runs.progress import Meter
 from nearkin.stages.documents.columns import listed_columns
 
@@ -74,7 +73,7 @@ def _prepare(folder: Path, wanted: Mapping[str, object], *, resume: bool) -> Non
     place = folder / _IDENTITY
     if resume and place.exists():
         stored = _stored(place)
-        if different := differences(stored, wanted, "'{}'".format):
+        if different := differences(stored, wanted):
             raise ResumeError(
                 f"The run in {folder} cannot be resumed: {different}. Use the original parameters and data, or name a "
                 "new folder."

@@ -27,7 +27,7 @@ from nearkin.workflows.dedup.reading import BeginningRead
 from nearkin.workflows.dedup.tables import write_exceptions_of
 from nearkin.workflows.overlay import check_tool
 from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
-from nearkin.workflows.reading.input_digests import DescribedInputs, compares_bytes
+from nearkin.workflows.reading.input_digests import DescribedInputs
 from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs, sides_apart
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.rereading import not_read_files
@@ -194,12 +194,11 @@ def dedup_files(
         identity,
         resume=delivery.resume,
         overwrite=delivery.overwrite,
-        compares_bytes=lambda: compares_bytes(sourced.sides(), sourced.read_as(), directory),
         has_kept=lambda: has_kept(directory, _all_inputs(sourced)),
     ) as is_resumed:
         if delivery.resume:
             progress.say(resumed_in_words(directory, _all_inputs(sourced), is_resumed=is_resumed))
-        described = DescribedInputs.of(sourced.sides(), sourced.read_as(), directory, resources=resources, meter=meter)
+        described = DescribedInputs.of(sourced.sides(), directory, resources=resources, meter=meter)
         worker = dedup_engine(engine, described, resources, meter)
         searched = _find(sourced, directory, options, worker)
         result = _with_exceptions_beside(searched.result, sourced)

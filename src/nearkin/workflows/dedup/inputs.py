@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from nearkin._version import __version__
 from nearkin.errors import MissingColumnError, OutputExistsError, ParameterError, SourceError
 from nearkin.nouns import counted
-from nearkin.paths import STDIN, shown_path
+from nearkin.paths import STDIN
 from nearkin.reports.pages import counted_inputs
 from nearkin.runs.progress import LabelledProgress, Progress
 from nearkin.stages.documents.not_read import NotRead
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.reading.input_digests import InputSide, digest_of_reading, has_many_documents
+from nearkin.workflows.reading.input_digests import InputSide, fingerprint_of, has_many_documents
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.memory_documents import IN_MEMORY
 from nearkin.workflows.reading.request import ReadingRequest, check_inputs
-from nearkin.workflows.reading.snapshots import Snapshots, SourceSnapshot, check_unchanged, snapshots_of
+from nearkin.workflows.reading.snapshots import Snapshots, check_unchanged, snapshots_of
 
 OTHER_SET = "other set"
 """Label of messages about its files."""
@@ -96,9 +94,6 @@ def about_the_other_set(columns: OtherColumns) -> Iterator[None]:
         if not (isinstance(error, MissingColumnError) and columns.lacks(error.parameter)):
             error.parameter = _OWN.get(error.parameter or "", error.parameter)
         raise
-
-
-_MAX_NAMED = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +171,6 @@ class Sourced:
 
     def identity(self, command: str, options: DedupOptions) -> dict[str, object]:
         """Return everything that decides the result: a resumed run must share it with the interrupted one."""
-        before = iter(self.before)
         return {
             "nearkin": __version__,
             "command": command,
@@ -187,17 +181,9 @@ class Sourced:
             **({"ocr": ocr} if (ocr := self.asked.rules.ocr) is not None else {}),
             **({"text_root": root} if (root := self.asked.rules.text_root) is not None else {}),
             **self.against_columns.given,
-            "inputs": _listed(self.sources, before),
-            "against": _listed(self.others, before),
+            "inputs": fingerprint_of(self.sources),
+            "against": fingerprint_of(self.others),
         }
-
-    def read_as(self) -> str:
-        """Return a digest of the files and of how they are read; see `digest_of_reading`."""
-        before = iter(self.before)
-        return digest_of_reading(
-            (source, next(before).text_files if has_many_documents(source) else None)
-            for source in self.sources + self.others
-        )
 
     def sides(self) -> dict[str, InputSide]:
         """Return the files of the input and of the other set."""
@@ -238,28 +224,3 @@ def _resolve(
 def _of_many_documents(sources: Sequence[Source]) -> list[Source]:
     """Return the sources that are not files of a single document."""
     return [source for source in sources if has_many_documents(source)]
-
-
-def _listed(sources: Sequence[Source], before: Iterator[SourceSnapshot]) -> dict[str, object]:
-    """Return the files, each with its state if they are few, so that a changed one can be named.
-
-    One digest covers the options of reading, the sizes and the times of change of all. ``before`` yields the snapshots
-    of those that hold many documents, in order: to look at the text files of a load file once more would take long.
-    """
-    told = hashlib.sha256()
-    files = {}
-    for source in sources:
-        seen = next(before) if has_many_documents(source) else None
-        if isinstance(source, StoredSource):
-            told.update(repr((source.path, source.format, source.documents.state())).encode())
-            continue
-        now = seen or SourceSnapshot.of(source)
-        changed = (0, 0) if now.changed_ns is None else (now.changed_ns, now.source.size_bytes)
-        read_as = (source.format, source.text, source.id, source.delimiter)
-        told.update(repr((source.path, read_as, changed)).encode())
-        told.update((now.text_files or "").encode())
-        if len(sources) <= _MAX_NAMED:
-            moment = datetime.fromtimestamp(changed[0] / 1e9, UTC).isoformat(sep=" ", timespec="microseconds")
-            texts = "" if now.text_files is None else f", with {now.text_files}"
-            files[shown_path(source.path)] = f"{counted(changed[1], 'byte')}, changed {moment}{texts}"
-    return {"n_files": len(sources), "files": files, "state": told.hexdigest()[:16]}

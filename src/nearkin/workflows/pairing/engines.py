@@ -134,15 +134,6 @@ def engine_of(
     return engine.choose(local=lambda: nullcontext(PairThreads(directory, resources, meter)), cluster=on_cluster)
 
 
-def compares_bytes(engine: Engine, sources: PairSources, directory: RunDirectory) -> bool:
-    """Whether a resumed run compares its input with that of the interrupted run by more than times of modification.
-
-    One machine reads the documents again, and a saved search has their digest. A cluster keeps what it read, with the
-    digests of the files.
-    """
-    return engine.name == "local" or sources.are_bytes_known(directory)
-
-
 def arrays_of(directory: RunDirectory) -> Path:
     """Return the folder of words, counts and vectors while they are in use."""
     return directory.work / "arrays"

@@ -34,7 +34,6 @@ from nearkin.workflows.pairing.collecting import Collected, collect
 from nearkin.workflows.pairing.engines import (
     PairEngine,
     arrays_of,
-    compares_bytes,
     engine_of,
     is_any_kept,
     is_search_kept,
@@ -147,7 +146,6 @@ def pair_files(
             identity,
             resume=resume,
             overwrite=overwrite,
-            compares_bytes=lambda: compares_bytes(engine, sources, directory),
             has_kept=lambda: is_any_kept(directory),
         ) as is_resumed,
         engine_of(engine, given, sources, directory, resources, meter) as worker,
@@ -255,7 +253,7 @@ def _identity(
     limits, ocr = given.left.rules.limits.given, given.left.rules.ocr
     return {
         "command": "pairs", "parameters": options.in_words(), "table": fingerprint, **encodings, **sizes,
-        **sources.in_words(),
+        **sources.fingerprint(),
         **({"extraction_limits": limits} if limits else {}), **({"ocr": ocr} if ocr else {}),
     }  # fmt: skip
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import get_args
 
+from nearkin.formats.sealed import missing_file
 from nearkin.manifests.stored import InputFile
-from nearkin.paths import on_disk
+from nearkin.nouns import counted
+from nearkin.paths import on_disk, shown_path
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.files import read_work_json, write_work_json
 from nearkin.runs.progress import Meter
@@ -20,7 +22,7 @@ from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.rereading import changed_while_read, describe
 from nearkin.workflows.resources import Resources
 
-_READ_AS = "read_as"
+_MAX_NAMED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,6 @@ class DescribedInputs:
     def of(
         cls,
         sides: Mapping[str, InputSide],
-        read_as: str,
         directory: RunDirectory,
         *,
         resources: Resources,
@@ -98,8 +99,6 @@ class DescribedInputs:
         Parameters
         ----------
         sides : mapping of str to InputSide
-        read_as : str
-            Result of `digest_of_reading`.
         directory : RunDirectory
         resources : Resources
         meter : Meter
@@ -109,7 +108,7 @@ class DescribedInputs:
         ResumeError
             A file has other bytes than the interrupted run read.
         RunError
-            The stored digests are damaged.
+            The stored digests are damaged or missing.
         """
         noted = {name: [_noted_ns(source.path) for source in side.sources] for name, side in sides.items()}
         found = {name: describe(side.sources, resources, meter, side.encoding) for name, side in sides.items()}
@@ -119,8 +118,10 @@ class DescribedInputs:
             for name, side in sides.items():
                 for different in _differences(before[name], now[name], side.called):
                     raise directory.cannot_be_resumed(different)
+        elif directory.has_work:
+            raise missing_file(directory.input_digests)
         else:
-            write_work_json(directory.input_digests, {**now, _READ_AS: read_as})
+            write_work_json(directory.input_digests, now)
         digests = {
             name: {
                 source.path: FileDigest(moment, one.sha256, one.texts_sha256)
@@ -159,37 +160,24 @@ class DescribedInputs:
                 raise changed_while_read(path)
 
 
-def compares_bytes(sides: Iterable[str], read_as: str, directory: RunDirectory) -> bool:
-    """Whether the digests of an interrupted run suffice to compare all files, read as they are read now.
+def fingerprint_of(sources: Sequence[Source]) -> dict[str, object]:
+    """Return files and how they are read, for the fingerprint of a run; their bytes are compared by their digests.
 
-    Raises
-    ------
-    RunError
-        The stored digests are damaged.
+    Each is named if they are few; one digest covers all.
     """
-    if not directory.input_digests.exists():
-        return False
-    names = tuple(sides)
-    before = read_work_json(directory.input_digests, names)
-    has_all = all(sha256 is not None for name in names for sha256, _ in before[name].values())
-    return has_all and before.get(_READ_AS) == read_as
+    files = {source.path: _in_words(source) for source in sources}
+    return {
+        "n_files": len(sources),
+        "files": {shown_path(path): words for path, words in files.items()} if len(files) <= _MAX_NAMED else {},
+        "digest": hashlib.sha256(repr(list(files.items())).encode(errors="backslashreplace")).hexdigest()[:16],
+    }
 
 
-def digest_of_reading(sources: Iterable[tuple[Source, str | None]]) -> str:
-    """Return a digest of files and of how they are read: what decides the result beside their bytes.
-
-    Parameters
-    ----------
-    sources : iterable of (Source, str or None)
-        Sources, each with the state of the text files that belong to it.
-    """
-    told = [
-        (source.path, source.format, source.documents.state())
-        if isinstance(source, StoredSource)
-        else (source.path, source.format, source.text, source.id, source.delimiter, source.size_bytes, texts)
-        for source, texts in sources
-    ]
-    return hashlib.sha256(repr(told).encode(errors="backslashreplace")).hexdigest()
+def _in_words(source: Source) -> str:
+    if isinstance(source, StoredSource):
+        return f"{source.format}, {source.documents.state()}"
+    columns = [f"{name} {value!r}" for name in ("text", "id", "delimiter") if (value := getattr(source, name))]
+    return ", ".join([counted(source.size_bytes, "byte"), source.format, *columns])
 
 
 def has_many_documents(source: Source) -> bool:
@@ -215,10 +203,7 @@ def _digests(files: Sequence[InputFile]) -> dict[str, list[str | None]]:
 def _differences(
     before: Mapping[str, Sequence[str | None]], now: Mapping[str, Sequence[str | None]], where: str
 ) -> Iterator[str]:
-    """Say which files have other bytes; the digest None is that of a pipe, or of a file that could not be read."""
-    for path, (sha256, texts) in now.items():
-        was, texts_were = before.get(path, (None, None))
-        if None not in (was, sha256) and was != sha256:
-            yield f"{path} in {where} has changed: its size is the same, but its bytes differ"
-        elif texts_were != texts:
-            yield f"{path} in {where} has changed: the text files that it names have other texts"
+    """Say which files have other bytes."""
+    for path, digests in now.items():
+        if before.get(path) != digests:
+            yield f"{path} in {where} has other bytes"

@@ -10,7 +10,6 @@ from typing import Any
 
 from nearkin.manifests.stored import InputFile
 from nearkin.paths import STDIN, on_disk, printable, shown_path
-from nearkin.runs.identity import text_files_differ
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.formats.load_file import LoadFile
 from nearkin.stages.documents.rules import ReadingRules
@@ -110,7 +109,7 @@ class SourceSnapshot:
             if (now.changed_ns, now.source.size_bytes) != (self.changed_ns, self.source.size_bytes):
                 raise changed(path, "its size or modification time differs")
             if self.text_files is not None and now.text_files != self.text_files:
-                raise changed(path, text_files_differ(self.text_files, now.text_files or ""))
+                raise changed(path, "the files that it names have other names, sizes or modification times")
             return source
         entry = InputFile(path=self.source.path, format=self.source.format, end_row=self.end_row)
         found = stored_source(entry, in_memory)
