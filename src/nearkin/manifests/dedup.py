@@ -113,7 +113,7 @@ class DedupManifest(Stored):
 
     left_out: ClassVar[frozenset[str]] = frozenset((
         "against_counts", "damaged_files", "without_id", "unreadable_without_id", "encoding", "reading", "engine",
-        "kept", "families", "found_at_threshold", "report_problem", "memory", "extraction", "not_read", "by",
+        "kept", "families", "found_at_threshold", "report_problem", "memory", "extraction", "not_read", "carried",
     ))  # fmt: skip
 
     names: ClassVar[Mapping[str, str]] = {"version": "nearkin"}
