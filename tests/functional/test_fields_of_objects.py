@@ -25,7 +25,7 @@ def written(path: Path, records: list[dict[str, object]]) -> Path:
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
-@pytest.mark.parametrize("arguments", [("--by", "meta.site"), ("--keep", "max:meta.q.score"), ("--id", "meta.site")])
+@pytest.mark.parametrize("arguments", [("--carry", "meta.site"), ("--keep", "max:meta.q.score"), ("--id", "meta.site")])
 def test_fields_inside_an_object_are_neither_ids_nor_values(suffix, arguments, tmp_path):
     path = written(tmp_path / f"in.{suffix}", NESTED)
     assert nearkin_here("dedup", path, *arguments, "--out", tmp_path / "out").code == 3

@@ -16,7 +16,7 @@ HEADERS = {
     "id": (["id", "id", "text"], ()),
     "named id": (["key", "key", "text"], ("--id", "key")),
     "keep": (["id", "text", "rank", "rank"], ("--keep", "max:rank")),
-    "by": (["id", "text", "kind", "kind"], ("--by", "kind")),
+    "carry": (["id", "text", "kind", "kind"], ("--carry", "kind")),
 }
 WORDS = ["one two three four five", "six seven eight nine ten"]
 

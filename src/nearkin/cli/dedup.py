@@ -11,7 +11,7 @@ from nearkin.cli.options.definitions import (
     Against,
     AgainstId,
     AgainstText,
-    By,
+    Carry,
     FinishedRun,
     HigherThreshold,
     Json,
@@ -68,7 +68,7 @@ def dedup(
     chosen: DedupChoices,
     write_kept: WriteKept = False,
     report: Report = True,
-    by: By = None,
+    carry: Carry = None,
     overlay: Overlay = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -86,7 +86,9 @@ def dedup(
     from nearkin.workflows.resources import Resources
 
     options = chosen.options(preset)
-    delivery = Delivery(resume=resume, overwrite=overwrite, kept=write_kept, report=report, by=by, overlay=overlay)
+    delivery = Delivery(
+        resume=resume, overwrite=overwrite, kept=write_kept, report=report, carry=tuple(carry or ()), overlay=overlay
+    )
     resources, where = Resources.of(threads, memory), engine.chosen()
     with bars_shown(is_quiet=quiet or as_json) as bars:
         bars.say(", ".join(f"{name} {value}" for name, value in options.shown(is_against=bool(against)).items()))

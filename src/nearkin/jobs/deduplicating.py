@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Unpack
@@ -28,7 +28,6 @@ from nearkin.runs.progress import LabelledProgress
 from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.stages.verification.measures import MEASURES
 from nearkin.tabular import Histogram, Tabular, histogram
-from nearkin.workflows.dedup.by_column import BY_IN_MEMORY
 from nearkin.workflows.dedup.files import Delivery, dedup_files
 from nearkin.workflows.dedup.inputs import OTHER_SET, OtherColumns, about_the_other_set
 from nearkin.workflows.dedup.manifest import counts_in_words
@@ -136,7 +135,7 @@ def dedup(
     memory: str | int = "2GiB",
     write_kept: bool = False,
     report: bool = False,
-    by: str | None = None,
+    carry: Sequence[str] = (),
     overlay: str | None = None,
     overwrite: bool = False,
     progress: Listener | None = None,
@@ -188,9 +187,8 @@ def dedup(
         Memory limit, for example "2GiB".
     write_kept, report, overwrite : bool
         With ``out``: write the cleaned corpus; write ``report.html``; replace the results of an earlier run.
-    by : str, optional
-        With ``out``, for files only: column of the input. ``manifest.json`` and the report count documents for each of
-        its values.
+    carry : sequence of str
+        For files only: columns of the input that are copied into ``documents``; the report counts by their values.
     overlay : {"relativity", "everlaw", "reveal", "purview", "plain"}, optional
         With ``out``: write an overlay for this review tool.
     progress : callable or Progress, optional
@@ -227,8 +225,8 @@ def dedup(
     chosen.check_fits(is_against=against is not None)
     columns = OtherColumns(against_text, against_id)
     columns.check_fits(is_against=against is not None)
-    if by is not None:
-        _check_by(documents, out)
+    if isinstance(carry, str):
+        raise ParameterError.of("carry", "a list of columns", carry)
     check_needs_out(out, write_kept=write_kept, report=report, overwrite=overwrite)
     if overlay is not None and out is None:
         raise ParameterError("is a file of the results: name their directory with 'out'.", parameter="overlay")
@@ -261,19 +259,9 @@ def dedup(
         manifest = dedup_files(
             asked, directory, chosen, against=others, against_columns=columns, resources=resources, progress=listening,
             preset=given.get("preset"),
-            delivery=Delivery(overwrite=overwrite, kept=write_kept, report=report, by=by, overlay=overlay),
+            delivery=Delivery(overwrite=overwrite, kept=write_kept, report=report, carry=tuple(carry), overlay=overlay),
         )  # fmt: skip
         return _result(directory, manifest.as_stored(), in_memory, None if out is None else directory)
-
-
-def _check_by(documents: Documents, out: Where | None) -> None:
-    """Refuse ``by`` for documents in memory, and without a directory for the counts."""
-    if paths_of(documents) is None:
-        raise ParameterError(BY_IN_MEMORY, parameter="by")
-    if out is None:
-        raise ParameterError(
-            "counts in manifest.json and report.html: set 'out', the directory of the results.", parameter="by"
-        )
 
 
 def _chosen(options: DedupOptions | None, preset: Preset | None = None, **given: object) -> DedupOptions:

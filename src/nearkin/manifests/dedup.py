@@ -82,29 +82,6 @@ class FamilyCounts(Stored):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ValueCounts(Stored):
-    """Documents with a value of a column, and their characters; all, and those of dropped documents.
-
-    ``value`` is None for documents without a value.
-    """
-
-    value: str | None
-    documents: int
-    dropped: int
-    characters: int
-    characters_dropped: int
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnCounts(Stored):
-    """Counts by the ``n_values`` values of a column: of the values with the most dropped documents."""
-
-    column: str
-    n_values: int
-    values: tuple[ValueCounts, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionCounts(Stored):
     """Number of documents that were to be extracted, partial and unread ones among them, and of exceptions by kind."""
 
@@ -136,7 +113,7 @@ class DedupManifest(Stored):
 
     left_out: ClassVar[frozenset[str]] = frozenset((
         "against_counts", "damaged_files", "without_id", "unreadable_without_id", "encoding", "reading", "engine",
-        "kept", "families", "found_at_threshold", "report_problem", "memory", "extraction", "not_read", "by",
+        "kept", "families", "found_at_threshold", "report_problem", "memory", "extraction", "not_read", "carried",
     ))  # fmt: skip
 
     names: ClassVar[Mapping[str, str]] = {"version": "nearkin"}
@@ -171,7 +148,8 @@ class DedupManifest(Stored):
     engine: Mapping[str, object] | None = None
     kept: tuple[KeptFile, ...] | None = None
     families: FamilyCounts | None = None
-    by: ColumnCounts | None = None
+    carried: tuple[str, ...] | None = None
+    """Columns of the input in ``documents.parquet``."""
     report_problem: str | None = None
     memory: MemoryUse | None = None
     extraction: ExtractionCounts | None = None

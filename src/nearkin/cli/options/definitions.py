@@ -174,13 +174,13 @@ Overlay = Annotated[
         show_default=False,
     ),
 ]
-By = Annotated[
-    str | None,
+Carry = Annotated[
+    list[str] | None,
     _output(
-        "--by",
+        "--carry",
         metavar="COLUMN",
-        help="In the report and the manifest, count dropped documents by the values of this column; a list counts as "
-        "one value. The input is then read twice.",
+        help="Copy this column of the input into documents.parquet; the report counts by its values. Repeatable.",
+        show_default=False,
     ),
 ]
 Json = Annotated[bool, _output("--json", help="Print the manifest as JSON and nothing else.")]

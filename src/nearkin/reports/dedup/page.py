@@ -262,7 +262,7 @@ def render_dedup_report(
     problems: Sequence[ProblemRow],
     n_problems: int,
     sources: Sequence[PartRow] = (),
-    by: ByColumn | None = None,
+    by: Sequence[ByColumn] = (),
     thresholds: Sequence[ThresholdRow] = (),
     run: RunNote | None = None,
     curve: RecallCurve | None = None,
@@ -292,7 +292,8 @@ def render_dedup_report(
         All of them.
     sources : sequence of PartRow
         The files of the input, or its folders.
-    by : ByColumn, optional
+    by : sequence of ByColumn
+        Carried columns with few values.
     thresholds : sequence of ThresholdRow
         In ascending order.
     run : RunNote, optional

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from nearkin.engines.local import LOCAL, Engine
 from nearkin.errors import ParameterError
-from nearkin.manifests.dedup import ColumnCounts, DedupManifest, FamilyCounts, KeptFile, ValueCounts
+from nearkin.manifests.dedup import DedupManifest, FamilyCounts, KeptFile
 from nearkin.nouns import agreeing, counted
 from nearkin.paths import STDIN
 from nearkin.runs.directory import RunDirectory
@@ -17,7 +17,7 @@ from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.wording import WarningMessage
 from nearkin.workflows.dedup import job, manifest
-from nearkin.workflows.dedup.by_column import check_by, values_of
+from nearkin.workflows.dedup.carrying import carried_columns, check_carry
 from nearkin.workflows.dedup.engines import DedupEngine, DedupFound, check_sources, dedup_engine
 from nearkin.workflows.dedup.inputs import AS_THE_INPUT, OtherColumns, Sourced
 from nearkin.workflows.dedup.kept_corpus import check_can_be_written, write_kept_corpus
@@ -33,12 +33,6 @@ from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.rereading import not_read_files
 from nearkin.workflows.resources import Resources
 
-if TYPE_CHECKING:
-    from nearkin.reports.dedup.page import ByColumn
-
-
-_MAX_VALUES = 1_000
-"""Maximum number of values of a column in the manifest; the page has all."""
 _MUCH_LONGER = 4
 __all__ = ["Delivery", "Ending", "RunResult", "Written", "dedup_files"]
 
@@ -55,8 +49,8 @@ class Delivery:
         Whether to write the cleaned corpus.
     report : bool
         Whether to write ``report.html``.
-    by : str, optional
-        Column of the input by whose values the report counts.
+    carry : tuple of str
+        Columns of the input that are copied into ``documents.parquet``; the report counts by their values.
     overlay : str, optional
         Review tool for which an overlay is written: one of `overlay.TOOLS`.
     """
@@ -65,7 +59,7 @@ class Delivery:
     overwrite: bool = False
     kept: bool = False
     report: bool = True
-    by: str | None = None
+    carry: tuple[str, ...] = ()
     overlay: str | None = None
 
     def __post_init__(self) -> None:
@@ -106,24 +100,6 @@ class Written:
 
     kept: tuple[KeptFile, ...] | None = None
     families: FamilyCounts | None = None
-    by: ByColumn | None = None
-
-    @property
-    def column_counts(self) -> ColumnCounts | None:
-        """The counts by a column, of the first values."""
-        if self.by is None:
-            return None
-        counts = tuple(
-            ValueCounts(
-                value=row.name,
-                documents=row.n_documents,
-                dropped=row.n_dropped,
-                characters=row.n_characters,
-                characters_dropped=row.n_characters_dropped,
-            )
-            for row in self.by.rows[:_MAX_VALUES]
-        )
-        return ColumnCounts(self.by.column, len(self.by.rows), counts)
 
 
 class Ending(Protocol):
@@ -202,11 +178,14 @@ def dedup_files(
         worker = dedup_engine(engine, described, resources, meter)
         searched = _find(sourced, directory, options, worker)
         result = _with_exceptions_beside(searched.result, sourced)
+        inputs = file_inputs(sourced.sources, encoding=asked.encoding)
+        if delivery.carry:
+            carried = carried_columns(delivery.carry, inputs, meter)
+            result = replace(result, places=replace(result.places, carried=carried))
         sourced.check_unchanged()
         _say_much_shorter(result, options, progress)
         directory.begin_results()
         job.write(result, out, meter)
-        inputs = file_inputs(sourced.sources, encoding=asked.encoding)
         found = RunResult(
             result=result,
             options=options,
@@ -267,7 +246,8 @@ def _record(
     record = manifest.build(found.result, found.options, told, others, meter.costs, preset=preset, command=command)
     return replace(
         record, encoding=sourced.asked.encoding, reading=sourced.asked.as_read(), engine=engine, kept=written.kept,
-        families=written.families, not_read=not_read_files(sourced.not_read), by=written.column_counts,
+        carried=tuple(found.result.places.carried) or None,
+        families=written.families, not_read=not_read_files(sourced.not_read),
     )  # fmt: skip
 
 
@@ -313,24 +293,23 @@ class DedupEnding:
 
     @property
     def twice(self) -> str | None:
-        """The cleaned corpus, which is written from the input, and the values of a column."""
-        given = {"write_kept": self.delivery.kept, "by": self.delivery.by}
-        return next((name for name, value in given.items() if value not in (None, False)), None)
+        """The cleaned corpus, which is written from the input, and carried columns."""
+        given = {"write_kept": self.delivery.kept, "carry": self.delivery.carry}
+        return next((name for name, value in given.items() if value), None)
 
     def check(self, sourced: Sourced) -> None:
         """Refuse results of a run for the cleaned corpus, and sources without a column that is needed."""
         if self.delivery.kept:
             check_can_be_written(sourced.sources)
-        if self.delivery.by is not None:
+        if self.delivery.carry:
             asked = sourced.asked
-            check_by(self.delivery.by, sourced.sources, encoding=asked.encoding, stdin=asked.stdin)
+            check_carry(self.delivery.carry, sourced.sources, encoding=asked.encoding, stdin=asked.stdin)
 
     def write(self, found: RunResult) -> Written:
-        """Write the overlay, and the cleaned corpus; count by the column."""
+        """Write the overlay, and the cleaned corpus."""
         overlay(found, self.delivery)
-        by = self._by_column(found)
         if not self.delivery.kept:
-            return Written(by=by)
+            return Written()
         written = write_kept_corpus(
             found.sourced.sources,
             found.result.places,
@@ -339,27 +318,15 @@ class DedupEnding:
             encoding=found.sourced.asked.encoding,
             meter=found.meter,
         )
-        return Written(kept=written, by=by)
+        return Written(kept=written)
 
     def report(self, found: RunResult, manifest: DedupManifest, written: Written) -> str | None:
         """Write ``report.html``."""
         from nearkin.workflows.dedup.reporting import page_data, write_report  # a run without a page needs none of it
 
         with found.meter.stage("report", 0, "steps") as progress:
-            data = page_data(found.result, found.options, found.meter, manifest.inputs, by=written.by)
+            data = page_data(found.result, found.options, found.meter, manifest.inputs)
             return write_report(found.directory.path / "report.html", manifest, data, found.options, progress)
-
-    def _by_column(self, found: RunResult) -> ByColumn | None:
-        """Count by the column, if one was named."""
-        column = self.delivery.by
-        if column is None:
-            return None
-        from nearkin.reports.dedup.page import ByColumn
-        from nearkin.workflows.dedup.reporting import by_value
-
-        values = values_of(column, found.inputs, found.meter)
-        found.sourced.check_unchanged()  # else the values are those of other documents
-        return ByColumn(column, by_value(found.result.corpus, found.result.judged.outcome, values))
 
 
 _STAGES = (

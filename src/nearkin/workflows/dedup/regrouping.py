@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -31,7 +32,14 @@ from nearkin.workflows.dedup.origins import Origins
 from nearkin.workflows.dedup.outcome import NO_ROW, WITHOUT_TEXT, Judged, judge_groups
 from nearkin.workflows.dedup.overlays import write_overlay_of_run
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_from_stored
-from nearkin.workflows.dedup.reporting import PageData, by_source, by_threshold, sampling_curve, write_report
+from nearkin.workflows.dedup.reporting import (
+    PageData,
+    by_carried,
+    by_source,
+    by_threshold,
+    sampling_curve,
+    write_report,
+)
 from nearkin.workflows.dedup.row_places import Parents, Places
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.tables import write_exceptions_of, write_tables
@@ -181,6 +189,7 @@ def _write_report(
             thresholds=by_threshold(run.corpus, run.matches, options, searched=run.options.threshold),
             elapsed_s=meter.elapsed_s,
             curve=_curve(run),
+            by=by_carried(run.corpus, judged.outcome, run.places),
         )
         return write_report(out / "report.html", record, data, options, stage)
 
@@ -244,7 +253,7 @@ def _understood(manifest: DedupManifest, documents: pa.Table, pairs: pa.Table) -
         options=options,
         corpus=corpus,
         sizes=sizes,
-        places=_places(documents),
+        places=_places(documents, manifest.carried or ()),
         matches=matches,
         plan=plan_from_stored(manifest.plan),
     )
@@ -294,7 +303,7 @@ def _rows_of(table: pa.Table, column: str) -> pa.Array:
     return rows
 
 
-def _places(documents: pa.Table) -> Places:
+def _places(documents: pa.Table, carried: Sequence[str]) -> Places:
     names = documents["source"].combine_chunks().dictionary_encode()
     problem = documents["problem"]
     problems = (
@@ -315,6 +324,7 @@ def _places(documents: pa.Table) -> Places:
         problems=problems,
         parents=parents,
         origins=Origins.of_table(documents),
+        carried={name: documents[name].combine_chunks() for name in carried},
         no_text={
             row: reason
             for row, reason in enumerate(documents["reason"].to_pylist())
@@ -361,7 +371,6 @@ def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: 
         engine=None,
         kept=None,
         families=None,
-        by=None,
         memory=None,
         report_problem=None,
     )

@@ -66,8 +66,8 @@ class PageData:
     thresholds : list of ThresholdRow
     elapsed_s : float
         Time of the run so far.
-    by : ByColumn or None
-        Set if the report counts by a column.
+    by : sequence of ByColumn
+        Carried columns with few values.
     samples : list of SamplePair
     chunks : tuple of Chunk
         The texts; empty if they were not read again.
@@ -80,15 +80,13 @@ class PageData:
     sources: list[PartRow]
     thresholds: list[ThresholdRow]
     elapsed_s: float
-    by: ByColumn | None = None
+    by: Sequence[ByColumn] = ()
     samples: list[SamplePair] = field(default_factory=list)
     chunks: tuple[Chunk, ...] = ()
     curve: RecallCurve | None = None
 
 
-def page_data(
-    result: Result, options: DedupOptions, meter: Meter, files: Sequence[InputFile], *, by: ByColumn | None = None
-) -> PageData:
+def page_data(result: Result, options: DedupOptions, meter: Meter, files: Sequence[InputFile]) -> PageData:
     """Return the data of a run that has just ended; ``files`` are those of the input."""
     corpus, judged = result.corpus, result.judged
     return PageData(
@@ -97,7 +95,7 @@ def page_data(
         sources=by_source(corpus, judged.outcome, result.places, dict(enumerate(files))),
         thresholds=by_threshold(corpus, result.verified.matches, options, searched=options.threshold),
         elapsed_s=meter.elapsed_s,
-        by=by,
+        by=by_carried(corpus, judged.outcome, result.places),
         samples=_samples(result, options),
         chunks=corpus.chunks,
         curve=sampling_curve(result.plan) if isinstance(result.plan, SamplingPlan) else None,
@@ -366,6 +364,8 @@ def sampling_curve(plan: SamplingPlan) -> RecallCurve:
     )
 
 
+_MAX_VALUES = 100
+"""Maximum number of values of a column that the page counts by."""
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
@@ -395,8 +395,18 @@ def by_source(corpus: Corpus, outcome: Outcome, places: Places, files: Mapping[i
     return _by_part(parts, part_of_file[source], corpus, outcome)
 
 
-def by_value(corpus: Corpus, outcome: Outcome, values: pa.DictionaryArray) -> list[PartRow]:
-    """Count as `by_source` does, by the value of each document; documents without a value have a separate row."""
+def by_carried(corpus: Corpus, outcome: Outcome, places: Places) -> list[ByColumn]:
+    """Count as `by_source` does, by the values of each carried column that has few."""
+    found = ((name, column.cast(pa.large_string()).dictionary_encode()) for name, column in places.carried.items())
+    return [
+        ByColumn(name, _by_value(corpus, outcome, values))
+        for name, values in found
+        if len(values.dictionary) <= _MAX_VALUES
+    ]
+
+
+def _by_value(corpus: Corpus, outcome: Outcome, values: pa.DictionaryArray) -> list[PartRow]:
+    """Count by the value of each document; documents without a value have a separate row."""
     part = values.indices.fill_null(len(values.dictionary)).to_numpy(zero_copy_only=False).astype(np.int64)
     return _by_part([*values.dictionary.to_pylist(), None], part, corpus, outcome)
 

@@ -54,6 +54,8 @@ class Places:
         None if no document was extracted.
     no_text : dict of row to str
         "unreadable" or "empty" for documents without a text.
+    carried : dict of str to Array, shape (n_inputs,)
+        Carried columns of the input by their names in ``documents.parquet``.
     beside : sequence of ExceptionRow
         Exceptions of collections that are none of these documents.
     """
@@ -68,6 +70,7 @@ class Places:
     parents: Parents | None = None
     origins: Origins | None = None
     no_text: Mapping[int, str] = field(default_factory=dict)
+    carried: Mapping[str, pa.Array] = field(default_factory=dict)
     beside: Sequence[ExceptionRow] = ()
 
     def id_at(self, rows: NDArray[np.integer[Any]]) -> pa.Array:

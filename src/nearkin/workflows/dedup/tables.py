@@ -50,6 +50,7 @@ def write_documents(path: Path, corpus: Corpus, sizes: Sizes, outcome: Outcome, 
             _filled("n_characters", pa.int64()), _filled("n_units", pa.int64()), _filled("n_shingles", pa.int64()),
             pa.field("keep_value", pa.float64()), _filled("source", pa.string()), _filled("line", pa.int64()),
             pa.field("problem", pa.large_string()), *places.more_fields(),
+            *(pa.field(name, column.type) for name, column in places.carried.items()),
         ]
     )  # fmt: skip
     reasons, names = pa.array(REASONS), pa.array(list(places.source_names), pa.string())
@@ -83,6 +84,7 @@ def write_documents(path: Path, corpus: Corpus, sizes: Sizes, outcome: Outcome, 
                 pa.large_string(),
             ),
             *places.more_columns(a, b),
+            *(column.slice(a, b - a) for column in places.carried.values()),
         ]
 
     _write(path, schema, len(outcome.keep), slice_)

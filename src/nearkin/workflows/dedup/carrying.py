@@ -1,0 +1,93 @@
+"""Columns of the input that are copied into ``documents.parquet``; read at the end, in a second pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import BinaryIO
+
+import pyarrow as pa
+
+from nearkin.errors import MissingColumnError, ParameterError
+from nearkin.runs.progress import Meter, Progress
+from nearkin.stages.documents.checking import check_columns, without_columns
+from nearkin.stages.documents.formats import has_columns
+from nearkin.stages.documents.sources import Source
+from nearkin.workflows.dedup.origins import FIELDS
+from nearkin.workflows.reading.inputs import FileInput, Input, StoredSource
+from nearkin.workflows.reading.memory_documents import IN_MEMORY
+
+IN_MEMORY_INSTEAD = (
+    "does not work for documents in memory: the rows of 'documents' of the result are in the order of your documents."
+)
+_OWN_COLUMNS = (
+    "id", "name", "row", "group", "group_row", "is_principal", "similarity_to_principal", "copy_of", "copy_of_row",
+    "keep", "reason", "n_characters", "n_units", "n_shingles", "keep_value", "source", "line", "problem", "parent",
+    "parent_row", *(field.name for field in FIELDS),
+)  # fmt: skip
+
+
+def carried_name(column: str) -> str:
+    """Return the name of a carried column in ``documents.parquet``, where some names are taken.
+
+    Examples
+    --------
+    >>> carried_name("language"), carried_name("source")
+    ('language', 'input_source')
+    """
+    return f"input_{column}" if column in _OWN_COLUMNS else column
+
+
+def check_carry(columns: Sequence[str], sources: Sequence[Source], *, encoding: str, stdin: BinaryIO | None) -> None:
+    """Refuse, before anything is read, documents in memory, and a column that no source has.
+
+    Raises
+    ------
+    ParameterError, SourceError
+    """
+    files = [one for one in sources if not isinstance(one, StoredSource) and has_columns(one.format)]
+    if any(one.format == IN_MEMORY for one in sources):
+        raise ParameterError(IN_MEMORY_INSTEAD, parameter="carry")
+    if not files:
+        which = without_columns(sources[0].name, sources[0].format)
+        raise ParameterError(f"needs an input with columns; {which}", parameter="carry")
+    if len({*map(carried_name, columns)}) < len(columns):
+        raise ParameterError.of("carry", "columns with different names", ", ".join(columns))
+    for column in columns:
+        n_missing = 0
+        for source in files:
+            try:
+                check_columns([replace(source, id=column)], encoding=encoding, stdin=stdin, id_parameter="carry")
+            except MissingColumnError:
+                n_missing += 1
+                if n_missing == len(files):
+                    raise
+
+
+def carried_columns(columns: Sequence[str], inputs: Sequence[Input], meter: Meter) -> Mapping[str, pa.Array]:
+    """Return the values of each document, in reading order, by the names in ``documents.parquet``.
+
+    A column is int64 if all of its values are integers, otherwise text; null if the document or its file has none.
+    """
+    with meter.stage("carry", sum(one.size_bytes for one in inputs) * len(columns), "bytes") as progress:
+        return {carried_name(column): _values(column, inputs, progress) for column in columns}
+
+
+def _values(column: str, inputs: Sequence[Input], progress: Progress) -> pa.Array:
+    parts = list[pa.Array]()
+    for one in inputs:
+        try:
+            parts += _of_input(column, one, progress)
+        except MissingColumnError:  # it is raised before the first batch
+            parts += _of_input(None, one, progress)
+    types = {part.type for part in parts if part.null_count < len(part)}
+    kind = pa.int64() if types == {pa.int64()} else pa.large_string()
+    return pa.chunked_array([part.cast(kind) for part in parts], kind).combine_chunks()
+
+
+def _of_input(column: str | None, one: Input, progress: Progress) -> list[pa.Array]:
+    """Read a column as if it had the ids, which may be of any type; where there is none, nulls."""
+    if column is None or not isinstance(one, FileInput) or not has_columns(one.source.format):
+        return [pa.nulls(batch.num_rows) for batch, _ in one.batches(progress)]
+    as_ids = replace(one, source=replace(one.source, id=column), keep_column=None)
+    return [batch["doc_id"] for batch, _ in as_ids.batches(progress)]
