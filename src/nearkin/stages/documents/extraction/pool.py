@@ -21,7 +21,6 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from nearkin.errors import RunError
 from nearkin.nouns import counted
@@ -284,9 +283,6 @@ def check_sandbox() -> Sandbox:
     finally:
         worker.close()
 
-
-if TYPE_CHECKING:
-    pass
 
 _BOOT = (
     "import json,sys\n"

@@ -6,9 +6,10 @@ import errno
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from importlib import import_module
 from typing import IO
 
 from nearkin.nouns import counted
@@ -101,6 +102,9 @@ class FileWalk:
             return
         with self._timed():
             blob, kind, problem = self._opened(blob, told, place)
+        if kind in _LIBRARIES and (kind != "image" or self._ocr is not None):
+            _load_library(_LIBRARIES[kind])  # a second, which is not the document's
+        with self._timed():
             extractor = None if problem is not None else extractor_of(self._given(blob, kind, place.name))
             node = None
             if number >= first:
@@ -363,54 +367,31 @@ def _too_big_for_disk(error: OSError, limit: int) -> str:
     return f"it unpacks to more than fits into the temporary directory: {error.strerror}"
 
 
+_CLASSES = {
+    "text": "plain.PlainText", "html": "html.HtmlPage", "eml": "mail.Mail", "mbox": "mail.Mailbox",
+    "msg": "msg.OutlookMessage", "pst": "pst.OutlookMailbox", "zip": "archives.ZipArchive",
+    "tar": "archives.TarArchive",
+    "pdf": "pdf.Pdf", **dict.fromkeys(OFFICE, "office.OfficeFile"),
+}  # fmt: skip
+_LIBRARIES = {"pdf": "pypdfium2", "image": "xberg", **dict.fromkeys(OFFICE, "xberg")}
+
+
 def extractor_of(given: Given) -> Extractor:
     """Return the extractor of a file."""
     if given.kind == "image" and given.ocr is not None:
-        from nearkin.stages.documents.extraction.ocr import ImageFile
-
-        return ImageFile(given, given.ocr)
-    return _class_of(given.kind)(given)
+        return _class_of("ocr.ImageFile")(given, given.ocr)
+    return _class_of(_CLASSES.get(given.kind, "plain.Unread"))(given)
 
 
 @lru_cache  # an import costs as much as a message
-def _class_of(kind: str) -> Callable[[Given], Extractor]:
-    """Return the class for a kind of files."""
-    if kind == "text":
-        from nearkin.stages.documents.extraction.plain import PlainText
+def _class_of(name: str) -> Callable[..., Extractor]:
+    module, _, of_it = name.partition(".")
+    found: Callable[..., Extractor] = getattr(import_module(f"{__package__}.{module}"), of_it)
+    return found
 
-        return PlainText
-    if kind == "html":
-        from nearkin.stages.documents.extraction.html import HtmlPage
 
-        return HtmlPage
-    if kind == "eml":
-        from nearkin.stages.documents.extraction.mail import Mail
-
-        return Mail
-    if kind == "msg":
-        from nearkin.stages.documents.extraction.msg import OutlookMessage
-
-        return OutlookMessage
-    if kind == "mbox":
-        from nearkin.stages.documents.extraction.mail import Mailbox
-
-        return Mailbox
-    if kind == "pst":
-        from nearkin.stages.documents.extraction.pst import OutlookMailbox
-
-        return OutlookMailbox
-    if kind in ("zip", "tar"):
-        from nearkin.stages.documents.extraction.archives import TarArchive, ZipArchive
-
-        return ZipArchive if kind == "zip" else TarArchive
-    if kind == "pdf":
-        from nearkin.stages.documents.extraction.pdf import Pdf
-
-        return Pdf
-    if kind in OFFICE:
-        from nearkin.stages.documents.extraction.office import OfficeFile
-
-        return OfficeFile
-    from nearkin.stages.documents.extraction.plain import Unread
-
-    return Unread
+@lru_cache
+def _load_library(name: str) -> None:
+    """Import a library; that it is missing is said by the document that needs it."""
+    with suppress(Exception):
+        import_module(name)
