@@ -41,7 +41,7 @@ from generator import office_files as make
 from nearkin.stages.documents.extraction.documents import as_documents
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.office import MIME_TYPES, settings_of_xberg
-from nearkin.stages.documents.extraction.workers import ExtractionPool, FileToExtract
+from nearkin.stages.documents.extraction.pool import ExtractionPool, FileToExtract
 
 PARAGRAPHS, WORDS = 40, 60
 GOAL = 0.85

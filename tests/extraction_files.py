@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nearkin.stages.documents.extraction.documents import as_documents
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
-from nearkin.stages.documents.extraction.workers import ExtractionPool, FileToExtract
+from nearkin.stages.documents.extraction.pool import ExtractionPool, FileToExtract
 from nearkin.stages.documents.members import InnerDocument
 
 

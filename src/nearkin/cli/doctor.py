@@ -69,7 +69,7 @@ def _machine() -> dict[str, object]:
 def _sandbox() -> str:
     """Start an extraction process and name its sandbox."""
     from nearkin.errors import RunError
-    from nearkin.stages.documents.extraction.workers import check_sandbox
+    from nearkin.stages.documents.extraction.pool import check_sandbox
 
     try:
         return check_sandbox().in_words

@@ -21,9 +21,8 @@ from nearkin.stages.documents.sources import Source
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 
 if TYPE_CHECKING:
-    from nearkin.stages.documents.extraction.answers import WorkerAnswer
     from nearkin.stages.documents.extraction.nodes import ExtractedNode
-    from nearkin.stages.documents.extraction.workers import ExtractionPool
+    from nearkin.stages.documents.extraction.pool import ExtractionAnswer, ExtractionPool
 
 
 _WINDOW = 256
@@ -65,7 +64,7 @@ class AheadOfReading:
         self._n_workers = n_workers
         self._pool: ExtractionPool | None = None
         self._ahead: dict[int, FileToRead] = {}
-        self._begun: dict[int, WorkerAnswer] = {}
+        self._begun: dict[int, ExtractionAnswer] = {}
         self._n_seen = 0
 
     def __iter__(self) -> Iterator[FileToRead]:
@@ -94,14 +93,13 @@ class AheadOfReading:
         """Whether workers could begin another file."""
         return self._pool is None or len(self._begun) < self._pool.look_ahead
 
-    def _submit(self, source: Source, kind: str | None) -> WorkerAnswer:
+    def _submit(self, source: Source, kind: str | None) -> ExtractionAnswer:
         """Let a worker read a file; the first one makes the pool."""
-        from nearkin.stages.documents.extraction.answers import FileToExtract
-        from nearkin.stages.documents.extraction.workers import ExtractionPool  # plain texts need no workers
+        from nearkin.stages.documents.extraction.pool import ExtractionPool, FileToExtract  # texts need no workers
 
         if self._pool is None:  # limits and languages are the same for all sources of an input
             self._pool = ExtractionPool(self._n_workers, source.limits, source.ocr)
-        wanted = FileToExtract(source.path, source.name, kind, self._encoding, source.size_bytes)
+        wanted = FileToExtract(source.path, source.name, kind, self._encoding)
         return self._pool.submit(wanted)
 
     def close(self) -> None:
@@ -171,7 +169,7 @@ def text_format_of(name: str, data: bytes) -> WholeFile | None:
 def by_text_formats(nodes: Iterator[ExtractedNode]) -> Iterator[ExtractedNode]:
     """Yield what a worker extracted; convert unchanged texts by the formats of their names."""
     for node in nodes:
-        is_text = node.kind == "text" and node.text is not None and node.exception is None
+        is_text = node.origin.kind == "text" and node.text is not None and node.origin.exception is None
         form = text_format_of(node.name or "", node.text or b"") if is_text else None
         yield node if form is None else _by_format(node, form)
 
@@ -180,7 +178,8 @@ def _by_format(node: ExtractedNode, form: WholeFile) -> ExtractedNode:
     try:
         return replace(node, text=form.text_of((node.text or b"").decode()).encode())
     except (ValueError, DocumentError) as error:
-        return replace(node, text=None, exception="corrupt", sentence=str(error).rstrip("."))
+        origin = replace(node.origin, exception="corrupt", sentence=str(error).rstrip("."))
+        return replace(node, text=None, origin=origin)
 
 
 def _converts(form: WholeFile) -> bool:

@@ -5,41 +5,40 @@ from __future__ import annotations
 import atexit
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
 from nearkin.stages.documents.extraction.nodes import ExtractedNode
-from nearkin.stages.documents.extraction.workers import ExtractionPool, FileToExtract
+from nearkin.stages.documents.extraction.pool import ExtractionPool, FileToExtract
 from nearkin.stages.documents.members import InnerDocument, MemberIds
-from nearkin.stages.documents.origin import Origin
 
 
 def documents_of(
     file: FileToExtract, limits: ExtractionLimits = USUAL_LIMITS, ocr: str | None = None
 ) -> Iterator[InnerDocument]:
     """Yield the documents of one file. The worker is kept for the next file with the same limits and languages."""
-    answer = _pool_of(os.getpid(), limits, ocr).submit(file)
+    idle = _idle_pools(os.getpid(), limits, ocr)
+    pool = idle.pop() if idle else ExtractionPool(1, limits, ocr)
+    answer = pool.submit(file)
     try:
         yield from as_documents(file.name, answer.nodes())
     finally:
-        answer.drop()  # else the worker would wait for a reader who left
+        answer.drop()
+        idle.append(pool)
 
 
 @lru_cache(maxsize=8)
-def _pool_of(process: int, limits: ExtractionLimits, ocr: str | None) -> ExtractionPool:
-    """Return a pool with one worker, for files that are read one by one; it ends with this process."""
-    pool = ExtractionPool(1, limits, ocr)
-    atexit.register(pool.close)
-    return pool
+def _idle_pools(process: int, limits: ExtractionLimits, ocr: str | None) -> list[ExtractionPool]:
+    """Return the pools with one worker that no thread uses at the moment; they end with this process."""
+    idle: list[ExtractionPool] = []
+    atexit.register(_close, process, idle)
+    return idle
 
 
-@dataclass(frozen=True, slots=True)
-class _NodePlace:
-    """Id and family of a node, for its members."""
-
-    doc_id: str
-    family: str | None
+def _close(process: int, idle: list[ExtractionPool]) -> None:
+    for pool in idle if os.getpid() == process else ():
+        pool.close()
 
 
 def as_documents(name: str, nodes: Iterable[ExtractedNode]) -> Iterator[InnerDocument]:
@@ -52,45 +51,21 @@ def as_documents(name: str, nodes: Iterable[ExtractedNode]) -> Iterator[InnerDoc
     nodes : iterable of ExtractedNode
     """
     ids = MemberIds()
-    known: dict[int, _NodePlace] = {}
+    places: dict[int, tuple[str, str | None]] = {}
     empty: ExtractedNode | None = None
     for node in nodes:
         empty = node if node.is_container and node.parent is None else None
-        parent = None if node.parent is None else known[node.parent]
-        doc_id = name if parent is None else ids.of(parent.doc_id, node.name, node.position)
-        family = None if parent is None else parent.family
+        parent, family = (None, None) if node.parent is None else places[node.parent]
+        doc_id = name if parent is None else ids.of(parent, node.name, node.origin.position or 0)
         if family is None and node.has_members and not node.is_container:
             family = doc_id
         if node.has_members or node.parent is None:
-            known[node.number] = _NodePlace(doc_id, family)
-        if node.is_container:
-            continue
-        yield InnerDocument(
-            doc_id,
-            None if parent is None else parent.doc_id,
-            text=node.text,
-            problem=node.sentence if node.text is None else None,
-            origin=origin_of(node, family),
-        )
+            places[node.number] = doc_id, family
+        if not node.is_container:
+            origin = node.origin if family is None else replace(node.origin, family=family)
+            problem = node.origin.sentence if node.text is None else None
+            yield InnerDocument(doc_id, parent, node.text, problem, origin)
     if empty is not None:
-        said = replace(empty, exception="empty", sentence="it contains no document")
-        yield InnerDocument(name, problem=said.sentence, origin=origin_of(said, None))
-
-
-def origin_of(node: ExtractedNode, family: str | None) -> Origin:
-    """Return the origin of a document."""
-    return Origin(
-        sha256=node.sha256,
-        size_bytes=node.size_bytes,
-        kind=node.kind,
-        declared_kind=node.declared_kind,
-        extractor=node.extractor,
-        n_pages=node.n_pages,
-        exception=node.exception,
-        sentence=node.sentence,
-        is_partial=node.is_partial,
-        warnings="; ".join(node.warnings),
-        family=family,
-        position=node.position or None,
-        mail=node.mail,
-    )
+        sentence = "it contains no document"
+        origin = replace(empty.origin, exception="empty", sentence=sentence)
+        yield InnerDocument(name, problem=sentence, origin=origin)

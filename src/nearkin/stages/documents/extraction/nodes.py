@@ -1,22 +1,30 @@
-"""Messages between Nearkin and its extraction workers: JSON, texts after it as bytes. Nothing is unpickled."""
+"""Messages between Nearkin and its extraction workers: a head, JSON, and a text as bytes. Nothing is unpickled.
+
+What a worker sends may be under the control of a hostile file: every value is compared with the type of its field.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, MutableMapping, Sequence, Set
-from dataclasses import dataclass, field, fields
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import datetime, timedelta
-from operator import attrgetter
-from typing import Any, BinaryIO
+from functools import lru_cache
+from types import UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from nearkin.stages.documents.origin import EXCEPTIONS, ExceptionKind, MailHeaders
+from nearkin.stages.documents.origin import ExceptionKind, MailHeaders, Origin
 
 MAX_TEXT_BYTES = 1 << 30
-MAX_LINE_BYTES = 16 << 20
-"""Longest message without its text; a longer one is a fault of the worker."""
-
-MAX_FILES = 16
-"""Files in one message, each with a descriptor."""
+_MAX_JSON_BYTES = 16 << 20
+_MAX_NUMBER = (1 << 53) - 1
+"""Largest number that every table and program takes."""
+HEAD = struct.Struct("<II")
+"""Size of the JSON, and of the text behind it plus one; 0 if there is none."""
+END, ALIVE = HEAD.pack(0, 0), HEAD.pack(0, 1)
+"""The end of the nodes of a file, and a sign of life of a worker that has no node to send yet."""
+_Record = TypeVar("_Record")
 
 
 class WorkerFault(Exception):
@@ -39,20 +47,20 @@ class ExtractionRequest:
         See `ExtractionLimits`.
     first : int
         Number of the first node to send: those before it were received from a worker that died.
-    parents : set of int
+    parents : tuple of int
         Those before it that have members. Of the others nothing is read again: a document that was refused, or that
         killed a worker, may show members to another look, and then all numbers behind it would be different.
-    given_up : dict of int to str
-        Nodes that killed a worker, with the sentence to send in their place.
+    given_up : tuple of str or None
+        Exception and sentence of the first node, if it killed a worker.
     """
 
     name: str
     kind: str | None = None
     encoding: str = "utf-8"
-    limits: Mapping[str, int]
+    limits: dict[str, int] = field(default_factory=dict)
     first: int = 0
-    parents: Set[int] = frozenset()
-    given_up: Mapping[int, tuple[ExceptionKind, str]]
+    parents: tuple[int, ...] = ()
+    given_up: tuple[ExceptionKind, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,223 +75,134 @@ class ExtractedNode:
         Number of the node that it is inside of; None for the file.
     name : str or None
         Name of a member.
-    position : int
-        Among the members of its parent, counted from 1; 0 for the file.
     is_container : bool
         Whether it is an archive or a mailbox, which has no text.
     has_members : bool
         Whether it is a document with others inside.
+    origin : Origin
+        Without its family.
     text : bytes or None
         In UTF-8.
-    sha256, size_bytes, kind, declared_kind, extractor, n_pages, exception, sentence, is_partial, warnings, mail
-        See `Origin`.
     """
 
     number: int
-    parent: int | None
-    name: str | None
-    position: int
+    parent: int | None = None
+    name: str | None = None
     is_container: bool = False
     has_members: bool = False
+    origin: Origin
     text: bytes | None = None
-    sha256: str | None = None
-    size_bytes: int | None = None
-    kind: str = "unknown"
-    declared_kind: str | None = None
-    extractor: str = ""
-    n_pages: int | None = None
-    exception: ExceptionKind | None = None
-    sentence: str | None = None
-    is_partial: bool = False
-    warnings: tuple[str, ...] = ()
-    mail: MailHeaders | None = None
 
     @property
     def is_whole_file(self) -> bool:
-        """Whether no other node comes after it, nor a message at the end: the file has nothing inside."""
+        """Whether no other node comes after it: the file has nothing inside."""
         return self.number == 0 and not self.has_members
 
     def as_message(self) -> bytes:
-        """Return the node as a line of JSON, without values that are the usual, and its text behind it."""
-        told: dict[str, object] = {
-            name: value for name, usual, value in zip(_NODE_FIELDS, _NODE_USUAL, _node_values(self)) if value != usual
-        }
-        if self.text is not None:
-            told["n_text"] = len(self.text)
-        if self.mail is not None:
-            values = zip(_MAIL_FIELDS, _MAIL_USUAL, _mail_values(self.mail))
-            mail = {name: value for name, usual, value in values if value != usual}
-            if self.mail.sent_at is not None:
-                mail["sent_at"] = self.mail.sent_at.isoformat()
-            told["mail"] = mail
-        return b"%b\n%b" % (_to_json(told).encode(), self.text or b"")
-
-    @classmethod
-    def read_from(cls, stream: BinaryIO) -> ExtractedNode | None:
-        """Return the next node; None at the end of a file's nodes.
-
-        Raises
-        ------
-        WorkerFault
-            What comes is no message.
-        EOFError
-            The worker ended.
-        """
-        while (line := stream.readline(MAX_LINE_BYTES)) == ALIVE:
-            pass
-        if not line:
-            raise EOFError
-        try:
-            if line == END:
-                return None
-            told = _from_json(line.decode())
-            if (n_text := told.pop("n_text", None)) is not None:
-                if type(n_text) is not int or not 0 <= n_text <= MAX_TEXT_BYTES:
-                    raise WorkerFault("the worker announced a text of an impossible length")
-                told["text"] = _exactly(stream, n_text)
-            return _checked(cls, told)
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise WorkerFault(f"the worker sent no message: {error}") from error
+        """Return the node as a message."""
+        text = self.text
+        return as_message(self, b"" if text is None else text, 0 if text is None else len(text) + 1)
 
 
-@dataclass(slots=True)
-class NodeOrder:
-    """Order of the nodes of one file, which may come from several workers.
-
-    Parameters
-    ----------
-    n_nodes : int
-        Nodes that have come.
-    parents : set of int
-        Those that may have members.
-    """
-
-    n_nodes: int = 0
-    parents: set[int] = field(default_factory=set)
-
-    def add(self, node: ExtractedNode) -> None:
-        """Add the next node; `WorkerFault` if it cannot be the next one, or not be inside of its parent."""
-        number, parent = node.number, node.parent
-        is_in_place = parent is None if number == 0 else parent in self.parents
-        if number != self.n_nodes or not is_in_place:
-            raise WorkerFault("the worker sent a document out of its place")
-        self.n_nodes += 1
-        if node.has_members or number == 0:
-            self.parents.add(number)
+def as_message(record: object, text: bytes = b"", n_text: int = 0) -> bytes:
+    """Return a record as a message, without values that are the usual."""
+    content = _to_json(_told(record)).encode()
+    return b"%b%b%b" % (HEAD.pack(len(content), n_text), content, text)
 
 
-_REQUEST_FIELDS = tuple(one.name for one in fields(ExtractionRequest) if one.name not in ("limits", "parents"))
-_OF_FILE = {"number": 0, "parent": None, "name": None, "position": 0}
-"""Usual values of fields that have no default: those of a file."""
-_NODE_FIELDS = tuple(one.name for one in fields(ExtractedNode) if one.name not in ("text", "mail"))
-_NODE_USUAL = tuple(_OF_FILE.get(one.name, one.default) for one in fields(ExtractedNode) if one.name in _NODE_FIELDS)
-_node_values = attrgetter(*_NODE_FIELDS)
-_MAIL_FIELDS = tuple(one.name for one in fields(MailHeaders) if one.name != "sent_at")
-_MAIL_USUAL = tuple(one.default for one in fields(MailHeaders) if one.name != "sent_at")
-_mail_values = attrgetter(*_MAIL_FIELDS)
-_TYPES: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("number", "position", "size_bytes", "n_pages"), (int,)),
-    "parent": (int, type(None)),
-    "name": (str, type(None)),
-    **dict.fromkeys(("sha256", "kind", "declared_kind", "extractor", "exception", "sentence"), (str,)),
-    **dict.fromkeys(("is_container", "has_members", "is_partial"), (bool,)),
-    "text": (bytes,),
-    "warnings": (list,),
-    "mail": (dict,),
-}
-"""Types of the values in a message; what is usual is not in it."""
-_TYPES_OF_MAIL: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("message_id", "subject", "sent_at", "sender", "to", "cc"), (str,)),
-    **dict.fromkeys(("in_reply_to", "references"), (list,)),
-}
-_to_json = json.JSONEncoder(separators=(",", ":")).encode
-_from_json = json.JSONDecoder().decode
-_MAX_NUMBER = (1 << 53) - 1
-"""Largest number that every table and program takes."""
-END = b'{"end": true}\n'
-ALIVE = b'{"alive": true}\n'
-"""Sign of life of a worker that has no node to send yet."""
+def messages_in(buffer: bytearray) -> Iterator[tuple[bytes, bytes | None]]:
+    """Take whole messages off the beginning of a buffer, signs of life aside; an end has neither JSON nor text."""
+    at = 0
+    try:
+        while len(buffer) - at >= HEAD.size:
+            n_json, n_text = HEAD.unpack_from(buffer, at)
+            if n_json > _MAX_JSON_BYTES or n_text > MAX_TEXT_BYTES + 1:
+                raise WorkerFault("the worker announced a message of an impossible length")
+            begin, end = at + HEAD.size + n_json, at + HEAD.size + n_json + max(0, n_text - 1)
+            if len(buffer) < end:
+                return
+            content, text = bytes(buffer[at + HEAD.size : begin]), bytes(buffer[begin:end]) if n_text else None
+            at = end
+            if content or text is None:
+                yield content, text
+    finally:
+        del buffer[:at]
 
 
-LENGTH_BYTES = 4
-"""Bytes before a message of requests that say how long it is."""
+def node_of(content: bytes, text: bytes | None) -> ExtractedNode:
+    """Restore a node."""
+    return restored(ExtractedNode, content, {} if text is None else {"text": text})
 
 
-def as_message(requests: Sequence[ExtractionRequest]) -> bytes:
-    """Return requests with the same limits as one message."""
-    told = [[sorted(one.parents), *(getattr(one, name) for name in _REQUEST_FIELDS)] for one in requests]
-    message = _to_json({"limits": requests[0].limits, "files": told}).encode()
-    return len(message).to_bytes(LENGTH_BYTES) + message
+def restored(kind: type[_Record], content: bytes, more: dict[str, bytes] | None = None) -> _Record:
+    """Restore a record from the JSON of its message.
 
-
-def requests_of(message: bytes) -> list[ExtractionRequest]:
-    """Restore the requests of a message, which comes without its length.
+    Raises
+    ------
+    WorkerFault
+        A value is not of the type of its field.
 
     Examples
     --------
-    >>> asked = ExtractionRequest(name="a.eml", limits={}, first=2, parents={0}, given_up={2: ("crashed", "it died")})
-    >>> requests_of(as_message([asked])[LENGTH_BYTES:]) == [asked]
+    >>> request = ExtractionRequest(name="a.eml", first=2, parents=(0,), given_up=("crashed", "it died"))
+    >>> restored(ExtractionRequest, as_message(request)[HEAD.size :]) == request
     True
     """
-    told = json.loads(message)
-    found = []
-    for parents, *values in told["files"]:
-        fields_of = dict(zip(_REQUEST_FIELDS, values, strict=True))
-        given_up = {int(number): tuple(one) for number, one in fields_of.pop("given_up").items()}
-        found.append(ExtractionRequest(**fields_of, parents={*parents}, given_up=given_up, limits=told["limits"]))
-    return found
+    try:
+        record: _Record = _record(kind, {**json.loads(content), **(more or {})})
+        return record
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise WorkerFault(f"the worker sent no message: {error}") from error
 
 
-def _checked(cls: type[ExtractedNode], told: MutableMapping[str, Any]) -> ExtractedNode:
-    """Make a node of what a worker sent, which may be under the control of a hostile file."""
-    _refuse_other_types(told, _TYPES)
-    if (mail := told.get("mail")) is not None:
-        _refuse_other_types(mail, _TYPES_OF_MAIL)
-        for name in ("in_reply_to", "references"):
-            if name in mail:
-                mail[name] = _texts(mail[name])
-        if "sent_at" in mail:
-            mail["sent_at"] = _utc(mail["sent_at"])
-        told["mail"] = MailHeaders(**mail)
-    if "warnings" in told:
-        told["warnings"] = _texts(told["warnings"])
-    if "extractor" not in told:
-        raise WorkerFault("a value is missing")
-    node = cls(**{**_OF_FILE, **told})
-    if node.exception is not None and node.exception not in EXCEPTIONS:
-        raise WorkerFault("a value is out of range")
-    for number in (node.number, node.parent, node.position, node.size_bytes, node.n_pages):
-        if number is not None and not 0 <= number <= _MAX_NUMBER:
-            raise WorkerFault("a value is out of range")
-    return node
+def _told(record: Any) -> dict[str, object]:
+    told = dict[str, object]()
+    for name, usual in _usual_values(record.__class__):
+        value = getattr(record, name)
+        if value != usual and not isinstance(value, bytes):
+            told[name] = _told(value) if isinstance(value, Origin | MailHeaders) else value
+    return told
 
 
-def _texts(told: list[object]) -> tuple[str, ...]:
-    """Return the texts of a list; UnicodeEncodeError if one is not Unicode."""
-    found = tuple(map(str, told))
-    "".join(found).encode()
-    return found
+@lru_cache
+def _usual_values(kind: Any) -> list[tuple[str, object]]:
+    return [(one.name, one.default) for one in fields(kind)]
 
 
-def _utc(told: str) -> datetime:
-    """Return a time in UTC; with another offset it may be in no year."""
-    moment = datetime.fromisoformat(told)
-    if moment.utcoffset() != timedelta(0):
-        raise WorkerFault("a value is out of range")
-    return moment
+_types_of = lru_cache(get_type_hints)
 
 
-def _refuse_other_types(told: Mapping[str, object], types: Mapping[str, tuple[type, ...]]) -> None:
-    """Refuse values of other types, and texts that are not Unicode: no table takes those; ids escape them in names."""
-    for name, value in told.items():
-        if type(value) not in types.get(name, ()):
-            raise WorkerFault("a value is of another type")
-        if type(value) is str and not value.isascii() and name != "name":
-            value.encode()
+def _record(kind: Any, told: dict[str, object]) -> Any:
+    types = _types_of(kind)
+    return kind(**{name: _checked(types[name], value) for name, value in told.items()})
 
 
-def _exactly(stream: BinaryIO, n_bytes: int) -> bytes:
-    data = stream.read(n_bytes)
-    if len(data) < n_bytes:
-        raise EOFError
-    return data
+def _checked(wanted: Any, value: Any) -> Any:
+    """Return a value as its field holds it; WorkerFault if its type is another one."""
+    if get_origin(wanted) in (Union, UnionType):
+        if value is None:
+            return None
+        wanted = get_args(wanted)[0]
+    if wanted is str and type(value) is str:
+        value.encode()  # no table takes what is not Unicode
+        return value
+    if wanted is int and type(value) is int and 0 <= value <= _MAX_NUMBER:
+        return value
+    if wanted in (bool, bytes) and type(value) is wanted:
+        return value
+    if wanted is datetime and (moment := datetime.fromisoformat(value)).utcoffset() == timedelta(0):
+        return moment
+    if is_dataclass(wanted) and type(value) is dict:
+        return _record(wanted, value)
+    of, arguments = get_origin(wanted), get_args(wanted)
+    if of is Literal and value in arguments:
+        return value
+    if of is dict and type(value) is dict:
+        return value
+    if of is tuple and type(value) is list and (arguments[-1] is ... or len(value) == len(arguments)):
+        kinds = arguments[:1] * len(value) if arguments[-1] is ... else arguments
+        return tuple(map(_checked, kinds, value))
+    raise WorkerFault("the worker sent a value of another type")
+
+
+_to_json = json.JSONEncoder(separators=(",", ":"), default=datetime.isoformat).encode

@@ -14,7 +14,7 @@ import signal
 import struct
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_FILTER = 38, 22, 2
@@ -67,10 +67,6 @@ class Sandbox:
     limits: bool
     system_calls: bool
     file_system: bool
-
-    def as_message(self) -> dict[str, bool]:
-        """Return the parts by name."""
-        return asdict(self)
 
     @property
     def in_words(self) -> str:

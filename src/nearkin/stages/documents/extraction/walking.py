@@ -6,9 +6,10 @@ import errno
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from importlib import import_module
 from typing import IO
 
 from nearkin.nouns import counted
@@ -31,7 +32,7 @@ from nearkin.stages.documents.extraction.reading import (
     too_big,
     too_much_memory,
 )
-from nearkin.stages.documents.origin import NO_TEXT, ExceptionKind
+from nearkin.stages.documents.origin import NO_TEXT, ExceptionKind, Origin
 
 Timed = Callable[[], AbstractContextManager[object]]
 """Start the time limit of one step; when the time is over, the process ends."""
@@ -92,17 +93,21 @@ class FileWalk:
         """Yield the nodes of a file and of everything inside it."""
         number = self._n_nodes
         self._n_nodes += 1
-        if number in self._request.given_up:
-            yield self._given_up(number, blob, place)
+        first = self._request.first
+        if number == first and self._request.given_up is not None:
+            yield self._given_up(number, blob, place, *self._request.given_up)
             return
         has_members = number in self._request.parents
-        if number < self._request.first and not has_members:
+        if number < first and not has_members:
             return
         with self._timed():
             blob, kind, problem = self._opened(blob, told, place)
+        if kind in _LIBRARIES and (kind != "image" or self._ocr is not None):
+            _load_library(_LIBRARIES[kind])  # a second, which is not the document's
+        with self._timed():
             extractor = None if problem is not None else extractor_of(self._given(blob, kind, place.name))
             node = None
-            if number >= self._request.first:
+            if number >= first:
                 node = self._node(number, blob, kind, extractor, problem, place)
                 has_members = node.has_members
         if node is not None:
@@ -116,14 +121,15 @@ class FileWalk:
             begin_again=self._begin_again,
         )  # fmt: skip
 
-    def _given_up(self, number: int, blob: Blob, place: _Place) -> ExtractedNode:
+    def _given_up(
+        self, number: int, blob: Blob, place: _Place, exception: ExceptionKind, sentence: str
+    ) -> ExtractedNode:
         """Return the node for a file that killed a worker before."""
-        exception, sentence = self._request.given_up[number]
-        return ExtractedNode(
-            number=number, parent=place.parent, name=place.member, position=place.position, sha256=blob.sha256,
-            size_bytes=blob.size, kind=declared_kind(place.name) or "unknown", extractor="none", exception=exception,
-            sentence=sentence,
+        origin = Origin(
+            sha256=blob.sha256, size_bytes=blob.size, kind=declared_kind(place.name) or "unknown", extractor="none",
+            exception=exception, sentence=sentence, position=place.position or None,
         )  # fmt: skip
+        return ExtractedNode(number=number, parent=place.parent, name=place.member, origin=origin)
 
     def _opened(self, blob: Blob, told: str | None, place: _Place) -> tuple[Blob, str, ExtractionError | None]:
         """Return the decompressed file, its kind, and the reason why it cannot be read, if there is one."""
@@ -169,14 +175,16 @@ class FileWalk:
                 read = read.lacking(place.lack.exception, place.lack.sentence)
             read, text = self._with_text(read, kind, has_members=has_members)
         declared = declared_kind(place.name)
+        origin = Origin(
+            sha256=blob.sha256, size_bytes=blob.size, kind=kind, declared_kind=declared if declared != kind else None,
+            extractor=read.extractor, n_pages=read.n_pages, exception=read.exception, sentence=read.sentence,
+            is_partial=read.exception is not None and bool(text and text.strip()), warnings="; ".join(read.warnings),
+            position=place.position or None, mail=read.mail,
+        )  # fmt: skip
         return ExtractedNode(
-            number=number, parent=place.parent, name=place.member, position=place.position,
-            is_container=extractor is not None and extractor.is_container, has_members=has_members, text=text,
-            sha256=blob.sha256, size_bytes=blob.size, kind=kind,
-            declared_kind=declared if declared != kind else None, extractor=read.extractor, n_pages=read.n_pages,
-            exception=read.exception, sentence=read.sentence,
-            is_partial=read.exception is not None and bool(text and text.strip()),
-            warnings=read.warnings, mail=read.mail,
+            number=number, parent=place.parent, name=place.member,
+            is_container=extractor is not None and extractor.is_container, has_members=has_members, origin=origin,
+            text=text,
         )  # fmt: skip
 
     def _document(self, extractor: Extractor, blob: Blob, kind: str) -> DocumentRead:
@@ -266,11 +274,11 @@ class FileWalk:
         self._n_nodes += 1
         if own < self._request.first:
             return
-        yield ExtractedNode(
-            number=own, parent=number, name=member.name, position=position, sha256=None, size_bytes=None,
-            kind=declared_kind(member.name or "") or "unknown", extractor="none", exception=member.exception,
-            sentence=member.sentence,
+        origin = Origin(
+            sha256=None, size_bytes=None, kind=declared_kind(member.name or "") or "unknown", extractor="none",
+            exception=member.exception, sentence=member.sentence, position=position,
         )  # fmt: skip
+        yield ExtractedNode(number=own, parent=number, name=member.name, origin=origin)
 
 
 def _name_of(extractor: Extractor) -> str:
@@ -359,54 +367,31 @@ def _too_big_for_disk(error: OSError, limit: int) -> str:
     return f"it unpacks to more than fits into the temporary directory: {error.strerror}"
 
 
+_CLASSES = {
+    "text": "plain.PlainText", "html": "html.HtmlPage", "eml": "mail.Mail", "mbox": "mail.Mailbox",
+    "msg": "msg.OutlookMessage", "pst": "pst.OutlookMailbox", "zip": "archives.ZipArchive",
+    "tar": "archives.TarArchive",
+    "pdf": "pdf.Pdf", **dict.fromkeys(OFFICE, "office.OfficeFile"),
+}  # fmt: skip
+_LIBRARIES = {"pdf": "pypdfium2", "image": "xberg", **dict.fromkeys(OFFICE, "xberg")}
+
+
 def extractor_of(given: Given) -> Extractor:
     """Return the extractor of a file."""
     if given.kind == "image" and given.ocr is not None:
-        from nearkin.stages.documents.extraction.ocr import ImageFile
-
-        return ImageFile(given, given.ocr)
-    return _class_of(given.kind)(given)
+        return _class_of("ocr.ImageFile")(given, given.ocr)
+    return _class_of(_CLASSES.get(given.kind, "plain.Unread"))(given)
 
 
 @lru_cache  # an import costs as much as a message
-def _class_of(kind: str) -> Callable[[Given], Extractor]:
-    """Return the class for a kind of files."""
-    if kind == "text":
-        from nearkin.stages.documents.extraction.plain import PlainText
+def _class_of(name: str) -> Callable[..., Extractor]:
+    module, _, of_it = name.partition(".")
+    found: Callable[..., Extractor] = getattr(import_module(f"{__package__}.{module}"), of_it)
+    return found
 
-        return PlainText
-    if kind == "html":
-        from nearkin.stages.documents.extraction.html import HtmlPage
 
-        return HtmlPage
-    if kind == "eml":
-        from nearkin.stages.documents.extraction.mail import Mail
-
-        return Mail
-    if kind == "msg":
-        from nearkin.stages.documents.extraction.msg import OutlookMessage
-
-        return OutlookMessage
-    if kind == "mbox":
-        from nearkin.stages.documents.extraction.mail import Mailbox
-
-        return Mailbox
-    if kind == "pst":
-        from nearkin.stages.documents.extraction.pst import OutlookMailbox
-
-        return OutlookMailbox
-    if kind in ("zip", "tar"):
-        from nearkin.stages.documents.extraction.archives import TarArchive, ZipArchive
-
-        return ZipArchive if kind == "zip" else TarArchive
-    if kind == "pdf":
-        from nearkin.stages.documents.extraction.pdf import Pdf
-
-        return Pdf
-    if kind in OFFICE:
-        from nearkin.stages.documents.extraction.office import OfficeFile
-
-        return OfficeFile
-    from nearkin.stages.documents.extraction.plain import Unread
-
-    return Unread
+@lru_cache
+def _load_library(name: str) -> None:
+    """Import a library; that it is missing is said by the document that needs it."""
+    with suppress(Exception):
+        import_module(name)

@@ -118,7 +118,7 @@ class Extracted(MembersFormat):
     def documents(self, opened: OpenedSource) -> Iterator[InnerDocument]:
         """Yield the documents of a file; see `MembersFormat`."""
         from nearkin.stages.documents.extraction.documents import as_documents, documents_of
-        from nearkin.stages.documents.extraction.workers import FileToExtract
+        from nearkin.stages.documents.extraction.pool import FileToExtract
 
         source = opened.source
         if opened.nodes is not None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from nearkin.stages.documents.extraction.workers import ExtractionPool
+from nearkin.stages.documents.extraction.pool import ExtractionPool
 
 
 @pytest.fixture(scope="session")

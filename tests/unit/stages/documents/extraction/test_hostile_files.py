@@ -22,7 +22,7 @@ import pytest
 from extraction_files import extracted, extracted_once, text_of, written
 from generator import office_files as make
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
-from nearkin.stages.documents.extraction.workers import ExtractionPool, check_sandbox
+from nearkin.stages.documents.extraction.pool import ExtractionPool, check_sandbox
 from nearkin.stages.documents.members import InnerDocument
 
 GOOD = make.docx(["It was a dark and stormy night."])

@@ -20,9 +20,9 @@ from nearkin.stages.documents.extraction.kinds import current_name, is_ocr, is_o
 from nearkin.stages.documents.extraction.language_data import FOLDERS, language_data
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.ocr import tiff_pages
+from nearkin.stages.documents.extraction.pool import ExtractionPool, check_sandbox
 from nearkin.stages.documents.extraction.reading import Given
 from nearkin.stages.documents.extraction.walking import extractor_of
-from nearkin.stages.documents.extraction.workers import ExtractionPool, check_sandbox
 from page_images import needs_english, png, scan, tiff
 
 NIGHT = (

@@ -6,10 +6,8 @@ import bz2
 import io
 import os
 import tarfile
-import threading
-import time
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pypdf
 import pytest
@@ -18,12 +16,17 @@ from extraction_files import extracted, written
 from generator import office_files as make
 from made_up_prose import Prose
 from nearkin.errors import ParameterError
-from nearkin.stages.documents.extraction import worker_process, workers
 from nearkin.stages.documents.extraction.documents import documents_of
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
-from nearkin.stages.documents.extraction.nodes import END, ExtractedNode, ExtractionRequest, NodeOrder, WorkerFault
-from nearkin.stages.documents.extraction.worker_process import Worker
-from nearkin.stages.documents.extraction.workers import ExtractionPool, FileToExtract
+from nearkin.stages.documents.extraction.nodes import (
+    ALIVE,
+    END,
+    ExtractedNode,
+    WorkerFault,
+    messages_in,
+    node_of,
+)
+from nearkin.stages.documents.extraction.pool import ExtractionPool, FileToExtract, WorkerProcess
 from nearkin.stages.documents.origin import MailHeaders, Origin
 
 PROSE = Prose(20)
@@ -69,7 +72,7 @@ def test_more_texts_than_are_held_wait_for_their_reader(pool, tmp_path):
     """A worker writes more than Nearkin holds while another file is read: it waits, and nothing is lost."""
     big = make.zipped({f"{at}.txt": f"{at} ".encode() * (1 << 22) for at in range(8)}, compression=0)
     files = written(tmp_path, {"a.zip": big, "b.zip": big})
-    found = [(file.name, [node.size_bytes for node in nodes]) for file, nodes in pool.extract(files)]
+    found = [(file.name, [node.origin.size_bytes for node in nodes]) for file, nodes in pool.extract(files)]
     assert found == [(name, [len(big), *[2 << 22] * 8]) for name in ("a.zip", "b.zip")]
 
 
@@ -78,34 +81,7 @@ def test_a_file_that_cannot_be_opened_is_an_error_of_that_file(pool, tmp_path):
     coming = pool.extract([FileToExtract(str(tmp_path / "gone.pdf"), "gone.pdf"), *there])
     with pytest.raises(FileNotFoundError):
         list(next(coming)[1])
-    assert [node.kind for node in next(coming)[1]] == ["pdf"]
-
-
-def test_short_files_go_together_and_one_that_kills_its_worker_costs_no_other(tmp_path, monkeypatch):
-    """The page in the archive takes longer than it may; mails before and after it are in the same message."""
-    sent: list[list[str]] = []
-    ask = Worker.ask
-
-    def noting(worker: Worker, requests: Sequence[ExtractionRequest], descriptors: Sequence[int]) -> None:
-        sent.append([one.name for one in requests])
-        ask(worker, requests, descriptors)
-
-    monkeypatch.setattr(Worker, "ask", noting)
-    monkeypatch.setattr(workers, "_BATCH_S", 1000.0)  # on a busy machine, too
-    files = {f"{at:02d}.eml": make.mail({"Subject": f"{at}"}, f"It was night {at}.") for at in range(60)}
-    page = b"<html><body>" + b"<p>It <b>was</b> &amp; a dark night</p>" * 1_000_000
-    files["30.zip"] = make.zipped({"a.txt": "It was.", "b.html": page, "c.txt": "It was."})
-    with ExtractionPool(1, ExtractionLimits(wall_s=1)) as pool:
-        found = extracted(pool, written(tmp_path, dict(sorted(files.items()))))
-    together = next(names for names in sent if "30.zip" in names)
-    assert len(together) > 1
-    assert [names for names in sent if "30.zip" in names][1:] == [["30.zip"]] * 2
-    assert len(sent[0]) == 1, "nothing is known of the files yet"
-    assert [doc_id for doc_id, one in found.items() if one.text is None] == ["30.zip!b.html"]
-    assert found["30.zip!b.html"].origin.exception == "time-out"
-    assert [one.text for doc_id, one in found.items() if "!" not in doc_id] == [
-        f"It was night {at}.".encode() for at in range(60)
-    ]
+    assert [node.origin.kind for node in next(coming)[1]] == ["pdf"]
 
 
 def with_password(data: bytes) -> bytes:
@@ -134,17 +110,6 @@ def test_documents_before_one_that_kills_its_worker_have_no_other_members_for_th
     }  # fmt: skip
 
 
-def test_long_files_and_the_last_ones_go_one_by_one(tmp_path):
-    pool = ExtractionPool(2)
-    pool._threads = [threading.Thread()] * 2  # nobody takes what is submitted
-    for at, size in enumerate((10, 2 << 20, *[10] * 9)):
-        pool.submit(FileToExtract(f"{tmp_path}/{at}", f"{at}", size_bytes=size))
-    taken = []
-    while batch := pool.next_asked(16, is_idle=False):
-        taken.append([one.file.name for one in batch])
-    assert taken == [["0"], ["1"], ["2", "3", "4", "5"], ["6", "7"], ["8"], ["9"], ["10"]]
-
-
 def test_a_reader_that_leaves_a_file_does_not_stop_the_next_one(tmp_path):
     big = make.zipped({f"{at}.txt": f"{at} ".encode() * (1 << 22) for at in range(8)}, compression=0)
     first, second = written(tmp_path, {"a.zip": big, "b.pdf": make.pdf(["It was."])})
@@ -153,32 +118,34 @@ def test_a_reader_that_leaves_a_file_does_not_stop_the_next_one(tmp_path):
 
 
 def test_messages_come_back_as_they_were_and_others_are_refused():
+    mail = MailHeaders(subject="s", references=("1",), sent_at=datetime(2024, 1, 1, tzinfo=UTC))
     node = ExtractedNode(
-        number=1, parent=0, name="ä\n", position=1, text="Größe".encode(), sha256="0" * 64, extractor="x 1",
-        warnings=("w",), mail=MailHeaders(subject="s", references=("1",)),
+        number=1, parent=0, name="ä\n", text="Größe".encode(),
+        origin=Origin(sha256="0" * 64, size_bytes=None, kind="eml", extractor="x 1", warnings="w", mail=mail),
     )  # fmt: skip
-    assert ExtractedNode.read_from(io.BytesIO(node.as_message())) == node
-    number = b'"number":1'
-    assert node.as_message().count(number) == 1
-    for line in (b"{}\n", b"[]\n", b"\xff\n", node.as_message().replace(number, b'"number":-1'),
-                 node.as_message().replace(number, number + b',"exception":"none such"'),
-                 *(b'{"number":1,"parent":0,"name":"a","position":1,' + other + b"}\n" for other in (
-                     b'"kind":7', b'"name":7', b'"n_pages":"x"', b'"position":true', b'"unknown":1', b'"warnings":"w"',
-                     b'"mail":[]', b'"mail":{"subject":[1]}', b'"mail":{"sent_at":"now"}', b'"parent":-1',
-                     b'"mail":{"sent_at":"0001-01-01T00:00:00+14:00"}', b'"n_pages":9007199254740992',
-                     b'"kind":"\\ud800"', b'"warnings":["\\ud800"]', b'"mail":{"subject":"\\udc80"}',
-                     b'"text":"abc"', b'"text":{"a":1}', b'"text":5', b'"n_text":Infinity', b'"n_text":1.5')),
-                 b"[" * 60_000 + b"\n"):  # fmt: skip
+    message = node.as_message()
+    assert [node_of(*one) for one in messages_in(bytearray(message + ALIVE + message))] == [node, node]
+    assert list(messages_in(bytearray(message[:-1]))) == []
+    assert list(messages_in(bytearray(END))) == [(b"", None)]
+    usual = b'{"number":1,"origin":{"sha256":null,"size_bytes":1,"kind":"a","extractor":"x 1"'
+    assert node_of(usual + b"}}", None).origin.extractor == "x 1"
+    for content in (b"{}", b"[]", b"\xff", b"[" * 60_000, usual, usual.replace(b":1,", b":-1,") + b"}}",
+                    usual.replace(b",", b',"text":"abc",', 1) + b"}}", usual.replace(b'"a"', b"7") + b"}}",
+                    *(usual + b"," + other + b"}}" for other in (
+                        b'"n_pages":"x"', b'"position":true', b'"unknown":1', b'"warnings":["w"]', b'"n_pages":1.5',
+                        b'"exception":"none such"', b'"n_pages":9007199254740992', b'"warnings":"\\ud800"',
+                        b'"mail":[]', b'"mail":{"subject":[1]}', b'"mail":{"sent_at":"now"}',
+                        b'"mail":{"to":"\\udc80"}',
+                        b'"mail":{"sent_at":"0001-01-01T00:00:00+14:00"}', b'"mail":{"references":[1]}'))):  # fmt: skip
         with pytest.raises(WorkerFault):
-            ExtractedNode.read_from(io.BytesIO(line))
-    with pytest.raises(EOFError):
-        ExtractedNode.read_from(io.BytesIO(node.as_message()[:-1]))
+            node_of(content, None)
+    with pytest.raises(WorkerFault):
+        list(messages_in(bytearray(b"\xff" * 8)))
 
 
 def node(number: int, parent: int | None = None, *, has_members: bool = False) -> ExtractedNode:
-    return ExtractedNode(
-        number=number, parent=parent, name="a", position=number, has_members=has_members, extractor="x 1"
-    )
+    origin = Origin(sha256=None, size_bytes=None, kind="text", extractor="x 1")
+    return ExtractedNode(number=number, parent=parent, name="a", has_members=has_members, origin=origin)
 
 
 OUT_OF_PLACE = {
@@ -197,16 +164,19 @@ def test_a_worker_that_sends_a_document_out_of_its_place_is_one_that_failed(tmp_
     """Hostile code in a worker could send anything; it costs the file, and the next one is read."""
     files = written(tmp_path, {"a.zip": make.zipped({"a.txt": "It was."}), "b.eml": make.mail({}, "It was.")})
     forged = b"".join(one.as_message() for one in nodes) + END
-    streams: list[object] = []
+    n_forged = 0
+    received = WorkerProcess.received
 
-    class ForgingWorker(Worker):
-        def ask(self, requests: Sequence[ExtractionRequest], descriptors: Sequence[int]) -> None:
-            super().ask(requests, descriptors)
-            if requests[0].name == "a.zip" and len(streams) < 2:
-                streams.append(self._stream)
-                self._stream = io.BufferedReader(io.BytesIO(forged))
+    def forging(worker: WorkerProcess) -> Iterator[ExtractedNode | None]:
+        nonlocal n_forged
+        for node in received(worker):
+            if worker.given[0].request.name == "a.zip" and n_forged < 2:
+                n_forged += 1
+                yield from (node_of(*one) if one[0] else None for one in messages_in(bytearray(forged)))
+                return
+            yield node
 
-    monkeypatch.setattr(worker_process, "Worker", ForgingWorker)
+    monkeypatch.setattr(WorkerProcess, "received", forging)
     with ExtractionPool(1) as pool:
         found = extracted(pool, files)
     failed = [one for one in found.values() if one.origin.exception == "crashed"]
@@ -251,20 +221,3 @@ def test_packed_archives(pool, tmp_path):
     bomb = gzip.compress(bytes(64 << 20))
     (only,) = extracted(pool, written(tmp_path, {"x.pdf.gz": bomb[:-9] + os.urandom(1) + bomb[-8:]})).values()
     assert only.origin.exception in ("bomb", "corrupt")
-
-
-def test_a_worker_that_has_long_nothing_to_send_is_not_taken_for_one_that_hangs(tmp_path, monkeypatch):
-    """Another worker goes on after documents with members: it unpacks them all again, and sends none of them."""
-    monkeypatch.setattr(worker_process, "_GRACE_S", 0.2)
-    packed = bz2.compress(bytes(16 << 20))
-    data = make.zipped({**{f"{at:02d}.bz2": packed for at in range(40)}, "last.txt": "It was."}, compression=0)
-    (tmp_path / "x.zip").write_bytes(data)
-    limits = ExtractionLimits(wall_s=1, compression_ratio=10**9)
-    asked = ExtractionRequest(name="x.zip", limits=limits.as_request(), first=41, parents={*range(41)}, given_up={})
-    started = time.monotonic()
-    with closing(Worker(limits)) as worker, (tmp_path / "x.zip").open("rb") as file:
-        worker.ask([asked], [file.fileno()])
-        node = worker.next_node(NodeOrder(41, {0}))
-    assert node is not None
-    assert node.text == b"It was."
-    assert time.monotonic() - started > 1.2, "it was never silent for as long as a hanging one"

@@ -1,0 +1,431 @@
+"""Pool of extraction workers: the nodes of many files, in the order of the files, however many workers there are.
+
+A worker that dies, hangs or exceeds a limit costs the document that it was at: another worker continues after it.
+Workers read on while nobody reads their answers, until the buffers of their sockets are full.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from nearkin.errors import RunError
+from nearkin.nouns import counted
+from nearkin.stages.documents.extraction.language_data import LanguageData, language_data
+from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits, raised_by
+from nearkin.stages.documents.extraction.nodes import (
+    ExtractedNode,
+    ExtractionRequest,
+    WorkerFault,
+    as_message,
+    messages_in,
+    node_of,
+    restored,
+)
+from nearkin.stages.documents.extraction.reading import is_out_of_memory, too_much_memory
+from nearkin.stages.documents.extraction.sandbox import Sandbox
+from nearkin.stages.documents.kept_memory import keep_memory
+from nearkin.stages.documents.origin import ExceptionKind, Origin
+
+_IN_FLIGHT = 4
+"""Files that a worker has at a time: the one that it reads, and the next ones."""
+_HELD_BYTES = 64 << 20
+"""Texts for each worker that wait for the files before them; then the workers wait, too."""
+_GRACE_S = 10
+
+
+@dataclass(frozen=True, slots=True)
+class FileToExtract:
+    """A file, and how to read it.
+
+    Parameters
+    ----------
+    path, name : str
+    kind : str or None
+        See `ExtractionRequest`.
+    encoding : str
+    """
+
+    path: str
+    name: str
+    kind: str | None = None
+    encoding: str = "utf-8"
+
+
+class ExtractionAnswer:
+    """Nodes of one file, on their way from a worker to the reader."""
+
+    def __init__(self, file: FileToExtract, pool: ExtractionPool) -> None:
+        self.path = file.path
+        self.request = ExtractionRequest(
+            name=file.name.encode("utf-8", "replace").decode(), kind=file.kind, encoding=file.encoding,
+            limits=pool.limits.as_request(),
+        )  # fmt: skip
+        self.waiting: deque[ExtractedNode] = deque()
+        self.is_over = False
+        self.error: OSError | None = None
+        self._pool = pool
+        self._n_nodes = 0
+        self._parents: dict[int, None] = {}
+
+    def nodes(self) -> Iterator[ExtractedNode]:
+        """Yield the nodes as they come."""
+        while True:
+            self._pool.wait_for(self)
+            if not self.waiting:
+                break
+            node = self.waiting.popleft()
+            self._pool.n_held -= len(node.text or b"")
+            yield node
+        if self.error is not None:
+            raise self.error
+
+    def drop(self) -> None:
+        """End the reading of a file that nobody reads any more."""
+        self._pool.drop(self)
+
+    def add(self, node: ExtractedNode) -> None:
+        """Add the next node; `WorkerFault` if it cannot be the next one, or not be inside of its parent."""
+        number, parent = node.number, node.parent
+        is_in_place = parent is None if number == 0 else parent in self._parents
+        if number != self._n_nodes or not is_in_place:
+            raise WorkerFault("the worker sent a document out of its place")
+        self._n_nodes += 1
+        if node.has_members or number == 0:
+            self._parents[number] = None
+        self.waiting.append(node)
+        self._pool.n_held += len(node.text or b"")
+
+    def give_up(self, exception: ExceptionKind, sentence: str) -> None:
+        """Ask for what comes after the document that killed a worker; if that kills another one, for nothing more."""
+        number = self._n_nodes
+        if self.request.given_up is not None and self.request.first == number:
+            parent = 0 if number else None
+            origin = Origin(
+                sha256=None, size_bytes=None, kind="unknown", extractor="none", exception=exception,
+                sentence=sentence, position=number or None,
+            )  # fmt: skip
+            self.add(ExtractedNode(number=number, parent=parent, origin=origin))
+            self.is_over = True
+        self.request = replace(
+            self.request, first=number, parents=tuple(self._parents), given_up=(exception, sentence)
+        )  # fmt: skip
+
+
+class ExtractionPool:
+    """Workers that extract files, for one thread.
+
+    Parameters
+    ----------
+    n_workers : int, optional
+        By default one for each processor.
+    limits : ExtractionLimits, optional
+    ocr : str, optional
+        Languages for the recognition of text in images; see `language_data`, whose errors it raises.
+
+    Attributes
+    ----------
+    workers : list of WorkerProcess
+        Those that run now.
+    n_held : int
+        Bytes of the texts that wait for their reader.
+    """
+
+    def __init__(
+        self, n_workers: int | None = None, limits: ExtractionLimits | None = None, ocr: str | None = None
+    ) -> None:
+        self.n_workers = n_workers or len(os.sched_getaffinity(0))
+        self.limits = limits or ExtractionLimits()
+        self.workers: list[WorkerProcess] = []
+        self.n_held = 0
+        self._ocr = None if ocr is None else language_data(ocr)
+        self._asked: deque[ExtractionAnswer] = deque()
+        keep_memory()
+
+    def __enter__(self) -> ExtractionPool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def look_ahead(self) -> int:
+        """Files that are worth submitting before the first of them is read."""
+        return 16 * self.n_workers
+
+    def submit(self, file: FileToExtract) -> ExtractionAnswer:
+        """Let a worker read a file; what is submitted first is begun first."""
+        answer = ExtractionAnswer(file, self)
+        self._asked.append(answer)
+        self._give()
+        return answer
+
+    def extract(self, files: Iterable[FileToExtract]) -> Iterator[tuple[FileToExtract, Iterator[ExtractedNode]]]:
+        """Yield each file with its nodes, in the order of the files; the nodes of one are read before the next.
+
+        Raises
+        ------
+        OSError
+            With the first node: a file cannot be opened.
+        """
+        coming, waiting = iter(files), deque[tuple[FileToExtract, ExtractionAnswer]]()
+        while True:
+            while len(waiting) < self.look_ahead and (file := next(coming, None)) is not None:
+                waiting.append((file, self.submit(file)))
+            if not waiting:
+                return
+            file, answer = waiting.popleft()
+            yield file, answer.nodes()
+            answer.drop()
+
+    def wait_for(self, answer: ExtractionAnswer) -> None:
+        """Take what workers send until a node of this answer has come, or its end."""
+        since = time.monotonic()
+        while not (answer.waiting or answer.is_over):
+            self._give()
+            may_send = answer in self._asked or self.n_held < _HELD_BYTES * self.n_workers
+            poll = select.poll()
+            polled = {one.fileno(): one for one in self.workers if one.given and (may_send or answer in one.given)}
+            for descriptor in polled:
+                poll.register(descriptor, select.POLLIN)
+            patience_s = self.limits.wall_s + _GRACE_S
+            for descriptor, _ in poll.poll(1000 * patience_s):
+                self._receive(polled[descriptor])
+            for worker in polled.values():
+                if worker in self.workers and time.monotonic() - max(since, worker.heard_at) > patience_s:
+                    self._end(worker, TimeoutError())
+
+    def drop(self, answer: ExtractionAnswer) -> None:
+        """End the reading of a file that nobody reads any more."""
+        self.n_held -= sum(len(node.text or b"") for node in answer.waiting)
+        answer.waiting.clear()
+        if answer.is_over:
+            return
+        answer.is_over = True
+        if answer in self._asked:
+            self._asked.remove(answer)
+        for worker in self.workers:
+            if answer in worker.given:
+                self._end(worker)
+                break
+
+    def close(self) -> None:
+        """End all workers."""
+        for worker in self.workers:
+            worker.close()
+        self.workers.clear()
+
+    def _give(self) -> None:
+        """Send files to workers that have room for them; a file that cannot be opened is an error of this file."""
+        while self._asked:
+            worker = min(self.workers, key=lambda one: len(one.given), default=None)
+            if worker is None or (worker.given and len(self.workers) < self.n_workers):
+                worker = WorkerProcess(self.limits, self._ocr)
+                self.workers.append(worker)
+            if len(worker.given) >= _IN_FLIGHT:
+                return
+            answer = self._asked.popleft()
+            try:
+                descriptor = os.open(answer.path, os.O_RDONLY | os.O_CLOEXEC)
+            except OSError as error:
+                answer.error, answer.is_over = error, True
+                continue
+            worker.ask(answer, descriptor)
+            os.close(descriptor)
+
+    def _receive(self, worker: WorkerProcess) -> None:
+        """Pass on the nodes that a worker has sent; if it died, another one continues after the document."""
+        try:
+            for node in worker.received():
+                answer = worker.given[0]
+                if node is not None:
+                    answer.add(node)
+                else:
+                    answer.is_over = True
+                    worker.given.popleft()
+        except (OSError, EOFError, WorkerFault, IndexError) as error:
+            self._end(worker, error)
+
+    def _end(self, worker: WorkerProcess, error: Exception | None = None) -> None:
+        """End a worker, and let another one go on; with an error, after the document at which it was."""
+        self.workers.remove(worker)
+        try:
+            reason = None if error is None else worker.death(error)
+        finally:
+            worker.close()
+        if reason is not None and worker.given:
+            worker.given[0].give_up(*reason)
+        self._asked.extendleft(one for one in reversed(worker.given) if not one.is_over)
+
+
+def check_sandbox() -> Sandbox:
+    """Start a worker and return what confines it."""
+    worker = WorkerProcess(ExtractionLimits())
+    try:
+        while worker.sandbox is None:
+            deque(worker.received(), maxlen=0)
+        return worker.sandbox
+    except EOFError as error:
+        raise RunError(worker.death(error)[1]) from error
+    finally:
+        worker.close()
+
+
+_BOOT = (
+    "import json,sys\n"
+    "told=json.loads(sys.argv[1])\n"
+    "sys.path[:]=told['path']\n"
+    "from nearkin.stages.documents.extraction.worker import main\n"
+    "main(told['socket'],told['memory'],told['disk'],told['directory'],told['ocr'])"
+)
+_KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(64 << 20)}
+"""Settings of glibc (mallopt(3)): else libraries return their memory with each file, and get each page of it again by a
+page fault, which takes a third of the time of a PDF."""
+_STDERR_BYTES = 4096
+_PIECE_BYTES = 1 << 18
+
+
+class WorkerProcess:
+    """A worker process.
+
+    Attributes
+    ----------
+    given : deque of ExtractionAnswer
+        Of the files that it reads, in their order.
+    sandbox : Sandbox or None
+        What confines it; None until it says so.
+    heard_at : float
+        When it sent something.
+    """
+
+    def __init__(self, limits: ExtractionLimits, ocr: LanguageData | None = None) -> None:
+        self.given: deque[ExtractionAnswer] = deque()
+        self.sandbox: Sandbox | None = None
+        self.heard_at = time.monotonic()
+        self._limits = limits
+        self._buffer = bytearray()
+        self._directory = tempfile.mkdtemp(prefix="nearkin-worker-")
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  (closed in `close`)
+        self._socket, theirs = socket.socketpair()
+        place = self._directory
+        told = {
+            "path": [one for one in (os.path.abspath(place or ".") for place in sys.path) if os.path.exists(one)],
+            "socket": theirs.fileno(), "memory": limits.memory_bytes, "disk": limits.disk_bytes,
+            "directory": place, "ocr": None if ocr is None else ocr.as_message(),
+        }  # fmt: skip
+        with theirs:
+            self.process = (
+                _starter(os.getpid())
+                .submit(
+                    subprocess.Popen,
+                    [sys.executable, "-I", "-B", "-X", "utf8", "-c", _BOOT, json.dumps(told)],
+                    pass_fds=[theirs.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=self._stderr,
+                    env={
+                        "HOME": place,
+                        "TMPDIR": place,
+                        "LANG": "C.UTF-8",
+                        "OPENBLAS_NUM_THREADS": "1",  # numpy would reserve memory for each
+                        "TOKIO_WORKER_THREADS": "1",
+                        **_KEEP_MEMORY,
+                    },
+                    cwd=place,
+                    start_new_session=True,  # an interrupt of the terminal is Nearkin's to handle
+                )
+                .result()
+            )
+
+    def fileno(self) -> int:
+        """Return the descriptor from which its messages are read."""
+        return self._socket.fileno()
+
+    def ask(self, answer: ExtractionAnswer, descriptor: int) -> None:
+        """Send the request for a file; if the worker is gone, this is noticed when its answer is read."""
+        self.given.append(answer)
+        message = as_message(answer.request)
+        try:
+            n_sent = socket.send_fds(self._socket, [message], [descriptor])
+            if n_sent < len(message):
+                self._socket.sendall(message[n_sent:])
+        except OSError:
+            return
+
+    def received(self) -> Iterator[ExtractedNode | None]:
+        """Wait for messages, and yield the nodes that have come as a whole; None is the end of a file.
+
+        Raises
+        ------
+        EOFError, OSError
+            The process ended.
+        WorkerFault
+            It sent what is no message.
+        """
+        piece = self._socket.recv(_PIECE_BYTES)
+        if not piece:
+            raise EOFError
+        self.heard_at = time.monotonic()
+        self._buffer += piece
+        for content, text in messages_in(self._buffer):
+            if self.sandbox is None:
+                self.sandbox = restored(Sandbox, content)
+            else:
+                yield node_of(content, text) if content else None
+
+    def death(self, error: Exception) -> tuple[ExceptionKind, str]:
+        """Return why the worker ended, for people; raise `RunError` if it did not even start."""
+        if not isinstance(error, EOFError | OSError) or isinstance(error, TimeoutError):
+            self.process.kill()
+        try:
+            code = self.process.wait(_GRACE_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            code = self.process.wait()
+        limit, said = self._limits.memory_bytes, self._stderr_end()
+        if self.sandbox is None:
+            raise RunError(f"An extraction worker did not start: {said or f'exit code {code}'}.")
+        if isinstance(error, TimeoutError) or code in (-signal.SIGALRM, -signal.SIGXCPU):
+            return "time-out", f"not read within the time limit ({self._limits.wall_s} s){raised_by('time')}"
+        if is_out_of_memory(said):
+            return "too big", too_much_memory(limit)
+        if isinstance(error, WorkerFault):
+            return "crashed", f"the extraction worker failed: {error}"
+        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+        if code == -signal.SIGKILL:
+            how += ", as when the memory of the machine is full"
+        is_low = limit < USUAL_LIMITS.memory_bytes  # many libraries do not say why they abort
+        hint = f"; the memory limit of {counted(limit, 'byte')} may be too low{raised_by('memory')}" if is_low else ""
+        return "crashed", f"the extraction worker died while reading it ({how}){hint}"
+
+    def _stderr_end(self) -> str:
+        self._stderr.seek(0, os.SEEK_END)
+        self._stderr.seek(max(0, self._stderr.tell() - _STDERR_BYTES))
+        return self._stderr.read().decode("utf-8", "replace").strip()
+
+    def close(self) -> None:
+        """End the process, and remove its directory."""
+        self._socket.close()
+        self.process.kill()
+        self.process.wait()
+        self._stderr.close()
+        shutil.rmtree(self._directory, ignore_errors=True)
+
+
+@lru_cache(maxsize=1)
+def _starter(process: int) -> ThreadPoolExecutor:
+    """Return a thread of this process that starts workers: the kernel ends them with the thread that started them."""
+    return ThreadPoolExecutor(1, "extraction")
