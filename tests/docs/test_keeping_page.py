@@ -209,6 +209,7 @@ def test_what_a_loader_and_a_reviewer_can_repair(kept: Database) -> None:
     damage = {
         "rebuilt: index of nearkin check": "DELETE FROM nearkin.check_keys WHERE content = 0",
         "rebuilt: sets of word 5-grams": "DELETE FROM nearkin.shingles WHERE content = 0",
+        "rebuilt: words of texts": "DELETE FROM nearkin.search_words WHERE content = 0",
     }
     for said, statement in damage.items():
         kept.server.sql(statement, "matters")
@@ -217,22 +218,6 @@ def test_what_a_loader_and_a_reviewer_can_repair(kept: Database) -> None:
         assert " --read-only\n" in by_reviewer.err
         by_loader = kept.run("loader", "fsck")
         assert (by_loader.code, said in by_loader.out) == (0, True), by_loader.err
-    kept.run("owner", "search", "tenant")
-    kept.server.sql("DELETE FROM nearkin.search_lengths WHERE content = 0", "matters")
-    by_loader = kept.run("loader", "fsck")
-    assert (by_loader.code, "must be owner of table search_words" in by_loader.err) == (7, True)
-    assert kept.run("owner", "fsck").code == 0
-
-
-def test_words_that_a_user_may_not_read_are_not_called_missing(kept: Database) -> None:
-    kept.run("owner", "search", "tenant")
-    kept.server.sql("REVOKE SELECT ON nearkin.search_words FROM matters_reader", "matters")
-    asked = kept.run("reader", "search", "tenant")
-    assert "permission denied for the stored words (search_words)" in asked.err
-    assert "without stored words" in asked.out
-    kept.server.sql("GRANT SELECT ON nearkin.search_words TO matters_reader", "matters")
-    asked = kept.run("reader", "search", "tenant")
-    assert "stored words" not in asked.err + asked.out
 
 
 def test_a_restored_copy_and_its_original_have_indexes_of_their_own(kept: Database) -> None:
