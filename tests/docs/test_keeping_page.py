@@ -183,18 +183,6 @@ def test_relations_that_may_not_be_stored_are_computed(kept: Database) -> None:
     assert found == [found[0]] * 4
 
 
-def test_after_a_purge_a_loader_stores_the_words_again(kept: Database) -> None:
-    """A reader is not told that words are stored which cannot be."""
-    assert kept.run("owner", "purge", "note", "--yes").code == 0
-    by_reader = kept.run("reader", "search", "tenant")
-    assert (by_reader.code, "storing the words" in by_reader.err) == (0, False), by_reader.err
-    assert "permission denied" in by_reader.err
-    by_loader = kept.run("loader", "search", "tenant")
-    assert ("storing the words" in by_loader.err, "denied" in by_loader.err) == (True, False), by_loader.err
-    again = kept.run("reader", "search", "tenant")
-    assert (again.err, again.out.partition(";")[0]) == ("", by_reader.out.partition(";")[0])
-
-
 def test_tables_that_the_owner_makes_later_are_covered(kept: Database) -> None:
     kept.server.sql("SET ROLE ada; CREATE TABLE nearkin.later (number INTEGER)", "matters")
     asked = "SELECT has_table_privilege('{}', 'nearkin.later', '{}')"
