@@ -177,7 +177,6 @@ def test_a_collection_of_another_format_is_refused(place: SomePlace, version: st
         "DELETE FROM profiles WHERE content = 2",
         "DELETE FROM check_keys WHERE content = 0",
         "UPDATE checked_contents SET n_samples = n_samples + 1 WHERE content = 1",
-        "DELETE FROM search_lengths WHERE content = 0",
         "DELETE FROM facts WHERE name = 'check_keys_end'",
     ],
 )

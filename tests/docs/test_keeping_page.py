@@ -183,18 +183,6 @@ def test_relations_that_may_not_be_stored_are_computed(kept: Database) -> None:
     assert found == [found[0]] * 4
 
 
-def test_after_a_purge_a_loader_stores_the_words_again(kept: Database) -> None:
-    """A reader is not told that words are stored which cannot be."""
-    assert kept.run("owner", "purge", "note", "--yes").code == 0
-    by_reader = kept.run("reader", "search", "tenant")
-    assert (by_reader.code, "storing the words" in by_reader.err) == (0, False), by_reader.err
-    assert "permission denied" in by_reader.err
-    by_loader = kept.run("loader", "search", "tenant")
-    assert ("storing the words" in by_loader.err, "denied" in by_loader.err) == (True, False), by_loader.err
-    again = kept.run("reader", "search", "tenant")
-    assert (again.err, again.out.partition(";")[0]) == ("", by_reader.out.partition(";")[0])
-
-
 def test_tables_that_the_owner_makes_later_are_covered(kept: Database) -> None:
     kept.server.sql("SET ROLE ada; CREATE TABLE nearkin.later (number INTEGER)", "matters")
     asked = "SELECT has_table_privilege('{}', 'nearkin.later', '{}')"
@@ -209,6 +197,7 @@ def test_what_a_loader_and_a_reviewer_can_repair(kept: Database) -> None:
     damage = {
         "rebuilt: index of nearkin check": "DELETE FROM nearkin.check_keys WHERE content = 0",
         "rebuilt: sets of word 5-grams": "DELETE FROM nearkin.shingles WHERE content = 0",
+        "rebuilt: words of texts": "DELETE FROM nearkin.search_words WHERE content = 0",
     }
     for said, statement in damage.items():
         kept.server.sql(statement, "matters")
@@ -217,22 +206,6 @@ def test_what_a_loader_and_a_reviewer_can_repair(kept: Database) -> None:
         assert " --read-only\n" in by_reviewer.err
         by_loader = kept.run("loader", "fsck")
         assert (by_loader.code, said in by_loader.out) == (0, True), by_loader.err
-    kept.run("owner", "search", "tenant")
-    kept.server.sql("DELETE FROM nearkin.search_lengths WHERE content = 0", "matters")
-    by_loader = kept.run("loader", "fsck")
-    assert (by_loader.code, "must be owner of table search_words" in by_loader.err) == (7, True)
-    assert kept.run("owner", "fsck").code == 0
-
-
-def test_words_that_a_user_may_not_read_are_not_called_missing(kept: Database) -> None:
-    kept.run("owner", "search", "tenant")
-    kept.server.sql("REVOKE SELECT ON nearkin.search_words FROM matters_reader", "matters")
-    asked = kept.run("reader", "search", "tenant")
-    assert "permission denied for the stored words (search_words)" in asked.err
-    assert "without stored words" in asked.out
-    kept.server.sql("GRANT SELECT ON nearkin.search_words TO matters_reader", "matters")
-    asked = kept.run("reader", "search", "tenant")
-    assert "stored words" not in asked.err + asked.out
 
 
 def test_a_restored_copy_and_its_original_have_indexes_of_their_own(kept: Database) -> None:

@@ -190,14 +190,17 @@ SEARCH_HELP = """
 Find the documents that have all of the given words, the most relevant first.
 
 Quote a phrase, whose words must follow one another. A word that ends in * stands for all words with that beginning. \
-Case and punctuation do not matter; words are not stemmed. The first search stores the words of all texts, later ones \
-those of new texts. --out writes all results to a .csv, .tsv, .jsonl or .parquet file.
+Between words, OR means one of them, and NOT that the next is missing; AND can be left out, and parentheses group. \
+Case and punctuation do not matter; words are not stemmed. --out writes all results to a .csv, \
+.tsv, .jsonl or .parquet file.
 
 [bold]Examples[/]
 
   nearkin search matter rent arrears
 
   nearkin search matter "first day" 'terminat*' --wave march
+
+  nearkin search matter '(lease OR rent*) NOT deposit'
 
   nearkin search matter indemnity --limit 5 --out indemnity.csv
 """
@@ -234,18 +237,20 @@ def search(
 
 
 def query_of(words: Sequence[str]) -> str:
-    """Join arguments to a query: a shell removes quotes, so an argument with white space is a phrase.
+    """Join arguments to a query: a shell removes quotes, so an argument with white space is a phrase or a query.
 
     Examples
     --------
     >>> query_of(["rent", "first day", "due on the*", 'rent "each month"'])
     'rent "first day" "due on the"* rent "each month"'
+    >>> query_of(["rent", "OR", "first day", "NOT (lease OR deposit)"])
+    'rent OR "first day" NOT (lease OR deposit)'
     """
     return " ".join(_part(word) for word in words)
 
 
 def _part(word: str) -> str:
-    if '"' in word or len(word.split()) < 2:
+    if '"' in word or "(" in word or len(word.split()) < 2 or {*word.split()} & {"AND", "OR", "NOT"}:
         return word
     phrase = word.strip()
     is_prefix = phrase.endswith("*") and not phrase[-2].isspace()
@@ -261,7 +266,7 @@ def _show_found(console: Printer, found: SearchResult, wave: str | None, is_writ
 
     for one in found.documents:
         console.print(
-            f"[bold]{shown(one.document)}[/]  relevance {one.relevance:.2f}  [dim]{shown(one.document.wave)}[/]",
+            f"[bold]{shown(one.document)}[/]  [dim]{shown(one.document.wave)}[/]",
             highlight=False,
             soft_wrap=True,
         )

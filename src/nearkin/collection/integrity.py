@@ -194,8 +194,8 @@ class _Check:
                 partial(table.remake, store=store, counting=counting, progress=progress),
             )
         yield (
-            partial(word_tables.difference, store=store, progress=progress),
-            partial(word_tables.remake, store=store, progress=progress),
+            partial(word_tables.difference, progress=progress),
+            partial(word_tables.remake, progress=progress),
         )
         yield partial(stored_relations.difference, store=store), partial(stored_relations.forget, store=store)
 

@@ -182,7 +182,7 @@ def _drop(connection: Connection, place: Place, made: Made, collection: str) -> 
         connection.execute(schema.facts.delete())
         return
     connection.exec_driver_sql("DROP VIEW indexed_documents")
-    connection.exec_driver_sql("DROP TABLE check_keys")
+    connection.exec_driver_sql("DROP TABLE check_keys, search_words")
     schema.metadata.drop_all(connection, checkfirst=False)
     if made.schema and place.schema is not None:
         with contextlib.suppress(DBAPIError), connection.begin_nested():  # something else is in it now

@@ -171,6 +171,12 @@ check_keys = Table(
 """Contents by keys; the fact ``check_keys_end`` says up to which content keys are stored."""
 CHECK_KEYS = "CREATE TABLE check_keys (key BIGINT NOT NULL, content BIGINT NOT NULL, PRIMARY KEY (key, content))"
 CHECK_KEYS_OF_SQLITE = f"{CHECK_KEYS} WITHOUT ROWID"
+SEARCH_WORDS_OF_SQLITE = "CREATE VIRTUAL TABLE search_words USING fts5(words, content='', tokenize='ascii')"
+SEARCH_WORDS_OF_POSTGRESQL = (
+    "CREATE TABLE search_words (content BIGINT NOT NULL, part INTEGER NOT NULL, words TSVECTOR NOT NULL, "
+    "PRIMARY KEY (content, part)); CREATE INDEX search_words_by_word ON search_words USING gin (words)"
+)
+"""Words of the contents as Nearkin splits them; a long text has several parts, as PostgreSQL limits each."""
 
 checked_contents = Table(
     "checked_contents",
@@ -197,6 +203,8 @@ WHERE documents.is_current
 profiles.add_is_dependent_on(documents)  # through the view
 event.listen(profiles, "after_create", DDL(CHECK_KEYS_OF_SQLITE).execute_if(dialect="sqlite"))  # type: ignore[no-untyped-call]
 event.listen(profiles, "after_create", DDL(CHECK_KEYS).execute_if(dialect="postgresql"))  # type: ignore[no-untyped-call]
+event.listen(profiles, "after_create", DDL(SEARCH_WORDS_OF_SQLITE).execute_if(dialect="sqlite"))  # type: ignore[no-untyped-call]
+event.listen(profiles, "after_create", DDL(SEARCH_WORDS_OF_POSTGRESQL).execute_if(dialect="postgresql"))  # type: ignore[no-untyped-call]
 event.listen(profiles, "after_create", DDL(INDEXED_DOCUMENTS))  # type: ignore[no-untyped-call]
 activity = Table(
     "activity",

@@ -12,7 +12,7 @@ from nearkin.store.failures import busy
 from nearkin.store.place import Place
 
 _WAIT_MS = 2_000
-_WITH_TEXTS = ("contents", "profiles", "check_keys", "checked_contents", "origins", "problems")
+_WITH_TEXTS = ("contents", "profiles", "check_keys", "checked_contents", "origins", "problems", "search_words")
 
 
 def refuse_unless_owner(connection: Connection, place: Place) -> None:

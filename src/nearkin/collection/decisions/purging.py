@@ -243,6 +243,7 @@ def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequen
     for some in in_slices([one for one in [*doc_ids, *plan.copies] if is_storable(one)]):
         remove_current(connection, documents.doc_id.in_(some), now)
     digests = dict[int, str]()
+    word_tables.forget(connection, plan.contents, collection.progress)
     for some in in_slices(plan.contents):
         is_one = contents.c.content.in_(some)
         found = connection.execute(select(contents.c.content, contents.c.digest).where(is_one))
@@ -250,7 +251,6 @@ def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequen
         connection.execute(update(contents).where(is_one).values(**BLANK))
         connection.execute(schema.profiles.delete().where(schema.profiles.c.content.in_(some)))
     key_table.forget(connection, store, plan.contents)
-    word_tables.forget(connection, store)
     stored_relations.forget(connection, store)
     shingle_table.forget(connection, store, plan.contents)
     files = list(dict.fromkeys([*doc_ids, *plan.unread]))

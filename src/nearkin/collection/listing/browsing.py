@@ -237,15 +237,16 @@ class DocumentQueries:
             return history(connection, doc_id)
 
     def search(self, query: str, *, wave: str | None = None, limit: int | None = 50) -> SearchResult:
-        """Find the current documents that contain all words of a query, the most relevant first.
+        """Find the current documents that meet a query of words, the most relevant first.
 
         Words are runs of letters and digits. Case and Unicode compatibility forms (NFKC) do not count; words are not
-        stemmed. The first search stores the words of all texts; later searches store those of new texts.
+        stemmed.
 
         Parameters
         ----------
         query : str
-            Words; phrases in "quotes"; beginnings of words followed by ``*``.
+            Words; phrases in "quotes"; beginnings of words followed by ``*``. All have to occur, unless ``OR`` or
+            ``NOT`` stands between them; parentheses group.
         wave : str, optional
             Only documents whose current version this wave added.
         limit : int, optional
@@ -254,7 +255,7 @@ class DocumentQueries:
         Returns
         -------
         SearchResult
-            ``documents``: each with its ``document``, its ``relevance`` (BM25) and a ``snippet``.
+            ``documents``: each with its ``document``, its ``relevance`` and a ``snippet``.
 
         Raises
         ------

@@ -82,7 +82,6 @@ def repair(
         Rows made by `incoming.examine` from the added text.
     """
     from nearkin.collection.stored import key_table, shingle_table
-    from nearkin.collection.word_search import word_tables
 
     contents, profiles = schema.contents, schema.profiles
     right = dict(zip(CONTENT_COLUMNS, content, strict=True))
@@ -93,7 +92,6 @@ def repair(
     insert_rows(connection, profiles, [[value] for value in (number, *profile)])
     text = text_of(number, right["text"], right["digest"])
     key_table.restore(connection, store, counting, number, text)
-    word_tables.restore(connection, store, number, text)
     shingle_table.restore(connection, store, counting, number, text)
     if tuple(was) != tuple(right[name] for name in _OF_SEGMENTS):
         store.raise_generation(connection)

@@ -11,7 +11,9 @@ from sqlalchemy import Connection, select, update
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.loads.origins import LoadOrigins
 from nearkin.collection.stored import origins, shingle_table
+from nearkin.collection.stored.contents import text_of
 from nearkin.collection.stored.purged import PURGED
+from nearkin.collection.word_search import word_tables
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, insert_rows
 from nearkin.store.store import Store
@@ -79,8 +81,10 @@ class LoadWriter:
             self.connection.execute(update(documents).where(documents.c.row.in_(some)).values(is_current=False))
         insert_rows(self.connection, schema.contents, _columns(rows.contents))
         insert_rows(self.connection, schema.profiles, _columns(rows.profiles))
+        came = [(row[0], row[_TEXT], row[_DIGEST]) for row in rows.contents]
+        texts = [text_of(*content) for content in came]
+        word_tables.write(self.connection, [number for number, _, _ in came], texts)
         if self.keeps_words:
-            came = [(row[0], row[_TEXT], row[_DIGEST]) for row in rows.contents]
             shingle_table.store_words(self.connection, self.collection_store, self.counting, came)
         insert_rows(self.connection, documents, _columns(rows.documents.values()))
         origins.write()

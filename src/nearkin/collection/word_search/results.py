@@ -22,13 +22,13 @@ class SnippetPiece:
 
 @dataclass(frozen=True, slots=True)
 class FoundDocument:
-    """A document that has all words of a query.
+    """A document that meets a query.
 
     Parameters
     ----------
     document : StoredDocument
     relevance : float
-        BM25 score of the query, above 0. It is higher if the words are frequent in the text and rare in the collection.
+        BM25 of the query in SQLite, ts_rank in PostgreSQL: higher if its words are more frequent in the text.
     snippet : tuple of SnippetPiece
         Passage with as many of the words as possible, on one line.
     """
@@ -57,13 +57,7 @@ class SearchResult(Tabular):
     documents : tuple of FoundDocument
         Documents, the most relevant first; at most ``limit``.
     n_found : int
-        Number of current documents that have all words, including those not returned.
-    ignored : tuple of str
-        Parts of the query without letters and digits.
-    n_read : int
-        Number of texts that this query had to read because their words were not stored, or could not be read.
-    n_damaged : int
-        Number of stored texts that are damaged and could not be searched.
+        Number of current documents that meet the query, including those not returned.
     elapsed_s : float
     """
 
@@ -72,9 +66,6 @@ class SearchResult(Tabular):
     query: str
     documents: tuple[FoundDocument, ...]
     n_found: int
-    ignored: tuple[str, ...]
-    n_read: int
-    n_damaged: int
     elapsed_s: float
 
     @property
@@ -103,9 +94,6 @@ class SearchResult(Tabular):
             "query": self.query,
             "n_found": self.n_found,
             "is_truncated": self.is_truncated,
-            "ignored": list(self.ignored),
-            "n_read": self.n_read,
-            "n_damaged": self.n_damaged,
             "elapsed_s": self.elapsed_s,
             "documents": [one.to_dict() for one in self.documents],
         }
