@@ -163,7 +163,6 @@ def arrow_of(lines: bytes) -> bytes:
         ),
         ("a.jsonl.bz2", lambda data: b"".join(bz2.compress(data[i : i + 9000]) for i in range(0, len(data), 9000))),
         ("a.jsonl.xz", lzma.compress),
-        ("a.arrow", arrow_of),
     ],
 )
 def test_the_kept_corpus_of_a_cut_file(name: str, pack: Callable[[bytes], bytes], tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def published(path: Path, *, durable: bool = True) -> Iterator[Path]:
         The disk is full or not writable.
     """
     # unique across machines that share the disk, too
-    aside = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+    aside = path.with_name(f".{path.name[:40]}.{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         with writing(path):
             yield aside

@@ -161,7 +161,7 @@ OutBeside = Annotated[
 ]
 WriteKept = Annotated[
     bool,
-    _output("--write-kept", help="Also write the cleaned corpus, in the format of the input."),
+    _output("--write-kept", help="Also write the cleaned corpus, in the format of the input or as JSON Lines."),
 ]
 Report = Annotated[bool, _output("--report/--no-report", help="Write report.html.")]
 Overlay = Annotated[

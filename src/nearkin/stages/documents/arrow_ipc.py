@@ -13,9 +13,8 @@ import contextlib
 import mmap
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, BinaryIO
+from typing import BinaryIO
 
-import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import SourceError
@@ -23,7 +22,7 @@ from nearkin.stages.documents.arrow_values import WITHOUT_CHECK
 from nearkin.stages.documents.compression import StreamFault
 from nearkin.stages.documents.foreign import ARROW_FILE, ARROW_STREAM
 from nearkin.stages.documents.streams import Progress
-from nearkin.stages.documents.table_columns import RowMask, Wanted, filtered
+from nearkin.stages.documents.table_columns import Wanted
 
 _END_OF_STREAM = ARROW_STREAM + bytes(4)
 _MAX_ROWS = 1 << 16
@@ -73,36 +72,6 @@ class ArrowTable:
             progress(n_read - n_told)
             n_told = n_read
         progress(max(self._reader.size_bytes - n_told, 0))
-
-    def copy_rows(self, is_kept: RowMask, file: IO[bytes]) -> None:
-        """Write the kept rows with all columns as a file or a stream, compressed with zstd.
-
-        Raises
-        ------
-        StreamFault
-            As for `batches`; kept rows before the damage are written, and the copy is valid.
-        """
-        new = pa.ipc.new_file if self._reader.is_file else pa.ipc.new_stream
-        options = pa.ipc.IpcWriteOptions(compression="zstd")
-        row = 1
-        fault: StreamFault | None = None
-        with new(file, self.schema, options=options) as writer:
-            try:
-                for batch in self._every():
-                    for start in range(0, len(batch), _MAX_ROWS):
-                        part = batch.slice(start, _MAX_ROWS)
-                        _checked(part)
-                        kept = is_kept(np.arange(row, row + len(part)))
-                        if kept.any():
-                            writer.write_batch(filtered(part, kept))
-                        row += len(part)
-            except StreamFault as broken:
-                broken.line = row
-                fault = broken
-            except (pa.ArrowException, UnicodeDecodeError) as error:  # damaged string views inside lists
-                raise SourceError(f"{self._name} cannot be copied: {error}.") from error
-        if fault is not None:
-            raise fault
 
     def _every(self) -> Iterator[pa.RecordBatch]:
         if self._first is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import IO, Protocol
+from typing import Protocol
 
 import pyarrow as pa
 
@@ -16,7 +16,7 @@ from nearkin.stages.documents.keeping import KeepColumn, check_keep_strings
 from nearkin.stages.documents.rows import one_batch
 from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.streams import Progress
-from nearkin.stages.documents.table_columns import RowMask, Wanted, check_schema, pieces_of_batch
+from nearkin.stages.documents.table_columns import Wanted, check_schema, pieces_of_batch
 from nearkin.stages.documents.text_path import TextPath
 
 SAMPLE_ROWS = 20
@@ -37,9 +37,6 @@ class TableFile(Protocol):
 
     def batches(self, wanted: Wanted, batch_bytes: int, progress: Progress) -> Iterator[pa.RecordBatch]:
         """Yield the wanted columns, some rows at a time; StreamFault if the file breaks off."""
-
-    def copy_rows(self, is_kept: RowMask, file: IO[bytes]) -> None:
-        """Write the kept rows with all columns and zstd; StreamFault after rows before damage."""
 
 
 def check_first_to_keep_by(table: TableFile, name: str, column: str) -> bool | None:

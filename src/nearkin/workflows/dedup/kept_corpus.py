@@ -1,40 +1,53 @@
-"""Cleaned corpus: files in the format of the input, a collection as JSON Lines of ids and texts.
-
-The kept documents of an archive or a mail are JSON Lines too, because such a file cannot be cut.
-"""
+"""Cleaned corpus: kept files, written by one second pass over the input."""
 
 from __future__ import annotations
 
+import itertools
+import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import get_args
+from typing import BinaryIO, cast, get_args
 
 import numpy as np
+import pyarrow as pa
 
-from nearkin.errors import InputError, OutputExistsError, ParameterError, SourceError
+from nearkin.errors import InputError, OutputExistsError, ParameterError, SourceError, TruncatedInputError
 from nearkin.manifests.dedup import DedupManifest, KeptFile
 from nearkin.manifests.stored import InputFile
 from nearkin.paths import on_disk
-from nearkin.records import Bool
+from nearkin.records import I64, Bool
 from nearkin.runs.directory import RunDirectory
 from nearkin.runs.files import published, writing
 from nearkin.runs.finished import damage_of
-from nearkin.runs.progress import Meter, Progress
+from nearkin.runs.progress import LabelledProgress, Meter, Progress, Silent
+from nearkin.stages.documents.damage import truncated_input
 from nearkin.stages.documents.digest import file_sha256
-from nearkin.stages.documents.formats import StoredFormat, is_of_documents
-from nearkin.stages.documents.kept import relative_names, write_kept
+from nearkin.stages.documents.encodings import check_encoding, is_told_by_line
+from nearkin.stages.documents.formats import (
+    FORMATS,
+    TABLES,
+    Copied,
+    StoredFormat,
+    is_kept_as_it_is,
+    is_of_documents,
+)
 from nearkin.stages.documents.packing import json_line
+from nearkin.stages.documents.sniffing import unreadable
 from nearkin.stages.documents.source import Source
+from nearkin.stages.documents.streams import StreamFault
 from nearkin.workflows.dedup.row_places import Places
 from nearkin.workflows.reading.input_digests import DescribedInputs
-from nearkin.workflows.reading.inputs import StoredSource
+from nearkin.workflows.reading.inputs import StoredSource, file_inputs
 from nearkin.workflows.reading.kept_documents import KeptDocuments, stored_source
 from nearkin.workflows.reading.memory_documents import IN_MEMORY
 from nearkin.workflows.reading.rereading import sources_again
 from nearkin.workflows.reading.snapshots import Snapshots, check_unchanged, snapshots_of
 from nearkin.workflows.resources import Resources
+
+NOT_SHOWN = Silent()
 
 
 def check_can_be_written(sources: Sequence[Source]) -> None:
@@ -79,7 +92,7 @@ def write_kept_corpus(
     encoding: str,
     meter: Meter,
 ) -> tuple[KeptFile, ...]:
-    """Write the kept documents of each source into a folder named ``kept``.
+    """Write the kept documents of each source into a folder named ``kept``; see `write_kept`.
 
     Parameters
     ----------
@@ -100,46 +113,161 @@ def write_kept_corpus(
         mask[places.line[rows][keep[rows]]] = True
         return mask
 
-    files = [i for i, source in enumerate(sources) if not isinstance(source, StoredSource)]
     with meter.stage("write kept", sum(source.size_bytes for source in sources), "bytes") as progress, writing(out):
-        names = relative_names([sources[i] for i in files])
-        write_kept(
-            [sources[i] for i in files],
-            lambda place: kept_lines(files[place]),
-            out,
-            progress=progress.advance,
-            encoding=encoding,
-        )
-        named = dict(zip(files, names, strict=True))
-        for i, source in enumerate(sources):
-            if isinstance(source, StoredSource):
-                named[i] = _free_name(source, set(named.values()))
-                _write_collection(source, kept_lines(i), out / named[i], progress)
-        written = [(i, name) for i, name in sorted(named.items()) if (out / name).is_file()]
+        written = write_kept(sources, kept_lines, out, encoding=encoding, progress=progress)
         return tuple(
-            KeptFile(f"{out.name}/{name}", i, (out / name).stat().st_size, file_sha256(str(out / name)))
-            for i, name in written
+            KeptFile(str(path.relative_to(out.parent)), i, path.stat().st_size, file_sha256(str(path)))
+            for i, path in sorted(written.items())
         )
 
 
-def _free_name(source: StoredSource, taken: set[PurePosixPath]) -> PurePosixPath:
-    """Name the file after the directory or the schema of a collection, different from all other files."""
-    stem = Path(source.path.rpartition("schema=")[2]).resolve().name or "collection"
-    name, number = PurePosixPath(f"{stem}.jsonl"), 1
-    while name in taken:
-        number += 1
-        name = PurePosixPath(f"{number}-{stem}.jsonl")
-    return name
+def write_kept(
+    sources: Sequence[Source],
+    kept_lines: Callable[[int], Bool],
+    out: Path,
+    *,
+    encoding: str = "utf-8",
+    progress: Progress = NOT_SHOWN,
+) -> dict[int, Path]:
+    """Write the kept documents of each source in one pass, and return the files by the numbers of their sources.
+
+    JSON Lines and other lines keep their lines byte for byte, CSV and TSV their header and records, Parquet its rows
+    with all columns, text files are copied; compressed files are compressed again. Of every other source the ids and
+    texts are written as JSON Lines. The copy of a damaged file contains what comes before the damage, and is valid.
+
+    Files of records that lost all documents are written too, empty or with their header. Under ``out`` the files have
+    the same relative paths as in the folder that all sources share.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+    kept_lines : callable
+        Takes the number of a source; returns a bool array indexed by line (index 0 unused); later lines are not kept.
+    out : Path
+        A folder; created if necessary.
+    encoding : str
+        Encoding with which files were read; copies have it, too.
+    progress : Progress
+
+    Raises
+    ------
+    OutputError
+        A file cannot be written; no part of it is left.
+    SourceError
+        A source cannot be read again.
+    """
+    names, files, as_json = kept_names(sources), dict[int, Path](), dict[int, Bool]()
+    for number, source in enumerate(sources):
+        mask, form = kept_lines(number), FORMATS.get(source.format)
+        if (not mask.any() and (is_of_documents(source.format) or not isinstance(form, Copied))) or _is_lost(source):
+            progress.advance(source.size_bytes)
+        elif isinstance(form, Copied):
+            files[number] = out / names[number]
+            _copy(form, source, mask, files[number], encoding, progress)
+        else:
+            as_json[number] = mask
+    documents = _documents([sources[number] for number in as_json], encoding, progress)
+    for number, batches in itertools.groupby(documents, key=lambda item: list(as_json)[item[0]]):
+        files[number] = out / names[number]
+        files[number].parent.mkdir(parents=True, exist_ok=True)
+        with published(files[number]) as aside, open(aside, "wb") as file:
+            for _, batch in batches:
+                kept = batch.filter(_is_kept(as_json[number], batch["line"].to_numpy()))
+                for doc_id, text in zip(kept["doc_id"].to_pylist(), kept["text"].to_pylist(), strict=True):
+                    file.write(json_line(doc_id, text))
+    return files
 
 
-def _write_collection(source: StoredSource, is_kept: Bool, target: Path, progress: Progress) -> None:
-    """Write one object with ``id`` and ``text`` per line."""
+def kept_names(sources: Sequence[Source]) -> list[PurePosixPath]:
+    """Return the path of each kept file relative to the folder that all share; distinct, and none outside that folder.
+
+    A collection gives its name to a file in the folder itself.
+
+    Examples
+    --------
+    >>> paths = ["../in/a/x.jsonl", "../in/b/x.pdf"]
+    >>> sources = [Source(path=path, name=path, format=path.rpartition(".")[2]) for path in paths]
+    >>> [str(name) for name in kept_names([sources[0], replace(sources[1], format="document")])]
+    ['a/x.jsonl', 'b/x.pdf.jsonl']
+    """
+    paths = [Path(os.path.abspath(one.path)) for one in sources if not isinstance(one, StoredSource)]
+    shared = os.path.commonpath([str(path.parent) for path in paths]) if paths else "/"
+    names, taken = list[PurePosixPath](), set[str]()
+    for source in sources:
+        if isinstance(source, StoredSource):
+            stem = Path(source.path.rpartition("schema=")[2]).resolve().name or "collection"
+            name = PurePosixPath(f"{stem}.jsonl")
+        else:
+            name = PurePosixPath(Path(os.path.abspath(source.path)).relative_to(shared).as_posix())
+            name = name if is_kept_as_it_is(source.format) else name.with_name(f"{name.name}.jsonl")
+        unique, n_tried = name, 1
+        while str(unique).casefold() in taken:  # some file systems ignore case
+            n_tried += 1
+            unique = name.with_name(f"{n_tried}-{name.name}")
+        taken.add(str(unique).casefold())
+        names.append(unique)
+    return names
+
+
+def _is_lost(source: Source) -> bool:
+    """Whether this is a table that was accepted although it is too damaged to be read at all."""
+    table = TABLES.get(source.format)
+    if not source.takes_damaged or table is None:
+        return False
+    try:
+        with table.at(source.path, source.name):
+            return False
+    except TruncatedInputError:
+        return True
+
+
+def _copy(form: Copied, source: Source, mask: Bool, target: Path, encoding: str, progress: Progress) -> None:
+    encoding = check_encoding(encoding)
+    if is_told_by_line(encoding):
+        encoding = "utf-8"  # lines and records keep their bytes, which then pass unchanged
     target.parent.mkdir(parents=True, exist_ok=True)
-    with published(target) as aside, open(aside, "wb") as file:
-        for batch, _ in source.documents.input(source.name, keep_column=None).batches(progress):
-            kept = batch.filter(is_kept[batch["line"].to_numpy()])
-            for doc_id, text in zip(kept["doc_id"].to_pylist(), kept["text"].to_pylist(), strict=True):
-                file.write(json_line(doc_id, text))
+    path = Path(source.path)
+    try:
+        opened = path.open("rb", buffering=0)
+    except OSError as error:
+        raise unreadable(source.name, error) from error
+    with opened as raw, published(target) as aside, open(aside, "wb") as file:
+        try:
+            form.copy(source, partial(_is_kept, mask), cast(BinaryIO, raw), file, progress.advance, encoding)
+        except StreamFault as fault:
+            n_lost = int(mask[fault.line or len(mask) :].sum())
+            if n_lost:  # another column is damaged than those that were read
+                raise TruncatedInputError(
+                    f"{source.name}: {fault}, and {n_lost:,} of the documents that are kept cannot be "
+                    "copied. Get the file again, or omit --write-kept."
+                ) from fault
+            if not source.takes_damaged:
+                raise truncated_input(source.name, fault, int(mask.sum())) from fault
+
+
+def _is_kept(mask: Bool, lines: I64) -> Bool:
+    """Return which of the lines are kept."""
+    is_known = lines < len(mask)
+    kept: Bool = is_known & mask[np.where(is_known, lines, 0)]
+    return kept
+
+
+class _Unsaid(LabelledProgress):
+    """Progress without messages."""
+
+    def say(self, message: str) -> None:
+        """Do nothing."""
+
+
+def _documents(sources: Sequence[Source], encoding: str, progress: Progress) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Yield the documents of sources in order, with the number of their source; messages are not repeated."""
+    first, progress = 0, _Unsaid("", progress)
+    for one in file_inputs(sources, encoding=encoding):
+        for batch, index in one.batches(progress):
+            numbers = np.broadcast_to(np.asarray(index, np.int64), batch.num_rows)
+            for number in np.unique(numbers).tolist():
+                yield first + number, batch.filter(pa.array(numbers == number))
+        first += len(one.names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from nearkin.runs.files import text_of
 from nearkin.runs.finished import MANIFEST, damage_of, read_results
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.checking import check_columns, check_has_columns
-from nearkin.stages.documents.formats import StoredFormat, holding
+from nearkin.stages.documents.formats import StoredFormat, is_kept_as_it_is
 from nearkin.stages.documents.rows import escaped_as
 from nearkin.workflows.reading.inputs import (
     FileInput,
@@ -267,7 +267,7 @@ def _files(directory: Path, manifest: DedupManifest, rows: I64) -> tuple[Sequenc
     files = []
     for one in manifest.kept:
         of_input = inputs[one.input]
-        if of_input.format in get_args(StoredFormat) or holding(str(of_input.format)) == "documents":  # written so
+        if not is_kept_as_it_is(of_input.format):
             of_input = replace(of_input, format="jsonl", text="text", id="id")
         if n := int(n_kept[one.input]):
             path = str(directory / one.path)

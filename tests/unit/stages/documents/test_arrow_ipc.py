@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.feather
@@ -19,7 +18,6 @@ import pytest
 
 from nearkin.errors import NearkinError, SourceError, TruncatedInputError
 from nearkin.stages.documents.checking import check_columns
-from nearkin.stages.documents.kept import write_kept
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source, resolve_sources
@@ -110,10 +108,6 @@ def test_dictionaries_that_change_from_batch_to_batch(tmp_path: Path) -> None:
     source = only(tmp_path / "a.arrow")
     texts = [row[1] for row in rows_of(list(read_batches(source)))]
     assert texts == [b"a b", b"c d", b"a b", b"e f", b"g h", b"e f"]
-    (written,) = write_kept(
-        [source], lambda _: np.array([False, True, False, False, False, True, True]), tmp_path / "out"
-    )
-    assert pa.ipc.open_stream(written.read_bytes()).read_all()["text"].to_pylist() == ["a b", "g h", "e f"]
 
 
 @pytest.mark.parametrize("kind", [pa.string_view(), pa.binary_view()])
@@ -181,8 +175,6 @@ def test_bytes_that_are_no_utf8_cost_a_row(tmp_path: Path, write: Write, kind: p
     assert (source.text, source.id) == ("text", "name")
     rows = rows_of(list(read_batches(source)))
     assert [row[:2] for row in rows] == [("a", b"fine"), ("\\xff id", b"good"), ("c", b"\xff bad")]
-    (written,) = write_kept([source], lambda _: np.array([False, True, True, False]), tmp_path / "out")
-    assert len(written.read_bytes()) > 100
 
 
 @pytest.mark.parametrize("write", [as_file, as_stream, as_polars])
@@ -199,17 +191,6 @@ def test_a_file_that_is_cut(tmp_path: Path, write: Write) -> None:
         ]
 
 
-def test_of_a_damaged_stream_what_came_before_is_kept(tmp_path: Path) -> None:
-    data = as_stream(TABLE)
-    (tmp_path / "a.arrow").write_bytes(data[: len(data) * 3 // 4])
-    source = only(tmp_path / "a.arrow", rules=ReadingRules(on_error="skip"))
-    n_whole = len(rows_of(list(read_batches(source)))) - 1
-    assert 100 < n_whole < N
-    mask = np.ones(n_whole + 1, np.bool_)
-    (written,) = write_kept([source], lambda _: mask, tmp_path / "out")
-    assert pa.ipc.open_stream(written.read_bytes()).read_all().equals(TABLE.slice(0, n_whole))
-
-
 @pytest.mark.parametrize("write", [as_file, as_stream, as_polars])
 def test_flipped_bytes_end_in_an_error_or_in_rows(tmp_path: Path, write: Write) -> None:
     """Arrow believes the offsets in a file: a process that follows wrong ones is killed."""
@@ -221,8 +202,7 @@ def test_flipped_bytes_end_in_an_error_or_in_rows(tmp_path: Path, write: Write) 
         path.write_bytes(broken)
         with contextlib.suppress(NearkinError):  # whatever else is raised is a failure, and a crash is one too
             source = only(path, rules=ReadingRules(on_error="skip"))
-            is_kept = np.ones(len(rows_of(list(read_batches(source)))), np.bool_)
-            write_kept([source], lambda _, mask=is_kept: mask, tmp_path / "out")  # type: ignore[misc]
+            list(read_batches(source))
 
 
 def test_what_is_no_arrow_file(tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ from nearkin.errors import DocumentError
 from nearkin.runs.progress import Silent
 from nearkin.stages.documents import formats
 from nearkin.stages.documents.formats.whole_file import WholeFile
-from nearkin.stages.documents.kept import write_kept
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sources import resolve_sources
+from nearkin.workflows.dedup.kept_corpus import write_kept
 from nearkin.workflows.reading.inputs import LooseFilesInput
 
 SPOKEN = "1\n00:00:01,000 --> 00:00:02,000\nGood morning.\n\n2\n00:00:03,000 --> 00:00:04,000\nIt is raining: ö.\n"
@@ -88,7 +88,7 @@ def test_texts_are_what_the_format_makes_of_files_and_all_else_is_a_problem(capt
 def test_kept_files_are_the_same_bytes(captions: Path, tmp_path: Path) -> None:
     sources = resolve_sources([str(captions)]).sources
     written = write_kept(sources, lambda _: np.ones(2, np.bool_), tmp_path / "out")
-    for source, copy in zip(sources, written, strict=True):
+    for source, copy in zip(sources, written.values(), strict=True):
         assert copy.read_bytes() == Path(source.path).read_bytes()
 
 

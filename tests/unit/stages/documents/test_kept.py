@@ -4,7 +4,7 @@ import csv
 import gzip
 import io
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +16,13 @@ from hypothesis import strategies as st
 
 from nearkin.errors import OutputError
 from nearkin.formats import zstd
-from nearkin.stages.documents import kept, packing
-from nearkin.stages.documents.kept import Mask, write_kept
+from nearkin.records import Bool
+from nearkin.stages.documents import packing
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.documents.sources import resolve_sources
+from nearkin.stages.documents.sources import Source, resolve_sources
+from nearkin.workflows.dedup import kept_corpus
+from nearkin.workflows.dedup.kept_corpus import write_kept
 
 shared_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 PACK: dict[str, Callable[[bytes], bytes]] = {"": bytes, ".gz": gzip.compress, ".zst": zstd.compress}
@@ -30,10 +32,16 @@ UNPACK: dict[str, Callable[[bytes], bytes]] = {
 }  # fmt: skip
 
 
-def lines_kept(*lines: int) -> Callable[[int], Mask]:
+def lines_kept(*lines: int) -> Callable[[int], Bool]:
     mask = np.zeros(max(lines, default=0) + 1, np.bool_)
     mask[list(lines)] = True
     return lambda source: mask
+
+
+def kept_files(
+    sources: Sequence[Source], lines: Callable[[int], Bool], out: Path, encoding: str = "utf-8"
+) -> list[Path]:
+    return list(write_kept(sources, lines, out, encoding=encoding).values())
 
 
 @pytest.mark.parametrize("suffix", list(PACK))
@@ -46,11 +54,9 @@ def test_lines_are_kept_byte_for_byte(tmp_path: Path, suffix: str, line_end: byt
     path.parent.mkdir()
     path.write_bytes(PACK[suffix](b"\xef\xbb\xbf" + b"".join(lines)))
     sources = resolve_sources([str(path)], text="text").sources
-    told: list[int] = []
-    (written,) = write_kept(sources, lines_kept(1, 2, 4, 9), tmp_path / "out", progress=told.append)
+    (written,) = kept_files(sources, lines_kept(1, 2, 4, 9), tmp_path / "out")
     assert written == tmp_path / f"out/a.jsonl{suffix}"
     assert UNPACK[suffix](written.read_bytes()) == b"\xef\xbb\xbf" + lines[0] + lines[1] + lines[3] + lines[8]
-    assert sum(told) == path.stat().st_size
     first = written.read_bytes()
     write_kept(sources, lines_kept(1, 2, 4, 9), tmp_path / "out")
     assert written.read_bytes() == first
@@ -75,7 +81,7 @@ def test_csv_keeps_header_and_records(
     lines = [line for line, (_, is_kept) in zip(rows, records, strict=True) if is_kept]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(packing, "_BLOCK_BYTES", block)
-        (written,) = write_kept(sources, lines_kept(*lines), tmp_path / "out")
+        (written,) = kept_files(sources, lines_kept(*lines), tmp_path / "out")
     found = list(csv.reader(io.StringIO(written.read_bytes().decode(), newline="")))
     assert found == [["text", "n"], *([text, str(is_kept)] for text, is_kept in records if is_kept)]
 
@@ -85,7 +91,7 @@ def test_other_encodings_go_back_to_what_they_were(tmp_path: Path) -> None:
         path = tmp_path / "a.tsv"
         path.write_bytes("id\ttext\n1\tnée\n2\tß\n".encode(encoding))
         sources = resolve_sources([str(path)], encoding=encoding).sources
-        (written,) = write_kept(sources, lines_kept(3), tmp_path / "out", encoding=encoding)
+        (written,) = kept_files(sources, lines_kept(3), tmp_path / "out", encoding=encoding)
         assert written.read_bytes() == "id\ttext\n2\tß\n".encode(encoding)
 
 
@@ -94,7 +100,7 @@ def test_lines_in_several_encodings_are_kept_byte_for_byte(tmp_path: Path) -> No
     lines = [b"id,text\n", "1,née\n".encode("cp1252"), "2,née\n".encode(), b"3,\x81\n"]
     path.write_bytes(b"".join(lines))
     sources = resolve_sources([str(path)], encoding="cp1252").sources
-    (written,) = write_kept(sources, lines_kept(2, 3, 4), tmp_path / "out", encoding="cp1252")
+    (written,) = kept_files(sources, lines_kept(2, 3, 4), tmp_path / "out", encoding="cp1252")
     assert written.read_bytes() == path.read_bytes()
 
 
@@ -108,14 +114,14 @@ def test_parquet_keeps_columns_and_schema(tmp_path: Path) -> None:
     ).replace_schema_metadata({"made": "by hand"})
     pq.write_table(table, tmp_path / "a.parquet", row_group_size=4, compression="gzip")
     sources = resolve_sources([str(tmp_path / "a.parquet")]).sources
-    (written,) = write_kept(sources, lines_kept(1, 2, 10), tmp_path / "out")
+    (written,) = kept_files(sources, lines_kept(1, 2, 10), tmp_path / "out")
     found = pq.read_table(written)
     assert found.equals(table.take([0, 1, 9]))
     assert found.schema.equals(pq.read_schema(tmp_path / "a.parquet"), check_metadata=True)
     metadata = pq.ParquetFile(written).metadata
     assert metadata.num_row_groups == 2
     assert {metadata.row_group(0).column(i).compression for i in range(3)} == {"ZSTD"}
-    (empty,) = write_kept(sources, lines_kept(), tmp_path / "out")
+    (empty,) = kept_files(sources, lines_kept(), tmp_path / "out")
     assert pq.read_table(empty).equals(table.slice(0, 0))
 
 
@@ -126,21 +132,17 @@ def test_names_stay_apart_and_inside(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path / "work")
     sources = resolve_sources(["../in/a", "../in/b", "y.txt"]).sources
     out = tmp_path / "out"
-    written = write_kept(sources, lines_kept(1), out)
+    written = kept_files(sources, lines_kept(1), out)
     assert [str(path.relative_to(out)) for path in written] == ["in/a/x.txt", "in/b/x.txt", "work/y.txt"]
     assert [path.read_text() for path in written] == ["in/a/x.txt", "in/b/x.txt", "work/y.txt"]
-    assert write_kept(sources, lines_kept(), tmp_path / "none") == []
-    (tmp_path / "trap").mkdir()
-    (tmp_path / "trap/in").symlink_to(tmp_path / "work")
-    with pytest.raises(OutputError, match="a link leads out of"):
-        write_kept(sources, lines_kept(1), tmp_path / "trap")
+    assert kept_files(sources, lines_kept(), tmp_path / "none") == []
 
 
 def test_the_longest_name_that_a_file_can_have(tmp_path: Path) -> None:
     name = "x" * 249 + ".jsonl"
     path = tmp_path / name
     path.write_bytes(b'{"text": "a"}\n{"text": "b"}\n')
-    (written,) = write_kept(resolve_sources([str(path)]).sources, lines_kept(2), tmp_path / "out")
+    (written,) = kept_files(resolve_sources([str(path)]).sources, lines_kept(2), tmp_path / "out")
     assert written == tmp_path / "out" / name
     assert written.read_bytes() == b'{"text": "b"}\n'
     assert os.listdir(tmp_path / "out") == [name]
@@ -155,7 +157,7 @@ def test_nothing_half_written_is_left(tmp_path: Path, monkeypatch: pytest.Monkey
     def full(*args: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(kept, "_copy_kept", full)
+    monkeypatch.setattr(type(kept_corpus.FORMATS["lines"]), "copy", full)
     with pytest.raises(OutputError, match=r"Cannot write .*out/a.txt: the disk is full;"):
         write_kept(sources, lines_kept(1), tmp_path / "out")
     assert os.listdir(tmp_path / "out") == ["a.txt"]
@@ -166,7 +168,19 @@ def test_a_file_cut_short_keeps_what_could_be_read(tmp_path: Path) -> None:
     lines = b"".join(b"%d\t%s\n" % (i, os.urandom(50).hex().encode()) for i in range(1000))
     (tmp_path / "a.tsv.gz").write_bytes(gzip.compress(lines)[:-5000])
     sources = resolve_sources([str(tmp_path / "a.tsv.gz")], rules=ReadingRules(on_error="skip")).sources
-    (written,) = write_kept(sources, lambda source: np.ones(200, np.bool_), tmp_path / "out")
+    (written,) = kept_files(sources, lambda source: np.ones(200, np.bool_), tmp_path / "out")
     found = gzip.decompress(written.read_bytes())
     assert lines.startswith(found)
     assert found.endswith(b"\n")
+
+
+def test_what_is_not_copied_becomes_json_lines(tmp_path: Path) -> None:
+    table = pa.table({"id": [7, 8, 9], "text": ["a b", "c d", "ü"], "n": [1, 2, 3]})
+    for name in ("a.arrow", "b.arrow"):
+        with pa.ipc.new_file(tmp_path / name, table.schema) as writer:
+            writer.write_table(table)
+    sources = resolve_sources([str(tmp_path / name) for name in ("a.arrow", "b.arrow")]).sources
+    first, second = kept_files(sources, lambda source: np.array([False, True, False, source == 1]), tmp_path / "out")
+    assert (first.name, second.name) == ("a.arrow.jsonl", "b.arrow.jsonl")
+    assert first.read_bytes() == b'{"id": 7, "text": "a b"}\n'
+    assert second.read_text() == '{"id": 7, "text": "a b"}\n{"id": 9, "text": "ü"}\n'

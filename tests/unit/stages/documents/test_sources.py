@@ -16,9 +16,9 @@ import pytest
 
 from nearkin.errors import ParameterError, SourceError
 from nearkin.stages.documents.digest import file_sha256
-from nearkin.stages.documents.kept import write_kept
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sources import Source, SourceSet, resolve_sources
+from nearkin.workflows.dedup.kept_corpus import write_kept
 
 JSONL = b'{"id": "a", "url": "u", "text": "It was"}\n'
 
@@ -358,7 +358,7 @@ def test_csv_with_semicolons_is_read_and_kept(folder: Path) -> None:
     assert list(read_batches(unseen)) == [batch]
     mask = np.array([False, False, False, True, True])
     for one in (source, unseen):
-        (written,) = write_kept([one], lambda _: mask, folder / "out")
+        (written,) = write_kept([one], lambda _: mask, folder / "out").values()
         assert written.read_bytes() == b"id;text\n2;c,d\n3;e\n"
     assert only(resolve_sources(["a.csv"], text="id;text")).delimiter == ","
 

@@ -6,16 +6,12 @@ import bz2
 import gzip
 import io
 from collections.abc import Callable
-from pathlib import Path
 
-import numpy as np
 import pytest
 
 from nearkin.errors import SourceError, TruncatedInputError
 from nearkin.formats import zstd
 from nearkin.stages.documents.damage import problem_of
-from nearkin.stages.documents.kept import write_kept
-from nearkin.stages.documents.sources import Source
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 from nearkin.stages.documents.wikipedia import pages as wikipedia_pages
 from nearkin.stages.documents.wikipedia.pages import PageReader
@@ -152,17 +148,3 @@ def test_markup_without_end_is_not_held() -> None:
 def test_there_is_no_column_to_keep_by(read: Read) -> None:
     with pytest.raises(SourceError, match=r" is a dump of Wikipedia, which has none\.$"):
         read(WHOLE, "wikipedia", keep_column="n")
-
-
-@pytest.mark.parametrize("compression", PACKERS)
-def test_what_is_kept_is_a_dump_again(tmp_path: Path, compression: str) -> None:
-    pages = [page(f"Regen {i}", f"{i} {PROSE}") for i in range(600)]
-    path = tmp_path / "a.xml"
-    path.write_bytes(PACKERS[compression](dump(*pages)))
-    source = Source(path=str(path), name="a.xml", format="wikipedia", compression=compression)
-    kept = [i for i in range(600) if i % 7 in (2, 4, 6)]
-    mask = np.zeros(FIRST_LINE + 600 * LINES_OF_A_PAGE, np.bool_)
-    mask[[FIRST_LINE + i * LINES_OF_A_PAGE for i in kept]] = True
-    (written,) = write_kept([source], lambda _: mask, tmp_path / "out")
-    stream = ByteStream(io.BytesIO(written.read_bytes()), compression)
-    assert stream.read(1 << 30) == dump(*[pages[i] for i in kept])

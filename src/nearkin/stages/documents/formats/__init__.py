@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from nearkin.stages.documents.formats.delimited import Csv, Tsv
 from nearkin.stages.documents.formats.extracted import Eml, Extracted, Html
-from nearkin.stages.documents.formats.format import Format, Holding
+from nearkin.stages.documents.formats.format import Copied, Format, Holding
 from nearkin.stages.documents.formats.jsonl import JsonLines
 from nearkin.stages.documents.formats.lines import Lines, TextLines
 from nearkin.stages.documents.formats.load_file import LoadFile
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from nearkin.stages.documents.head import Head
 
 __all__ = [
-    "FORMATS", "FORMAT_OF_SUFFIX", "TABLES", "WITH_COLUMNS", "StoredFormat", "has_columns", "holding",
-    "is_of_documents", "names_with_hints", "sniffed",
+    "FORMATS", "FORMAT_OF_SUFFIX", "TABLES", "WITH_COLUMNS", "Copied", "StoredFormat", "has_columns", "holding",
+    "is_kept_as_it_is", "is_of_documents", "names_with_hints", "sniffed",
 ]  # fmt: skip
 
 _ALL: tuple[Format, ...] = (
@@ -59,6 +59,11 @@ def holding(name: str) -> Holding:
 def is_of_documents(name: str | None) -> bool:
     """Whether a file of a format is a document or contains some, instead of records; None is no format."""
     return name is not None and holding(name) != "records"
+
+
+def is_kept_as_it_is(name: str | None) -> bool:
+    """Whether kept documents of a format are copied in this format; those of others become JSON Lines."""
+    return isinstance(FORMATS.get(name or ""), Copied)
 
 
 def has_columns(name: str) -> bool:

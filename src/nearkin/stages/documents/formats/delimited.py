@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING
 
 from nearkin.paths import STDIN
-from nearkin.stages.documents.formats.format import StreamFormat
+from nearkin.stages.documents.formats.format import CopiedStream
 from nearkin.stages.documents.head import SAMPLE_RECORDS, Head, head_of_stream
 from nearkin.stages.documents.source import OpenedSource, Source
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 TAB = "\t"
 
 
-class DelimitedFormat(StreamFormat):
+class DelimitedFormat(CopiedStream):
     """Records of fields under a header."""
 
     has_columns = True
@@ -59,7 +59,7 @@ class DelimitedFormat(StreamFormat):
         return super().choose_columns(sample, label, text=text, doc_id=doc_id)
 
     def batches(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """Yield batches of documents; see `StreamFormat`."""
+        """Yield batches of documents; see `CopiedStream`."""
         from nearkin.stages.documents.delimited import read_delimited
 
         return read_delimited(stream, self.scanner(opened.source.delimiter), opened)
@@ -79,7 +79,6 @@ class Csv(DelimitedFormat):
     listed = "CSV"
     in_words = "CSV"
     suffixes = (".csv",)
-    kept_suffix = ".csv"
 
     def settled(self, head: Head, text: str | None) -> str:
         """Return this format, or that of load files for the columns of one."""
@@ -129,7 +128,6 @@ class Tsv(DelimitedFormat):
     listed = "TSV"
     in_words = "TSV with a header"
     suffixes = (".tsv", ".tab")
-    kept_suffix = ".tsv"
     is_settled = False
 
     def scanner(self, delimiter: str | None) -> Scanner:

@@ -5,17 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import IO, TYPE_CHECKING, BinaryIO, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from nearkin.stages.documents.formats.format import Format
 from nearkin.stages.documents.members import InnerDocument, MemberIds
-from nearkin.stages.documents.source import OpenedSource, Source, no_note
+from nearkin.stages.documents.source import OpenedSource
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from nearkin.stages.documents.streams import Progress
-    from nearkin.stages.documents.table_columns import RowMask
 
 
 _BATCH_DOCUMENTS = 2048
@@ -77,26 +74,6 @@ class MembersFormat(Format):
         if not n_documents:
             yield InnerDocument(name, problem="it contains no document")
 
-    def copy(
-        self, source: Source, is_kept: RowMask, raw: BinaryIO, file: IO[bytes], progress: Progress, encoding: str
-    ) -> None:
-        """Write the kept documents as JSON Lines of ids and texts, because a part of such a file may not be valid."""
-        from nearkin.stages.documents.packing import json_line
-
-        opened = OpenedSource(
-            source=source,
-            raw=raw,
-            batch_bytes=_BLOCK_BYTES,
-            keep=None,
-            progress=progress,
-            encoding=encoding,
-            note=no_note,
-        )
-        for batch in self.read(opened):
-            kept = batch.filter(is_kept(batch["line"].to_numpy()))
-            for doc_id, text in zip(kept["doc_id"].to_pylist(), kept["text"].to_pylist(), strict=True):
-                file.write(json_line(doc_id, text))
-
 
 class Extracted(MembersFormat):
     """Any document; its content decides the kind."""
@@ -111,7 +88,6 @@ class Extracted(MembersFormat):
         ".pptm", ".ppsx", ".ppt", ".pps", ".odt", ".ott", ".ods", ".odp", ".rtf", ".epub", ".mbox", ".msg", ".pst",
         ".ost", ".zip", ".tar", ".tgz", ".tbz2", ".txz",
     )  # fmt: skip
-    kept_suffix = ".pdf"
     kind: ClassVar[str | None] = None
     """Kind of every file in this format; None: by its content."""
 
@@ -137,7 +113,6 @@ class Html(Extracted):
     listed = ""
     in_words = a_file = "an HTML page"
     suffixes = (".html", ".htm", ".xhtml")
-    kept_suffix = ".html"
     kind = "html"
 
 
@@ -149,5 +124,4 @@ class Eml(Extracted):
     listed = ""
     in_words = a_file = "a mail"
     suffixes = (".eml", ".emlx")
-    kept_suffix = ".eml"
     kind = "eml"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import IO, TYPE_CHECKING, BinaryIO, ClassVar, Literal
+from typing import IO, TYPE_CHECKING, BinaryIO, ClassVar, Literal, Protocol, runtime_checkable
 
 from nearkin.errors import SourceError
 from nearkin.paths import STDIN
@@ -44,8 +44,6 @@ class Format(ABC):
         Phrase for a file of the format, with the article.
     suffixes : tuple of str
         File name suffixes, in lower case, each with its dot.
-    kept_suffix : str
-        Suffix of the kept file for standard input.
     has_columns : bool
         Whether the text and the id are in named columns.
     has_types : bool
@@ -67,7 +65,6 @@ class Format(ABC):
     in_words: ClassVar[str]
     a_file: ClassVar[str] = "a file"
     suffixes: ClassVar[tuple[str, ...]] = ()
-    kept_suffix: ClassVar[str] = ".txt"
     has_columns: ClassVar[bool] = False
     has_types: ClassVar[bool] = False
     is_settled: ClassVar[bool] = True
@@ -124,11 +121,15 @@ class Format(ABC):
     def read(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield batches of documents; see `.reader.batches_of`."""
 
-    @abstractmethod
+
+@runtime_checkable
+class Copied(Protocol):
+    """A format whose kept documents are copied byte for byte, or row for row; those of others become JSON Lines."""
+
     def copy(
         self, source: Source, is_kept: RowMask, raw: BinaryIO, file: IO[bytes], progress: Progress, encoding: str
     ) -> None:
-        """Write the kept documents of a source; see `.kept.write_kept`.
+        """Write the kept documents of a source.
 
         Raises
         ------
@@ -152,10 +153,6 @@ class StreamFormat(Format):
     def batches(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield batches of documents of a source with known columns; UTF-8 is not checked here."""
 
-    @abstractmethod
-    def copy_stream(self, source: Source, is_kept: RowMask, stream: ByteStream, sink: IO[bytes]) -> None:
-        """Write the kept documents of a stream."""
-
     def read(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield batches of documents; see `Format`."""
         from nearkin.stages.documents.legibility import legible
@@ -164,30 +161,6 @@ class StreamFormat(Format):
         opened = replace(opened, source=self._with_columns(opened, stream))
         batches = self.batches(stream, opened)
         yield from batches if self.declares_encoding else legible(batches, stream, opened.encoding)
-
-    def copy(
-        self, source: Source, is_kept: RowMask, raw: BinaryIO, file: IO[bytes], progress: Progress, encoding: str
-    ) -> None:
-        """Write the kept documents; see `Format`."""
-        from nearkin.stages.documents.packing import packed
-        from nearkin.stages.documents.streams import ByteStream, StreamFault
-
-        stream = ByteStream(
-            raw,
-            source.compression,
-            encoding="utf-8" if self.declares_encoding else encoding,
-            progress=progress,
-            max_line_bytes=source.max_document_bytes,
-        )
-        fault: StreamFault | None = None
-        with packed(file, source.compression) as sink:
-            try:
-                sink.write(stream.byte_order_mark())
-                self.copy_stream(source, is_kept, stream, sink)
-            except StreamFault as broken:
-                fault = broken
-        if fault is not None:
-            raise fault
 
     def _with_columns(self, opened: OpenedSource, stream: ByteStream) -> Source:
         """Return the source, with unknown columns guessed, after a check that its first bytes are readable."""
@@ -213,6 +186,38 @@ class StreamFormat(Format):
             records = self.records(head, source.delimiter)
             check_keep_records(source.name, keep.name, records, is_text=not self.has_types)
         return source
+
+
+class CopiedStream(StreamFormat):
+    """Characters of which some lines or records are copied; see `Copied`."""
+
+    @abstractmethod
+    def copy_stream(self, source: Source, is_kept: RowMask, stream: ByteStream, sink: IO[bytes]) -> None:
+        """Write the kept documents of a stream."""
+
+    def copy(
+        self, source: Source, is_kept: RowMask, raw: BinaryIO, file: IO[bytes], progress: Progress, encoding: str
+    ) -> None:
+        """Write the kept documents; see `Copied`."""
+        from nearkin.stages.documents.packing import packed
+        from nearkin.stages.documents.streams import ByteStream, StreamFault
+
+        stream = ByteStream(
+            raw,
+            source.compression,
+            encoding=encoding,
+            progress=progress,
+            max_line_bytes=source.max_document_bytes,
+        )
+        fault: StreamFault | None = None
+        with packed(file, source.compression) as sink:
+            try:
+                sink.write(stream.byte_order_mark())
+                self.copy_stream(source, is_kept, stream, sink)
+            except StreamFault as broken:
+                fault = broken
+        if fault is not None:
+            raise fault
 
 
 def stream_of(opened: OpenedSource, encoding: str, *, is_compression_known: bool = True) -> ByteStream:

@@ -24,7 +24,6 @@ class JsonLines(LineFormat):
     listed = "JSON Lines"
     in_words = "JSON Lines"
     suffixes = (".jsonl", ".ndjson", ".json")
-    kept_suffix = ".jsonl"
     has_columns = True
     has_types = True
 

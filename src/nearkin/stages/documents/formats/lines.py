@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted
-from nearkin.stages.documents.formats.format import StreamFormat
+from nearkin.stages.documents.formats.format import CopiedStream
 from nearkin.stages.documents.source import OpenedSource, Source
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _LONGEST_ID = 512
 
 
-class LineFormat(StreamFormat):
+class LineFormat(CopiedStream):
     """Each line is a document, whatever it contains."""
 
     def copy_stream(self, source: Source, is_kept: RowMask, stream: ByteStream, sink: IO[bytes]) -> None:
@@ -52,7 +52,7 @@ class Lines(LineFormat):
         return f": {n_lines} of its first {counted(n_seen, 'line')} {agreeing(n_lines, 'has', 'have')} this form"
 
     def batches(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """Yield batches of documents; see `StreamFormat`."""
+        """Yield batches of documents; see `CopiedStream`."""
         from nearkin.stages.documents.lines import read_lines
 
         return read_lines(stream, opened)
@@ -68,7 +68,7 @@ class TextLines(LineFormat):
     has_ids = False
 
     def batches(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """Yield batches of documents; see `StreamFormat`."""
+        """Yield batches of documents; see `CopiedStream`."""
         from nearkin.stages.documents.lines import read_text_lines
 
         return read_text_lines(stream, opened)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import IO, TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.encodings import is_told_by_line
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from nearkin.stages.documents.columns import Columns
     from nearkin.stages.documents.load_files.dialect import Dialect
     from nearkin.stages.documents.streams import ByteStream
-    from nearkin.stages.documents.table_columns import RowMask
 
 NAME = "load-file"
 Asked = TypeVar("Asked")
@@ -35,7 +34,6 @@ class LoadFile(StreamFormat):
     listed = "load files (Concordance DAT)"
     in_words = "a load file"
     suffixes = (".dat",)
-    kept_suffix = ".dat"
     has_columns = True
     is_settled = False
     is_unmistakable = True
@@ -184,9 +182,3 @@ class LoadFile(StreamFormat):
                 return asked(replace(opened, source=self._with_columns(opened, stream)), stream)
         except (SourceError, StreamFault, OSError):
             return None
-
-    def copy_stream(self, source: Source, is_kept: RowMask, stream: ByteStream, sink: IO[bytes]) -> None:
-        """Copy the header and the kept records."""
-        from nearkin.stages.documents.load_files.writing import copy_load_file
-
-        copy_load_file(source, is_kept, stream, sink)

@@ -98,14 +98,6 @@ class TableFormat(Format):
         with self.opened(opened.raw, opened.source.name) as table:
             yield from read_table_file(table, opened)
 
-    def copy(
-        self, source: Source, is_kept: RowMask, raw: BinaryIO, file: IO[bytes], progress: Progress, encoding: str
-    ) -> None:
-        """Copy kept rows with all columns."""
-        with self.opened(raw, source.name) as table:
-            table.copy_rows(is_kept, file)
-        progress(source.size_bytes)
-
 
 class Parquet(TableFormat):
     """Parquet files."""
@@ -115,7 +107,6 @@ class Parquet(TableFormat):
     in_words = "Parquet"
     a_file = "a Parquet file"
     suffixes = (".parquet", ".pq")
-    kept_suffix = ".parquet"
     magic = (PARQUET,)
 
     def opened(self, raw: BinaryIO, name: str) -> AbstractContextManager[TableFile]:
@@ -123,6 +114,16 @@ class Parquet(TableFormat):
         from nearkin.stages.documents.parquet import ParquetTable
 
         return ParquetTable.opened(raw, name)
+
+    def copy(
+        self, source: Source, is_kept: RowMask, raw: BinaryIO, file: IO[bytes], progress: Progress, encoding: str
+    ) -> None:
+        """Copy kept rows with all columns; see `Copied`."""
+        from nearkin.stages.documents.parquet import ParquetTable
+
+        with ParquetTable.opened(raw, source.name) as table:
+            table.copy_rows(is_kept, file)
+        progress(source.size_bytes)
 
 
 class Arrow(TableFormat):
@@ -133,7 +134,6 @@ class Arrow(TableFormat):
     in_words = "Arrow"
     a_file = "an Arrow file"
     suffixes = (".arrow", ".feather", ".ipc")
-    kept_suffix = ".arrow"
     magic = (ARROW_FILE, ARROW_STREAM)
 
     def opened(self, raw: BinaryIO, name: str) -> AbstractContextManager[TableFile]:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from nearkin.stages.documents.formats.format import StreamFormat
-from nearkin.stages.documents.source import OpenedSource, Source
+from nearkin.stages.documents.source import OpenedSource
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from nearkin.stages.documents.head import Head
     from nearkin.stages.documents.streams import ByteStream
-    from nearkin.stages.documents.table_columns import RowMask
 
 _ROOT_OF_DUMP = re.compile(rb"<mediawiki[\s>]")
 
@@ -25,7 +24,6 @@ class Wikipedia(StreamFormat):
     name = "wikipedia"
     listed = "dumps of Wikipedia"
     in_words = a_file = "a dump of Wikipedia"
-    kept_suffix = ".xml"
     is_unmistakable = True
     declares_encoding = True
 
@@ -50,11 +48,3 @@ class Wikipedia(StreamFormat):
         from nearkin.stages.documents.wikipedia.dump import read_wikipedia
 
         return read_wikipedia(stream, opened)
-
-    def copy_stream(self, source: Source, is_kept: RowMask, stream: ByteStream, sink: IO[bytes]) -> None:
-        """Copy the pages of kept articles."""
-        import numpy as np
-
-        from nearkin.stages.documents.wikipedia.dump import copy_kept_pages
-
-        copy_kept_pages(stream, source.name, lambda line: bool(is_kept(np.array([line]))[0]), sink.write)

@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 from example_counts import examples
 from nearkin.stages.documents.load_files.dialect import Dialect, dialect_of, header_of
 from nearkin.stages.documents.load_files.records import LoadRecord, RecordReader
-from nearkin.stages.documents.load_files.writing import copy_load_file
-from nearkin.stages.documents.source import Source
 from nearkin.stages.documents.streams import ByteStream
 
 MARKED = [("utf-8", codecs.BOM_UTF8), ("utf-16-le", codecs.BOM_UTF16_LE), ("utf-16-be", codecs.BOM_UTF16_BE)]
@@ -74,25 +72,6 @@ def test_csv_is_read_as_python_reads_it(
     encoding, mark = as_
     _, records = read(mark + file.getvalue().encode(encoding))
     assert values(records, encoding) == list(csv.reader(io.StringIO(file.getvalue())))
-
-
-def copied(data: bytes) -> bytes:
-    """Return a file that was read and written again with every record kept."""
-    stream, sink = ByteStream(io.BytesIO(data), "none"), io.BytesIO()
-    sink.write(stream.byte_order_mark())
-    source = Source(path="x.dat", name="x.dat", format="load-file")
-    copy_load_file(source, lambda lines: lines > 0, stream, sink)
-    return sink.getvalue()
-
-
-@given(TABLES, st.sampled_from(ENCODINGS), st.sampled_from(["\r\n", "\n"]))
-def test_a_file_that_is_read_and_written_has_the_same_bytes(
-    table: tuple[int, list[list[str]]], as_: tuple[str, bytes], end: str
-) -> None:
-    n, rows = table
-    encoding, mark = as_
-    data = mark + dat([[f"COLUMN{i}" for i in range(n)], *rows], end).encode(encoding)
-    assert copied(data) == data
 
 
 @settings(max_examples=examples(200))
