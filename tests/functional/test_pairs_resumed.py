@@ -245,7 +245,7 @@ def test_interrupted_between_its_results_and_its_manifest(corpus, tmp_path, monk
 
     here(corpus, tmp_path / "whole")
     with monkeypatch.context() as patched:
-        patched.setattr(job.Run, "finish", interrupted)
+        patched.setattr(job.JobRun, "finish", interrupted)
         with pytest.raises(KeyboardInterrupt):
             here(corpus, tmp_path / "out")
     assert (tmp_path / "out/pairs.tsv").exists()

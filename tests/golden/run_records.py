@@ -89,20 +89,20 @@ def made() -> dict[str, dict[str, Any]]:
 @contextlib.contextmanager
 def _identities() -> Iterator[list[Any]]:
     """Whatever is stored to recognise a run, as JSON gives it back."""
-    from nearkin.runs.run import Run
+    from nearkin.runs.run import JobRun
 
     seen: list[Any] = []
-    claimed = Run.claimed
+    claimed = JobRun.claimed
 
-    def watched(self: Run, identity: Any, **options: Any) -> Any:
+    def watched(self: JobRun, identity: Any, **options: Any) -> Any:
         seen.append(json.loads(json.dumps(identity)))
         return claimed(self, identity, **options)
 
-    Run.claimed = watched  # type: ignore[method-assign]
+    JobRun.claimed = watched  # type: ignore[method-assign]
     try:
         yield seen
     finally:
-        Run.claimed = claimed  # type: ignore[method-assign]
+        JobRun.claimed = claimed  # type: ignore[method-assign]
 
 
 def _manifest(out: Path) -> Any:

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import Field, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -53,7 +53,7 @@ _LIMITS = "limits on memory or on open files may be too low (ulimit -v, ulimit -
 class Manifest(Protocol):
     """Record of a finished run, with the fields ``stages`` and ``report_problem``."""
 
-    __dataclass_fields__: ClassVar[dict[str, Any]]
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def as_stored(self) -> dict[str, object]:
         """Return the record as JSON types."""
@@ -63,7 +63,7 @@ M = TypeVar("M", bound=Manifest)
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class JobRun:
     """A run with its output directory, which belongs to no other run.
 
     The manifest is written last: a directory with a manifest is complete. ``.work`` holds intermediate files until the

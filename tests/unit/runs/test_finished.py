@@ -10,11 +10,11 @@ import pytest
 from nearkin.errors import RunError
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.runs.finished import manifest_if_any, read_manifest, read_results
-from nearkin.runs.run import Run
+from nearkin.runs.run import JobRun
 
 
 def finished(place: Path) -> Path:
-    run = Run(place)
+    run = JobRun(place)
     with run.claimed({"command": "dedup"}, resume=False, overwrite=False):
         (place / "documents.parquet").write_bytes(b"a table")
         run.finish(DedupManifest())

@@ -13,7 +13,7 @@ from nearkin.manifests.dedup import DedupManifest, FamilyCounts, KeptFile
 from nearkin.nouns import counted
 from nearkin.paths import STDIN
 from nearkin.runs.progress import Meter, Progress, Silent
-from nearkin.runs.run import Run
+from nearkin.runs.run import JobRun
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.wording import WarningMessage
 from nearkin.workflows.dedup import job, manifest
@@ -75,7 +75,7 @@ class RunResult:
 
     Parameters
     ----------
-    run : Run
+    run : JobRun
     result : job.Result
     options : DedupOptions
     sourced : Sourced
@@ -83,7 +83,7 @@ class RunResult:
         Documents for a second reading, in the same order.
     """
 
-    run: Run
+    run: JobRun
     result: job.Result
     options: DedupOptions
     sourced: Sourced
@@ -133,7 +133,7 @@ def dedup_files(
     """
     options.check_fits(is_against=bool(against))
     against_columns.check_fits(is_against=bool(against))
-    run = Run(out, Meter(progress or Silent()))
+    run = JobRun(out, Meter(progress or Silent()))
     sourced = Sourced.of(
         asked, out, options, run.progress, against=against, against_columns=against_columns,
         twice=_twice(delivery, ending),
@@ -228,7 +228,7 @@ def _with_exceptions_beside(result: job.Result, sourced: Sourced) -> job.Result:
 
 def _find(
     sourced: Sourced,
-    run: Run,
+    run: JobRun,
     options: DedupOptions,
     engine: DedupEngine,
 ) -> DedupFound:
@@ -270,7 +270,7 @@ _STAGES = (
 """File that each finished stage leaves in the work folder; later stages take seconds and leave none."""
 
 
-def _done(run: Run, sourced: Sourced) -> list[str]:
+def _done(run: JobRun, sourced: Sourced) -> list[str]:
     """Return what an interrupted run finished: files that were read, and stages."""
     from nearkin.engines.spark.stages import stages_kept
 

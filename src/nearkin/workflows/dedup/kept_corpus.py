@@ -22,7 +22,7 @@ from nearkin.records import I64, Bool
 from nearkin.runs.files import published, writing
 from nearkin.runs.finished import damage_of
 from nearkin.runs.progress import LabelledProgress, Meter, Progress, Silent
-from nearkin.runs.run import Run
+from nearkin.runs.run import JobRun
 from nearkin.stages.documents.damage import truncated_input
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.encodings import check_encoding, is_told_by_line
@@ -322,7 +322,7 @@ class InputAgain:
             sources = [replace(source, takes_damaged=takes_damaged) for source in sources]
         return cls(sources, manifest.encoding or "utf-8", watched, snapshots_of(_stored(sources)))
 
-    def write_kept(self, run: Run, places: Places, keep: Bool) -> tuple[KeptFile, ...]:
+    def write_kept(self, run: JobRun, places: Places, keep: Bool) -> tuple[KeptFile, ...]:
         """Write the cleaned corpus into the work of ``run``; the sources of ``places`` are numbers in `sources`.
 
         Raises

@@ -20,7 +20,7 @@ from nearkin.planning.search import missed
 from nearkin.records import Bool, Matches
 from nearkin.runs.finished import damage_of, damage_of_options, damaged_run, read_results
 from nearkin.runs.progress import Meter, Progress, Silent
-from nearkin.runs.run import Run
+from nearkin.runs.run import JobRun
 from nearkin.stages.grouping import Rule
 from nearkin.workflows.dedup import manifest as manifests
 from nearkin.workflows.dedup.corpus import READABLE, Corpus, number_by_first
@@ -136,7 +136,7 @@ def regroup(
             "--out is the run itself, which would lose pairs below the new threshold. Choose another directory."
         )
     own = directory / f"threshold-{threshold:.15g}{f'-{group}' if group else ''}"
-    run = Run(out or own, meter, is_resumable=False)
+    run = JobRun(out or own, meter, is_resumable=False)
     by_input = earlier.by_input(directory) if write_kept else earlier.places
     again = InputAgain.of(directory, earlier.manifest, run.path, meter) if write_kept else None
     fingerprint = {

@@ -30,7 +30,7 @@ from nearkin.reports.dedup.page import (
     ThresholdRow,
     render_dedup_report,
 )
-from nearkin.runs.run import Run
+from nearkin.runs.run import JobRun
 from nearkin.runs.spool import Chunk, texts_of
 from nearkin.stages.documents.formats import is_of_documents
 from nearkin.stages.grouping import group
@@ -55,7 +55,7 @@ _BIN_EDGES = np.round(np.linspace(0.0, 1.0, 51), 2)
 
 
 def render_page(
-    run: Run,
+    run: JobRun,
     manifest: DedupManifest,
     options: DedupOptions,
     *,
@@ -102,7 +102,7 @@ def render_page(
     )
 
 
-def render_new_page(run: Run, manifest: DedupManifest, result: Result, options: DedupOptions) -> str:
+def render_new_page(run: JobRun, manifest: DedupManifest, result: Result, options: DedupOptions) -> str:
     """Return ``report.html`` of a run that has just compared its documents."""
     return render_page(
         run,
@@ -119,7 +119,7 @@ def render_new_page(run: Run, manifest: DedupManifest, result: Result, options: 
     )
 
 
-def _run_note(run: Run, manifest: DedupManifest) -> RunNote:
+def _run_note(run: JobRun, manifest: DedupManifest) -> RunNote:
     """Return when the run ended, and the results that lie beside the page."""
     with_groups = [] if manifest.is_against else ["groups.parquet"]  # of a run against another set it is empty
     names = ["documents.parquet", "pairs.parquet", *with_groups, "against.parquet", "problems.parquet"]

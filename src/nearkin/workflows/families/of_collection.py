@@ -22,7 +22,7 @@ from nearkin.collection.tolerance import Tolerance
 from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, ExtractionCounts, FamilyCounts
 from nearkin.paths import printable
 from nearkin.runs.progress import Meter, Progress, Silent
-from nearkin.runs.run import Run
+from nearkin.runs.run import JobRun
 from nearkin.stages.differences.relating import COPY
 from nearkin.stages.documents.extraction.kinds import is_ocr
 from nearkin.stages.documents.members import place_text
@@ -111,7 +111,7 @@ def families_of_collection(
     InputError, RunError, ParameterError, CollectionError
         See `nearkin.errors`.
     """
-    run, tolerance = Run(out, Meter(progress or Silent())), Tolerance.of(threshold=threshold)
+    run, tolerance = JobRun(out, Meter(progress or Silent())), Tolerance.of(threshold=threshold)
     place = str(asked.inputs[0])
     if is_read_only:
         asked = replace(asked, inputs=[source_of_collection(place, is_read_only=True)])

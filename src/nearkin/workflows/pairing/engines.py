@@ -13,7 +13,7 @@ from nearkin.engines.spark.stages import stages_kept
 from nearkin.manifests.stored import InputFile
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import WeightedVectors
-from nearkin.runs.run import Run
+from nearkin.runs.run import JobRun
 from nearkin.workflows.pairing.collecting import Collected, Splitting, collect
 from nearkin.workflows.pairing.inputs import PairInput, PairSources
 from nearkin.workflows.pairing.options import PairOptions
@@ -62,11 +62,11 @@ class PairThreads:
 
     Parameters
     ----------
-    run : Run
+    run : JobRun
     resources : Resources
     """
 
-    run: Run
+    run: JobRun
     resources: Resources
 
     @property
@@ -103,7 +103,7 @@ def engine_of(
     engine: Engine,
     given: PairInput,
     sources: PairSources,
-    run: Run,
+    run: JobRun,
     resources: Resources,
 ) -> AbstractContextManager[PairEngine]:
     """Return the search of an engine.
@@ -129,12 +129,12 @@ def engine_of(
     return engine.choose(local=lambda: nullcontext(PairThreads(run, resources)), cluster=on_cluster)
 
 
-def arrays_of(run: Run) -> Path:
+def arrays_of(run: JobRun) -> Path:
     """Return the folder of words, counts and vectors while they are in use."""
     return run.work / "arrays"
 
 
-def done(run: Run) -> list[str]:
+def done(run: JobRun) -> list[str]:
     """Return what an interrupted run finished: stages of a cluster, or a part of the search."""
     if kept := stages_kept(_of_cluster(run)):
         return kept
@@ -142,16 +142,16 @@ def done(run: Run) -> list[str]:
     return [] if searched is None else [searched]
 
 
-def is_search_kept(run: Run) -> bool:
+def is_search_kept(run: JobRun) -> bool:
     """Whether an interrupted run left results of its search, which its plan explains."""
     return _kept(run).exists() or (_of_cluster(run) / SEARCH_FILE).exists()
 
 
-def _kept(run: Run) -> Path:
+def _kept(run: JobRun) -> Path:
     """Return the file in which a long search keeps its results."""
     return run.work / "search.npz"
 
 
-def _of_cluster(run: Run) -> Path:
+def _of_cluster(run: JobRun) -> Path:
     """Return the folder of the finished stages of a cluster."""
     return run.work / "cluster"

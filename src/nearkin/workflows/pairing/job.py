@@ -26,7 +26,7 @@ from nearkin.manifests.pairs import (
 from nearkin.nouns import agreeing, counted
 from nearkin.records import F64, I64
 from nearkin.runs.progress import Meter, Progress, Silent
-from nearkin.runs.run import Run
+from nearkin.runs.run import JobRun
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.wording import WarningMessage
@@ -132,7 +132,7 @@ def pair_files(
     InputError, RunError, ParameterError, FingerprintError, EngineError, MissingExtraError
         See `nearkin.errors`.
     """
-    beside, run = beside or Beside(), Run(out, Meter(progress or Silent()))
+    beside, run = beside or Beside(), JobRun(out, Meter(progress or Silent()))
     _check(given, beside)
     table = read_table(given.table, given.left_language, given.right_language)
     sides = opened(given, table, run.progress)
@@ -180,7 +180,7 @@ def pair_files(
             shutil.rmtree(arrays, ignore_errors=True)
 
 
-def _report(run: Run, record: PairsManifest) -> PairsManifest:
+def _report(run: JobRun, record: PairsManifest) -> PairsManifest:
     """Write ``report.html``."""
     from nearkin.workflows.pairing.reporting import render_page
 
@@ -192,7 +192,7 @@ def _searched(
     prepared: Prepared,
     beside: Beside,
     options: PairOptions,
-    run: Run,
+    run: JobRun,
     *,
     resources: Resources,
     engine: PairEngine,

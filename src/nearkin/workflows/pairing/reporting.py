@@ -17,7 +17,7 @@ from nearkin.manifests.pairs import SIDES, PairsManifest, Side
 from nearkin.records import F64, I64, U64
 from nearkin.reports.dedup.page import ProblemRow, RunNote
 from nearkin.reports.pairs.page import PairRow, Remarks, TermRow, render_pairs_report
-from nearkin.runs.run import Run
+from nearkin.runs.run import JobRun
 
 N_BEST = 100
 N_OTHERS = 50
@@ -27,7 +27,7 @@ _AT_ONCE = 1 << 16
 _NONE = np.iinfo(np.uint64).max
 
 
-def render_page(run: Run, manifest: PairsManifest) -> str:
+def render_page(run: JobRun, manifest: PairsManifest) -> str:
     """Return ``report.html``, from the finished tables of a run."""
     best, others = shown_pairs(run.path)
     note = RunNote.now(run.path, run.meter.elapsed_s, _RESULTS)

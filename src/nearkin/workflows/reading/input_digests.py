@@ -13,7 +13,7 @@ from nearkin.manifests.stored import InputFile
 from nearkin.nouns import counted
 from nearkin.paths import on_disk, shown_path
 from nearkin.runs.files import read_work_json, write_work_json
-from nearkin.runs.run import Run
+from nearkin.runs.run import JobRun
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import StoredFormat, holding
 from nearkin.stages.documents.sources import Source
@@ -88,7 +88,7 @@ class DescribedInputs:
     def of(
         cls,
         sides: Mapping[str, InputSide],
-        run: Run,
+        run: JobRun,
         resources: Resources,
     ) -> DescribedInputs:
         """Describe the files of a run, and check that an interrupted run, if it is resumed, read the same bytes.
@@ -96,7 +96,7 @@ class DescribedInputs:
         Parameters
         ----------
         sides : mapping of str to InputSide
-        run : Run
+        run : JobRun
         resources : Resources
 
         Raises

@@ -18,7 +18,7 @@ from nearkin.reports.threads import MailLineRow, ThreadCard, render_threads_repo
 from nearkin.runs.files import make_work_folder, published
 from nearkin.runs.for_pandas import for_pandas
 from nearkin.runs.progress import Meter, Progress, Silent
-from nearkin.runs.run import Run
+from nearkin.runs.run import JobRun
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.formats import holding
 from nearkin.stages.documents.mail.inclusive import REASONS
@@ -74,7 +74,7 @@ def thread_files(
     InputError, RunError, ParameterError, CollectionError
         See `nearkin.errors`.
     """
-    run = Run(out, Meter(progress or Silent()), is_resumable=False)
+    run = JobRun(out, Meter(progress or Silent()), is_resumable=False)
     found = asked.found(run.progress, without=out, with_unread=True)
     sources = found.sources
     check_inputs(sources, encoding=asked.encoding, stdin=asked.stdin)
