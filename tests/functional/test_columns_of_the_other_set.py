@@ -14,8 +14,8 @@ import nearkin
 from functional.conftest import nearkin_here, write_jsonl
 from made_up_prose import Prose
 from nearkin.errors import MissingColumnError, ParameterError, ResumeError
-from nearkin.runs.directory import RunDirectory
 from nearkin.runs.progress import Silent
+from nearkin.runs.run import JobRun
 from nearkin.workflows.dedup import job
 from nearkin.workflows.dedup.files import Delivery, dedup_files
 from nearkin.workflows.dedup.inputs import AS_THE_INPUT, OtherColumns, Sourced
@@ -104,7 +104,7 @@ def test_a_resumed_run_needs_the_same_columns(files, tmp_path, monkeypatch):
         patched.setattr(job, "verify_all", lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             run(question)
-    assert RunDirectory(tmp_path / "out").is_unfinished
+    assert JobRun(tmp_path / "out").is_unfinished
     with pytest.raises(ResumeError, match="against_text was question and is now answer"):
         run(OtherColumns(text="answer"), resume=True)
     with pytest.raises(ResumeError, match="against_id was not given and is now qid"):

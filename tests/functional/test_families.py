@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import FAST, Ended, nearkin_here, results, write_jsonl
-from nearkin.runs.directory import RESUME_HINT
+from nearkin.runs.run import RESUME_HINT
 
 FILES = {"documents.parquet", "pairs.parquet", "groups.parquet", "families.parquet", "families.csv", "report.html"}
 COLUMNS = [
@@ -132,13 +132,13 @@ def test_the_same_bytes_whatever_the_threads(contracts: Path, collection: Path, 
     assert (tmp_path / "out/families.csv").read_bytes() == (contracts / "families.csv").read_bytes()
 
 
-@pytest.mark.parametrize("step", ["read_originals", "write_families", "write_page"])
+@pytest.mark.parametrize("step", ["read_originals", "write_families", "render_page"])
 def test_an_interrupted_run_goes_on_to_the_same_bytes(
     step: str, contracts: Path, collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from nearkin.workflows.families import files
 
-    def cut(*_: object) -> None:
+    def cut(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     arguments = ("families", collection / "contracts.jsonl", collection / "oddities.jsonl", "--out", tmp_path / "out")

@@ -124,7 +124,7 @@ def test_a_full_disk_is_called_one_whatever_library_meets_it(write):
     with pytest.raises(OutputError) as caught, files.writing(Path("results/pairs.parquet")):
         write(Path("/dev/full"))
     assert str(caught.value).startswith("Cannot write results/pairs.parquet: the disk is full")
-    assert "--resume" not in str(caught.value)  # what can be resumed says it; see `RunDirectory`
+    assert "--resume" not in str(caught.value)  # what can be resumed says it; see `Run`
 
 
 # -- large documents --------------------------------------------------------------------------------------------------

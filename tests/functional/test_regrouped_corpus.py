@@ -21,7 +21,7 @@ from functional.conftest import Ended, listing, nearkin_here, write_jsonl
 from nearkin.collection.collection import Collection
 from nearkin.errors import SourceError
 from nearkin.manifests.dedup import DedupManifest
-from nearkin.runs.directory import RunDirectory
+from nearkin.runs.run import JobRun
 from nearkin.workflows.dedup import kept_corpus
 from nearkin.workflows.dedup.regrouping import regroup
 
@@ -204,7 +204,7 @@ def test_a_killed_one_looks_unfinished_and_can_be_repeated(tmp_path: Path, monke
 
     with monkeypatch.context() as patched:
         for name in ("begin_kept", "begin_results", "_place_kept"):
-            patched.setattr(RunDirectory, name, partialmethod(remembered, getattr(RunDirectory, name)))
+            patched.setattr(JobRun, name, partialmethod(remembered, getattr(JobRun, name)))
         regroup(tmp_path / "low", threshold=0.7, out=whole, write_kept=True, report=False)
     assert len(left) == 3
     for out in left:  # as a process leaves them that is killed there

@@ -277,7 +277,7 @@ def test_refusals(folder: Path, tmp_path: Path) -> None:
     assert "results of nearkin threads, which keep no documents" in ended.err
 
 
-@pytest.mark.parametrize("step", ["write_threads", "describe", "write_page"])
+@pytest.mark.parametrize("step", ["write_threads", "describe", "render_threads_report"])
 def test_an_interrupted_run_does_not_look_whole(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:

@@ -56,7 +56,7 @@ def steady(value: Any, name: str = "") -> Any:
 
 def without_states(value: Any, name: str = "") -> Any:
     """A record without the states of its inputs."""
-    if name in ("state", "sha256", "size_bytes"):
+    if name in ("digest", "files", "sha256", "size_bytes"):
         return f"<{type(value).__name__}>"
     if isinstance(value, dict):
         return {key: without_states(one, key) for key, one in value.items()}
@@ -89,20 +89,20 @@ def made() -> dict[str, dict[str, Any]]:
 @contextlib.contextmanager
 def _identities() -> Iterator[list[Any]]:
     """Whatever is stored to recognise a run, as JSON gives it back."""
-    from nearkin.runs.directory import RunDirectory
+    from nearkin.runs.run import JobRun
 
     seen: list[Any] = []
-    claimed = RunDirectory.claimed
+    claimed = JobRun.claimed
 
-    def watched(self: RunDirectory, identity: Any, **options: Any) -> Any:
+    def watched(self: JobRun, identity: Any, **options: Any) -> Any:
         seen.append(json.loads(json.dumps(identity)))
         return claimed(self, identity, **options)
 
-    RunDirectory.claimed = watched  # type: ignore[method-assign]
+    JobRun.claimed = watched  # type: ignore[method-assign]
     try:
         yield seen
     finally:
-        RunDirectory.claimed = claimed  # type: ignore[method-assign]
+        JobRun.claimed = claimed  # type: ignore[method-assign]
 
 
 def _manifest(out: Path) -> Any:

@@ -15,9 +15,9 @@ import pyarrow as pa
 from nearkin.errors import OutputExistsError, ParameterError, RunError
 from nearkin.formats import parquet
 from nearkin.paths import check_output, check_outside_collections, path_of
-from nearkin.runs.directory import RESTART_HINT, RESUME_HINT
 from nearkin.runs.finished import read_results
 from nearkin.runs.progress import Progress, Silent, Unit
+from nearkin.runs.run import RESTART_HINT, RESUME_HINT
 
 Where = str | os.PathLike[str]
 

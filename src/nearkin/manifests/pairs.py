@@ -202,7 +202,7 @@ class PairsManifest(Stored):
     plan: PairPlanRecord
     counts: PairCounts
     histogram: CosineHistogram
-    stages: tuple[StageCost, ...]
+    stages: tuple[StageCost, ...] = ()
     known: KnownFound | None = None
     translated: TranslatedCosines | None = None
     engine: Mapping[str, object] | None = None

@@ -6,17 +6,13 @@ import base64
 import functools
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from nearkin.errors import MissingExtraError
 from nearkin.nouns import counted, wave_text
 from nearkin.reports.quantities import percent_text, size_text
-from nearkin.runs.files import published
-from nearkin.runs.progress import Progress
 from nearkin.wording import reveal, share_text
 
 if TYPE_CHECKING:
@@ -122,46 +118,6 @@ def _short_name(value: object) -> str:
         return reveal(text)
     end = _LONGEST_NAME // 4
     return f"{reveal(text[: _LONGEST_NAME - end])} … {reveal(text[-end:])} ({counted(len(text), 'character')})"
-
-
-_LIMITS = "limits on memory or on open files may be too low (ulimit -v, ulimit -n)"
-_COMPLETE = "All other results are complete."
-
-
-def write_page(path: Path, render: Callable[[], str], progress: Progress, *, instead: str) -> str | None:
-    """Write a page; if the ``report`` extra is missing or rendering fails, say that there is no page.
-
-    Parameters
-    ----------
-    path : Path
-    render : function
-        Gives the page.
-    progress : Progress
-    instead : str
-        A sentence: how to get a page later.
-
-    Returns
-    -------
-    str or None
-        For the manifest: why the page could not be made.
-
-    Raises
-    ------
-    OutputError
-        The page was made, and cannot be written.
-    """
-    try:
-        page = render()
-    except MissingExtraError as error:
-        progress.say(f"{error}. Everything else is written.")
-        return None
-    except (OSError, MemoryError) as error:  # modules and templates are loaded while a page is made
-        problem = f"{path.name} is missing. {str(error) or 'Not enough memory'}; {_LIMITS}. {_COMPLETE} {instead}"
-        progress.say(problem)
-        return problem
-    with published(path) as aside:
-        aside.write_text(page, encoding="utf-8")
-    return None
 
 
 _FILE = "file"

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from nearkin.errors import OutputError
+from nearkin.errors import OutputError, RunError
 from nearkin.formats.sealed import Sealing, damaged_file, has_right_checksum, missing_file, with_checksum
 from nearkin.paths import why
 
@@ -147,3 +147,50 @@ def write_json(path: Path, value: object, *, durable: bool = True) -> None:
         text = json.dumps(value, indent=2, sort_keys=True)
     with published(path, durable=durable) as aside:
         aside.write_text(text + "\n", encoding="utf-8")
+
+
+@contextlib.contextmanager
+def locked(path: Path, *, other: str = "another --out") -> Iterator[None]:
+    """Hold an exclusive lock on a file; the system releases it whenever the process ends.
+
+    Raises
+    ------
+    RunError
+        Another process or thread holds it; ``other`` is the alternative to suggest.
+    OutputError
+        The file cannot be created.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows lacks such locks; users must not start two runs in one directory
+        yield
+        return
+    with writing(path):
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise RunError(f"{path} is not a file of Nearkin. Remove it, or choose {other}.")
+        file = open(path, "a")  # noqa: SIM115 (closed below, after the lock is given back)
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            where = path.parent
+            raise RunError(f"Another run is writing to {where}. Wait for it, or choose {other}.") from error
+        if not _is_same(file.fileno(), path):
+            raise RunError(f"Another run has just finished in {path.parent}. Try again.")
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+    finally:
+        file.close()
+        with contextlib.suppress(OSError):
+            path.parent.rmdir()  # empty: created by a run that was refused before it began
+
+
+def _is_same(descriptor: int, path: Path) -> bool:
+    """Whether the opened file is still the one at this path; its owner may have removed it meanwhile."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except OSError:
+        return False

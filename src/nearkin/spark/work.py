@@ -20,9 +20,9 @@ from nearkin.engines.spark.executors import check_executors
 from nearkin.engines.spark.masters import is_local
 from nearkin.engines.spark.stages import Stages
 from nearkin.errors import OutputExistsError, ParameterError, ResumeError
-from nearkin.runs.directory import LOCK, differences, locked
-from nearkin.runs.files import write_json, writing
+from nearkin.runs.files import locked, write_json, writing
 from nearkin.runs.progress import Meter
+from nearkin.runs.run import LOCK, differences
 from nearkin.stages.documents.columns import listed_columns
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from nearkin.workflows.auditing.collection import audit_opened
 from nearkin.workflows.reading.collection_documents import is_without_text
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.threads.job import TABLE, card_of, thread_files
+from nearkin.workflows.threads.job import ROW_COLUMNS, TABLE, card_of, thread_files
 from nearkin.workflows.threads.judging import ThreadOptions, ThreadRow
 
 
@@ -150,7 +150,6 @@ def _in_words(name: str, one: Audited) -> str:
 
 MAX_DOCUMENTS = 200_000
 """Maximum number of documents for which the service computes threads; for more, use the command."""
-_COLUMNS = [*(name for name in ThreadRow.__dataclass_fields__ if name != "mail"), "row"]
 
 
 class StoredMails(NamedTuple):
@@ -239,7 +238,7 @@ class FoundThreads:
     def _card(self, index: int, max_rows: int) -> ThreadCard:
         start = int(self.starts[index])
         end = int(self.starts[index + 1]) if index + 1 < self.n_threads else self.table.num_rows
-        rows = self.table.slice(start, end - start).select(_COLUMNS).to_pylist()
+        rows = self.table.slice(start, end - start).select(ROW_COLUMNS).to_pylist()
         return card_of([ThreadRow(mail=row.pop("row"), **row) for row in rows], max_rows)
 
 

@@ -19,7 +19,7 @@ from nearkin.cli.dedup import print_summary
 from nearkin.cli.printing import Printer
 from nearkin.errors import DocumentError, NearkinError, OutputError, ParameterError
 from nearkin.manifests.dedup import DedupManifest
-from nearkin.runs.directory import RunDirectory
+from nearkin.runs.run import JobRun
 from nearkin.wording import WarningMessage
 
 MANIFEST = {
@@ -100,7 +100,7 @@ def in_a_run(directory: Path, error: BaseException, *, keeps: bool = True, is_re
     """A run of a command that fails, after it kept something."""
 
     def do():
-        run = RunDirectory(directory, is_resumable=is_resumable)
+        run = JobRun(directory, is_resumable=is_resumable)
         with run.claimed({"command": "dedup"}, resume=False, overwrite=False):
             if keeps:
                 (run.work / "done").touch()

@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 
 from nearkin.errors import RunError
-from nearkin.runs.directory import RunDirectory
+from nearkin.manifests.dedup import DedupManifest
 from nearkin.runs.finished import manifest_if_any, read_manifest, read_results
+from nearkin.runs.run import JobRun
 
 
 def finished(place: Path) -> Path:
-    run = RunDirectory(place)
+    run = JobRun(place)
     with run.claimed({"command": "dedup"}, resume=False, overwrite=False):
         (place / "documents.parquet").write_bytes(b"a table")
-        run.finish({"nearkin": "1", "command": "dedup"})
+        run.finish(DedupManifest())
     return place
 
 

@@ -14,10 +14,11 @@ import pyarrow as pa
 import pytest
 
 from nearkin.errors import OutputError, OutputExistsError, ResumeError, RunError
+from nearkin.manifests.dedup import DedupManifest
 from nearkin.runs.checkpoint import kept_arrays, load_arrays, save_arrays
-from nearkin.runs.directory import RESTART_HINT, RESUME_HINT, RunDirectory
 from nearkin.runs.files import published, write_json, writing
 from nearkin.runs.progress import Meter, Silent
+from nearkin.runs.run import RESTART_HINT, RESUME_HINT, JobRun
 from nearkin.runs.spool import Chunk, Spool, gathered, texts_of
 
 ME = {"parameters": {"threshold": 0.8, "keep": "longest"}, "inputs": {"first": ["a", "b"]}}
@@ -116,11 +117,11 @@ def test_kept_arrays_of_another_file_are_noticed(tmp_path):
 
 
 def begin(path: Path, *, finish: bool = False, resume: bool = False, overwrite: bool = False, **other: object) -> None:
-    directory = RunDirectory(path)
+    directory = JobRun(path)
     with directory.claimed(ME | other, resume=resume, overwrite=overwrite):
         (directory.work / "done").write_text("some work")
         if finish:
-            directory.finish({"nearkin": "x", "command": "dedup"})
+            directory.finish(DedupManifest())
 
 
 def test_a_run_from_its_beginning_to_its_end(tmp_path):
@@ -148,7 +149,7 @@ def test_an_unfinished_run_waits_for_its_own_command(tmp_path):
 
 
 def test_results_stay_until_there_is_something_to_replace_them(tmp_path):
-    directory = RunDirectory(tmp_path)
+    directory = JobRun(tmp_path)
     begin(tmp_path, finish=True)
     (tmp_path / "pairs.parquet").write_text("earlier pairs")
     begin(tmp_path, overwrite=True)  # interrupted before it wrote anything
@@ -156,11 +157,10 @@ def test_results_stay_until_there_is_something_to_replace_them(tmp_path):
     assert directory.is_unfinished
     with pytest.raises(OutputExistsError, match="--resume to continue the run that replaces them"):
         begin(tmp_path)
-    with directory.claimed(ME, resume=True, overwrite=False) as is_resumed:
-        assert is_resumed
+    with directory.claimed(ME, resume=True, overwrite=False):
         directory.begin_results()
         assert names(tmp_path) == {".work", ".lock"}
-        directory.finish({"nearkin": "x", "command": "dedup"})
+        directory.finish(DedupManifest())
     assert names(tmp_path) == {"manifest.json"}
 
 
@@ -232,26 +232,26 @@ def test_a_damaged_list_of_kept_files_is_noticed(tmp_path, listed):
 
 def test_files_of_a_killed_run_are_not_among_the_kept_ones(tmp_path):
     """A kept corpus is written again, from its beginning."""
-    directory = RunDirectory(tmp_path)
+    directory = JobRun(tmp_path)
     begin(tmp_path)
     directory.begin_kept().mkdir()
     (tmp_path / ".work/kept/.a.71-0a1b.part").write_text("half")
     with directory.claimed(ME, resume=True, overwrite=False):
         directory.begin_kept().mkdir()
         (tmp_path / ".work/kept/a").write_text("whole")
-        directory.finish({"nearkin": "x", "command": "dedup"}, kept=True)
+        directory.finish(DedupManifest(), kept=True)
     assert names(tmp_path / "kept") == {"a"}
 
 
 def test_a_run_that_did_nothing_leaves_nothing_to_resume(tmp_path):
-    directory = RunDirectory(tmp_path)
+    directory = JobRun(tmp_path)
     with pytest.raises(ZeroDivisionError), directory.claimed(ME, resume=False, overwrite=False):
         raise ZeroDivisionError
     begin(tmp_path)
 
 
 def _hold(path: str, ready: object, done: object) -> None:
-    with RunDirectory(Path(path)).claimed(ME, resume=False, overwrite=False):
+    with JobRun(Path(path)).claimed(ME, resume=False, overwrite=False):
         ready.set()
         done.wait(30)
 
@@ -362,12 +362,12 @@ def test_the_peak_is_that_of_the_stage_where_the_system_can_tell():
         assert much >= 60_000_000 <= little
 
 
-@pytest.mark.parametrize(("has_kept", "said"), [(True, RESUME_HINT), (False, RESTART_HINT)])
-def test_an_interrupted_run_says_whether_anything_is_kept(tmp_path, has_kept, said):
-    directory = RunDirectory(tmp_path / "out")
+@pytest.mark.parametrize(("done", "said"), [(["link"], RESUME_HINT), ([], RESTART_HINT)])
+def test_an_interrupted_run_says_whether_anything_is_kept(tmp_path, done, said):
+    directory = JobRun(tmp_path / "out")
 
     def cut() -> None:
-        with directory.claimed(ME, resume=False, overwrite=False, has_kept=lambda: has_kept):
+        with directory.claimed(ME, resume=False, overwrite=False, done=lambda: done):
             (directory.work / "part").touch()
             raise KeyboardInterrupt
 
@@ -381,4 +381,4 @@ def test_a_file_is_no_directory_for_results(tmp_path, monkeypatch, place, what):
     monkeypatch.chdir(tmp_path)
     Path("file").touch()
     with pytest.raises(OutputError, match=f"Cannot write {place}: {what} is a file, and --out must be a directory"):
-        RunDirectory(Path(place))
+        JobRun(Path(place))

@@ -12,7 +12,7 @@ import pytest
 from argon2 import extract_parameters
 
 from nearkin.errors import CollectionError, ParameterError, RunError
-from nearkin.runs.directory import locked
+from nearkin.runs.files import locked
 from nearkin.store.environment import usual_configuration
 from nearkin.store.place import Place
 from nearkin.web.users import records

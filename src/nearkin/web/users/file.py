@@ -12,8 +12,7 @@ import msgspec
 
 from nearkin.errors import CollectionError, NearkinError
 from nearkin.paths import why
-from nearkin.runs.directory import locked
-from nearkin.runs.files import published, writing
+from nearkin.runs.files import locked, published, writing
 from nearkin.store.environment import usual_configuration
 from nearkin.store.place import Place
 from nearkin.web.users.records import VERSION, Users

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -10,10 +10,10 @@ from typing import Protocol
 from nearkin.engines.local import LOCAL, Engine
 from nearkin.errors import ParameterError
 from nearkin.manifests.dedup import DedupManifest, FamilyCounts, KeptFile
-from nearkin.nouns import agreeing, counted
+from nearkin.nouns import counted
 from nearkin.paths import STDIN
-from nearkin.runs.directory import RunDirectory
 from nearkin.runs.progress import Meter, Progress, Silent
+from nearkin.runs.run import JobRun
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.wording import WarningMessage
 from nearkin.workflows.dedup import job, manifest
@@ -28,13 +28,13 @@ from nearkin.workflows.dedup.tables import write_exceptions_of
 from nearkin.workflows.overlay import check_tool
 from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
 from nearkin.workflows.reading.input_digests import DescribedInputs
-from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs, sides_apart
+from nearkin.workflows.reading.inputs import Input, StoredSource, file_inputs, sides_apart
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.rereading import not_read_files
 from nearkin.workflows.resources import Resources
 
 _MUCH_LONGER = 4
-__all__ = ["Delivery", "Ending", "RunResult", "Written", "dedup_files"]
+__all__ = ["Delivery", "Ending", "RunResult", "dedup_files"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,52 +75,33 @@ class RunResult:
 
     Parameters
     ----------
+    run : JobRun
     result : job.Result
     options : DedupOptions
     sourced : Sourced
     inputs : sequence of Input
         Documents for a second reading, in the same order.
-    directory : RunDirectory
-    resources : Resources
-    meter : Meter
     """
 
+    run: JobRun
     result: job.Result
     options: DedupOptions
     sourced: Sourced
     inputs: Sequence[Input]
-    directory: RunDirectory
-    resources: Resources
-    meter: Meter
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """Files that a command wrote beside the tables, as the manifest lists them."""
-
-    kept: tuple[KeptFile, ...] | None = None
-    families: FamilyCounts | None = None
 
 
 class Ending(Protocol):
-    """Command's use of a result, beyond its tables."""
+    """Another command's tables and page of a result."""
 
     @property
     def command(self) -> str:
-        """Name of the command, for the manifest."""
+        """Name of the command; it reads the input a second time."""
 
-    @property
-    def twice(self) -> str | None:
-        """Parameter or command that needs a second reading of the input, for messages; None if none does."""
+    def write(self, found: RunResult) -> FamilyCounts:
+        """Write the tables from the input."""
 
-    def check(self, sourced: Sourced) -> None:
-        """Refuse input for which the requested files cannot be written."""
-
-    def write(self, found: RunResult) -> Written:
-        """Write the requested files from the input."""
-
-    def report(self, found: RunResult, manifest: DedupManifest, written: Written) -> str | None:
-        """Write the page from the manifest so far; return the reason if it could not be drawn."""
+    def render(self, found: RunResult, manifest: DedupManifest) -> str:
+        """Return the page, which replaces that of ``nearkin dedup``."""
 
 
 def dedup_files(
@@ -139,8 +120,7 @@ def dedup_files(
 ) -> DedupManifest:
     """Find near-duplicates in files, write the tables into a directory, and finish as the command requires.
 
-    A cluster must see the files and the directory under the same paths. The default ``ending`` is that of
-    ``nearkin dedup``.
+    A cluster must see the files and the directory under the same paths. Without an ``ending`` it is ``nearkin dedup``.
 
     Returns
     -------
@@ -151,60 +131,76 @@ def dedup_files(
     InputError, RunError, ParameterError
         See `nearkin.errors`.
     """
-    progress, ending = progress or Silent(), ending or DedupEnding(delivery)
     options.check_fits(is_against=bool(against))
     against_columns.check_fits(is_against=bool(against))
-    directory = RunDirectory(out)
+    run = JobRun(out, Meter(progress or Silent()))
     sourced = Sourced.of(
-        asked, out, options, progress, against=against, against_columns=against_columns, twice=ending.twice
-    )
+        asked, out, options, run.progress, against=against, against_columns=against_columns,
+        twice=_twice(delivery, ending),
+    )  # fmt: skip
     if any(source.path == STDIN for source in sourced.sources + sourced.others):
         if delivery.resume:
             raise ParameterError("needs files: standard input (-) can be read only once.", parameter="resume")
-        directory = replace(directory, is_resumable=False)
-    ending.check(sourced)
-    meter = Meter(progress)
+        run = replace(run, is_resumable=False)
+    if delivery.kept:
+        check_can_be_written(sourced.sources)
+    if delivery.carry:
+        check_carry(delivery.carry, sourced.sources, encoding=asked.encoding, stdin=asked.stdin)
     check_sources(engine, sourced.sources + sourced.others)
-    identity = {**sourced.identity(ending.command, options), "engine": engine.name}
-    with directory.claimed(
-        identity,
-        resume=delivery.resume,
-        overwrite=delivery.overwrite,
-        has_kept=lambda: has_kept(directory, _all_inputs(sourced)),
-    ) as is_resumed:
-        if delivery.resume:
-            progress.say(resumed_in_words(directory, _all_inputs(sourced), is_resumed=is_resumed))
-        described = DescribedInputs.of(sourced.sides(), directory, resources=resources, meter=meter)
-        worker = dedup_engine(engine, described, resources, meter)
-        searched = _find(sourced, directory, options, worker)
+    command = "dedup" if ending is None else ending.command
+    fingerprint = {**sourced.identity(command, options), "engine": engine.name}
+    with run.claimed(
+        fingerprint, resume=delivery.resume, overwrite=delivery.overwrite, done=lambda: _done(run, sourced)
+    ):
+        described = DescribedInputs.of(sourced.sides(), run, resources)
+        worker = dedup_engine(engine, described, resources, run.meter)
+        searched = _find(sourced, run, options, worker)
         result = _with_exceptions_beside(searched.result, sourced)
         inputs = file_inputs(sourced.sources, encoding=asked.encoding)
         if delivery.carry:
-            carried = carried_columns(delivery.carry, inputs, meter)
+            carried = carried_columns(delivery.carry, inputs, run.meter)
             result = replace(result, places=replace(result.places, carried=carried))
         sourced.check_unchanged()
-        _say_much_shorter(result, options, progress)
-        directory.begin_results()
-        job.write(result, out, meter)
-        found = RunResult(
-            result=result,
-            options=options,
-            sourced=sourced,
-            inputs=inputs,
-            directory=directory,
-            resources=resources,
-            meter=meter,
-        )
-        more = ending.write(found)
-        record = _record(found, described, searched.engine, more, command=ending.command, preset=preset)
+        _say_much_shorter(result, options, run.progress)
+        run.begin_results()
+        job.write(result, out, run.meter)
+        found = RunResult(run=run, result=result, options=options, sourced=sourced, inputs=inputs)
+        if delivery.overlay is not None:
+            _write_overlay(found, delivery.overlay)
+        families = None if ending is None else ending.write(found)
+        kept = _write_kept(found) if delivery.kept else None
+        files, others = described.sides["inputs"], described.sides["against"]
+        write_exceptions_of(out, result.places, dict(enumerate([*files, *others])))
+        record = replace(
+            manifest.build(result, options, files, others, preset=preset, command=command),
+            encoding=asked.encoding, reading=asked.as_read(), engine=searched.engine, kept=kept, families=families,
+            carried=tuple(result.places.carried) or None, not_read=not_read_files(sourced.not_read),
+        )  # fmt: skip
         sourced.check_unchanged()  # so the digests are those of the bytes that were searched
         described.check_unchanged()
         if delivery.report:
-            problem = ending.report(found, record, more)
-            record = replace(record, report_problem=problem, stages=tuple(meter.costs))
-        record = replace(record, memory=worker.memory(result))
-        directory.finish(record.as_stored(), kept=delivery.kept)
-    return record
+            record = _report(found, record, ending)
+        return run.finish(replace(record, memory=worker.memory(result)), kept=delivery.kept)
+
+
+def _twice(delivery: Delivery, ending: Ending | None) -> str | None:
+    """Return the parameter or command that needs a second reading of the input; None if none does."""
+    if ending is not None:
+        return f"nearkin {ending.command}"
+    return "write_kept" if delivery.kept else "carry" if delivery.carry else None
+
+
+def _report(found: RunResult, record: DedupManifest, ending: Ending | None) -> DedupManifest:
+    """Write ``report.html``."""
+    from nearkin.workflows.dedup.reporting import other_page, render_new_page  # a run without a page needs none of it
+
+    if ending is not None:
+        return found.run.report(record, lambda manifest: ending.render(found, manifest))
+    return found.run.report(
+        record,
+        lambda manifest: render_new_page(found.run, manifest, found.result, found.options),
+        instead=other_page(found.run.path, record),
+    )
 
 
 def _say_much_shorter(result: job.Result, options: DedupOptions, progress: Progress) -> None:
@@ -230,30 +226,9 @@ def _with_exceptions_beside(result: job.Result, sourced: Sourced) -> job.Result:
     return replace(result, places=replace(result.places, beside=beside)) if beside else result
 
 
-def _record(
-    found: RunResult,
-    described: DescribedInputs,
-    engine: Mapping[str, object] | None,
-    written: Written,
-    *,
-    command: str,
-    preset: str | None,
-) -> DedupManifest:
-    """Write the exceptions with the digests of the files, and return the manifest without the report and the memory."""
-    sourced, meter = found.sourced, found.meter
-    told, others = described.sides["inputs"], described.sides["against"]
-    write_exceptions_of(found.directory.path, found.result.places, dict(enumerate([*told, *others])))
-    record = manifest.build(found.result, found.options, told, others, meter.costs, preset=preset, command=command)
-    return replace(
-        record, encoding=sourced.asked.encoding, reading=sourced.asked.as_read(), engine=engine, kept=written.kept,
-        carried=tuple(found.result.places.carried) or None,
-        families=written.families, not_read=not_read_files(sourced.not_read),
-    )  # fmt: skip
-
-
 def _find(
     sourced: Sourced,
-    directory: RunDirectory,
+    run: JobRun,
     options: DedupOptions,
     engine: DedupEngine,
 ) -> DedupFound:
@@ -263,70 +238,27 @@ def _find(
     if sourced.is_against:
         inputs, others = sides_apart(inputs, others)
     return engine.find(
-        inputs, others if sourced.is_against else None, options, directory.work, rules=asked.rules,
+        inputs, others if sourced.is_against else None, options, run.work, rules=asked.rules,
     )  # fmt: skip
 
 
-def _all_inputs(sourced: Sourced) -> list[Input]:
-    """Return the inputs in the order of their numbers in the spool."""
-    sides = (sourced.sources, sourced.others)
-    return [one for side in sides for one in file_inputs(side, encoding=sourced.asked.encoding)]
-
-
-def overlay(found: RunResult, delivery: Delivery) -> None:
-    """Write the requested overlay."""
-    if delivery.overlay is None:
-        return
+def _write_overlay(found: RunResult, tool: str) -> None:
     formats = [source.format for source in found.sourced.sources]
-    with found.meter.stage("write overlay", 0, "documents") as progress:
+    with found.run.stage("write overlay", 0, "documents") as progress:
         outcome, places = found.result.judged.outcome, found.result.places
-        path = write_overlay_of_run(found.directory.path, delivery.overlay, outcome, places, found.options, formats)
+        path = write_overlay_of_run(found.run.path, tool, outcome, places, found.options, formats)
         progress.say(f"overlay: {path}")
 
 
-@dataclass(frozen=True, slots=True)
-class DedupEnding:
-    """Cleaned corpus and report of ``nearkin dedup``."""
-
-    delivery: Delivery
-    command: str = "dedup"
-
-    @property
-    def twice(self) -> str | None:
-        """The cleaned corpus, which is written from the input, and carried columns."""
-        given = {"write_kept": self.delivery.kept, "carry": self.delivery.carry}
-        return next((name for name, value in given.items() if value), None)
-
-    def check(self, sourced: Sourced) -> None:
-        """Refuse results of a run for the cleaned corpus, and sources without a column that is needed."""
-        if self.delivery.kept:
-            check_can_be_written(sourced.sources)
-        if self.delivery.carry:
-            asked = sourced.asked
-            check_carry(self.delivery.carry, sourced.sources, encoding=asked.encoding, stdin=asked.stdin)
-
-    def write(self, found: RunResult) -> Written:
-        """Write the overlay, and the cleaned corpus."""
-        overlay(found, self.delivery)
-        if not self.delivery.kept:
-            return Written()
-        written = write_kept_corpus(
-            found.sourced.sources,
-            found.result.places,
-            found.result.judged.outcome.keep,
-            found.directory.begin_kept(),
-            encoding=found.sourced.asked.encoding,
-            meter=found.meter,
-        )
-        return Written(kept=written)
-
-    def report(self, found: RunResult, manifest: DedupManifest, written: Written) -> str | None:
-        """Write ``report.html``."""
-        from nearkin.workflows.dedup.reporting import page_data, write_report  # a run without a page needs none of it
-
-        with found.meter.stage("report", 0, "steps") as progress:
-            data = page_data(found.result, found.options, found.meter, manifest.inputs)
-            return write_report(found.directory.path / "report.html", manifest, data, found.options, progress)
+def _write_kept(found: RunResult) -> tuple[KeptFile, ...]:
+    return write_kept_corpus(
+        found.sourced.sources,
+        found.result.places,
+        found.result.judged.outcome.keep,
+        found.run.begin_kept(),
+        encoding=found.sourced.asked.encoding,
+        meter=found.run.meter,
+    )
 
 
 _STAGES = (
@@ -336,65 +268,26 @@ _STAGES = (
     ("verify", "verification/matches.npz"),
 )
 """File that each finished stage leaves in the work folder; later stages take seconds and leave none."""
-_LAST = "group"
 
 
-def resumed_in_words(directory: RunDirectory, inputs: Sequence[Input], *, is_resumed: bool) -> str:
-    """Return what ``--resume`` found, and where the run continues.
-
-    Parameters
-    ----------
-    directory : RunDirectory
-    inputs : sequence of Input
-        All inputs of the run, those of the other set last.
-    is_resumed : bool
-        Whether there was an unfinished run.
-    """
-    if not is_resumed:
-        return f"--resume: {directory.path} holds no unfinished run, so this run starts from the beginning"
+def _done(run: JobRun, sourced: Sourced) -> list[str]:
+    """Return what an interrupted run finished: files that were read, and stages."""
     from nearkin.engines.spark.stages import stages_kept
 
-    if kept := stages_kept(directory.work):
-        n_stages = counted(len(kept), "finished stage")
-        return f"--resume: found {n_stages} of the cluster ({', '.join(kept)}); continuing with the next one"
-    n_read, following = files_read(Spool(directory.work / SPOOL), inputs)
-    n_files = sum(len(one.names) for one in inputs)
-    if following is not None:
-        read = f"{n_read:,} of {counted(n_files, 'file')} {agreeing(n_read, 'was', 'were')} read completely"
-        if not n_read:
-            none = f"none of {counted(n_files, 'file')} was read completely"
-            read = "the file was not read completely" if n_files == 1 else none
-        return f"--resume: {read}; {following}"
-    done = [name for name, mark in _STAGES if (directory.work / mark).exists()]
-    stages = [name for name, _ in _STAGES] + [_LAST]
-    return (
-        f"--resume: {counted(n_files, 'file')} {agreeing(n_files, 'was', 'were')} read"
-        + (f"; done: {', '.join(done)}" if done else "")
-        + f"; continuing with: {stages[len(done)]}"
-    )
+    if kept := stages_kept(run.work):
+        return kept
+    sides = (sourced.sources, sourced.others)
+    inputs = [one for side in sides for one in file_inputs(side, encoding=sourced.asked.encoding)]
+    n_read, n_files = files_read(Spool(run.work / SPOOL), inputs), sum(len(one.names) for one in inputs)
+    read = [f"read {n_read:,} of {counted(n_files, 'file')}"] if n_read else []
+    return read + [name for name, mark in _STAGES if (run.work / mark).exists()]
 
 
-def has_kept(directory: RunDirectory, inputs: Sequence[Input]) -> bool:
-    """Whether an interrupted run read a file completely, or finished a stage on a cluster."""
-    from nearkin.engines.spark.stages import stages_kept
-
-    return bool(stages_kept(directory.work)) or files_read(Spool(directory.work / SPOOL), inputs)[0] > 0
-
-
-def files_read(spool: Spool, inputs: Sequence[Input]) -> tuple[int, str | None]:
-    """Return the number of files read completely, and what happens to the first other one.
-
-    Documents in files of their own are not read again; any other file is read from its beginning.
-    """
-    n_read, first_source, following = 0, 0, None
+def files_read(spool: Spool, inputs: Sequence[Input]) -> int:
+    """Return the number of files that were read completely; the others are read from their beginning."""
+    n_read, first_source = 0, 0
     for index, one in enumerate(inputs):
-        if spool.mark(index).exists():
-            n_read += len(one.names)
-        else:
-            n_files = BeginningRead.of(index, first_source, one, spool).n_files
-            n_read += n_files
-            if following is None:
-                name, is_loose = one.names[n_files], isinstance(one, LooseFilesInput)
-                following = f"continuing with {name}" if is_loose else f"reading {name} from its start"
+        is_read = spool.mark(index).exists()
+        n_read += len(one.names) if is_read else BeginningRead.of(index, first_source, one, spool).n_files
         first_source += len(one.names)
-    return n_read, following
+    return n_read

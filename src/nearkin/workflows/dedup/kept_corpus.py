@@ -19,10 +19,10 @@ from nearkin.manifests.dedup import DedupManifest, KeptFile
 from nearkin.manifests.stored import InputFile
 from nearkin.paths import on_disk
 from nearkin.records import I64, Bool
-from nearkin.runs.directory import RunDirectory
 from nearkin.runs.files import published, writing
 from nearkin.runs.finished import damage_of
 from nearkin.runs.progress import LabelledProgress, Meter, Progress, Silent
+from nearkin.runs.run import JobRun
 from nearkin.stages.documents.damage import truncated_input
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.encodings import check_encoding, is_told_by_line
@@ -322,8 +322,8 @@ class InputAgain:
             sources = [replace(source, takes_damaged=takes_damaged) for source in sources]
         return cls(sources, manifest.encoding or "utf-8", watched, snapshots_of(_stored(sources)))
 
-    def write_kept(self, directory: RunDirectory, places: Places, keep: Bool, meter: Meter) -> tuple[KeptFile, ...]:
-        """Write the cleaned corpus into the work of ``directory``; the sources of ``places`` are numbers in `sources`.
+    def write_kept(self, run: JobRun, places: Places, keep: Bool) -> tuple[KeptFile, ...]:
+        """Write the cleaned corpus into the work of ``run``; the sources of ``places`` are numbers in `sources`.
 
         Raises
         ------
@@ -336,9 +336,9 @@ class InputAgain:
             self.sources,
             places,
             keep,
-            directory.begin_kept(),
+            run.begin_kept(),
             encoding=self.encoding,
-            meter=meter,
+            meter=run.meter,
         )
         self.watched.check_unchanged()
         check_unchanged(_stored(self.sources), self.stored)

@@ -22,7 +22,7 @@ from nearkin.manifests.dedup import (
 )
 from nearkin.manifests.stored import InputFile
 from nearkin.nouns import counted
-from nearkin.runs.progress import Meter, StageCost
+from nearkin.runs.progress import Meter
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import Judged
@@ -36,7 +36,6 @@ def build(
     options: DedupOptions,
     inputs: Sequence[InputFile],
     others: Sequence[InputFile],
-    costs: Sequence[StageCost],
     *,
     preset: str | None,
     command: str = "dedup",
@@ -65,7 +64,6 @@ def build(
         plan=plan_as_stored(result.plan),
         estimated_missed_pairs=n_missed,
         estimated_recall=recall,
-        stages=tuple(costs),
         seeds={"sketch": options.seed},
         problems=_problems(result),
         damaged_files=damaged_files([result.places.unreadable()]),

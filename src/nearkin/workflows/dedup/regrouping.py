@@ -16,12 +16,11 @@ from nearkin.errors import ParameterError, RunError
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import REASONS, DedupManifest
 from nearkin.manifests.stored import InputFile
-from nearkin.planning.search import SamplingPlan, missed
+from nearkin.planning.search import missed
 from nearkin.records import Bool, Matches
-from nearkin.reports.dedup.page import RecallCurve
-from nearkin.runs.directory import RunDirectory
 from nearkin.runs.finished import damage_of, damage_of_options, damaged_run, read_results
 from nearkin.runs.progress import Meter, Progress, Silent
+from nearkin.runs.run import JobRun
 from nearkin.stages.grouping import Rule
 from nearkin.workflows.dedup import manifest as manifests
 from nearkin.workflows.dedup.corpus import READABLE, Corpus, number_by_first
@@ -32,14 +31,7 @@ from nearkin.workflows.dedup.origins import Origins
 from nearkin.workflows.dedup.outcome import NO_ROW, WITHOUT_TEXT, Judged, judge_groups
 from nearkin.workflows.dedup.overlays import write_overlay_of_run
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_from_stored
-from nearkin.workflows.dedup.reporting import (
-    PageData,
-    by_carried,
-    by_source,
-    by_threshold,
-    sampling_curve,
-    write_report,
-)
+from nearkin.workflows.dedup.reporting import other_page, render_page
 from nearkin.workflows.dedup.row_places import Parents, Places
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.tables import write_exceptions_of, write_tables
@@ -137,61 +129,44 @@ def regroup(
     if overlay is not None:
         check_tool(overlay)
     with meter.stage("load", 0, "steps"):
-        run = load(directory)
-    options = _options(run, directory, threshold, group)
+        earlier = load(directory)
+    options = _options(earlier, directory, threshold, group)
     if out is not None and out.resolve() == directory.resolve():
         raise ParameterError(
             "--out is the run itself, which would lose pairs below the new threshold. Choose another directory."
         )
     own = directory / f"threshold-{threshold:.15g}{f'-{group}' if group else ''}"
-    target = RunDirectory(out or own, is_resumable=False)
-    by_input = run.by_input(directory) if write_kept else run.places
-    again = InputAgain.of(directory, run.manifest, target.path, meter) if write_kept else None
-    identity = {
+    run = JobRun(out or own, meter, is_resumable=False)
+    by_input = earlier.by_input(directory) if write_kept else earlier.places
+    again = InputAgain.of(directory, earlier.manifest, run.path, meter) if write_kept else None
+    fingerprint = {
         "nearkin": __version__, "command": COMMAND, "of": str(directory.resolve()), "parameters": options.in_words(),
     }  # fmt: skip
-    overwrite = overwrite or target.is_left_by(COMMAND)
-    with target.claimed(identity, resume=False, overwrite=overwrite):
-        matches, others = _split(run, options)
-        with meter.stage("group", 0, "steps"):
-            judged = _judged(run, options, matches, others)
-        kept = None if again is None else again.write_kept(target, by_input, judged.outcome.keep, meter)
-        target.begin_results()
-        with meter.stage("write", 0, "steps"):
-            write_tables(target.path, run.corpus, run.sizes, judged, run.places)
-            write_exceptions_of(target.path, run.places, _files(run))
+    with run.claimed(fingerprint, resume=False, overwrite=overwrite):
+        is_match = options.measure.similarity(earlier.matches) >= options.threshold
+        matches = earlier.matches.where(is_match)
+        with run.stage("group"):
+            judged = _judged(earlier, options, matches, earlier.matches.where(~is_match))
+        kept = None if again is None else again.write_kept(run, by_input, judged.outcome.keep)
+        run.begin_results()
+        with run.stage("write"):
+            write_tables(run.path, earlier.corpus, earlier.sizes, judged, earlier.places)
+            write_exceptions_of(run.path, earlier.places, _files(earlier))
         if overlay is not None:
-            formats = [one.format for one in run.manifest.inputs]
-            write_overlay_of_run(target.path, overlay, judged.outcome, run.places, options, formats)
-        record = replace(_manifest(run, options, judged, matches), kept=kept)
-        if report:
-            record = replace(record, report_problem=_write_report(target.path, run, options, judged, record, meter))
-        record = replace(record, stages=tuple(meter.costs))
-        target.finish(record.as_stored(), kept=write_kept)
-    return target.path, record
-
-
-def _split(run: FinishedRun, options: DedupOptions) -> tuple[Matches, Matches]:
-    """Return the stored pairs at or above the new threshold, and the others."""
-    is_match = options.measure.similarity(run.matches) >= options.threshold
-    return run.matches.where(is_match), run.matches.where(~is_match)
-
-
-def _write_report(
-    out: Path, run: FinishedRun, options: DedupOptions, judged: Judged, record: DedupManifest, meter: Meter
-) -> str | None:
-    """Write the page, without sample texts because the texts are not compared again; return what failed, if it did."""
-    with meter.stage("report", 0, "steps") as stage:
-        data = PageData(
-            judged=judged,
-            places=run.places,
-            sources=by_source(run.corpus, judged.outcome, run.places, _files(run)),
-            thresholds=by_threshold(run.corpus, run.matches, options, searched=run.options.threshold),
-            elapsed_s=meter.elapsed_s,
-            curve=_curve(run),
-            by=by_carried(run.corpus, judged.outcome, run.places),
-        )
-        return write_report(out / "report.html", record, data, options, stage)
+            formats = [one.format for one in earlier.manifest.inputs]
+            write_overlay_of_run(run.path, overlay, judged.outcome, earlier.places, options, formats)
+        record = replace(_manifest(earlier, options, judged, matches), kept=kept)
+        if report:  # without sample texts, because the texts are not compared again
+            record = run.report(
+                record,
+                lambda manifest: render_page(
+                    run, manifest, options, corpus=earlier.corpus, judged=judged, places=earlier.places,
+                    plan=earlier.plan, matches=earlier.matches, searched=earlier.options.threshold,
+                    files=_files(earlier),
+                ),
+                instead=other_page(run.path, record),
+            )  # fmt: skip
+        return run.path, run.finish(record, kept=write_kept)
 
 
 def _files(run: FinishedRun) -> dict[int, InputFile]:
@@ -374,13 +349,6 @@ def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: 
         memory=None,
         report_problem=None,
     )
-
-
-def _curve(run: FinishedRun) -> RecallCurve | None:
-    """Return the probabilities of finding pairs at this threshold and above, if the run sampled shingles."""
-    if not isinstance(run.plan, SamplingPlan):
-        return None
-    return sampling_curve(run.plan)
 
 
 @dataclass(frozen=True, slots=True)

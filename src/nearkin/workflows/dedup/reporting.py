@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -30,8 +30,7 @@ from nearkin.reports.dedup.page import (
     ThresholdRow,
     render_dedup_report,
 )
-from nearkin.reports.pages import write_page
-from nearkin.runs.progress import Meter, Progress
+from nearkin.runs.run import JobRun
 from nearkin.runs.spool import Chunk, texts_of
 from nearkin.stages.documents.formats import is_of_documents
 from nearkin.stages.grouping import group
@@ -40,6 +39,7 @@ from nearkin.workflows.dedup.grouping import prefer
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW, UNREADABLE_TEXT, GroupTable, Judged, Outcome
+from nearkin.workflows.dedup.plans import Plan
 from nearkin.workflows.dedup.row_places import Places
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, ExceptionRow
 
@@ -54,92 +54,80 @@ _LONGEST_BEGINNING = 1_000  # characters; a page shows fewer
 _BIN_EDGES = np.round(np.linspace(0.0, 1.0, 51), 2)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageData:
-    """Data of the page, beside the manifest.
+def render_page(
+    run: JobRun,
+    manifest: DedupManifest,
+    options: DedupOptions,
+    *,
+    corpus: Corpus,
+    judged: Judged,
+    places: Places,
+    plan: Plan,
+    matches: Matches,
+    searched: float,
+    files: Mapping[int, InputFile],
+    samples: Sequence[SamplePair] = (),
+) -> str:
+    """Return ``report.html``.
 
     Parameters
     ----------
-    judged, places
-        See `job.Result`.
-    sources : list of PartRow
-    thresholds : list of ThresholdRow
-    elapsed_s : float
-        Time of the run so far.
-    by : sequence of ByColumn
-        Carried columns with few values.
-    samples : list of SamplePair
-    chunks : tuple of Chunk
-        The texts; empty if they were not read again.
-    curve : RecallCurve or None
-        Set if the plan samples shingles.
+    run, manifest, options, corpus, judged, places, plan
+        A run whose tables are written.
+    matches : Matches
+        All verified matches of texts, down to the threshold ``searched``.
+    searched : float
+    files : mapping of int to InputFile
+        Input files by the numbers of the sources, as far as they are known.
+    samples : sequence of SamplePair
     """
-
-    judged: Judged
-    places: Places
-    sources: list[PartRow]
-    thresholds: list[ThresholdRow]
-    elapsed_s: float
-    by: Sequence[ByColumn] = ()
-    samples: list[SamplePair] = field(default_factory=list)
-    chunks: tuple[Chunk, ...] = ()
-    curve: RecallCurve | None = None
-
-
-def page_data(result: Result, options: DedupOptions, meter: Meter, files: Sequence[InputFile]) -> PageData:
-    """Return the data of a run that has just ended; ``files`` are those of the input."""
-    corpus, judged = result.corpus, result.judged
-    return PageData(
-        judged=judged,
-        places=result.places,
-        sources=by_source(corpus, judged.outcome, result.places, dict(enumerate(files))),
-        thresholds=by_threshold(corpus, result.verified.matches, options, searched=options.threshold),
-        elapsed_s=meter.elapsed_s,
-        by=by_carried(corpus, judged.outcome, result.places),
-        samples=_samples(result, options),
-        chunks=corpus.chunks,
-        curve=sampling_curve(result.plan) if isinstance(result.plan, SamplingPlan) else None,
+    groups, outcome = judged.groups, judged.outcome
+    similarity = options.measure.similarity(judged.matches)
+    return render_dedup_report(
+        manifest,
+        similarity_bin_edges=_BIN_EDGES.tolist(),
+        similarity_counts=np.histogram(similarity, _BIN_EDGES)[0].tolist(),
+        group_size_counts=_group_sizes(groups),
+        largest_groups=largest_groups(groups, outcome, places, corpus.chunks),
+        samples=list(samples),
+        problems=first_problems(places),
+        n_problems=len(places.problems),
+        sources=by_source(corpus, outcome, places, files),
+        by=by_carried(corpus, outcome, places),
+        thresholds=by_threshold(corpus, matches, options, searched=searched),
+        run=_run_note(run, manifest),
+        curve=sampling_curve(plan) if isinstance(plan, SamplingPlan) else None,
+        exceptions=first_exceptions(places.exceptions()),
+        dropped=most_similar_dropped(outcome, places, corpus.chunks) if manifest.is_against else (),
     )
 
 
-def write_report(
-    path: Path, manifest: DedupManifest, data: PageData, options: DedupOptions, progress: Progress
-) -> str | None:
-    """Write ``report.html``; see `nearkin.reports.pages.write_page`."""
-    groups, outcome = data.judged.groups, data.judged.outcome
-    similarity = options.measure.similarity(data.judged.matches)
-
-    def render() -> str:
-        return render_dedup_report(
-            manifest,
-            similarity_bin_edges=_BIN_EDGES.tolist(),
-            similarity_counts=np.histogram(similarity, _BIN_EDGES)[0].tolist(),
-            group_size_counts=_group_sizes(groups),
-            largest_groups=largest_groups(groups, outcome, data.places, data.chunks),
-            samples=data.samples,
-            problems=first_problems(data.places),
-            n_problems=len(data.places.problems),
-            sources=data.sources,
-            by=data.by,
-            thresholds=data.thresholds,
-            run=_run_note(path.parent, manifest, data.elapsed_s),
-            curve=data.curve,
-            exceptions=first_exceptions(data.places.exceptions()),
-            dropped=most_similar_dropped(outcome, data.places, data.chunks) if manifest.is_against else (),
-        )
-
-    return write_page(path, render, progress, instead=_instead(path.parent, manifest))
+def render_new_page(run: JobRun, manifest: DedupManifest, result: Result, options: DedupOptions) -> str:
+    """Return ``report.html`` of a run that has just compared its documents."""
+    return render_page(
+        run,
+        manifest,
+        options,
+        corpus=result.corpus,
+        judged=result.judged,
+        places=result.places,
+        plan=result.plan,
+        matches=result.verified.matches,
+        searched=options.threshold,
+        files=dict(enumerate(manifest.inputs)),
+        samples=_samples(result, options),
+    )
 
 
-def _run_note(out: Path, manifest: DedupManifest, elapsed_s: float) -> RunNote:
+def _run_note(run: JobRun, manifest: DedupManifest) -> RunNote:
     """Return when the run ended, and the results that lie beside the page."""
     with_groups = [] if manifest.is_against else ["groups.parquet"]  # of a run against another set it is empty
     names = ["documents.parquet", "pairs.parquet", *with_groups, "against.parquet", "problems.parquet"]
-    note = RunNote.now(out, elapsed_s, [*names, EXCEPTIONS_FILE])
+    note = RunNote.now(run.path, run.meter.elapsed_s, [*names, EXCEPTIONS_FILE])
     return replace(note, files=(*note.files, *(["kept/"] if manifest.kept else []), "manifest.json"))
 
 
-def _instead(out: Path, manifest: DedupManifest) -> str:
+def other_page(out: Path, manifest: DedupManifest) -> str:
     """Return how to make the page later: from the tables, if these have enough data."""
     if manifest.command != "dedup" or manifest.against:
         return "Run the command again with --overwrite to create the report."

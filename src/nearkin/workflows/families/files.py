@@ -21,12 +21,12 @@ from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.features.shingles import Shingling
 from nearkin.workflows.dedup.corpus import READABLE
-from nearkin.workflows.dedup.files import Delivery, RunResult, Written, dedup_files, overlay
-from nearkin.workflows.dedup.inputs import Sourced
+from nearkin.workflows.dedup.files import Delivery, RunResult, dedup_files
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW
-from nearkin.workflows.families.reporting import PageKin, write_page
+from nearkin.workflows.dedup.reporting import first_problems
+from nearkin.workflows.families.reporting import PageKin, render_page
 from nearkin.workflows.families.tables import Kin, write_families
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.rereading import Reread, changed_while_read
@@ -39,31 +39,29 @@ class FamiliesEnding:
     """Tables and page of ``nearkin families``."""
 
     command = "families"
-    twice = "nearkin families"
 
-    def __init__(self, delivery: Delivery) -> None:
+    def __init__(self) -> None:
         self._page = PageKin()
-        self._delivery = delivery
 
-    def check(self, sourced: Sourced) -> None:
-        """Accept all input."""
-
-    def write(self, found: RunResult) -> Written:
-        """Write ``families.csv`` and ``families.parquet``, and the overlay."""
-        overlay(found, self._delivery)
+    def write(self, found: RunResult) -> FamilyCounts:
+        """Write ``families.csv`` and ``families.parquet``."""
         members = Members.of(found.result)
         originals = read_originals(found, members.to_read())
         kin = self._page.passing(_all_kin(found, members, originals))
-        write_families(found.directory.path, kin, found.result.places.own_ids.type)
+        write_families(found.run.path, kin, found.result.places.own_ids.type)
         n_alone = int((found.result.corpus.status == READABLE).sum()) - len(members.rows)
-        relations = self._page.all_relations()
-        return Written(families=FamilyCounts(len(members.principals), len(members.rows), n_alone, relations))
+        return FamilyCounts(len(members.principals), len(members.rows), n_alone, self._page.all_relations())
 
-    def report(self, found: RunResult, manifest: DedupManifest, written: Written) -> str | None:
-        """Write ``report.html``."""
-        with found.meter.stage("report", 0, "steps") as progress:
-            path = found.directory.path / "report.html"
-            return write_page(path, manifest, self._page, progress, found.result.places)
+    def render(self, found: RunResult, manifest: DedupManifest) -> str:
+        """Return ``report.html``."""
+        places = found.result.places
+        return render_page(
+            manifest,
+            self._page,
+            problems=first_problems(places),
+            n_problems=len(places.problems),
+            exceptions=places.exceptions(),
+        )
 
 
 def families_files(
@@ -93,14 +91,14 @@ def families_files(
         preset=PRESET, threshold=threshold, shingle=shingle, ignore=ignore, ignore_numbers=ignore_numbers
     )
     return dedup_files(
-        asked, out, options, delivery=delivery, ending=FamiliesEnding(delivery), resources=resources, progress=progress,
+        asked, out, options, delivery=delivery, ending=FamiliesEnding(), resources=resources, progress=progress,
         preset=PRESET,
     )  # fmt: skip
 
 
 def _all_kin(found: RunResult, members: Members, originals: Originals) -> Iterator[Kin]:
     """Yield every document of every family, the largest family first, its principal first."""
-    with found.meter.stage("compare", len(members.rows), "documents") as progress:
+    with found.run.stage("compare", len(members.rows), "documents") as progress:
         for number in range(len(members.principals)):
             yield from _family(found, members, originals, number, progress)
 
@@ -253,12 +251,12 @@ def read_originals(found: RunResult, rows: I64) -> Originals:
     SourceError
         A file has changed.
     """
-    spool = Spool(found.directory.work / "originals")
+    spool = Spool(found.run.work / "originals")
     shutil.rmtree(spool.path, ignore_errors=True)  # left by an interrupted run
     spool.path.mkdir()
     n_sources = sum(len(one.names) for one in found.inputs)
     again = Reread(found.inputs, np.bincount(found.result.places.source, minlength=n_sources))
-    with found.meter.stage("read again", sum(one.size_bytes for one in found.inputs), "bytes") as progress:
+    with found.run.stage("read again", sum(one.size_bytes for one in found.inputs), "bytes") as progress:
         for number, (some, texts) in enumerate(_texts(again, rows, progress)):
             before = found.result.corpus.n_characters[some]
             again.check_lengths(some, before, pc.utf8_length(texts), told=changed_while_read)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,10 +20,9 @@ from nearkin.collection.stored.documents import DocumentRow, document_rows
 from nearkin.collection.stored_relations import Pair, relations_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, ExtractionCounts, FamilyCounts
-from nearkin.manifests.stored import InputFile
 from nearkin.paths import printable
-from nearkin.runs.directory import RunDirectory
 from nearkin.runs.progress import Meter, Progress, Silent
+from nearkin.runs.run import JobRun
 from nearkin.stages.differences.relating import COPY
 from nearkin.stages.documents.extraction.kinds import is_ocr
 from nearkin.stages.documents.members import place_text
@@ -31,7 +30,7 @@ from nearkin.stages.documents.origin import NO_TEXT
 from nearkin.store.schema import documents
 from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.dedup.origins import with_exceptions
-from nearkin.workflows.families.reporting import PageKin, write_page
+from nearkin.workflows.families.reporting import PageKin, render_page
 from nearkin.workflows.families.tables import Kin, write_families
 from nearkin.workflows.reading.collection_exceptions import listed_exception
 from nearkin.workflows.reading.exceptions import ExceptionRow, write_exceptions_in
@@ -112,39 +111,43 @@ def families_of_collection(
     InputError, RunError, ParameterError, CollectionError
         See `nearkin.errors`.
     """
-    progress, tolerance = progress or Silent(), Tolerance.of(threshold=threshold)
+    run, tolerance = JobRun(out, Meter(progress or Silent())), Tolerance.of(threshold=threshold)
     place = str(asked.inputs[0])
-    directory, meter = RunDirectory(out), Meter(progress)
     if is_read_only:
         asked = replace(asked, inputs=[source_of_collection(place, is_read_only=True)])
-    (source,) = asked.resolved(progress, without=out)
-    identity = {"nearkin": __version__, "command": FAMILIES_OF_COLLECTION, "groups": str(tolerance)}
-    with directory.claimed(identity, resume=delivery.resume, overwrite=delivery.overwrite):
-        with Collection.open(place, read_only=is_read_only, progress=progress) as collection:
-            with meter.stage("group", 0, "steps"):
+    (source,) = asked.resolved(run.progress, without=out)
+    fingerprint = {"nearkin": __version__, "command": FAMILIES_OF_COLLECTION, "groups": str(tolerance)}
+    with run.claimed(fingerprint, resume=delivery.resume, overwrite=delivery.overwrite):
+        page = PageKin()
+        with Collection.open(place, read_only=is_read_only, progress=run.progress) as collection:
+            with run.stage("group"):
                 found = group(collection.opened, tolerance, threads=resources.n_threads)
             with collection.opened.store.reading() as connection:
                 members = _members(connection, found)
-            directory.begin_results()
-            page = PageKin()
-            with meter.stage("compare", len(members), "documents") as told:
+            run.begin_results()
+            with run.stage("compare", len(members), "documents") as told:
                 kin = _all_kin(collection, members, told)
-                write_families(directory.path, page.passing(kin), pa.large_string())
+                write_families(run.path, page.passing(kin), pa.large_string())
             with collection.opened.store.reading() as connection:
                 without_text = listed_exceptions(connection)
                 counts = _counts(connection, found, without_text)
                 exceptions, extraction = _exceptions(connection, without_text)
-        write_exceptions_in(directory.path, exceptions, [printable(source.path)], {})
-        (described,) = describe([source], resources, meter)
-        manifest = _manifest(tolerance, found, page.all_relations(), counts, described)
-        manifest = replace(manifest, extraction=extraction)
-        manifest = replace(manifest, stages=tuple(meter.costs))
+        write_exceptions_in(run.path, exceptions, [printable(source.path)], {})
+        (described,) = describe([source], resources, run.meter)
+        n_alone = counts["documents"] - len(found.members) - counts.get("empty", 0)
+        manifest = DedupManifest(
+            version=__version__,
+            made_with={"numpy": np.__version__, "pyarrow": pa.__version__},
+            command=FAMILIES_OF_COLLECTION,
+            parameters=group_parameters(tolerance),
+            inputs=(replace(described, n_documents=counts["documents"]),),
+            counts=counts,
+            families=FamilyCounts(len(found.groups), len(found.members), n_alone, page.all_relations()),
+            extraction=extraction,
+        )
         if delivery.report:
-            with meter.stage("report", 0, "steps") as told:
-                problem = write_page(directory.path / "report.html", manifest, page, told, exceptions=exceptions)
-            manifest = replace(manifest, report_problem=problem, stages=tuple(meter.costs))
-        directory.finish(manifest.as_stored())
-    return CollectionFamilies(manifest, found)
+            manifest = run.report(manifest, lambda facts: render_page(facts, page, exceptions=exceptions))
+        return CollectionFamilies(run.finish(manifest), found)
 
 
 def _members(connection: Connection, found: CollectionGroups) -> list[_FamilyMember]:
@@ -244,24 +247,3 @@ def _of_document(one: ListedException) -> StoredException:
     if not one.has_blank or one.is_current:
         return one.exception
     return replace(one.exception, exception="empty", sentence=NO_TEXT)
-
-
-def _manifest(
-    tolerance: Tolerance,
-    found: CollectionGroups,
-    relations: Mapping[str, int],
-    counts: Mapping[str, int],
-    described: InputFile,
-) -> DedupManifest:
-    """Return the manifest, without the stages."""
-    n_members, n_documents = len(found.members), counts["documents"]
-    n_alone = n_documents - n_members - counts.get("empty", 0)
-    return DedupManifest(
-        version=__version__,
-        made_with={"numpy": np.__version__, "pyarrow": pa.__version__},
-        command=FAMILIES_OF_COLLECTION,
-        parameters=group_parameters(tolerance),
-        inputs=(replace(described, n_documents=n_documents),),
-        counts=counts,
-        families=FamilyCounts(len(found.groups), n_members, n_alone, relations),
-    )

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from nearkin.manifests.dedup import DedupManifest
-from nearkin.reports import pages
+from nearkin.reports.dedup.page import ProblemRow
 from nearkin.reports.families import CopyRow, FamilyCard, MemberCard, render_families_report
-from nearkin.runs.progress import Progress
 from nearkin.stages.differences.relating import COPY
 from nearkin.stages.differences.relations import RELATIONS, RULES
-from nearkin.workflows.dedup.reporting import first_exceptions, first_problems
-from nearkin.workflows.dedup.row_places import Places
+from nearkin.workflows.dedup.reporting import first_exceptions
 from nearkin.workflows.families.tables import Kin
 from nearkin.workflows.reading.exceptions import ExceptionRow
 
@@ -57,32 +54,23 @@ class PageKin:
             self.families[-1].append(one)
 
 
-def write_page(
-    path: Path,
+def render_page(
     manifest: DedupManifest,
     page: PageKin,
-    progress: Progress,
-    places: Places | None = None,
     *,
-    exceptions: Sequence[ExceptionRow] = (),
-) -> str | None:
-    """Write ``report.html``, with the remarks on a run; see `nearkin.reports.pages.write_page`.
-
-    ``exceptions`` are those of a collection; ``places`` has its own.
-    """
-
-    def render() -> str:
-        return render_families_report(
-            manifest,
-            cards=[_card(kin, counts) for kin, counts in zip(page.families, page.relations, strict=True)],
-            rules=RULES,
-            problems=() if places is None else first_problems(places),
-            n_problems=0 if places is None else len(places.problems),
-            exceptions=first_exceptions(exceptions if places is None else places.exceptions()),
-        )
-
-    instead = "Run the command again with --overwrite to create the report."
-    return pages.write_page(path, render, progress, instead=instead)
+    problems: Sequence[ProblemRow] = (),
+    n_problems: int = 0,
+    exceptions: Sequence[ExceptionRow],
+) -> str:
+    """Return ``report.html``."""
+    return render_families_report(
+        manifest,
+        cards=[_card(kin, counts) for kin, counts in zip(page.families, page.relations, strict=True)],
+        rules=RULES,
+        problems=problems,
+        n_problems=n_problems,
+        exceptions=first_exceptions(exceptions),
+    )
 
 
 def _card(kin: list[Kin], counts: Counter[str]) -> FamilyCard:

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Protocol
 from nearkin.engines.local import Engine
 from nearkin.engines.spark.stages import stages_kept
 from nearkin.manifests.stored import InputFile
-from nearkin.nouns import counted
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import WeightedVectors
-from nearkin.runs.directory import RunDirectory
-from nearkin.runs.progress import Meter
+from nearkin.runs.run import JobRun
 from nearkin.workflows.pairing.collecting import Collected, Splitting, collect
 from nearkin.workflows.pairing.inputs import PairInput, PairSources
 from nearkin.workflows.pairing.options import PairOptions
@@ -64,14 +62,12 @@ class PairThreads:
 
     Parameters
     ----------
-    directory : RunDirectory
+    run : JobRun
     resources : Resources
-    meter : Meter
     """
 
-    directory: RunDirectory
+    run: JobRun
     resources: Resources
-    meter: Meter
 
     @property
     def about(self) -> Mapping[str, object] | None:
@@ -80,18 +76,18 @@ class PairThreads:
 
     def collect(self, texts: Texts, split: Splitting, side: str) -> Collected:
         """See `PairEngine`."""
-        work, threads = arrays_of(self.directory), self.resources.n_threads
-        return collect(texts, split, side, work=work, threads=threads, meter=self.meter)
+        work, threads = arrays_of(self.run), self.resources.n_threads
+        return collect(texts, split, side, work=work, threads=threads, meter=self.run.meter)
 
     def weigh(self, sides: Sequence[ToWeigh]) -> Sequence[WeightedVectors]:
         """See `PairEngine`."""
-        return weigh_here(sides, work=arrays_of(self.directory), meter=self.meter)
+        return weigh_here(sides, work=arrays_of(self.run), meter=self.run.meter)
 
     def search(self, vectors: PairVectors, way: PairSearch, options: PairOptions) -> FoundPairs:
         """See `PairEngine`."""
-        threads, kept = self.resources.n_threads, KeptSearch(_kept(self.directory), self.directory.run_digest)
+        threads, kept = self.resources.n_threads, KeptSearch(_kept(self.run), self.run.digest)
         return search(
-            vectors, way, options.threshold, top=options.top, seed=options.seed, threads=threads, meter=self.meter,
+            vectors, way, options.threshold, top=options.top, seed=options.seed, threads=threads, meter=self.run.meter,
             kept=kept,
         )  # fmt: skip
 
@@ -107,9 +103,8 @@ def engine_of(
     engine: Engine,
     given: PairInput,
     sources: PairSources,
-    directory: RunDirectory,
+    run: JobRun,
     resources: Resources,
-    meter: Meter,
 ) -> AbstractContextManager[PairEngine]:
     """Return the search of an engine.
 
@@ -128,44 +123,35 @@ def engine_of(
 
         for side in sources.sides.values():
             check_can_be_shared(side.sources)
-        described = sources.described(directory, resources, meter)
-        return engine_on(chosen, given, described, _of_cluster(directory), arrays_of(directory), meter)
+        described = sources.described(run, resources)
+        return engine_on(chosen, given, described, _of_cluster(run), arrays_of(run), run.meter)
 
-    return engine.choose(local=lambda: nullcontext(PairThreads(directory, resources, meter)), cluster=on_cluster)
+    return engine.choose(local=lambda: nullcontext(PairThreads(run, resources)), cluster=on_cluster)
 
 
-def arrays_of(directory: RunDirectory) -> Path:
+def arrays_of(run: JobRun) -> Path:
     """Return the folder of words, counts and vectors while they are in use."""
-    return directory.work / "arrays"
+    return run.work / "arrays"
 
 
-def is_any_kept(directory: RunDirectory) -> bool:
-    """Whether an interrupted run left something to resume."""
-    return _kept(directory).exists() or bool(stages_kept(_of_cluster(directory)))
+def done(run: JobRun) -> list[str]:
+    """Return what an interrupted run finished: stages of a cluster, or a part of the search."""
+    if kept := stages_kept(_of_cluster(run)):
+        return kept
+    searched = KeptSearch(_kept(run)).in_words()
+    return [] if searched is None else [searched]
 
 
-def resumed_in_words(directory: RunDirectory, *, is_resumed: bool) -> str:
-    """Return what ``--resume`` found, and where the run continues."""
-    if not is_resumed:
-        return f"--resume: {directory.path} holds no unfinished run, so this run starts from the beginning"
-    if kept := stages_kept(_of_cluster(directory)):
-        stages = counted(len(kept), "finished stage")
-        return f"--resume: found {stages} of the cluster ({', '.join(kept)}); continuing with the next one"
-    if done := KeptSearch(_kept(directory)).in_words():
-        return f"--resume: found an interrupted search ({done}); reading the documents again, then continuing"
-    return "--resume: found an interrupted run without saved results, so this run starts from the beginning"
-
-
-def is_search_kept(directory: RunDirectory) -> bool:
+def is_search_kept(run: JobRun) -> bool:
     """Whether an interrupted run left results of its search, which its plan explains."""
-    return _kept(directory).exists() or (_of_cluster(directory) / SEARCH_FILE).exists()
+    return _kept(run).exists() or (_of_cluster(run) / SEARCH_FILE).exists()
 
 
-def _kept(directory: RunDirectory) -> Path:
+def _kept(run: JobRun) -> Path:
     """Return the file in which a long search keeps its results."""
-    return directory.work / "search.npz"
+    return run.work / "search.npz"
 
 
-def _of_cluster(directory: RunDirectory) -> Path:
+def _of_cluster(run: JobRun) -> Path:
     """Return the folder of the finished stages of a cluster."""
-    return directory.work / "cluster"
+    return run.work / "cluster"

@@ -14,8 +14,8 @@ from nearkin.manifests.pairs import SIDES
 from nearkin.nouns import agreeing, counted
 from nearkin.paths import STDIN
 from nearkin.records import TextWords
-from nearkin.runs.directory import RunDirectory
 from nearkin.runs.progress import Meter, Progress, Silent
+from nearkin.runs.run import JobRun
 from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.sources import Source
@@ -326,7 +326,7 @@ class PairSources:
         """Return the files of each side and how they are read, for the fingerprint of a run."""
         return {name: fingerprint_of(side.sources) for name, side in self.sides.items()}
 
-    def described(self, directory: RunDirectory, resources: Resources, meter: Meter) -> DescribedInputs:
+    def described(self, run: JobRun, resources: Resources) -> DescribedInputs:
         """Compute the digests of all files, and compare them with those of an interrupted run.
 
         Raises
@@ -334,4 +334,4 @@ class PairSources:
         ResumeError, RunError
             See `DescribedInputs.of`.
         """
-        return DescribedInputs.of(self.sides, directory, resources=resources, meter=meter)
+        return DescribedInputs.of(self.sides, run, resources)

@@ -25,8 +25,8 @@ from nearkin.manifests.pairs import (
 )
 from nearkin.nouns import agreeing, counted
 from nearkin.records import F64, I64
-from nearkin.runs.directory import RunDirectory
 from nearkin.runs.progress import Meter, Progress, Silent
+from nearkin.runs.run import JobRun
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.wording import WarningMessage
@@ -34,10 +34,9 @@ from nearkin.workflows.pairing.collecting import Collected, collect
 from nearkin.workflows.pairing.engines import (
     PairEngine,
     arrays_of,
+    done,
     engine_of,
-    is_any_kept,
     is_search_kept,
-    resumed_in_words,
 )
 from nearkin.workflows.pairing.inputs import (
     OfSide,
@@ -133,39 +132,28 @@ def pair_files(
     InputError, RunError, ParameterError, FingerprintError, EngineError, MissingExtraError
         See `nearkin.errors`.
     """
-    beside, meter = beside or Beside(), Meter(progress or Silent())
+    beside, run = beside or Beside(), JobRun(out, Meter(progress or Silent()))
     _check(given, beside)
     table = read_table(given.table, given.left_language, given.right_language)
-    sides = opened(given, table, meter.progress)
-    directory = RunDirectory(out)
+    sides = opened(given, table, run.progress)
     sources = PairSources.of(sides)
-    identity = {**_identity(given, sources, table, options), "engine": engine.name}
-    overwrite = overwrite or (directory.is_left_by("pairs") and not is_any_kept(directory))
+    fingerprint = {**_fingerprint(given, sources, table, options), "engine": engine.name}
     with (
-        directory.claimed(
-            identity,
-            resume=resume,
-            overwrite=overwrite,
-            has_kept=lambda: is_any_kept(directory),
-        ) as is_resumed,
-        engine_of(engine, given, sources, directory, resources, meter) as worker,
+        run.claimed(fingerprint, resume=resume, overwrite=overwrite, done=lambda: done(run)),
+        engine_of(engine, given, sources, run, resources) as worker,
     ):
-        if resume:
-            meter.progress.say(resumed_in_words(directory, is_resumed=is_resumed))
-        arrays = arrays_of(directory)
+        arrays = arrays_of(run)
         shutil.rmtree(arrays, ignore_errors=True)  # of a run that was killed
         try:
             arrays.mkdir()
             prepared = prepare(
-                sides, table, options, arrays, resources=resources, meter=meter, collecting=worker.collect,
+                sides, table, options, arrays, resources=resources, meter=run.meter, collecting=worker.collect,
                 weighing=worker.weigh,
             )  # fmt: skip
-            say_which_side(prepared, options, meter.progress)
+            say_which_side(prepared, options, run.progress)
             if engine.name == "local":  # tasks on a cluster find passages in copies of the options
-                options.ignored.say_not_found(meter.progress.say)
-            record = _searched(
-                given, prepared, beside, options, directory, resources=resources, meter=meter, engine=worker
-            )
+                options.ignored.say_not_found(run.progress.say)
+            record = _searched(given, prepared, beside, options, run, resources=resources, engine=worker)
             left, right = (
                 replace(record.side(name), not_read=not_read_files(side.not_read)) for name, side in zip(SIDES, sides)
             )
@@ -178,19 +166,25 @@ def pair_files(
                     side.places,
                     side.sources,
                     resources,
-                    meter,
+                    run.meter,
                     worker.described_files(name),
                 )
             ]
             if exceptions:
-                write_exceptions(directory.path / EXCEPTIONS_FILE, exceptions)
+                write_exceptions(run.path / EXCEPTIONS_FILE, exceptions)
             if report:
-                record = replace(record, report_problem=_report(directory, record, meter))
+                record = _report(run, record)
             worker.check_unchanged()
-            directory.finish(record.as_stored())
+            return run.finish(record)
         finally:  # making them again is faster than checking them; search results are kept
             shutil.rmtree(arrays, ignore_errors=True)
-    return record
+
+
+def _report(run: JobRun, record: PairsManifest) -> PairsManifest:
+    """Write ``report.html``."""
+    from nearkin.workflows.pairing.reporting import render_page
+
+    return run.report(record, lambda manifest: render_page(run, manifest))
 
 
 def _searched(
@@ -198,32 +192,30 @@ def _searched(
     prepared: Prepared,
     beside: Beside,
     options: PairOptions,
-    directory: RunDirectory,
+    run: JobRun,
     *,
     resources: Resources,
-    meter: Meter,
     engine: PairEngine,
 ) -> PairsManifest:
     """Search the vectors and write the tables of pairs; return the manifest."""
-    vectors, threads = prepared.vectors, resources.n_threads
+    vectors, threads, meter = prepared.vectors, resources.n_threads, run.meter
     known = _known(beside, given, prepared, meter)
     translation = None
     if beside.translated is not None:
         translation = TranslatedDocuments.read(
-            beside.translated, prepared, options, arrays_of(directory), resources=resources, meter=meter
+            beside.translated, prepared, options, arrays_of(run), resources=resources, meter=meter
         )
-    kept = Planned.kept(directory.search_plan, directory.run_digest) if is_search_kept(directory) else None
+    kept = Planned.kept(run.search_plan, run.digest) if is_search_kept(run) else None
     planned = plan_search(vectors, options, resources=resources, meter=meter, kept=kept)
     if kept is None:
-        planned.save(directory.search_plan, directory.run_digest)
+        planned.save(run.search_plan, run.digest)
     found = engine.search(vectors, planned.search, options)
     pairs = Ranked.of(found)
     told = None if known is None else told_of(known, pairs, vectors, threads)
-    directory.begin_results()
-    _write(directory.path, prepared, pairs, told, options, meter)
-    record = build(given, prepared, planned, found, pairs, options, meter)
+    run.begin_results()
+    _write(run.path, prepared, pairs, told, options, meter)
     return replace(
-        record,
+        build(given, prepared, planned, found, pairs, options),
         engine=engine.about,
         known=judge(known, told, pairs) if known is not None and told is not None else None,
         translated=translation.compare(prepared, pairs, known, threads) if translation is not None else None,
@@ -243,7 +235,7 @@ def _check(given: PairInput, beside: Beside) -> None:
         )
 
 
-def _identity(
+def _fingerprint(
     given: PairInput, sources: PairSources, table: TranslationTable | None, options: PairOptions
 ) -> dict[str, object]:
     """Return everything that decides the pairs."""
@@ -289,14 +281,6 @@ def _write(
             write_known(folder / "known.tsv", known, sides)
 
 
-def _report(directory: RunDirectory, record: PairsManifest, meter: Meter) -> str | None:
-    """Write ``report.html``; return the reason if it could not be written."""
-    from nearkin.workflows.pairing.reporting import write_report
-
-    with meter.stage("report", 0, "steps") as progress:
-        return write_report(directory.path, record, meter.elapsed_s, progress)
-
-
 def build(
     given: PairInput,
     prepared: Prepared,
@@ -304,7 +288,6 @@ def build(
     found: FoundPairs,
     pairs: Ranked,
     options: PairOptions,
-    meter: Meter,
 ) -> PairsManifest:
     """Return the manifest without the results for known pairs."""
     table, vectors = prepared.table, prepared.vectors
@@ -334,7 +317,6 @@ def build(
             candidates=found.n_candidates,
         ),
         histogram=CosineHistogram(0.0, 0.05, _histogram(found)),
-        stages=tuple(meter.costs),
     )
 
 

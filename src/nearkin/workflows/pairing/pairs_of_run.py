@@ -20,8 +20,7 @@ from nearkin.manifests.pairs import SIDES, PairsManifest, Side
 from nearkin.manifests.stored import Stored
 from nearkin.records import F64, I64, U64
 from nearkin.reports.pairs.page import TermRow
-from nearkin.runs.directory import locked
-from nearkin.runs.files import read_checked_json, write_checked_json
+from nearkin.runs.files import locked, read_checked_json, write_checked_json
 from nearkin.runs.finished import MANIFEST, digest_of
 from nearkin.runs.progress import Silent
 from nearkin.stages.search.stretches import keys_of, rows_of

@@ -16,9 +16,8 @@ from nearkin.kernels.mixing import GOLDEN
 from nearkin.manifests.pairs import SIDES, PairsManifest, Side
 from nearkin.records import F64, I64, U64
 from nearkin.reports.dedup.page import ProblemRow, RunNote
-from nearkin.reports.pages import write_page
 from nearkin.reports.pairs.page import PairRow, Remarks, TermRow, render_pairs_report
-from nearkin.runs.progress import Progress
+from nearkin.runs.run import JobRun
 
 N_BEST = 100
 N_OTHERS = 50
@@ -28,27 +27,16 @@ _AT_ONCE = 1 << 16
 _NONE = np.iinfo(np.uint64).max
 
 
-def write_report(folder: Path, manifest: PairsManifest, elapsed_s: float, progress: Progress) -> str | None:
-    """Write ``report.html`` from the finished tables of a run; see `nearkin.reports.pages.write_page`.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder with ``pairs.parquet`` and ``documents.parquet``.
-    manifest : PairsManifest
-    elapsed_s : float
-        Time of the run so far.
-    progress : Progress
-    """
-    best, others = shown_pairs(folder)
-    remarks = _remarks(folder / "documents.parquet")
-    note = RunNote.now(folder, elapsed_s, _RESULTS)
-    run = replace(note, files=(*note.files, "manifest.json"))
-    return write_page(
-        folder / "report.html",
-        lambda: render_pairs_report(manifest, best=best, others=others, remarks=remarks, run=run),
-        progress,
-        instead="Run the command again with --overwrite to create the report.",
+def render_page(run: JobRun, manifest: PairsManifest) -> str:
+    """Return ``report.html``, from the finished tables of a run."""
+    best, others = shown_pairs(run.path)
+    note = RunNote.now(run.path, run.meter.elapsed_s, _RESULTS)
+    return render_pairs_report(
+        manifest,
+        best=best,
+        others=others,
+        remarks=_remarks(run.path / "documents.parquet"),
+        run=replace(note, files=(*note.files, "manifest.json")),
     )
 
 

@@ -12,9 +12,8 @@ from nearkin.formats.sealed import missing_file
 from nearkin.manifests.stored import InputFile
 from nearkin.nouns import counted
 from nearkin.paths import on_disk, shown_path
-from nearkin.runs.directory import RunDirectory
 from nearkin.runs.files import read_work_json, write_work_json
-from nearkin.runs.progress import Meter
+from nearkin.runs.run import JobRun
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import StoredFormat, holding
 from nearkin.stages.documents.sources import Source
@@ -89,19 +88,16 @@ class DescribedInputs:
     def of(
         cls,
         sides: Mapping[str, InputSide],
-        directory: RunDirectory,
-        *,
+        run: JobRun,
         resources: Resources,
-        meter: Meter,
     ) -> DescribedInputs:
         """Describe the files of a run, and check that an interrupted run, if it is resumed, read the same bytes.
 
         Parameters
         ----------
         sides : mapping of str to InputSide
-        directory : RunDirectory
+        run : JobRun
         resources : Resources
-        meter : Meter
 
         Raises
         ------
@@ -111,17 +107,17 @@ class DescribedInputs:
             The stored digests are damaged or missing.
         """
         noted = {name: [_noted_ns(source.path) for source in side.sources] for name, side in sides.items()}
-        found = {name: describe(side.sources, resources, meter, side.encoding) for name, side in sides.items()}
+        found = {name: describe(side.sources, resources, run.meter, side.encoding) for name, side in sides.items()}
         now = {name: _digests(files) for name, files in found.items()}
-        if directory.input_digests.exists():
-            before = read_work_json(directory.input_digests, tuple(now))
+        if run.input_digests.exists():
+            before = read_work_json(run.input_digests, tuple(now))
             for name, side in sides.items():
                 for different in _differences(before[name], now[name], side.called):
-                    raise directory.cannot_be_resumed(different)
-        elif directory.has_work:
-            raise missing_file(directory.input_digests)
+                    raise run.cannot_be_resumed(different)
+        elif run.has_work:
+            raise missing_file(run.input_digests)
         else:
-            write_work_json(directory.input_digests, now)
+            write_work_json(run.input_digests, now)
         digests = {
             name: {
                 source.path: FileDigest(moment, one.sha256, one.texts_sha256)

@@ -280,7 +280,7 @@ def kind_of(argument: str) -> Kind:
 
 def _kind_of_directory(path: Path) -> Kind:
     from nearkin.manifests.dedup import DedupManifest
-    from nearkin.runs.directory import RunDirectory
+    from nearkin.runs.run import JobRun
 
     if _is_collection(path):
         return "collection"
@@ -292,7 +292,7 @@ def _kind_of_directory(path: Path) -> Kind:
         raise SourceError(
             f"{path} holds the results of nearkin {command}, which keep no documents. Name the files that it read."
         )
-    if RunDirectory(path).is_unfinished:
+    if JobRun(path).is_unfinished:
         raise SourceError(
             f"{path} holds an unfinished run. {how_to_finish(path)}; or name the documents that it reads."
         )

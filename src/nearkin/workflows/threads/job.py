@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import heapq
-import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nearkin._version import __version__
 from nearkin.formats import parquet
-from nearkin.manifests.stored import InputFile
 from nearkin.manifests.threads import ThreadCounts, ThreadsManifest
-from nearkin.reports import pages
 from nearkin.reports.threads import MailLineRow, ThreadCard, render_threads_report
-from nearkin.runs.directory import RunDirectory
-from nearkin.runs.files import published
+from nearkin.runs.files import make_work_folder, published
 from nearkin.runs.for_pandas import for_pandas
 from nearkin.runs.progress import Meter, Progress, Silent
+from nearkin.runs.run import JobRun
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.formats import holding
 from nearkin.stages.documents.mail.inclusive import REASONS
@@ -29,7 +26,7 @@ from nearkin.stages.documents.mail.links import LINK_SOURCES
 from nearkin.workflows.dedup.origins import with_exceptions
 from nearkin.workflows.dedup.reporting import first_exceptions
 from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
-from nearkin.workflows.reading.exceptions import ExceptionRow, named_as_in, write_exceptions_in
+from nearkin.workflows.reading.exceptions import named_as_in, write_exceptions_in
 from nearkin.workflows.reading.inputs import file_inputs
 from nearkin.workflows.reading.request import ReadingRequest, check_inputs
 from nearkin.workflows.reading.rereading import describe, not_read_files
@@ -41,6 +38,9 @@ from nearkin.workflows.threads.mails import MailReader, ReadMails
 
 COMMAND = "threads"
 TABLE = "threads.parquet"
+N_THREADS = 200
+N_ROWS = 100
+_ROWS_AT_ONCE = 1 << 14
 
 
 def thread_files(
@@ -74,140 +74,97 @@ def thread_files(
     InputError, RunError, ParameterError, CollectionError
         See `nearkin.errors`.
     """
-    meter = Meter(progress or Silent())
-    found = asked.found(meter.progress, without=out, with_unread=True)
+    run = JobRun(out, Meter(progress or Silent()), is_resumable=False)
+    found = asked.found(run.progress, without=out, with_unread=True)
     sources = found.sources
     check_inputs(sources, encoding=asked.encoding, stdin=asked.stdin)
     watched = [source for source in sources if holding(source.format) != "one document"]
     before = snapshots_of(watched, asked.encoding)
     texts = Texts(sources, file_inputs(sources, encoding=asked.encoding, stdin=asked.stdin), asked.rules)
-    directory = RunDirectory(out, is_resumable=False)
-    identity = {"nearkin": __version__, "command": COMMAND, "parameters": options.in_words()}
-    overwrite = overwrite or directory.is_left_by(COMMAND)
-    with directory.claimed(identity, resume=False, overwrite=overwrite):
-        texts_spool, origins = Spool(directory.work / SPOOL), Spool(directory.work / "origins")
-        read = _read(texts, (texts_spool, origins), meter)
+    fingerprint = {"nearkin": __version__, "command": COMMAND, "parameters": options.in_words()}
+    with run.claimed(fingerprint, resume=False, overwrite=overwrite):
+        spool, origins = Spool(run.work / SPOOL), Spool(run.work / "origins")
+        for folder in (spool.path, origins.path):
+            make_work_folder(folder)
+        with run.stage("read", texts.size_bytes, "bytes") as told:
+            read = MailReader(texts, spool, origins).read(told)
         check_unchanged(watched, before)
-        with meter.stage("thread", 0, "steps"):
-            threading = Threading(read, options, texts_spool.chunks())
-        directory.begin_results()
-        page, tally = PageThreads(), ThreadTally()
-        with meter.stage("compare", len(read.mails), "documents") as told:
-            rows = _counted(threading.rows(told), page, tally)
-            write_threads(directory.path / TABLE, rows, read)
-        inputs = describe(sources, Resources(), meter)
+        with run.stage("thread"):
+            threading = Threading(read, options, spool.chunks())
+        run.begin_results()
+        with run.stage("compare", len(read.mails), "documents") as told:
+            write_threads(run.path / TABLE, threading.rows(told), read)
+        inputs = describe(sources, Resources(), run.meter)
         beside = exceptions_of_collections(sources, texts.exceptions)
         exceptions = named_as_in(read.documents, [*texts.exceptions, *beside], texts.places)
-        write_exceptions_in(directory.path, exceptions, texts.places, dict(enumerate(inputs)))
-        inputs = [replace(one, n_documents=n) for one, n in zip(inputs, read.n_by_source, strict=True)]
-        manifest = _manifest(asked, options, inputs, texts, read, tally, beside)
-        manifest = replace(manifest, not_read=not_read_files(found.not_read), stages=tuple(meter.costs))
+        write_exceptions_in(run.path, exceptions, texts.places, dict(enumerate(inputs)))
+        extraction = None if read.origins is None else read.origins.counts_of(texts.exceptions)
+        manifest = ThreadsManifest(
+            version=__version__,
+            made_with={"numpy": np.__version__, "pyarrow": pa.__version__},
+            command=COMMAND,
+            parameters=options.in_words(),
+            inputs=tuple(replace(file, n_documents=n) for file, n in zip(inputs, read.n_by_source, strict=True)),
+            encoding=asked.encoding,
+            reading=asked.as_read(),
+            counts=_counts(run.path / TABLE, read, is_of_new_text=options.new_text_only),
+            extraction=with_exceptions(extraction, beside),
+            damaged_files=texts.damaged_files or None,
+            not_read=not_read_files(found.not_read),
+        )
         if report:
-            with meter.stage("report", 0, "steps") as told:
-                problem = write_page(directory.path / "report.html", manifest, page, told, exceptions)
-            manifest = replace(manifest, report_problem=problem, stages=tuple(meter.costs))
-        directory.finish(manifest.as_stored())
-    return manifest
+            manifest = run.report(
+                manifest,
+                lambda facts: render_threads_report(facts, _cards(run.path / TABLE), first_exceptions(exceptions)),
+            )
+        return run.finish(manifest)
 
 
-def _read(texts: Texts, spools: tuple[Spool, Spool], meter: Meter) -> ReadMails:
-    """Read the mails; if that fails, leave no files behind."""
-    try:
-        for spool in spools:
-            spool.path.mkdir()
-        with meter.stage("read", texts.size_bytes, "bytes") as told:
-            return MailReader(texts, *spools).read(told)
-    except BaseException:
-        for spool in spools:
-            shutil.rmtree(spool.path, ignore_errors=True)
-        raise
-
-
-def _counted(threads: Iterator[list[ThreadRow]], page: PageThreads, tally: ThreadTally) -> Iterator[ThreadRow]:
-    for thread in threads:
-        page.take(thread)
-        tally.take(thread)
-        yield from thread
-
-
-def _manifest(
-    asked: ReadingRequest,
-    options: ThreadOptions,
-    inputs: list[InputFile],
-    texts: Texts,
-    read: ReadMails,
-    tally: ThreadTally,
-    beside: list[ExceptionRow],
-) -> ThreadsManifest:
-    extraction = None if read.origins is None else read.origins.counts_of(texts.exceptions)
-    return ThreadsManifest(
-        version=__version__,
-        made_with={"numpy": np.__version__, "pyarrow": pa.__version__},
-        command=COMMAND,
-        parameters=options.in_words(),
-        inputs=tuple(inputs),
-        encoding=asked.encoding,
-        reading=asked.as_read(),
-        counts=tally.counts(read, is_of_new_text=options.new_text_only),
-        extraction=with_exceptions(extraction, beside),
-        damaged_files=texts.damaged_files or None,
+def _counts(table: Path, read: ReadMails, *, is_of_new_text: bool) -> ThreadCounts:
+    """Count the rows of ``threads.parquet``."""
+    rows = parquet.read_table(table, ["thread", "thread_size", *_JUDGED])
+    is_missing, is_spare, quotes_more = (pc.fill_null(rows[name], False) for name in _JUDGED[:3])
+    links = Counter(rows["linked_by"].filter(pc.invert(is_spare)).to_pylist())
+    reasons = Counter(rows["reason"].to_pylist())
+    n_documents, n_missing, n_spares = read.documents.num_rows, _n(is_missing), _n(is_spare)
+    n_inclusive = len(rows) - reasons[None]
+    return ThreadCounts(
+        documents=n_documents,
+        mails=len(read.mails),
+        inside_mails=read.n_inside,
+        others=n_documents - len(read.mails) - read.n_inside,
+        unreadable=read.n_unreadable,
+        threads=pc.count_distinct(rows["thread"]).as_py(),
+        threads_of_several=pc.count_distinct(rows["thread"].filter(pc.greater(rows["thread_size"], 1))).as_py(),
+        missing=n_missing,
+        inclusive=n_inclusive,
+        duplicate_spares=n_spares,
+        included=len(rows) - n_missing - n_spares - n_inclusive,
+        quoting_more=_n(quotes_more) if is_of_new_text else None,
+        by_reason={reason: reasons[reason] for reason in REASONS},
+        by_link={source: links[source] for source in LINK_SOURCES},
+        without_message_id=sum(mail.headers.message_id is None for mail in read.mails),
+        without_date=sum(mail.headers.sent_at is None for mail in read.mails),
     )
 
 
-@dataclass(slots=True)
-class ThreadTally:
-    """Counts of rows, thread by thread."""
-
-    n_threads: int = 0
-    n_of_several: int = 0
-    n_missing: int = 0
-    n_spares: int = 0
-    n_included: int = 0
-    n_quoting_more: int = 0
-    reasons: Counter[str] = field(default_factory=Counter)
-    links: Counter[str] = field(default_factory=Counter)
-
-    def take(self, thread: Sequence[ThreadRow]) -> None:
-        """Count the rows of a thread."""
-        self.n_threads += 1
-        self.n_of_several += thread[0].thread_size > 1
-        for row in thread:
-            if row.linked_by is not None and not row.is_duplicate_spare:
-                self.links[row.linked_by] += 1
-            if row.is_missing:
-                self.n_missing += 1
-            elif row.is_duplicate_spare:
-                self.n_spares += 1
-            elif row.reason is not None:
-                self.reasons[row.reason] += 1
-            else:
-                self.n_included += 1
-                self.n_quoting_more += bool(row.quotes_more)
-
-    def counts(self, read: ReadMails, *, is_of_new_text: bool) -> ThreadCounts:
-        """Return the counts for the manifest."""
-        n_mails, n_documents = len(read.mails), read.documents.num_rows
-        return ThreadCounts(
-            documents=n_documents,
-            mails=n_mails,
-            inside_mails=read.n_inside,
-            others=n_documents - n_mails - read.n_inside,
-            unreadable=read.n_unreadable,
-            threads=self.n_threads,
-            threads_of_several=self.n_of_several,
-            missing=self.n_missing,
-            inclusive=self.reasons.total(),
-            duplicate_spares=self.n_spares,
-            included=self.n_included,
-            quoting_more=self.n_quoting_more if is_of_new_text else None,
-            by_reason={reason: self.reasons[reason] for reason in REASONS},
-            by_link={source: self.links[source] for source in LINK_SOURCES},
-            without_message_id=sum(mail.headers.message_id is None for mail in read.mails),
-            without_date=sum(mail.headers.sent_at is None for mail in read.mails),
-        )
+_JUDGED = ("is_missing", "is_duplicate_spare", "quotes_more", "reason", "linked_by")
 
 
-_ROWS_AT_ONCE = 1 << 14
+def _n(is_so: pa.ChunkedArray) -> int:
+    return pc.sum(is_so).as_py() or 0
+
+
+def _cards(table: Path) -> list[ThreadCard]:
+    """Return the largest threads, the earliest first among equals."""
+    sizes = parquet.read_table(table, ["thread", "thread_size"])
+    thread, first = np.unique(sizes["thread"].to_numpy(), return_index=True)
+    largest = thread[np.argsort(-sizes["thread_size"].to_numpy()[first], kind="stable")][:N_THREADS].tolist()
+    rows = parquet.read_table(table).filter(pc.is_in(sizes["thread"], pa.array(largest)))
+    threads = {number: list[ThreadRow]() for number in largest}
+    for row in rows.select(ROW_COLUMNS).to_pylist():
+        threads[row["thread"]].append(ThreadRow(mail=row.pop("row"), **row))
+    return [card_of(rows, N_ROWS) for rows in threads.values()]
 
 
 def schema(id_type: pa.DataType) -> pa.Schema:
@@ -226,6 +183,8 @@ def schema(id_type: pa.DataType) -> pa.Schema:
     )  # fmt: skip
 
 
+ROW_COLUMNS = [*(name for name in ThreadRow.__dataclass_fields__ if name != "mail"), "row"]
+"""Columns of which a `ThreadRow` can be made again: its field ``mail`` is then the row of the document."""
 _OF_ROWS = (
     "thread", "thread_size", "position", "depth", "name", "is_missing", "message_id", "parent_mail",
     "parent_message_id", "linked_by", "subject", "sent_at", "sender", "n_attachments", "is_inclusive", "reason",
@@ -233,16 +192,16 @@ _OF_ROWS = (
 )  # fmt: skip
 
 
-def write_threads(path: Path, rows: Iterable[ThreadRow], read: ReadMails) -> None:
+def write_threads(path: Path, threads: Iterable[Sequence[ThreadRow]], read: ReadMails) -> None:
     """Write a row for each mail and each missing mail."""
     columns = for_pandas(schema(read.documents["id"].type))
     with published(path) as aside, parquet.table_writer(aside, columns) as writer:
         held: list[ThreadRow] = []
-        for one in rows:
-            held.append(one)
-            if len(held) == _ROWS_AT_ONCE:
-                writer.write_table(_table(held, read, columns))
-                held.clear()
+        for thread in threads:
+            held += thread
+            while len(held) >= _ROWS_AT_ONCE:
+                writer.write_table(_table(held[:_ROWS_AT_ONCE], read, columns))
+                del held[:_ROWS_AT_ONCE]
         writer.write_table(_table(held, read, columns))
 
 
@@ -253,45 +212,6 @@ def _table(rows: Sequence[ThreadRow], read: ReadMails, columns: pa.Schema) -> pa
     taken = {name: read.documents[name].combine_chunks().take(places) for name in ("id", "source", "line")}
     found = {**{name: pa.array(values, columns.field(name).type) for name, values in arrays.items()}, **taken}
     return pa.Table.from_arrays([(found | {"row": places})[name] for name in columns.names], schema=columns)
-
-
-N_THREADS = 200
-N_ROWS = 100
-
-
-@dataclass(slots=True)
-class PageThreads:
-    """The largest threads, for the page."""
-
-    _held: list[tuple[int, int, ThreadCard]] = field(default_factory=list)
-
-    def take(self, thread: list[ThreadRow]) -> None:
-        """Add the next thread, in the order of the table."""
-        size, number = thread[0].thread_size, thread[0].thread
-        if len(self._held) == N_THREADS and (size, -number) < self._held[0][:2]:
-            return
-        entry = (size, -number, card_of(thread, N_ROWS))
-        if len(self._held) < N_THREADS:
-            heapq.heappush(self._held, entry)
-        else:
-            heapq.heappushpop(self._held, entry)
-
-    @property
-    def cards(self) -> list[ThreadCard]:
-        """The threads, the largest first, the earliest first among equals."""
-        return [card for _, _, card in sorted(self._held, key=lambda held: held[:2], reverse=True)]
-
-
-def write_page(
-    path: Path, manifest: ThreadsManifest, page: PageThreads, progress: Progress, exceptions: Sequence[ExceptionRow]
-) -> str | None:
-    """Write ``report.html``; see `nearkin.reports.pages.write_page`."""
-
-    def render() -> str:
-        return render_threads_report(manifest, page.cards, first_exceptions(exceptions))
-
-    instead = "Run the command again with --overwrite to create the report."
-    return pages.write_page(path, render, progress, instead=instead)
 
 
 def card_of(thread: list[ThreadRow], max_rows: int) -> ThreadCard:

@@ -1,4 +1,4 @@
-"""The directory of a run: its results, and in ``.work`` its intermediate files until it is done."""
+"""One run of a job: its directory, its stages, its report, and its manifest, which is written last."""
 
 from __future__ import annotations
 
@@ -7,19 +7,28 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import Field, dataclass, field, replace
 from pathlib import Path
+from typing import Any, ClassVar, Protocol, TypeVar
 
-from nearkin.errors import OutputError, OutputExistsError, ResumeError, RunError
+from nearkin.errors import MissingExtraError, OutputError, OutputExistsError, ResumeError, RunError
 from nearkin.formats.sealed import damaged_file, missing_file
 from nearkin.nouns import first_of
 from nearkin.paths import check_output, check_outside_collections
-from nearkin.runs.files import read_work_json, write_checked_json, write_json, write_work_json, writing
+from nearkin.runs.files import (
+    locked,
+    published,
+    read_work_json,
+    write_checked_json,
+    write_json,
+    write_work_json,
+    writing,
+)
 from nearkin.runs.finished import FORMAT, IDENTITY, MANIFEST, TABLES, WORK, digest_of, json_in, manifest_if_any
+from nearkin.runs.progress import Meter, Progress, Silent, StageCost, Unit
 
 LOCK = ".lock"
 _OVERLAYS = ("overlay.csv", "overlay.dat")
-"""Files for review tools."""
 _CHECKED = ".parquet"
 _N_SHOWN = 5
 _UNNAMED = ("parameters", "files")
@@ -36,22 +45,41 @@ RESTART_HINT = "No step was finished yet; run the same command with --resume to 
 """Note at the end of such a run if nothing that it left can be used."""
 _OF_THE_MACHINE = (KeyboardInterrupt, MemoryError, OutputError)
 """Errors after which the same command may succeed."""
+_NOTHING_DONE = "--resume: nothing is done yet, so this run starts from the beginning"
+_AGAIN = "Run the command again with --overwrite to create the report."
+_LIMITS = "limits on memory or on open files may be too low (ulimit -v, ulimit -n)"
+
+
+class Manifest(Protocol):
+    """Record of a finished run, with the fields ``stages`` and ``report_problem``."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def as_stored(self) -> dict[str, object]:
+        """Return the record as JSON types."""
+
+
+M = TypeVar("M", bound=Manifest)
 
 
 @dataclass(frozen=True, slots=True)
-class RunDirectory:
-    """An output directory that belongs to one run.
+class JobRun:
+    """A run with its output directory, which belongs to no other run.
 
-    The manifest is written last: a directory with a manifest is complete. ``.work`` exists until the run is done.
+    The manifest is written last: a directory with a manifest is complete. ``.work`` holds intermediate files until the
+    run is done.
 
     Parameters
     ----------
     path : Path
+        The directory.
+    meter : Meter
     is_resumable : bool
         Whether the command accepts ``--resume``.
     """
 
     path: Path
+    meter: Meter = field(default_factory=lambda: Meter(Silent()))
     is_resumable: bool = True
 
     def __post_init__(self) -> None:
@@ -62,7 +90,7 @@ class RunDirectory:
         OutputError
         """
         check_output(self.path)
-        file = next((one for one in (self.path, *self.path.parents) if os.path.exists(one)), None)
+        file = next((path for path in (self.path, *self.path.parents) if os.path.exists(path)), None)
         if file is not None and not file.is_dir():
             it_is = "it is a file" if file == self.path else f"{file} is a file"
             raise OutputError(f"Cannot write {self.path}: {it_is}, and --out must be a directory.")
@@ -88,48 +116,53 @@ class RunDirectory:
         return self.work / _PLAN
 
     @property
-    def run_digest(self) -> str:
-        """Digest of the identity of the run, for work files that must not be those of another run."""
+    def digest(self) -> str:
+        """Digest of the fingerprint, for work files that must not be those of another run."""
         return digest_of(self.work / IDENTITY)
+
+    @property
+    def progress(self) -> Progress:
+        """Receiver of the messages of the run."""
+        return self.meter.progress
+
+    @property
+    def stages(self) -> tuple[StageCost, ...]:
+        """Cost of each stage so far."""
+        return tuple(self.meter.costs)
+
+    def stage(self, name: str, total: int = 0, unit: Unit = "steps") -> contextlib.AbstractContextManager[Progress]:
+        """Measure the block as a stage."""
+        return self.meter.stage(name, total, unit)
 
     @property
     def is_unfinished(self) -> bool:
         """Whether a run was begun here and not finished."""
         return (not os.path.exists(self.manifest) or self._is_to_replace) and os.path.exists(self.work / IDENTITY)
 
-    def is_left_by(self, command: str) -> bool:
-        """Whether a killed run, of a command that cannot be resumed, left its work here."""
-        if self.manifest.exists() and not self._is_to_replace:
-            return False
-        identity = json_in(self.work / IDENTITY)
-        return isinstance(identity, dict) and identity.get("command") == command
-
     @contextlib.contextmanager
     def claimed(
         self,
-        identity: Mapping[str, object],
+        fingerprint: Mapping[str, object],
         *,
         resume: bool,
         overwrite: bool,
-        has_kept: Callable[[], bool] = lambda: True,
-    ) -> Iterator[bool]:
+        done: Callable[[], Sequence[str]] = lambda: ["an earlier stage"],
+    ) -> Iterator[None]:
         """Claim the directory for one new or resumed run, and keep other processes out until the block ends.
+
+        What a killed run of the same command left is replaced if nothing in it can be used.
 
         Parameters
         ----------
-        identity : mapping
-            Everything that determines the result; a run is resumed only with the same identity.
+        fingerprint : mapping
+            Everything that determines the result, with the name of the command: a run is resumed only with an equal
+            one.
         resume : bool
             Resume the unfinished run in the directory, if there is one.
         overwrite : bool
             Replace what an earlier run left: an unfinished run at once, a finished one at `begin_results`.
-        has_kept : callable
-            Whether the work of an interrupted run has anything that a resumed run uses.
-
-        Yields
-        ------
-        bool
-            Whether an unfinished run is resumed.
+        done : callable
+            Names of what an interrupted run finished and a resumed run uses.
 
         Raises
         ------
@@ -138,30 +171,47 @@ class RunDirectory:
         OutputError
             The directory cannot be written, or is inside a collection.
         ResumeError
-            The unfinished run has another identity.
+            The unfinished run has another fingerprint.
         RunError
-            Its identity is missing or damaged.
+            Its fingerprint is missing or damaged.
         """
+
+        def keeps() -> bool:
+            try:
+                return self.is_resumable and bool(done())
+            except (RunError, OSError):  # damaged work: `--resume` reports it
+                return True
+
         check_outside_collections(self.path)
         with writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         with locked(self.path / LOCK):
-            is_resumed = self._prepare(identity, resume=resume, overwrite=overwrite)
+            overwrite = overwrite or (self._is_left_by(fingerprint.get("command")) and not keeps())
+            is_resumed = self._prepare(fingerprint, resume=resume, overwrite=overwrite)
+            if resume:
+                kept = done() if is_resumed else []
+                self.progress.say(f"--resume: done: {', '.join(kept)}" if kept else _NOTHING_DONE)
             try:
-                yield is_resumed
+                yield
             except BaseException as error:
                 self._forget_if_nothing_is_done()
                 if isinstance(error, _OF_THE_MACHINE) and self.is_resumable and self.is_unfinished:
-                    error.add_note(RESUME_HINT if _is_true(has_kept) else RESTART_HINT)
+                    error.add_note(RESUME_HINT if keeps() else RESTART_HINT)
                 raise
 
-    def _prepare(self, identity: Mapping[str, object], *, resume: bool, overwrite: bool) -> bool:
+    def _is_left_by(self, command: object) -> bool:
+        if not self.is_unfinished:
+            return False
+        stored = json_in(self.work / IDENTITY)
+        return isinstance(stored, dict) and stored.get("command") == command
+
+    def _prepare(self, fingerprint: Mapping[str, object], *, resume: bool, overwrite: bool) -> bool:
         # through JSON, to compare what was stored
-        wanted = json.loads(json.dumps(identity))
+        wanted = json.loads(json.dumps(fingerprint))
         if self.work.exists() and resume and (self._is_to_replace or not self.manifest.exists()):
             self._remove_leftovers()
             if (self.work / IDENTITY).exists():
-                self._check_identity(wanted)
+                self._check_fingerprint(wanted)
             else:  # the earlier run ended before it began
                 self._check_nothing_is_done()
                 write_json(self.work / IDENTITY, wanted)
@@ -213,7 +263,7 @@ class RunDirectory:
                 (self.work / _REPLACES).unlink()
 
     def _check_nothing_is_done(self) -> None:
-        """Refuse work without the identity of its run: it may come from another input or other options."""
+        """Refuse work without the fingerprint of its run: it may come from another input or other options."""
         if not self.work.is_dir():
             raise damaged_file(self.work)
         if self.has_work:
@@ -230,7 +280,7 @@ class RunDirectory:
         parts = [f".{name}.*.part" for name in _OWN]
         return not path.is_dir() and path.name not in _OWN and not any(map(path.match, parts))
 
-    def _check_identity(self, wanted: Mapping[str, object]) -> None:
+    def _check_fingerprint(self, wanted: Mapping[str, object]) -> None:
         stored = json_in(self.work / IDENTITY)
         if not isinstance(stored, dict):
             raise damaged_file(self.work / IDENTITY)
@@ -309,10 +359,47 @@ class RunDirectory:
             if self.work.exists() and not has_results and not is_of_use:
                 shutil.rmtree(self.work, ignore_errors=True)
 
-    def finish(self, manifest: Mapping[str, object], *, kept: bool = False) -> None:
+    def report(self, manifest: M, render: Callable[[M], str], *, instead: str = _AGAIN) -> M:
+        """Write ``report.html``; without the ``report`` extra, or enough memory, say that there is no page.
+
+        Parameters
+        ----------
+        manifest : Manifest
+        render : callable
+            Makes the page from the manifest.
+        instead : str
+            A sentence: how to get a page later.
+
+        Returns
+        -------
+        Manifest
+            With the stages so far, and why there is no page.
+
+        Raises
+        ------
+        OutputError
+            The page cannot be written.
+        """
+        problem = None
+        with self.stage("report"):
+            try:
+                page = render(replace(manifest, stages=self.stages))
+            except MissingExtraError as error:
+                self.progress.say(f"{error}. Everything else is written.")
+            except (OSError, MemoryError) as error:  # modules and templates are loaded while a page is made
+                why = str(error) or "Not enough memory"
+                problem = f"report.html is missing. {why}; {_LIMITS}. All other results are complete. {instead}"
+                self.progress.say(problem)
+            else:
+                with published(self.path / "report.html") as aside:
+                    aside.write_text(page, encoding="utf-8")
+        return replace(manifest, stages=self.stages, report_problem=problem)
+
+    def finish(self, manifest: M, *, kept: bool = False) -> M:
         """Move the kept corpus to its place, write the manifest, and remove the work: now the run is done.
 
-        A kept corpus that an interrupted run had begun to move is complete, and belongs to the results.
+        A kept corpus that an interrupted run had begun to move is complete, and belongs to the results. Return the
+        manifest with the cost of all stages.
         """
         if (moved := self.work / _MOVED).exists():
             read_work_json(moved, ("names",))
@@ -323,8 +410,11 @@ class RunDirectory:
             digests = {
                 name: digest_of(self.path / name) for name in files if name in TABLES and name.endswith(_CHECKED)
             }
-        write_checked_json(self.manifest, {"format": FORMAT, **manifest, "files": files, "digests": digests})
+        manifest = replace(manifest, stages=self.stages)
+        stored = {"format": FORMAT, **manifest.as_stored(), "files": files, "digests": digests}
+        write_checked_json(self.manifest, stored)
         shutil.rmtree(self.work, ignore_errors=True)
+        return manifest
 
     def begin_kept(self) -> Path:
         """Return the path at which the kept corpus is written until it is complete, without files of a killed run."""
@@ -377,58 +467,3 @@ def _flat(fingerprint: Mapping[str, object], inside: str = "") -> Iterator[tuple
             yield from _flat(value, inside if name in _UNNAMED else f"{inside}{name} ")
         elif value is not None:
             yield f"{inside}{name}", value
-
-
-@contextlib.contextmanager
-def locked(path: Path, *, other: str = "another --out") -> Iterator[None]:
-    """Hold an exclusive lock on a file; the system releases it whenever the process ends.
-
-    Raises
-    ------
-    RunError
-        Another process or thread holds it; ``other`` is the alternative to suggest.
-    OutputError
-        The file cannot be created.
-    """
-    try:
-        import fcntl
-    except ImportError:  # Windows lacks such locks; users must not start two runs in one directory
-        yield
-        return
-    with writing(path):
-        if path.is_symlink() or (path.exists() and not path.is_file()):
-            raise RunError(f"{path} is not a file of Nearkin. Remove it, or choose {other}.")
-        file = open(path, "a")  # noqa: SIM115 (closed below, after the lock is given back)
-    try:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            where = path.parent
-            raise RunError(f"Another run is writing to {where}. Wait for it, or choose {other}.") from error
-        if not _is_same(file.fileno(), path):
-            raise RunError(f"Another run has just finished in {path.parent}. Try again.")
-        try:
-            yield
-        finally:
-            with contextlib.suppress(OSError):
-                os.unlink(path)
-    finally:
-        file.close()
-        with contextlib.suppress(OSError):
-            path.parent.rmdir()  # empty: created by a run that was refused before it began
-
-
-def _is_true(has_kept: Callable[[], bool]) -> bool:
-    """Return the answer; True if it is not known, because the work cannot be read."""
-    try:
-        return has_kept()
-    except (RunError, OSError):  # the original error is the one to report
-        return True
-
-
-def _is_same(descriptor: int, path: Path) -> bool:
-    """Whether the opened file is still the one at this path; its owner may have removed it meanwhile."""
-    try:
-        return os.path.samestat(os.fstat(descriptor), os.stat(path))
-    except OSError:
-        return False
