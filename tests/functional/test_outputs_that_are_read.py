@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 import sys
@@ -82,49 +81,6 @@ def refusal_of(command: str, folder: Path) -> str:
 def test_what_a_command_reads_is_not_replaced(name: str, place: Path) -> None:
     shutil.copy("v.jsonl", "v.svg")
     assert INPUT in refusal_of(ARE_INPUTS[name], place)
-
-
-@pytest.fixture
-def produced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a load file and the texts that it names, in another spelling."""
-    monkeypatch.chdir(tmp_path)
-    Path("r/TEXT").mkdir(parents=True)
-    rows = ["DOCID,TEXTPATH"]
-    for i in range(4):
-        rows.append(f"D{i},text\\PAGE-{i}")
-        Path(f"r/TEXT/page-{i}").write_text(RENT.format(i // 2), "utf-8")
-    for name in ("r/load.csv", "load.csv"):
-        Path(name).write_text("\n".join(rows), "utf-8")
-    Path("other").write_text("old", "utf-8")
-    return tmp_path
-
-
-TEXT_IS_READ = {
-    "signatures": "sign load.csv --text-root r --out r/TEXT/page-1",
-    "signatures beside": "sign r/load.csv --out r/TEXT/page-1",
-    "statistics": "statistics load.csv --text-root r --out r/TEXT/page-1",
-    "verified": "neighbours sig --verify jaccard:.7 --out r/TEXT/page-1",
-}
-
-
-@pytest.mark.parametrize("name", TEXT_IS_READ)
-def test_a_text_that_a_load_file_names_is_not_replaced(name: str, produced: Path) -> None:
-    assert nearkin_here("sign", "load.csv", "--text-root", "r", "--out", "sig", "-q").code == 0
-    said = refusal_of(TEXT_IS_READ[name], produced)
-    assert re.search(r"--out: r/TEXT/page-1 is one of the texts that \S*load\.csv names", said)
-    for out in ("other", "r/TEXT/new"):
-        ended = nearkin_here(*TEXT_IS_READ[name].replace("r/TEXT/page-1", out).split(), "--overwrite")
-        assert ended.code == 0, ended.err
-
-
-def test_the_exceptions_of_signatures_do_not_replace_a_text(produced: Path) -> None:
-    Path("r/TEXT/page-1").rename("r/TEXT/sig-exceptions.csv")
-    listed = Path("load.csv").read_text("utf-8").replace("PAGE-1", "sig-exceptions.csv")
-    Path("load.csv").write_text(listed, "utf-8")
-    before = files_in(produced)
-    ended = nearkin_here("sign", "load.csv", "--text-root", "r", "--out", "r/TEXT/sig", "--overwrite")
-    assert (ended.code, "is one of the texts that load.csv names" in ended.err) == (2, True), ended.err
-    assert files_in(produced) == before
 
 
 ARE_INSIDE = {

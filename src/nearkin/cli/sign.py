@@ -185,7 +185,7 @@ def statistics(
     else:
         with bars_shown(is_quiet=quiet or as_json) as bars:
             texts = reading.request(inputs).opened(bars)
-            check_not_an_input(out, texts.sources, texts.encoding)
+            check_not_an_input(out, texts.sources)
             ignored = Ignored.of(ignore, numbers=ignore_numbers)
             found = collect(
                 texts,

@@ -12,7 +12,7 @@ from nearkin.nouns import counted, first_of
 from nearkin.stages.documents.formats.load_file import LoadFile
 from nearkin.stages.documents.head import head_of_stream
 from nearkin.stages.documents.load_files.columns import columns_of
-from nearkin.stages.documents.load_files.dialect import decoded, fallback, names_in
+from nearkin.stages.documents.load_files.records import names_in
 from nearkin.stages.documents.load_files.text_folder import RefusedPathError, TextFolder, folded_file_name
 from nearkin.stages.documents.markup import is_image_list
 from nearkin.stages.documents.not_read import Note, NotRead
@@ -130,33 +130,20 @@ def _is_image_list(path: str) -> bool:
 
 def _named_by(path: str, folder: str) -> Iterator[str]:
     """Yield a key of each file in a folder that a load file names as a text or an original."""
-    from nearkin.stages.documents.load_files.records import RecordReader
+    from nearkin.stages.documents.load_files.reading import paths_in
 
-    texts = TextFolder(folder, os.path.dirname(os.path.abspath(path)))
-    beside = os.path.relpath(os.path.dirname(os.path.abspath(path)), os.path.abspath(folder))
-    above = [] if beside == os.curdir else beside.split(os.sep)
-    with open(path, "rb", buffering=0) as raw:
+    beside = os.path.dirname(os.path.abspath(path))
+    texts, from_folder = TextFolder(folder, beside), os.path.relpath(beside, os.path.abspath(folder))
+    above = [] if from_folder == os.curdir else from_folder.split(os.sep)
+    with open(path, "rb", buffering=0) as raw, suppress(StreamFault):
         stream = ByteStream(cast(BinaryIO, raw), "none")
         dialect = LoadFile().dialect(head_of_stream(stream))
-        if dialect is None:
-            return
-        encoding = fallback("utf-8")
-        wanted: list[int] | None = None
-        with suppress(StreamFault):
-            for record in RecordReader(stream, dialect).records():
-                if wanted is None:
-                    names = [decoded(value, encoding) for value in record.fields]
-                    known = columns_of(names)
-                    wanted = [names.index(one) for one in (known.path, known.native, known.text) if one is not None]
-                    continue
-                if record.problem is not None:
-                    continue
-                for value in (decoded(record.fields[index], encoding) for index in wanted):
-                    if value.strip() and len(value) <= _MAX_NAME:
-                        with suppress(RefusedPathError):
-                            parts = texts.parts(value)
-                            yield _key(parts)
-                            yield _key([*above, *parts])
+        for named in () if dialect is None else paths_in(stream, dialect):
+            if named.strip() and len(named) <= _MAX_NAME:
+                with suppress(RefusedPathError):
+                    parts = texts.parts(named)
+                    yield _key(parts)
+                    yield _key([*above, *parts])
 
 
 def _key(parts: Sequence[str]) -> str:

@@ -16,9 +16,8 @@ from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16,
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats.load_file import NAME
 from nearkin.stages.documents.load_files.columns import columns_of, is_for_review
-from nearkin.stages.documents.load_files.dialect import Dialect, decoded, dialect_of, fallback, names_in
 from nearkin.stages.documents.load_files.reading import stream_encoding
-from nearkin.stages.documents.load_files.records import RecordReader
+from nearkin.stages.documents.load_files.records import Dialect, LoadRecord, dialect_of, fallback, names_in, records_of
 from nearkin.stages.documents.sniffing import head_of_file, unreadable
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 
@@ -118,13 +117,13 @@ def load_file_rows(path: Path, encoding: str = "utf-8") -> list[tuple[int, list[
     """
     name = str(path)
     head = head_of_file(name, name, check_encoding(encoding))
-    dialect = dialect_of(head.data, encoding=head.encoding)
+    dialect = dialect_of(head.data, head.encoding)
     if dialect is None or not _is_load_file(path, dialect, names_in(head.data)):
         return None
     try:
         with open(path, "rb", buffering=0) as raw:
             stream = ByteStream(raw, head.compression, encoding=stream_encoding(encoding))
-            return list(_values_of(path, RecordReader(stream, dialect), fallback(encoding)))
+            return list(_values_of(path, records_of(stream, dialect, encoding=fallback(encoding)), dialect.newline))
     except OSError as error:
         raise unreadable(name, error) from error
     except StreamFault as fault:
@@ -150,13 +149,11 @@ def _is_load_file(path: Path, dialect: Dialect, names: list[str]) -> bool:
     return bool(dialect.newline) or (len(names) > 1 and by_suffix(path.name)[0] == NAME)
 
 
-def _values_of(path: Path, reader: RecordReader, encoding: str) -> Iterator[tuple[int, list[str]]]:
-    newline = reader.dialect.newline
-    for record in reader.records():
+def _values_of(path: Path, records: Iterator[LoadRecord], newline: str) -> Iterator[tuple[int, list[str]]]:
+    for record in records:
         if record.problem is not None:
             raise SourceError(f"{path}:{record.line}: {record.problem}.")
-        values = (decoded(value, encoding) for value in record.fields)
-        yield record.line, [one.replace(newline, "\n") if newline else one for one in values]
+        yield record.line, [value.replace(newline, "\n") if newline else value for value in record.fields]
 
 
 def _rows(text: str, delimiter: str | None) -> list[tuple[int, list[str]]]:

@@ -15,8 +15,6 @@ from nearkin.paths import STDIN, is_one_of, printable
 from nearkin.records import I64, FeatureCounts
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.damage import fault_of, is_damage
-from nearkin.stages.documents.formats import FORMATS
-from nearkin.stages.documents.formats.load_file import LoadFile
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.not_read import NotRead
@@ -190,8 +188,8 @@ class Texts:
         return TextBatch(prepared, raw.sources)
 
 
-def check_not_an_input(out: Path, sources: Iterable[Source], encoding: str) -> None:
-    """Refuse to write over an input, whatever its path, or over a text that a load file among the inputs names.
+def check_not_an_input(out: Path, sources: Iterable[Source]) -> None:
+    """Refuse to write over an input, whatever its path.
 
     Raises
     ------
@@ -200,11 +198,9 @@ def check_not_an_input(out: Path, sources: Iterable[Source], encoding: str) -> N
     if not out.exists():
         return
     for one in sources:
-        shown, form = printable(one.path), FORMATS.get(one.format)
         if is_one_of(out, [one.path]):
+            shown = printable(one.path)
             raise ParameterError(f"{out} is one of the inputs ({shown}). Choose another file.", parameter="out")
-        if isinstance(form, LoadFile) and one.path != STDIN and form.names_text(one, encoding, out.stat()):
-            raise ParameterError(f"{out} is one of the texts that {shown} names. Choose another file.", parameter="out")
 
 
 def counts_fingerprint(features: Shingling, normalise: Normalisation) -> str:

@@ -75,7 +75,7 @@ def check_place(out: Path, signed: Iterable[SignatureFile], *, is_verified: bool
     check_suffix(out, "out", may_have_none=True)
     for one in signed if is_verified else ():
         sources = [replace(entry.source, path=on_disk(entry.source.path)) for entry in one.about.inputs]
-        check_not_an_input(out, sources, one.about.encoding)
+        check_not_an_input(out, sources)
 
 
 def neighbours_across(

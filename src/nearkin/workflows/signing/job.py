@@ -79,7 +79,7 @@ def sign(
     texts = reading.opened(meter.progress)
     if out is not None:
         for written in (out, exceptions_beside(out)):
-            check_not_an_input(written, texts.sources, reading.encoding)
+            check_not_an_input(written, texts.sources)
         check_own_format(out, "signatures")
     inputs = snapshots_of(texts.sources, reading.encoding)
     if given is not None and given.features != options.counts_fingerprint:

@@ -84,7 +84,7 @@ class Csv(DelimitedFormat):
         """Return this format, or that of load files for the columns of one."""
         from nearkin.stages.documents.formats.load_file import NAME
         from nearkin.stages.documents.load_files.columns import is_for_review
-        from nearkin.stages.documents.load_files.dialect import names_in
+        from nearkin.stages.documents.load_files.records import names_in
 
         return NAME if is_for_review(names_in(head.data)) else self.name
 

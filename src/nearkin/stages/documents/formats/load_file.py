@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.encodings import is_told_by_line
@@ -19,11 +17,10 @@ if TYPE_CHECKING:
 
     from nearkin.stages.documents.column_samples import ColumnSample
     from nearkin.stages.documents.columns import Columns
-    from nearkin.stages.documents.load_files.dialect import Dialect
+    from nearkin.stages.documents.load_files.records import Dialect
     from nearkin.stages.documents.streams import ByteStream
 
 NAME = "load-file"
-Asked = TypeVar("Asked")
 
 
 class LoadFile(StreamFormat):
@@ -40,9 +37,9 @@ class LoadFile(StreamFormat):
 
     def dialect(self, head: Head) -> Dialect | None:
         """Return the dialect of a file from its beginning; None if it is not a load file."""
-        from nearkin.stages.documents.load_files.dialect import dialect_of
+        from nearkin.stages.documents.load_files.records import dialect_of
 
-        return dialect_of(head.data, encoding=head.encoding)
+        return dialect_of(head.data, head.encoding)
 
     def is_begun_by(self, head: Head) -> bool:
         r"""Whether the first line is a header with the separator of Concordance.
@@ -53,7 +50,7 @@ class LoadFile(StreamFormat):
         >>> LoadFile().is_begun_by(Head(data=data, compression="none", is_all=True))
         True
         """
-        from nearkin.stages.documents.load_files.dialect import SEPARATOR
+        from nearkin.stages.documents.load_files.records import SEPARATOR
 
         found = self.dialect(head)
         return found is not None and found.separator == SEPARATOR
@@ -62,7 +59,7 @@ class LoadFile(StreamFormat):
         """Return this format for a header of a load file; a .dat file may be anything."""
         from nearkin.stages.documents.formats import sniffed
         from nearkin.stages.documents.load_files.columns import columns_of, is_for_review
-        from nearkin.stages.documents.load_files.dialect import SEPARATOR, names_in
+        from nearkin.stages.documents.load_files.records import SEPARATOR, names_in
 
         found = self.dialect(head)
         names = names_in(head.data)
@@ -76,7 +73,7 @@ class LoadFile(StreamFormat):
 
     def evidence(self, head: Head) -> str:
         """Return the encoding and the delimiters; fields in UTF-8 are read as such whatever encoding was named."""
-        from nearkin.stages.documents.load_files.dialect import is_utf8_so_far
+        from nearkin.stages.documents.load_files.records import is_utf8_so_far
 
         found = self.dialect(head)
         if found is None:
@@ -88,17 +85,16 @@ class LoadFile(StreamFormat):
 
     def header(self, head: Head, delimiter: str | None) -> Sequence[str]:
         """Return the fields of the first line."""
-        from nearkin.stages.documents.load_files.dialect import names_in
+        from nearkin.stages.documents.load_files.records import names_in
 
         return names_in(head.data)
 
     def records(self, head: Head, delimiter: str | None) -> Sequence[dict[str, object]]:
         """Return the header, each column with an empty value, and the first records."""
-        from nearkin.stages.documents.load_files.dialect import fallback
         from nearkin.stages.documents.load_files.reading import sample_records
 
-        found = self.dialect(head)
-        return [] if found is None else list(sample_records(head.data, found, fallback("utf-8")))
+        dialect = self.dialect(head)
+        return [] if dialect is None else list(sample_records(head.data, dialect))
 
     def choose_columns(self, sample: ColumnSample, label: str, *, text: str | None, doc_id: str | None) -> Columns:
         """Return the columns by the names that review tools use; see `Format`."""
@@ -155,15 +151,9 @@ class LoadFile(StreamFormat):
 
         return self._of_texts(source, encoding, digest_of_texts)
 
-    def names_text(self, source: Source, encoding: str, file: os.stat_result) -> bool:
-        """Whether a load file that can be read names a file as the text of a document."""
-        from nearkin.stages.documents.load_files.reading import names_text
-
-        return self._of_texts(source, encoding, partial(names_text, file=file)) is True
-
     def _of_texts(
-        self, source: Source, encoding: str, asked: Callable[[OpenedSource, ByteStream], Asked]
-    ) -> Asked | None:
+        self, source: Source, encoding: str, told: Callable[[OpenedSource, ByteStream], str | None]
+    ) -> str | None:
         from nearkin.stages.documents.load_files.reading import stream_encoding
         from nearkin.stages.documents.streams import StreamFault, no_progress
 
@@ -179,6 +169,6 @@ class LoadFile(StreamFormat):
                     note=no_note,
                 )
                 stream = stream_of(opened, stream_encoding(encoding))
-                return asked(replace(opened, source=self._with_columns(opened, stream)), stream)
+                return told(replace(opened, source=self._with_columns(opened, stream)), stream)
         except (SourceError, StreamFault, OSError):
             return None

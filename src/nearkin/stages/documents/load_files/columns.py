@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 _CONTROL = (
@@ -20,21 +20,14 @@ _PATH = (
     "itempath", "textfilelocation", "extractedtextpathname", "linktotext",
 )  # fmt: skip
 _NATIVE = (
-    "nativepath",
-    "nativelink",
-    "nativefile",
-    "nativefilepath",
-    "filepath",
-    "doclink",
-    "nativefilelink",
-    "native",
-)
+    "nativepath", "nativelink", "nativefile", "nativefilepath", "filepath", "doclink", "nativefilelink", "native",
+)  # fmt: skip
 _PARENT = ("parentdocid", "parentid", "parentcontrolnumber", "parentdoc", "parentbates", "parentbegdoc", "parent")
-_BEGIN_FAMILY = ("begattach", "begatt", "beginattach", "begattachment", "begfamily", "attachbeg", "batesbegattach",
-    "begbatesattach", "prodbegattach", "begattachno", "attrange", "attachrange")  # fmt: skip
-_CHILDREN = ("attachids", "attachmentids", "attachdocids", "attachmentdocids", "childids", "attids", "attachdocid")
-_OF_FAMILY = (*_PARENT, *_BEGIN_FAMILY, *_CHILDREN)
-_UNMISTAKABLE = frozenset(_CONTROL[:-4]) - {"docid", "documentid", "docno"}
+_BEGIN_FAMILY = (
+    "begattach", "begatt", "beginattach", "begattachment", "begfamily", "attachbeg", "batesbegattach",
+    "begbatesattach", "prodbegattach", "begattachno", "attrange", "attachrange",
+)  # fmt: skip
+_UNMISTAKABLE = frozenset(_CONTROL[:-4]) - {"documentid", "docno"}
 _LIKE_PATH = re.compile(r"[^\r\n<>|\"*?]{1,1024}\.(txt|text|ocr)", re.IGNORECASE)
 
 
@@ -49,8 +42,8 @@ class LoadColumns:
         Column with the text; column with the path of a text file.
     native : str or None
         Column with the path of the file that the text is from.
-    parent, begin_family, children : str or None
-        Control number of the parent; of the first document of the family; of the attachments.
+    parent, begin_family : str or None
+        Control number of the parent; of the first document of the family.
 
     Examples
     --------
@@ -64,7 +57,6 @@ class LoadColumns:
     native: str | None = None
     parent: str | None = None
     begin_family: str | None = None
-    children: str | None = None
 
 
 def columns_of(names: Sequence[str]) -> LoadColumns:
@@ -74,7 +66,7 @@ def columns_of(names: Sequence[str]) -> LoadColumns:
         folded.setdefault(folded_name(name), name)
 
     def first(known: Iterable[str]) -> str | None:
-        return next((folded[one] for one in known if one in folded), None)
+        return next((folded[name] for name in known if name in folded), None)
 
     return LoadColumns(
         control=first(_CONTROL),
@@ -83,7 +75,6 @@ def columns_of(names: Sequence[str]) -> LoadColumns:
         native=first(_NATIVE),
         parent=first(_PARENT),
         begin_family=first(_BEGIN_FAMILY),
-        children=first(_CHILDREN),
     )
 
 
@@ -106,12 +97,9 @@ def is_for_review(names: Sequence[str]) -> bool:
     >>> is_for_review(["BEGDOC", "TEXTPATH"]), is_for_review(["id", "text"]), is_for_review(["docid", "text", "parent"])
     (True, False, False)
     """
-    found, folded = columns_of(names), set(map(folded_name, names))
-    if found.control is None:
-        return False
-    is_known = not folded.isdisjoint(_UNMISTAKABLE) or folded_name(found.control) == "docid"
-    family = {one for one in folded if one in _OF_FAMILY and one != "parent"}
-    return is_known and (found.path is not None or bool(family))
+    columns, folded = columns_of(names), set(map(folded_name, names))
+    is_known = columns.control is not None and not folded.isdisjoint(_UNMISTAKABLE)
+    return is_known and (columns.path is not None or not folded.isdisjoint({*_PARENT[:-1], *_BEGIN_FAMILY}))
 
 
 def holds_paths(name: str, values: Iterable[str]) -> bool:
@@ -128,39 +116,13 @@ def holds_paths(name: str, values: Iterable[str]) -> bool:
     return bool(there) and all(_LIKE_PATH.fullmatch(value.strip()) for value in there)
 
 
-@dataclass(slots=True)
-class FamilyLinks:
-    """Parent of each document, from the columns of families, found while records are read.
+def parent_in(control: str, values: Iterable[str]) -> str | None:
+    """Return the control number of a document's parent from the columns of families; None if it has none.
 
-    Parameters
-    ----------
-    columns : LoadColumns
+    Examples
+    --------
+    >>> parent_in("A-2", ["", "A-1 - A-9"]), parent_in("A-1", ["", "A-1 - A-9"])
+    ('A-1', None)
     """
-
-    columns: LoadColumns
-    _parents: dict[str, str] | None = None
-
-    def parent_of(self, control: str, values: Mapping[str, str]) -> str | None:
-        """Return the control number of a document's parent; None if it has none.
-
-        Parameters
-        ----------
-        control : str
-            Control number of the document.
-        values : mapping of str to str
-            Values of the columns of families.
-        """
-        columns = self.columns
-        known = self._parents if self._parents is not None else {}
-        self._parents = known
-        if columns.children is not None:
-            for child in re.split(r"[;,|\n]", values.get(columns.children, "")):
-                if child.strip() and child.strip() != control:
-                    known[child.strip()] = control
-        told = known.pop(control, None)
-        for name in (columns.parent, columns.begin_family):
-            if name is not None and (value := values.get(name, "").strip()):
-                value = re.split(r"\s+-\s+|;", value)[0].strip()  # "A-1 - A-9", a range
-                if value and value != control:
-                    return value
-        return told
+    firsts = (re.split(r"\s+-\s+|;", value.strip())[0].strip() for value in values)  # "A-1 - A-9", a range
+    return next((first for first in firsts if first not in ("", control)), None)

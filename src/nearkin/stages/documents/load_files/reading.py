@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
+import io
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -16,14 +16,19 @@ from nearkin.paths import STDIN
 from nearkin.stages.documents.columns import check_unique, missing_column
 from nearkin.stages.documents.delimited import named
 from nearkin.stages.documents.encodings import is_told_by_line, is_utf8
-from nearkin.stages.documents.head import head_of_stream
-from nearkin.stages.documents.keeping import KeepColumn
-from nearkin.stages.documents.load_files.columns import FamilyLinks, columns_of, holds_paths
-from nearkin.stages.documents.load_files.dialect import SINGLE_BYTE, Dialect, decoded, dialect_of, fallback
-from nearkin.stages.documents.load_files.records import LoadRecord, RecordReader, control_of_damaged
+from nearkin.stages.documents.head import SAMPLE_RECORDS, head_of_stream
+from nearkin.stages.documents.load_files.columns import columns_of, holds_paths, parent_in
+from nearkin.stages.documents.load_files.records import (
+    SINGLE_BYTE,
+    Dialect,
+    LoadRecord,
+    dialect_of,
+    fallback,
+    records_of,
+)
 from nearkin.stages.documents.load_files.text_folder import RefusedPathError, TextFolder
 from nearkin.stages.documents.rows import IdType, RowList, integers_or_strings, one_batch
-from nearkin.stages.documents.source import OpenedSource, Source
+from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.streams import ByteStream
 
 _BATCH_RECORDS = 4_096
@@ -44,91 +49,104 @@ def dialect_in(stream: ByteStream, name: str) -> Dialect:
         It is not a load file.
     """
     head = head_of_stream(stream)
-    found = dialect_of(head.data, encoding=head.encoding)
-    if found is None:
+    dialect = dialect_of(head.data, head.encoding)
+    if dialect is None:
         raise SourceError(
             f"{name}: this is not a load file. The first line must have the names of its columns, such as "
             "þDOCIDþ\\x14þTEXTPATHþ."
         )
-    return found
+    return dialect
 
 
-@dataclass(slots=True)
-class _Reading:
-    """Columns and texts of one load file, and the rows so far."""
+def sample_records(head: bytes, dialect: Dialect) -> Iterator[dict[str, object]]:
+    """Yield the header, each column with an empty value, and the first records."""
+    names: list[str] = []
+    for number, record in enumerate(records_of(ByteStream(io.BytesIO(head), "none"), dialect)):
+        if number > SAMPLE_RECORDS:
+            return
+        names = names or record.fields
+        if record.problem is None:
+            yield dict(zip(names, record.fields if number else [""] * len(names), strict=True))
 
-    names: list[str]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _LoadFile:
+    """Opened load file: its records without the header, the places of columns, and the folder of its texts."""
+
+    records: Iterator[LoadRecord]
+    newline: str
     text: int
+    text_name: str
     control: int | None
     keep: int | None
-    links: FamilyLinks
-    of_family: dict[str, int]
+    family: Sequence[int]
     folder: TextFolder | None
-    newline: str
-    encoding: str
-    text_read: Callable[[bytes], None]
-    rows: RowList = field(default_factory=RowList)
-    keeps: list[bytes | None] = field(default_factory=list)
-    n_bytes: int = 0
-    last_control: str | None = None
 
-    def add(self, record: LoadRecord) -> None:
-        """Add a record as a document, or as one with a problem."""
-        if record.problem is not None:
-            index = -1 if self.control is None else self.control
-            control = control_of_damaged(record, index, self.encoding, self.last_control)
-            self._add(record.line, control, None, record.problem, None, None)
-            return
-        control = "" if self.control is None else self._value(record, self.control).strip()
-        self.last_control = control or self.last_control
-        parent = None
-        if control and self.of_family:
-            values = {name: self._value(record, index) for name, index in self.of_family.items()}
-            parent = self.links.parent_of(control, values)
-        text, problem = self._text(record)
-        keep = None if self.keep is None else record.fields[self.keep]
-        self._add(record.line, control or None, text, problem, parent, keep)
+    def control_of(self, record: LoadRecord) -> str | None:
+        """Return the control number."""
+        return (record.fields[self.control].strip() or None) if self.control is not None and record.fields else None
 
-    def _add(
-        self, line: int, control: str | None, text: bytes | None, problem: str | None, parent: str | None,
-        keep: bytes | None,
-    ) -> None:  # fmt: skip
-        self.rows.add(line, control, text, problem, parent=parent)
-        self.keeps.append(keep)
-        self.n_bytes += len(text or b"")
-        if self.folder is not None:
-            self.text_read(text or b"")
+    def parent_of(self, record: LoadRecord, control: str | None) -> str | None:
+        """Return the control number of the parent."""
+        return parent_in(control, (record.fields[index] for index in self.family)) if control else None
 
-    def _value(self, record: LoadRecord, index: int) -> str:
-        return decoded(record.fields[index], self.encoding)
-
-    def _text(self, record: LoadRecord) -> tuple[bytes | None, str | None]:
+    def text_of(self, record: LoadRecord) -> tuple[bytes | None, str | None]:
         """Return the text of a record, or the reason why there is none."""
+        if record.problem is not None:
+            return None, record.problem
+        value = record.fields[self.text]
         if self.folder is None:
-            value = record.fields[self.text]
-            if self.newline or not value.isascii():
-                characters = self._value(record, self.text)
-                value = characters.replace(self.newline, "\n").encode() if self.newline else characters.encode()
-            return value, None
-        path = self.path_of(record)
-        if not path.strip():
-            return None, f"it names no text file (its {self.names[self.text]} is empty)"
+            return (value.replace(self.newline, "\n") if self.newline else value).encode(), None
+        if not value.strip():
+            return None, f"it names no text file (its {self.text_name} is empty)"
         try:
-            return self.folder.read(path), None
+            return self.folder.read(value), None
         except RefusedPathError as refused:
             return None, str(refused)
 
-    def path_of(self, record: LoadRecord) -> str:
-        """Return the path of the text file of a record."""
-        return self._value(record, self.text)
 
-    def batch(self, keeper: KeepColumn | None, ids: IdType) -> pa.RecordBatch:
-        """Return the rows so far as a batch, and begin a new one."""
-        piece = self.rows.piece()
-        doc_ids = integers_or_strings(named(pa.array(self.rows.doc_ids, pa.large_string())))
-        keeps = None if keeper is None else keeper.of_characters(pa.array(self.keeps, pa.binary()))
-        self.rows, self.keeps, self.n_bytes = RowList(), [], 0
-        return one_batch([replace(piece, doc_id=doc_ids, keep_value=keeps)], ids)
+def _opened(opened: OpenedSource, stream: ByteStream) -> _LoadFile:
+    source, encoding = opened.source, fallback(opened.encoding)
+    dialect = dialect_in(stream, source.name)
+    sampled = [*sample_records(head_of_stream(stream).data, dialect)][1:]
+    records = records_of(stream, dialect, encoding=encoding, max_bytes=source.max_document_bytes)
+    header = next(records, None)
+    if header is None:
+        raise SourceError(f"{source.name} has no header.")
+    names = header.fields
+
+    def index(parameter: str, column: str | None) -> int | None:
+        if column is not None and column not in names:
+            raise missing_column(source.name, parameter, column, names)
+        check_unique(source.name, {parameter: column}, names)
+        return None if column is None else names.index(column)
+
+    text = index("text", "TEXTPATH" if source.text is None else source.text) or 0
+    columns = columns_of(names)
+    has_paths = holds_paths(names[text], [str(record[names[text]]) for record in sampled])
+    return _LoadFile(
+        records=records,
+        newline=dialect.newline,
+        text=text,
+        text_name=names[text],
+        control=index("id", source.id),
+        keep=index("keep", None if opened.keep is None else opened.keep.name),
+        family=[index("", name) or 0 for name in (columns.parent, columns.begin_family) if name is not None],
+        folder=_text_folder(opened, dialect) if has_paths else None,
+    )
+
+
+def _text_folder(opened: OpenedSource, dialect: Dialect) -> TextFolder:
+    """Return the folder of the text files: that of the user, or the folder of the load file."""
+    source = opened.source
+    if source.path == STDIN and source.text_root is None:
+        raise SourceError(
+            "-: the text files of a load file on standard input need their folder: name it with --text-root."
+        )
+    beside = os.path.dirname(os.path.abspath(source.path)) if source.path != STDIN else ""
+    is_named = not is_utf8(opened.encoding)
+    encoding = opened.encoding if is_named else SINGLE_BYTE if dialect.encoding == SINGLE_BYTE else "utf-8"
+    return TextFolder(source.text_root or beside, beside, encoding, source.max_document_bytes)
 
 
 def read_load_file(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
@@ -139,25 +157,28 @@ def read_load_file(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.Reco
     SourceError
         It is not a load file, or lacks a column.
     """
-    source = opened.source
-    dialect = dialect_in(stream, source.name)
-    sampled = sampled_values(stream, dialect, source)
-    records = RecordReader(stream, dialect, source.max_document_bytes).records()
-    header = next(records, None)
-    if header is None:
-        raise SourceError(f"{source.name} has no header.")
-    reading = _reading(opened, dialect, header, sampled)
-    ids = IdType()
-    try:
-        for record in records:
-            reading.add(record)
-            if reading.n_bytes >= opened.batch_bytes or len(reading.rows.lines) >= _BATCH_RECORDS:
-                yield reading.batch(opened.keep, ids)
-        if reading.rows.lines:
-            yield reading.batch(opened.keep, ids)
-    finally:
-        if reading.folder is not None:
-            reading.folder.close()
+    load_file, ids = _opened(opened, stream), IdType()
+    rows, keeps, n_bytes = RowList(), list[bytes | None](), 0
+
+    def batch() -> pa.RecordBatch:
+        piece = rows.piece()
+        doc_ids = integers_or_strings(named(pa.array(rows.doc_ids, pa.large_string())))
+        kept = None if opened.keep is None else opened.keep.of_characters(pa.array(keeps, pa.binary()))
+        return one_batch([replace(piece, doc_id=doc_ids, keep_value=kept)], ids)
+
+    for record in load_file.records:
+        control = load_file.control_of(record)
+        text, problem = load_file.text_of(record)
+        rows.add(record.line, control, text, problem, parent=load_file.parent_of(record, control))
+        keeps.append(record.fields[load_file.keep].encode() if load_file.keep is not None and record.fields else None)
+        n_bytes += len(text or b"")
+        if load_file.folder is not None:
+            opened.text_read(text or b"")
+        if n_bytes >= opened.batch_bytes or len(keeps) >= _BATCH_RECORDS:
+            yield batch()
+            rows, keeps, n_bytes = RowList(), [], 0
+    if keeps:
+        yield batch()
 
 
 def state_of_texts(opened: OpenedSource, stream: ByteStream) -> str | None:
@@ -174,17 +195,23 @@ def state_of_texts(opened: OpenedSource, stream: ByteStream) -> str | None:
     SourceError, StreamFault
         As by `read_load_file`.
     """
-    paths = _paths_of_texts(opened, stream)
-    if paths is None:
+    load_file = _opened(opened, stream)
+    if load_file.folder is None:
         return None
-    told, n_files, n_bytes = hashlib.sha256(), 0, 0
-    for folder, path in paths:
-        found = folder.state_of(path)
-        told.update(repr((path, found)).encode("utf-8", "backslashreplace"))
-        n_files += found is not None
-        n_bytes += found[0] if found is not None else 0
+    state, n_files, n_bytes = hashlib.sha256(), 0, 0
+    for record in load_file.records:
+        path = record.fields[load_file.text] if record.fields else ""
+        try:
+            descriptor = load_file.folder.opened(path)
+        except RefusedPathError:
+            state.update(f"{path!r} none".encode("utf-8", "backslashreplace"))
+            continue
+        found = os.fstat(descriptor)
+        os.close(descriptor)
+        state.update(repr((path, found.st_size, found.st_mtime_ns)).encode("utf-8", "backslashreplace"))
+        n_files, n_bytes = n_files + 1, n_bytes + found.st_size
     files = f"{counted(n_files, 'text file')} of {counted(n_bytes, 'byte')}"
-    return f"{files} in state {told.hexdigest()[:_STATE_SIGNS]}"
+    return f"{files} in state {state.hexdigest()[:_STATE_SIGNS]}"
 
 
 def digest_of_texts(opened: OpenedSource, stream: ByteStream) -> str | None:
@@ -192,127 +219,17 @@ def digest_of_texts(opened: OpenedSource, stream: ByteStream) -> str | None:
 
     Parameters and errors are those of `state_of_texts`.
     """
-    paths = _paths_of_texts(opened, stream)
-    if paths is None:
+    load_file = _opened(opened, stream)
+    if load_file.folder is None:
         return None
-    told = TextsDigest()
-    for folder, path in paths:
-        try:
-            text = folder.read(path)
-        except RefusedPathError:
-            text = b""
-        told.add(text)
-    return told.hexdigest()
-
-
-def names_text(opened: OpenedSource, stream: ByteStream, file: os.stat_result) -> bool:
-    """Whether a file is one of the text files that a load file names.
-
-    Parameters and errors are those of `state_of_texts`.
-    """
-    named = (folder.file_of(path) for folder, path in _paths_of_texts(opened, stream) or ())
-    return any(found is not None and os.path.samestat(found, file) for found in named)
-
-
-def _paths_of_texts(opened: OpenedSource, stream: ByteStream) -> Iterator[tuple[TextFolder, str]] | None:
-    """Return the folder of the text files with the path of each record; None if a load file names none."""
-    dialect = dialect_in(stream, opened.source.name)
-    sampled = sampled_values(stream, dialect, opened.source)
-    records = RecordReader(stream, dialect, opened.source.max_document_bytes).records()
-    header = next(records, None)
-    if header is None:
-        return None
-    reading = _reading(opened, dialect, header, sampled)
-    if (folder := reading.folder) is None:
-        return None
-
-    def paths() -> Iterator[tuple[TextFolder, str]]:
-        with contextlib.closing(folder):
-            for record in records:
-                yield folder, "" if record.problem is not None else reading.path_of(record)
-
-    return paths()
-
-
-def sampled_values(stream: ByteStream, dialect: Dialect, source: Source) -> list[str]:
-    """Return the first values of the text column, without consuming the stream."""
-    records = list(sample_records(head_of_stream(stream).data, dialect, fallback("utf-8")))
-    return [str(record.get(source.text or "", "")) for record in records[1:]]
-
-
-def sample_records(head: bytes, dialect: Dialect, encoding: str) -> Iterator[dict[str, object]]:
-    """Yield the header, each column with an empty value, and the first records."""
-    import io
-
-    from nearkin.stages.documents.head import SAMPLE_RECORDS
-
-    reader = RecordReader(ByteStream(io.BytesIO(head), "none"), dialect)
-    names: list[str] | None = None
-    for number, record in enumerate(reader.records()):
-        if number > SAMPLE_RECORDS:
-            return
-        values = [decoded(value, encoding) for value in record.fields]
-        if names is None:
-            names = values
-            yield dict.fromkeys(names, "")
-        elif len(values) == len(names):
-            yield dict(zip(names, values, strict=True))
-
-
-def _reading(opened: OpenedSource, dialect: Dialect, header: LoadRecord, sampled: Sequence[str]) -> _Reading:
-    """Return the settings for reading the records, from the header."""
-    source, encoding = opened.source, fallback(opened.encoding)
-    names = [decoded(value, encoding) for value in header.fields]
-
-    def index(parameter: str, column: str | None) -> int | None:
-        if column is not None and column not in names:
-            raise missing_column(source.name, parameter, column, names)
-        check_unique(source.name, {parameter: column}, names)
-        return None if column is None else names.index(column)
-
-    text = index("text", "TEXTPATH" if source.text is None else source.text)
-    columns = columns_of(names)
-    of_family = [one for one in (columns.parent, columns.begin_family, columns.children) if one is not None]
-    return _Reading(
-        names=names,
-        text=text or 0,
-        control=index("id", source.id),
-        keep=index("keep", None if opened.keep is None else opened.keep.name),
-        links=FamilyLinks(columns),
-        of_family={one: index("", one) or 0 for one in of_family},
-        folder=text_folder(opened, dialect) if holds_paths(names[text or 0], sampled) else None,
-        newline=dialect.newline,
-        encoding=encoding,
-        text_read=opened.text_read,
-    )
-
-
-def text_folder(opened: OpenedSource, dialect: Dialect) -> TextFolder:
-    """Return the folder of the text files: that of the user, or the folder of the load file."""
-    source = opened.source
-    if source.path == STDIN and source.text_root is None:
-        raise SourceError(
-            "-: the text files of a load file on standard input need their folder: name it with --text-root."
-        )
-    beside = os.path.dirname(os.path.abspath(source.path)) if source.path != STDIN else ""
-    is_named = not is_utf8(opened.encoding)
-    encoding = opened.encoding if is_named else SINGLE_BYTE if dialect.encoding == SINGLE_BYTE else "utf-8"
-    return TextFolder(source.text_root or beside, beside, encoding, source.max_document_bytes)
+    digest = TextsDigest()
+    for record in load_file.records:
+        digest.add(load_file.text_of(record)[0] or b"")
+    return digest.hexdigest()
 
 
 class TextsDigest:
-    """SHA-256 of the texts of all records, in order; the text of a record without a readable one is empty.
-
-    Examples
-    --------
-    >>> one, other = TextsDigest(), TextsDigest()
-    >>> for text in (b"ab", b""):
-    ...     one.add(text)
-    >>> for text in (b"a", b"b"):
-    ...     other.add(text)
-    >>> one.hexdigest() == other.hexdigest()
-    False
-    """
+    """SHA-256 of the texts of all records, in order; the text of a record without a readable one is empty."""
 
     def __init__(self) -> None:
         self._sha256 = hashlib.sha256()
@@ -324,3 +241,15 @@ class TextsDigest:
     def hexdigest(self) -> str:
         """Return the digest of the texts so far."""
         return self._sha256.hexdigest()
+
+
+def paths_in(stream: ByteStream, dialect: Dialect) -> Iterator[str]:
+    """Yield the paths of the texts and the originals that the records of a load file name."""
+    places: list[int] | None = None
+    for record in records_of(stream, dialect):
+        if places is None:
+            columns = columns_of(record.fields)
+            names = (columns.path, columns.native, columns.text)
+            places = [record.fields.index(name) for name in names if name is not None]
+        elif record.fields:
+            yield from (record.fields[place] for place in places)

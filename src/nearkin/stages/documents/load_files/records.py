@@ -1,4 +1,8 @@
-r"""Records of a load file, with their bytes.
+r"""Records of a load file, and its encoding and delimiters, which its header line tells.
+
+In the usual Concordance DAT the character 0x14 separates fields, þ quotes them, and ® stands for a line end inside a
+field. The file is in CP1252 or UTF-8, or in UTF-16 with a byte order mark; a file that several programs wrote may have
+both in one line, so each field is decoded by itself.
 
 A field that begins with the qualifier ends at the next qualifier that the separator or a line end follows; a doubled
 qualifier stands for one. A qualifier elsewhere is an ordinary character: not all programs double it. A record that has
@@ -10,16 +14,173 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from nearkin.nouns import counted
-from nearkin.stages.documents.load_files.dialect import QUALIFIER, Dialect, decoded
+from nearkin.stages.documents.encodings import is_told_by_line, is_utf8
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, too_long
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 
+SEPARATOR, QUALIFIER, NEWLINE = "\x14", "þ", "®"
+_CSV_QUALIFIER, _CSV_SEPARATORS = '"', ",;\t|"
+_OTHER_SEPARATORS = "\x14|^~\x1f\x1e\x1c¶"
+"""Separators of headers without a qualifier."""
+MAX_COLUMNS = 4_096
+_LONGEST_NAME = 200
+SINGLE_BYTE = "cp1252"
+_SHOWN = {"utf-8": "UTF-8", "utf-16-le": "UTF-16 LE", "utf-16-be": "UTF-16 BE", SINGLE_BYTE: "CP1252"}
+_SHOWN_AS_CODE = "\x14\x1c\x1e\x1f"
+_NAMED = {",": "comma", ";": "semicolon", "\t": "tab", _CSV_QUALIFIER: "double quote"}
 _BLOCK_BYTES = 1 << 20
-_LONGEST_CHARACTER = 4
-_LINE = re.compile(rb"[^\r\n]*+(\r\n|\r|\n)?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    r"""Encoding and delimiters of a load file.
+
+    Parameters
+    ----------
+    separator : str
+        Character between fields.
+    qualifier : str
+        Character around each field; empty if the header has none.
+    newline : str
+        Character that stands for a line end inside a field; empty if there is none.
+    encoding : str
+        Encoding of the characters, such as cp1252 or utf-16-le.
+
+    Examples
+    --------
+    >>> dialect_of("þDOCIDþ\x14þTEXTPATHþ\r\nþA-1þ\x14þTEXT\\A-1.txtþ\r\n".encode("cp1252")).in_words()
+    'Concordance DAT in CP1252, separator 0x14, qualifier þ, newline ®'
+    >>> dialect_of(b"^DOCID^|^TEXT^\n").in_words()
+    'Concordance DAT in UTF-8, separator |, qualifier ^, no newline character'
+    >>> dialect_of(b"DOCID,TEXT\n").in_words()
+    'CSV load file in UTF-8, separator comma, qualifier double quote'
+    """
+
+    separator: str = SEPARATOR
+    qualifier: str = QUALIFIER
+    newline: str = NEWLINE
+    encoding: str = "utf-8"
+
+    @property
+    def is_csv(self) -> bool:
+        """Whether it is CSV rather than DAT."""
+        return self.qualifier in ("", _CSV_QUALIFIER) and self.separator in _CSV_SEPARATORS and not self.newline
+
+    def in_words(self) -> str:
+        """Name the dialect for a message."""
+        encoding = _SHOWN.get(self.encoding, self.encoding)
+        separator = f"0x{ord(self.separator):02x}" if self.separator in _SHOWN_AS_CODE else self.separator
+        separator = _NAMED.get(self.separator, separator)
+        qualifier = f"qualifier {_NAMED.get(self.qualifier, self.qualifier)}" if self.qualifier else "no qualifier"
+        newline = f", newline {self.newline}" if self.newline else "" if self.is_csv else ", no newline character"
+        kind = "CSV load file" if self.is_csv else "Concordance DAT"
+        return f"{kind} in {encoding}, separator {separator}, {qualifier}{newline}"
+
+
+def dialect_of(head: bytes, encoding: str | None = None) -> Dialect | None:
+    """Return the dialect of a load file; None if it is not one.
+
+    Parameters
+    ----------
+    head : bytes
+        Its beginning, without a byte order mark; in UTF-8 if it had one.
+    encoding : str or None
+        Encoding that a byte order mark stands for, or that the user named; None: UTF-8, or CP1252 if the data is not
+        UTF-8.
+    """
+    _, dialect = _header_of(head)
+    return None if dialect is None else replace(dialect, encoding=encoding or _encoding_of(head))
+
+
+def names_in(head: bytes) -> list[str]:
+    """Return the column names of a load file's beginning; none if it is not a load file."""
+    return _header_of(head)[0]
+
+
+def _header_of(head: bytes) -> tuple[list[str], Dialect | None]:
+    return header_of(decoded(head.partition(b"\n")[0].rstrip(b"\r")))
+
+
+def header_of(line: str) -> tuple[list[str], Dialect | None]:
+    r"""Return the column names of a header line and the dialect; none if it is not the header of a load file.
+
+    Examples
+    --------
+    >>> header_of("^DOCID^|^TEXT^")[0], header_of("DOCID,TEXT")[1].is_csv, header_of("It was a dark night")
+    (['DOCID', 'TEXT'], True, ([], None))
+    """
+    quote = line[:1]
+    if len(line) < 2 or line.isspace():
+        return [], None
+    if (quote.isascii() and (quote.isalnum() or quote in "_ [(")) or quote in _OTHER_SEPARATORS[:1]:
+        return _plain_header(line)
+    end = line.find(quote, 1)
+    if end <= 1 or not line.endswith(quote):
+        return [], None
+    separator = line[end + 1 : end + 2] or (SEPARATOR if quote == QUALIFIER else ",")
+    names = line[1:-1].split(f"{quote}{separator}{quote}")
+    if separator == quote or any(quote in name for name in names) or not _are_names(names):
+        return [], None
+    is_dat = quote == QUALIFIER or separator == SEPARATOR
+    if quote == _CSV_QUALIFIER and separator in _CSV_SEPARATORS:
+        return names, Dialect(separator=separator, qualifier=quote, newline="")
+    if not is_dat and separator.isalnum():
+        return [], None
+    return names, Dialect(separator=separator, qualifier=quote, newline=NEWLINE if is_dat else "")
+
+
+def _plain_header(line: str) -> tuple[list[str], Dialect | None]:
+    """Return the names of a header without a qualifier."""
+    if SEPARATOR in line:
+        names, dialect = line.split(SEPARATOR), Dialect(qualifier="")
+    else:
+        separator = max(_CSV_SEPARATORS, key=line.count)
+        names = [name.strip(_CSV_QUALIFIER) for name in line.split(separator)]
+        dialect = Dialect(separator=separator, qualifier=_CSV_QUALIFIER, newline="")
+        if len(names) < 2:
+            return [], None
+    return (names, dialect) if _are_names(names) else ([], None)
+
+
+def _are_names(names: list[str]) -> bool:
+    return len(names) <= MAX_COLUMNS and all(
+        name.strip() and len(name) < _LONGEST_NAME and name.isprintable() for name in names
+    )
+
+
+def fallback(encoding: str) -> str:
+    """Return the encoding of fields that are not UTF-8.
+
+    Examples
+    --------
+    >>> fallback("utf-8"), fallback("cp1251")
+    ('cp1252', 'cp1251')
+    """
+    return encoding if is_told_by_line(encoding) and not is_utf8(encoding) else SINGLE_BYTE
+
+
+def decoded(data: bytes, encoding: str = SINGLE_BYTE) -> str:
+    """Return the characters of bytes in UTF-8, or else in another encoding."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.decode(encoding, "replace")
+
+
+def is_utf8_so_far(head: bytes) -> bool:
+    """Whether data is UTF-8 up to a character that may be cut off at its end."""
+    try:
+        head.decode()
+    except UnicodeDecodeError as error:
+        return error.reason == "unexpected end of data"
+    return True
+
+
+def _encoding_of(head: bytes) -> str:
+    return "utf-8" if is_utf8_so_far(head) else SINGLE_BYTE
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,353 +191,207 @@ class LoadRecord:
     ----------
     line : int
         Line on which it begins, from 1.
-    raw : bytes
-        The record with its line end.
-    fields : list of bytes
+    fields : list of str
         Values without qualifiers; empty if there is a problem.
     problem : str or None
-    first : bytes or None
-        Value of the first field of a record whose number of fields is wrong, if it ends on the first line.
     """
 
     line: int
-    raw: bytes
-    fields: list[bytes]
+    fields: list[str]
     problem: str | None = None
-    first: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Scan:
-    """Bounds of the fields of a record, each with whether it is quoted; the end of the record."""
-
-    bounds: list[tuple[int, int, bool]]
-    end: int
-    problem: str | None = None
-    is_open: bool = False
-
-
-@dataclass(slots=True)
-class RecordReader:
-    """Reader of the records of a stream, the header first.
+def records_of(
+    stream: ByteStream,
+    dialect: Dialect,
+    *,
+    encoding: str = SINGLE_BYTE,
+    max_bytes: int = MAX_DOCUMENT_BYTES,
+    block_bytes: int = _BLOCK_BYTES,
+) -> Iterator[LoadRecord]:
+    """Yield the records of a load file, the header first; blank lines are none.
 
     Parameters
     ----------
     stream : ByteStream
-        Bytes of the file, or its characters in UTF-8.
     dialect : Dialect
-    max_record_bytes : int
-        A longer record is a problem; hardly more than that is held of it.
-    n_columns : int
-        Number of fields of a record; taken from the first record.
-    block_bytes : int
-        Bytes that are read at once.
-    """
-
-    stream: ByteStream
-    dialect: Dialect
-    max_record_bytes: int = MAX_DOCUMENT_BYTES
-    n_columns: int = 0
-    block_bytes: int = _BLOCK_BYTES
-    _data: bytes = b""
-    _place: int = 0
-    _line: int = 1
-    _at_end: bool = False
-    _searched: int = 0
-    _closings: list[int] = field(default_factory=list)
-    _fault: StreamFault | None = None
-
-    def records(self) -> Iterator[LoadRecord]:
-        """Yield all records; blank lines are none.
-
-        Raises
-        ------
-        StreamFault
-            The stream breaks off; all earlier complete records have been yielded.
-        """
-        quotes = _qualifiers(self.dialect)
-        pattern = b"|".join(map(re.escape, quotes))
-        separator = self.dialect.separator.encode()
-        edge = re.escape(separator) + rb"|[\r\n]"
-        run = re.compile(b"(?:" + pattern + b")+") if quotes else None
-        closing = re.compile(b"(?:" + pattern + b")+(?=" + edge + rb"|\Z)") if quotes else None
-        one = re.compile(pattern) if quotes else None
-        is_byte = len(separator) == 1
-        plain = re.compile(rb"[^\r\n" + re.escape(separator) + b"]*+" if is_byte else b"(?:(?!" + edge + b")[^\r\n])*+")
-        scanner = _Scanner(separator=separator, quotes=quotes, run=run, closing=closing, one=one, plain=plain)
-        while True:
-            record = self._next(scanner)
-            if record is None:
-                return
-            if record.raw.strip(b"\r\n"):
-                yield record
-
-    def _next(self, scanner: _Scanner) -> LoadRecord | None:
-        """Return the next record or blank line; None at the end."""
-        while True:
-            if self._place == len(self._data) and self._at_end:
-                if self._fault is not None:
-                    self._fault.line = self._line
-                    raise self._fault
-                return None
-            fast = self._next_of_one_line(scanner)
-            if fast is not None:
-                return fast
-            data, scan = self._data, self._scan(scanner)
-            n_held = len(self._data) - self._place
-            is_cut = scan.is_open or (scan.problem is not None and self._has_cut_line())
-            if is_cut and not self._at_end and n_held <= self.max_record_bytes:
-                self._more(max(self.block_bytes, min(n_held, self.max_record_bytes + 1 - n_held)))
-                continue
-            if scan.end - self._place > self.max_record_bytes or (scan.is_open and not self._at_end):
-                return self._first_line(too_long(None, self.max_record_bytes))
-            if scan.problem is not None:
-                place, found = self._place, self._first_line(scan.problem)
-                is_on_line = scan.bounds and scan.bounds[0][1] <= place + len(found.raw.rstrip(b"\r\n"))
-                first = scanner.value(data, *scan.bounds[0]) if is_on_line else None
-                return replace(found, first=first) if first is not None and first in found.raw else found
-            self.n_columns = self.n_columns or len(scan.bounds)
-            fields = [scanner.value(self._data, *bounds) for bounds in scan.bounds]
-            return self._taken(scan.end, fields)
-
-    def _has_cut_line(self) -> bool:
-        """Whether the end of the current line is not read yet; a line feed may follow a carriage return."""
-        match = _LINE.match(self._data, self._place)
-        return match is None or match[1] is None or (match[1] == b"\r" and match.end() == len(self._data))
-
-    def _next_of_one_line(self, scanner: _Scanner) -> LoadRecord | None:
-        """Return a record on one line whose fields are all quoted, or all unquoted, as nearly all records are."""
-        end = self._data.find(b"\n", self._place)
-        if end < 0 or not self.n_columns:
-            return None
-        line = self._data[self._place : end]
-        if line.endswith(b"\r"):
-            line = line[:-1]
-        if b"\r" in line or end + 1 - self._place > self.max_record_bytes:
-            return None
-        fields = scanner.fields_of_line(line, self.n_columns)
-        return None if fields is None else self._taken(end + 1, fields)
-
-    def _taken(self, end: int, fields: list[bytes], problem: str | None = None) -> LoadRecord:
-        raw = self._data[self._place : end]
-        record = LoadRecord(self._line, raw, fields, problem)
-        self._line += raw.count(b"\n") + raw.count(b"\r") - raw.count(b"\r\n")
-        self._place = end
-        return record
-
-    def _first_line(self, problem: str) -> LoadRecord:
-        """Return the first line that was read as a record with a problem; the rest of a longer line is skipped."""
-        match = _LINE.match(self._data, self._place)
-        end = len(self._data) if match is None else match.end()
-        if match is not None and match[1] is None and not self._at_end:
-            raw = self._data[self._place : end]
-            self._data, self._place, self._closings, self._searched = b"", 0, [], 0
-            self._pass_over()
-            record = LoadRecord(self._line, raw, [], problem)
-            self._line += 1
-            return record
-        return self._taken(end, [], problem)
-
-    def _pass_over(self) -> None:
-        """Skip to the end of the line."""
-        while not self._at_end:
-            self._more(self.block_bytes)
-            end = self._data.find(b"\n")
-            if end >= 0:
-                self._place = end + 1
-                return
-            self._data = b""
-
-    def _more(self, n_bytes: int) -> None:
-        """Read more bytes; drop the records that were yielded."""
-        if self._place:
-            self._data = self._data[self._place :]
-            self._closings = [one - self._place for one in self._closings if one >= self._place]
-            self._searched = max(0, self._searched - self._place)
-            self._place = 0
-        try:
-            piece = self.stream.read(n_bytes)
-        except StreamFault as fault:
-            piece, self._fault = b"", fault
-        self._at_end = not piece
-        self._data += piece
-
-    def _scan(self, scanner: _Scanner) -> _Scan:
-        """Find the bounds of the fields of the next record."""
-        bounds: list[tuple[int, int, bool]] = []
-        place, data = self._place, self._data
-        while True:
-            opened = scanner.opening(data, place)
-            if opened is None:
-                match = scanner.plain.match(data, place)
-                end = place if match is None else match.end()
-                bounds.append((place, end, False))
-            else:
-                closed = self._closing(scanner, place, opened)
-                if closed is None:
-                    problem = f"field {len(bounds) + 1}: the {self.dialect.qualifier} that opens it is never closed"
-                    return _Scan([], len(data), problem, is_open=True)
-                bounds.append((*closed, True))
-                end = closed[1] + scanner.length_at(data, closed[1])
-            if end == len(data):
-                return self._finished(bounds, end, is_open=True)
-            if not data.startswith(scanner.separator, end):
-                is_cut = data[end:] == b"\r"
-                after = end + (2 if data[end : end + 2] == b"\r\n" else 1)
-                return self._finished(bounds, after, is_open=is_cut)
-            if self.n_columns and len(bounds) > self.n_columns:
-                return self._finished(bounds, end, is_open=False)
-            place = end + len(scanner.separator)
-
-    def _finished(self, bounds: list[tuple[int, int, bool]], end: int, *, is_open: bool) -> _Scan:
-        if not self.n_columns or len(bounds) == self.n_columns or (is_open and not self._at_end):
-            return _Scan(bounds, end, None, is_open)
-        more = "or more " if len(bounds) > self.n_columns else ""
-        n_fields = counted(len(bounds), "field")
-        return _Scan(bounds[:1], end, f"{n_fields} {more}where the header has {self.n_columns:,}", is_open)
-
-    def _closing(self, scanner: _Scanner, place: int, after: int) -> tuple[int, int] | None:
-        """Return the bounds of the value of a quoted field whose first qualifiers reach from ``place`` to ``after``."""
-        data = self._data
-        sizes = [one.end() - one.start() for one in scanner.qualifiers_in(data, place, after)]
-        is_closed = len(sizes) % 2 == 0 and scanner.is_edge(data, after, at_end=self._at_end)
-        if is_closed:
-            return place + sizes[0], after - sizes[-1]
-        self._search(scanner)
-        found = bisect_left(self._closings, after)
-        if found == len(self._closings):
-            return None
-        return place + sizes[0], self._closings[found]
-
-    def _search(self, scanner: _Scanner) -> None:
-        """Find every later place where a qualifier closes a field, each once."""
-        data = self._data
-        place = max(self._searched, self._place)
-        for run in scanner.runs_at_edges(data, place):
-            if run.end() == len(data) and not self._at_end:
-                break
-            sizes = [one.end() - one.start() for one in scanner.qualifiers_in(data, run.start(), run.end())]
-            if len(sizes) % 2:
-                self._closings.append(run.end() - sizes[-1])
-            place = run.end()
-        if self._at_end:
-            self._searched = len(data)
-            return
-        # a run of qualifiers, or a character, may be cut at the end of what is held
-        tail = max(place, len(data) - _LONGEST_CHARACTER)
-        while tail > place and data[tail] & 0xC0 == 0x80:
-            tail -= 1
-        while tail > place and scanner.ends_in_qualifier(data, tail):
-            tail -= scanner.length_before(data, tail)
-        self._searched = max(place, tail)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Scanner:
-    """Compiled patterns of a dialect."""
-
-    separator: bytes
-    quotes: tuple[bytes, ...]
-    run: re.Pattern[bytes] | None
-    closing: re.Pattern[bytes] | None
-    one: re.Pattern[bytes] | None
-    plain: re.Pattern[bytes]
-
-    def fields_of_line(self, line: bytes, n_columns: int) -> list[bytes] | None:
-        """Split a line if it is unambiguous."""
-        for quote in self.quotes:
-            if not line.startswith(quote):
-                continue
-            if not line.endswith(quote) or len(line) < 2 * len(quote):
-                return None
-            if sum(map(line.count, self.quotes)) != 2 * n_columns:
-                return None
-            fields = line[len(quote) : -len(quote)].split(quote + self.separator + quote)
-            return fields if len(fields) == n_columns else None
-        if any(quote in line for quote in self.quotes):
-            return None
-        fields = line.split(self.separator)
-        return fields if len(fields) == n_columns else None
-
-    def opening(self, data: bytes, place: int) -> int | None:
-        """Return the end of the qualifiers at a place; None if there is none."""
-        match = None if self.run is None else self.run.match(data, place)
-        return None if match is None else match.end()
-
-    def qualifiers_in(self, data: bytes, place: int, end: int) -> Iterator[re.Match[bytes]]:
-        """Yield the qualifiers of a run."""
-        return iter(()) if self.one is None else self.one.finditer(data, place, end)
-
-    def runs_at_edges(self, data: bytes, place: int) -> Iterator[re.Match[bytes]]:
-        """Yield the runs of qualifiers that a separator, a line end or the end of the data follows."""
-        return iter(()) if self.closing is None else self.closing.finditer(data, place)
-
-    def length_at(self, data: bytes, place: int) -> int:
-        """Return the size of the qualifier at a place."""
-        return next(len(quote) for quote in self.quotes if data.startswith(quote, place))
-
-    def ends_in_qualifier(self, data: bytes, end: int) -> bool:
-        """Whether a qualifier ends at a place."""
-        return any(data.endswith(quote, 0, end) for quote in self.quotes)
-
-    def length_before(self, data: bytes, end: int) -> int:
-        """Return the size of the qualifier that ends at a place."""
-        return next(len(quote) for quote in self.quotes if data.endswith(quote, 0, end))
-
-    def is_edge(self, data: bytes, place: int, *, at_end: bool) -> bool:
-        """Whether a field may end at a place."""
-        if place == len(data):
-            return at_end
-        return data.startswith(self.separator, place) or data[place] in b"\r\n"
-
-    def value(self, data: bytes, start: int, end: int, is_quoted: bool) -> bytes:
-        """Return the value of a field: doubled qualifiers stand for one."""
-        value = data[start:end]
-        if is_quoted:
-            for quote in self.quotes:
-                value = value.replace(quote + quote, quote)
-        return value
-
-
-def _qualifiers(dialect: Dialect) -> tuple[bytes, ...]:
-    """Return the bytes of the qualifier: þ is one byte in CP1252, and two in UTF-8; a file may mix them."""
-    if not dialect.qualifier:
-        return ()
-    if dialect.qualifier == QUALIFIER:
-        return QUALIFIER.encode(), QUALIFIER.encode("cp1252")
-    return (dialect.qualifier.encode(),)
-
-
-_DIGITS = re.compile(r"[0-9]+")
-
-
-def control_of_damaged(record: LoadRecord, index: int, encoding: str, known: str | None) -> str | None:
-    """Return the control number of a record with a problem, if it is known; None otherwise.
-
-    It is the first field, if control numbers are the first column and the field has the form of an earlier one, which
-    precedes it: a line in the middle of a damaged record may begin with any text, such as a number, and would take the
-    control number of another record.
-
-    Parameters
-    ----------
-    record : LoadRecord
-    index : int
-        Column of the control numbers.
     encoding : str
         Encoding of fields that are not UTF-8.
-    known : str or None
-        Control number of an earlier record.
+    max_bytes : int
+        A longer record is a problem; hardly more than twice as much is held.
+    block_bytes : int
+        Bytes that are read at once.
 
-    Examples
-    --------
-    >>> damaged = LoadRecord(3, b"A-03,x", [], "2 fields where the header has 3", b"A-03")
-    >>> [control_of_damaged(damaged, 0, "utf-8", known) for known in ("A-02", "B-02", "A-04")]
-    ['A-03', None, None]
-    >>> control_of_damaged(LoadRecord(3, b"3, in the list", [], "2 fields", b"3"), 0, "utf-8", "2")
+    Raises
+    ------
+    StreamFault
+        The stream breaks off; all earlier complete records have been yielded.
     """
-    if index or record.first is None or known is None:
-        return None
-    found, before = decoded(record.first, encoding).strip(), known.strip()
-    form = _DIGITS.sub("0", found)
-    is_like = form == _DIGITS.sub("0", before) and len(found) == len(before) and found > before
-    return found if is_like and "0" in form and (form != "0" or found.startswith("0")) else None
+    lines = _HeldLines(stream, block_bytes, max_bytes)
+    splitter = _Splitter(dialect, lines)
+    number, n_columns = 1, 0
+    while lines.is_left():
+        text, place = lines.text, lines.place
+        end = text.find("\n", place) + 1 or len(text)
+        line = text[place:end].removesuffix("\n").removesuffix("\r")
+        fields, problem = list[str]() if not line else splitter.fields_of_line(line, n_columns), None
+        if _is_longer(line, max_bytes):
+            problem = too_long(None, max_bytes)
+        elif fields is None:
+            bounds, after = splitter.bounds_at(place, n_columns)
+            if after is None and not lines.is_all and len(text) - place <= max_bytes:
+                lines.more()
+                continue
+            if after is None and lines.is_all:
+                lines.check_fault(number)
+                problem = f"field {len(bounds) + 1}: the {dialect.qualifier} that opens it is never closed"
+            elif after is not None and n_columns not in (0, len(bounds)):
+                more = "or more " if len(bounds) > n_columns else ""
+                problem = f"{counted(len(bounds), 'field')} {more}where the header has {n_columns:,}"
+            elif after is None or _is_longer(text[place:after], max_bytes):
+                problem = too_long(None, max_bytes)
+            else:
+                fields, end = splitter.fields_in(bounds), after
+        if problem is not None:
+            yield LoadRecord(number, [], problem)
+        elif fields:
+            n_columns = n_columns or len(fields)
+            yield LoadRecord(number, [_whole(field, encoding) for field in fields])
+        number += text.count("\n", place, end)
+        lines.place = end
+    lines.check_fault(number)
+
+
+class _HeldLines:
+    """Whole lines of a stream as characters, from a place that moves; bytes that are not UTF-8 are surrogates."""
+
+    def __init__(self, stream: ByteStream, block_bytes: int, max_bytes: int) -> None:
+        self._stream, self._block_bytes, self._max_bytes = stream, block_bytes, max_bytes
+        self._rest = b""
+        self._fault: StreamFault | None = None
+        self.text, self.place, self.is_all = "", 0, False
+
+    def is_left(self) -> bool:
+        """Whether there is another line."""
+        while self.place == len(self.text) and not self.is_all:
+            self.more()
+        return self.place < len(self.text)
+
+    def more(self) -> None:
+        """Drop what was taken, and read at least as much as is left; the rest of a line that is too long is skipped."""
+        left = self.text[self.place :]
+        pieces, n_bytes, end = [self._rest], len(self._rest), -1
+        while end < 0 and not self.is_all:
+            try:
+                piece = self._stream.read(max(self._block_bytes, len(left)))
+            except StreamFault as fault:
+                piece, self._fault = b"", fault
+            self.is_all = not piece
+            end = piece.rfind(b"\n")
+            if n_bytes > self._max_bytes:
+                piece = piece[piece.find(b"\n") :] if end >= 0 else b""
+            pieces.append(piece)
+            n_bytes += len(piece)
+        data = b"".join(pieces)
+        n_whole = len(data) if self.is_all and self._fault is None else data.rfind(b"\n") + 1
+        self.text = left + data[:n_whole].decode("utf-8", "surrogateescape")
+        self.place, self._rest = 0, data[n_whole:]
+
+    def check_fault(self, line: int) -> None:
+        """Raise the fault that ended the stream, if there is one."""
+        if self._fault is not None:
+            self._fault.line = line
+            raise self._fault
+
+
+_Bounds = tuple[int, int, bool]
+"""Bounds of a field, and whether it is quoted."""
+
+
+class _Splitter:
+    """Splits records of a dialect; þ may be written as in CP1252 and as in UTF-8, even in one line."""
+
+    def __init__(self, dialect: Dialect, lines: _HeldLines) -> None:
+        self._separator = dialect.separator
+        as_single_byte = dialect.qualifier.encode(SINGLE_BYTE, "ignore").decode("utf-8", "surrogateescape")
+        self._quotes = tuple({dialect.qualifier, as_single_byte} - {""})
+        quote = f"[{''.join(map(re.escape, self._quotes))}]" if self._quotes else r"[^\s\S]"
+        separator = re.escape(dialect.separator)
+        edge = rf"{separator}|\r?\n|\r?\Z"
+        self._opening = re.compile(f"{quote}++")
+        self._edge = re.compile(edge)
+        self._closing = re.compile(f"(?<!{quote}){quote}++(?={edge})")
+        self._plain = re.compile(rf"(?:[^{separator}\r\n]|\r(?!\n|\Z))*+")
+        self._doubled = re.compile(rf"({quote})\1")
+        self._line_end = re.compile(r"\r?\n?")
+        self._lines = lines
+        self._searched, self._closings = "", list[int]()
+
+    def fields_of_line(self, line: str, n_columns: int) -> list[str] | None:
+        """Split a line whose fields are all quoted, or all unquoted, as in nearly all records; None for others."""
+        quote = line[:1]
+        if not n_columns:
+            return None
+        if quote in self._quotes:
+            if len(line) < 2 or not line.endswith(quote) or sum(map(line.count, self._quotes)) != 2 * n_columns:
+                return None
+            fields = line[1:-1].split(f"{quote}{self._separator}{quote}")
+        elif any(quote in line for quote in self._quotes):
+            return None
+        else:
+            fields = line.split(self._separator)
+        return fields if len(fields) == n_columns else None
+
+    def bounds_at(self, place: int, n_columns: int) -> tuple[list[_Bounds], int | None]:
+        """Return the bounds of the fields of a record, and its end; None if a field is never closed.
+
+        The fields after one that is too many are not searched.
+        """
+        text, bounds = self._lines.text, list[_Bounds]()
+        while True:
+            if opening := self._opening.match(text, place):
+                closing = self._closing_of(opening)
+                if closing is None:
+                    return bounds, None
+                bounds.append((place + 1, closing, True))
+                place = closing + 1
+            else:
+                end = place if (plain := self._plain.match(text, place)) is None else plain.end()
+                bounds.append((place, end, False))
+                place = end
+            if not text.startswith(self._separator, place) or 0 < n_columns < len(bounds):
+                line_end = self._line_end.match(text, place)
+                return bounds, place if line_end is None else line_end.end()
+            place += 1
+
+    def fields_in(self, bounds: list[_Bounds]) -> list[str]:
+        """Return the values of fields: of doubled qualifiers one."""
+        values = ((self._lines.text[start:end], is_quoted) for start, end, is_quoted in bounds)
+        return [self._doubled.sub(r"\1", value) if is_quoted else value for value, is_quoted in values]
+
+    def _closing_of(self, opening: re.Match[str]) -> int | None:
+        """Return the place of the qualifier that closes a field, of which the first ones are given; None without."""
+        text, start, end = self._lines.text, *opening.span()
+        if (end - start) % 2 == 0 and self._edge.match(text, end):
+            return end - 1
+        if text is not self._searched:  # once for what is held, so that hostile files take linear time
+            runs = (run.span() for run in self._closing.finditer(text, start))
+            self._closings = [after - 1 for before, after in runs if (after - before) % 2]
+            self._searched = text
+        found = bisect_left(self._closings, end)
+        return self._closings[found] if found < len(self._closings) else None
+
+
+def _is_longer(text: str, n_bytes: int) -> bool:
+    return len(text) > n_bytes or (4 * len(text) > n_bytes and len(text.encode("utf-8", "surrogateescape")) > n_bytes)
+
+
+def _whole(field: str, encoding: str) -> str:
+    """Return a field in its own encoding."""
+    if field.isascii():
+        return field
+    try:
+        field.encode()
+    except UnicodeEncodeError:
+        return field.encode("utf-8", "surrogateescape").decode(encoding, "replace")
+    return field

@@ -12,7 +12,6 @@ import os
 import re
 import stat
 import unicodedata
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from nearkin.paths import why
@@ -26,22 +25,19 @@ from nearkin.stages.documents.encodings import (
     with_byte_order,
 )
 from nearkin.stages.documents.foreign import foreign
-from nearkin.stages.documents.rules import too_long
+from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, too_long
 from nearkin.wording import reveal
 
-_DEVICES = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|clock\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
-_MAX_PATH = 4_096
 _MAX_PARTS = 64
-_MAX_OPEN = 32
+_MAX_LISTED = 32
 _MAX_SHOWN = 200
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_OPENED = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class RefusedPathError(ValueError):
     """A text file cannot be read; the message is the problem of the document."""
 
 
-@dataclass(slots=True)
 class TextFolder:
     r"""Folder of text files.
 
@@ -53,7 +49,8 @@ class TextFolder:
         Folder of the load file, from which paths that begin with ``..`` are followed.
     encoding : str
         Encoding of files that are not UTF-8.
-    max_document_bytes : int
+    max_bytes : int
+        A longer text is refused.
 
     Examples
     --------
@@ -61,18 +58,11 @@ class TextFolder:
     ['TEXT', '001', 'A-1.txt']
     """
 
-    root: str
-    beside: str = ""
-    encoding: str = "utf-8"
-    max_document_bytes: int = 1 << 26
-    _folders: dict[tuple[str, ...], int] = field(default_factory=dict)
-    _names: dict[tuple[str, ...], dict[str, list[str]]] = field(default_factory=dict)
-
-    def close(self) -> None:
-        """Close the folders."""
-        for descriptor in self._folders.values():
-            os.close(descriptor)
-        self._folders.clear()
+    def __init__(
+        self, root: str, beside: str = "", encoding: str = "utf-8", max_bytes: int = MAX_DOCUMENT_BYTES
+    ) -> None:
+        self._root, self._beside, self._encoding, self._max_bytes = root, beside, encoding, max_bytes
+        self._names = dict[tuple[str, ...], dict[str, list[str]]]()
 
     def parts(self, path: str) -> list[str]:
         """Return the parts of a path below the folder.
@@ -80,42 +70,89 @@ class TextFolder:
         Raises
         ------
         RefusedPathError
-            The path is absolute or leads out of the folder, or names a drive, a share or a device.
+            The path is absolute or leads out of the folder, or names a drive or a share.
         """
-        shown = _shown(path)
-        if _CONTROL.search(path):
-            raise RefusedPathError(f"the path of its text {shown} has a control character")
-        if len(path) > _MAX_PATH:
-            raise RefusedPathError(f"the path of its text is longer than {_MAX_PATH:,} characters")
         plain = path.strip().replace("\\", "/")
-        if plain.startswith("//"):
-            raise RefusedPathError(f"the path of its text {shown} names a network share; only files below --text-root")
-        if re.match(r"[A-Za-z]:", plain):
-            raise RefusedPathError(f"the path of its text {shown} names a drive; only files below --text-root are read")
-        if path.strip().startswith("/"):
-            raise RefusedPathError(f"the path of its text {shown} is absolute; only files below --text-root are read")
-        parts = [one for one in plain.split("/") if one not in ("", ".")]
-        if parts and parts[0] == "..":
+        if path.strip().startswith("/") or plain.startswith("//") or re.match(r"[A-Za-z]:", plain):
+            problem = f"the path of its text {_shown(path)} is absolute; only files below --text-root are read"
+            raise RefusedPathError(problem)
+        parts = [part for part in plain.split("/") if part not in ("", ".")]
+        if parts[:1] == [".."]:
             parts = [*self._from_root(), *parts]
         below: list[str] = []
         for part in parts:
-            if part == "..":
-                if not below:
-                    raise RefusedPathError(f"the path of its text {shown} leads out of the folder of the texts")
-                below.pop()
-            elif _DEVICES.fullmatch(part.rstrip(" .")):
-                raise RefusedPathError(f"the path of its text {shown} names a device")
-            else:
+            if part != "..":
                 below.append(part)
-        if not below or len(below) > _MAX_PARTS:
-            raise RefusedPathError(f"the path of its text {shown} names no file")
+            elif below:
+                below.pop()
+            else:
+                raise RefusedPathError(f"the path of its text {_shown(path)} leads out of the folder of the texts")
+        if not 0 < len(below) <= _MAX_PARTS or "\0" in plain:
+            raise RefusedPathError(f"the path of its text {_shown(path)} names no file")
         return below
 
     def _from_root(self) -> list[str]:
         """Return the parts that lead from the root to the folder of the load file; none if it lies elsewhere."""
-        root, beside = os.path.realpath(self.root), os.path.realpath(self.beside or self.root)
-        within = beside == root or beside.startswith(root.rstrip(os.sep) + os.sep)
-        return list(Path(os.path.relpath(beside, root)).parts) if within and beside != root else []
+        root, beside = Path(self._root).resolve(), Path(self._beside or self._root).resolve()
+        return list(beside.relative_to(root).parts) if beside.is_relative_to(root) else []
+
+    def opened(self, path: str) -> int:
+        """Return the descriptor of a regular file.
+
+        Raises
+        ------
+        RefusedPathError
+        """
+        *folders, name = self.parts(path)
+        place = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        above: tuple[str, ...] = ()
+        for part in (*folders, name):
+            flags = _OPENED | (os.O_DIRECTORY if len(above) < len(folders) else 0)
+            try:
+                below = self._open(part, flags, place, above)
+            except OSError as error:
+                if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EMLINK):
+                    problem = f"its text file {_shown(path)} is, or lies behind, a link; links are not followed"
+                elif error.errno == errno.ENOENT:
+                    problem = f"its text file {_shown(path)} is missing{self._advice(part, above, folders)}"
+                else:
+                    problem = f"cannot open its text file {_shown(path)}: {why(error)}"
+                raise RefusedPathError(problem) from error
+            finally:
+                os.close(place)
+            place, above = below, (*above, part)
+        if not stat.S_ISREG(os.fstat(place).st_mode):
+            os.close(place)
+            raise RefusedPathError(f"its text file {_shown(path)} is not a regular file")
+        return place
+
+    def _open(self, name: str, flags: int, place: int, folders: tuple[str, ...]) -> int:
+        """Open a file or folder in a folder: by its name, or by one that is the same except for case and encoding."""
+        try:
+            return os.open(name, flags, dir_fd=place)
+        except FileNotFoundError:
+            if folders not in self._names:
+                if len(self._names) >= _MAX_LISTED:
+                    self._names.clear()
+                names = self._names[folders] = {}
+                for listed in os.listdir(place):
+                    names.setdefault(folded_file_name(listed), []).append(listed)
+            alike = self._names[folders].get(folded_file_name(name), [])
+            if len(alike) > 1:
+                raise RefusedPathError(
+                    f"its text file {_shown(name)} is ambiguous: {len(alike)} names differ only by case"
+                ) from None
+            if not alike:
+                raise
+            return os.open(alike[0], flags, dir_fd=place)
+
+    def _advice(self, part: str, above: tuple[str, ...], folders: list[str]) -> str:
+        """Say how to name the folder that has the first folder of a path, if that is missing."""
+        if above or not folders:
+            return ""
+        if self._root != self._beside:
+            return f": there is no folder {_shown(part)} in --text-root"
+        return f": there is no folder {_shown(part)} beside the load file; name the folder that has it with --text-root"
 
     def read(self, path: str) -> bytes:
         """Return the text of a file, in UTF-8.
@@ -125,129 +162,31 @@ class TextFolder:
         RefusedPathError
             There is no such file below the folder, or it is not a text.
         """
-        *folders, name = self.parts(path)
-        shown = _shown(path)
-        try:
-            descriptor = self._opened(tuple(folders), name, shown)
-        except OSError as error:
-            raise RefusedPathError(f"cannot open its text file {shown}: {why(error)}") from error
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            os.close(descriptor)
-            raise RefusedPathError(f"its text file {shown} is not a regular file")
-        with os.fdopen(descriptor, "rb") as file:
+        with os.fdopen(self.opened(path), "rb") as file:
+            n_bytes = os.fstat(file.fileno()).st_size
+            if n_bytes > self._max_bytes:
+                raise RefusedPathError(too_long(n_bytes, self._max_bytes))
             try:
-                # not more than there is: Python takes the memory for all that is asked for
-                data = file.read(min(status.st_size, self.max_document_bytes) + 1)
-                if len(data) > self.max_document_bytes:
-                    raise RefusedPathError(too_long(status.st_size, self.max_document_bytes))
+                data = file.read(n_bytes)
             except OSError as error:
-                raise RefusedPathError(f"cannot read its text file {shown}: {why(error)}") from error
-        return self._text(data, name, shown)
+                raise RefusedPathError(f"cannot read its text file {_shown(path)}: {why(error)}") from error
+        return self._text(data, path)
 
-    def state_of(self, path: str) -> tuple[int, int] | None:
-        """Return size and time of change, in nanoseconds, of a text file; None if there is none that can be read."""
-        found = self.file_of(path)
-        return None if found is None else (found.st_size, found.st_mtime_ns)
-
-    def file_of(self, path: str) -> os.stat_result | None:
-        """Return the state of a text file; None if there is none that can be read."""
-        try:
-            *folders, name = self.parts(path)
-            place = self._folder(tuple(folders), path)
-            try:
-                return os.stat(name, dir_fd=place, follow_symlinks=False)
-            except FileNotFoundError:
-                spelled = self._spelled(tuple(folders), place, name, path)
-                return os.stat(spelled, dir_fd=place, follow_symlinks=False)
-        except (RefusedPathError, OSError):
-            return None
-
-    def _advice(self, name: str) -> str:
-        """Say which folder is not there, and how to name the folder that it is in."""
-        if self.beside and os.path.realpath(self.root) == os.path.realpath(self.beside):
-            where, advice = "beside the load file", "; name the folder that has it with --text-root"
-        else:
-            where, advice = "in --text-root", ""
-        return f": there is no folder {_shown(name)} {where}{advice}"
-
-    def _opened(self, folders: tuple[str, ...], name: str, shown: str) -> int:
-        """Open a file of a folder, by any spelling of its name."""
-        place = self._folder(folders, shown)
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        try:
-            return os.open(name, flags, dir_fd=place)
-        except FileNotFoundError:
-            found = self._spelled(folders, place, name, shown)
-            return os.open(found, flags, dir_fd=place)
-        except OSError as error:
-            raise self._refused(error, shown) from error
-
-    def _folder(self, folders: tuple[str, ...], shown: str) -> int:
-        """Return an open folder below the root; the last ones stay open."""
-        if folders in self._folders:
-            return self._folders[folders]
-        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-        if not folders:
-            place = os.open(self.root, flags)
-        else:
-            above, name = self._folder(folders[:-1], shown), folders[-1]
-            try:
-                place = os.open(name, flags | os.O_NOFOLLOW, dir_fd=above)
-            except FileNotFoundError:
-                spelled = self._spelled(folders[:-1], above, name, shown, is_folder=True)
-                place = os.open(spelled, flags | os.O_NOFOLLOW, dir_fd=above)
-            except OSError as error:
-                raise self._refused(error, shown) from error
-        if len(self._folders) >= _MAX_OPEN:
-            for key in [one for one in self._folders if one and one != folders[: len(one)]]:
-                os.close(self._folders.pop(key))
-        self._folders[folders] = place
-        return place
-
-    def _spelled(self, folders: tuple[str, ...], place: int, name: str, shown: str, *, is_folder: bool = False) -> str:
-        """Return the only name in a folder that is the same except for case, Unicode form and encoding."""
-        if folders not in self._names:
-            if len(self._names) >= _MAX_OPEN:
-                self._names.clear()
-            names: dict[str, list[str]] = {}
-            for one in os.listdir(place):
-                names.setdefault(folded_file_name(one), []).append(one)
-            self._names[folders] = names
-        found = self._names[folders].get(folded_file_name(name), [])
-        if not found:
-            raise RefusedPathError(
-                f"its text file {shown} is missing{self._advice(name) if is_folder and not folders else ''}"
-            )
-        if len(found) > 1:
-            raise RefusedPathError(f"its text file {shown} is ambiguous: {len(found)} names differ only by case")
-        return found[0]
-
-    @staticmethod
-    def _refused(error: OSError, shown: str) -> Exception:
-        """Return the problem of a name that cannot be opened."""
-        if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EMLINK):
-            return RefusedPathError(f"its text file {shown} is, or lies behind, a link; links are not followed")
-        return error
-
-    def _text(self, data: bytes, name: str, shown: str) -> bytes:
-        """Return the bytes of a text file in UTF-8."""
-        for mark, encoding in BYTE_ORDER_MARKS:
-            if data.startswith(mark):
-                return self._checked(into_utf8(data[len(mark) :], encoding), encoding, shown, mark)
-        if (kind := foreign(data[: 1 << 16], name)) is not None and not kind.is_text:
-            raise RefusedPathError(f"its text file {shown}: {kind.problem}")
-        if (advice := looks_like_utf16(data)) is not None:
-            raise RefusedPathError(f"its text file {shown} {advice}")
-        encoding = with_byte_order(self.encoding)
-        if not (is_utf8(encoding) or is_taken_as_utf8(data, encoding, is_all=True)):
-            data = into_utf8(data, encoding)
-        return self._checked(data, encoding, shown)
-
-    @staticmethod
-    def _checked(data: bytes, encoding: str, shown: str, mark: bytes = b"") -> bytes:
-        if (problem := why_not_utf8(data, encoding, mark)) is not None:
-            raise RefusedPathError(f"its text file {shown}: {problem}")
+    def _text(self, data: bytes, path: str) -> bytes:
+        mark, encoding = next((one for one in BYTE_ORDER_MARKS if data.startswith(one[0])), (b"", ""))
+        problem = None
+        if mark:
+            data = into_utf8(data[len(mark) :], encoding)
+        elif (kind := foreign(data[: 1 << 16], os.path.basename(path))) is not None and not kind.is_text:
+            problem = kind.problem
+        elif (problem := looks_like_utf16(data)) is None:
+            encoding = with_byte_order(self._encoding)
+            if not (is_utf8(encoding) or is_taken_as_utf8(data, encoding, is_all=True)):
+                data = into_utf8(data, encoding)
+        if problem is None:
+            problem = why_not_utf8(data, encoding, mark)
+        if problem is not None:
+            raise RefusedPathError(f"its text file {_shown(path)}: {problem}")
         return data
 
 
