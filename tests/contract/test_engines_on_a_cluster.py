@@ -413,29 +413,6 @@ def test_files_that_change(stage, content, rule, tmp_path, spark):
     assert not (tmp_path / "out/manifest.json").exists()
 
 
-def test_text_files_that_change(tmp_path, spark):
-    """Those that a load file names."""
-    path = tmp_path / "a.dat"
-    path.write_text("þDOCIDþ\x14þTEXTPATHþ\nþA-1þ\x14þ1.txtþ\nþA-2þ\x14þ2.txtþ\n")
-    texts = [tmp_path / "1.txt", tmp_path / "2.txt"]
-    for text in texts:
-        text.write_text(f"alpha {text.stem}")
-    seen = texts[1].stat()
-
-    def change() -> None:
-        texts[1].write_text("omega 2")
-        os.utime(texts[1], ns=(seen.st_atime_ns, seen.st_mtime_ns))
-
-    with pytest.raises(
-        SourceError, match=r"a\.dat: the text files that it names have other texts on the worker .* than"
-    ):
-        dedup_files(
-            ReadingRequest(inputs=[str(path)]), tmp_path / "out", cases()["one document"].chosen(), delivery=PLAIN,
-            resources=Resources(2), progress=Stages("read", change), engine=Cluster(),
-        )  # fmt: skip
-    assert not (tmp_path / "out/manifest.json").exists()
-
-
 def test_files_that_a_worker_may_not_read(tmp_path, spark, monkeypatch):
     """What the driver sees of them is not what the worker does."""
     case = cases()["one document"]

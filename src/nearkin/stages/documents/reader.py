@@ -19,7 +19,7 @@ from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.rows import IdType, one_batch, problem_piece
 from nearkin.stages.documents.sniffing import standard_input, unreadable
-from nearkin.stages.documents.source import OpenedSource, Source, no_check, no_note, no_text
+from nearkin.stages.documents.source import OpenedSource, Source, no_check, no_note
 from nearkin.stages.documents.streams import Progress, StreamFault, no_progress
 from nearkin.wording import WarningMessage
 
@@ -38,7 +38,6 @@ def read_batches(
     note: Callable[[str], None] = no_note,
     content: bytes | None = None,
     check: Callable[[Source, Sequence[str]], None] = no_check,
-    text_read: Callable[[bytes], None] = no_text,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the documents of a source in batches.
 
@@ -76,8 +75,6 @@ def read_batches(
     check : callable, optional
         Receives a source whose columns were not known, with those that were chosen, and the names of all; it may refuse
         them.
-    text_read : callable, optional
-        Receives the text of each record of a load file that names text files; an unreadable one is empty.
 
     Yields
     ------
@@ -97,13 +94,13 @@ def read_batches(
     if batch_bytes < 1:
         raise ParameterError.of("batch_bytes", "an int >= 1", batch_bytes)
     if keep_column is None:
-        batches = batches_of(source, batch_bytes, None, progress, stdin, encoding, note, content, check, text_read)
+        batches = batches_of(source, batch_bytes, None, progress, stdin, encoding, note, content, check)
         yield from _until_damage(source, batches, note)
         return
     from nearkin.stages.documents.keeping import KeepColumn, noting_values_without_number
 
     keep = KeepColumn(keep_column)
-    batches = batches_of(source, batch_bytes, keep, progress, stdin, encoding, note, content, check, text_read)
+    batches = batches_of(source, batch_bytes, keep, progress, stdin, encoding, note, content, check)
     batches = _until_damage(source, batches, note)
     check_has_columns(source.name, source.format)
     yield from noting_values_without_number(batches, source.name, keep, note)
@@ -140,7 +137,6 @@ def batches_of(
     note: Callable[[str], None],
     content: bytes | None = None,
     check: Callable[[Source, Sequence[str]], None] = no_check,
-    text_read: Callable[[bytes], None] = no_text,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the batches of an opened source; parameters as for `read_batches`.
 
@@ -159,7 +155,6 @@ def batches_of(
             encoding=encoding,
             note=note,
             check=check,
-            text_read=text_read,
         )
         yield from FORMATS[source.format].read(opened)
 

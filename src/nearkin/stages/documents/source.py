@@ -27,10 +27,6 @@ def no_note(note: str) -> None:
     """Ignore a note."""
 
 
-def no_text(text: bytes) -> None:
-    """Ignore a text."""
-
-
 def no_check(source: Source, names: Sequence[str]) -> None:
     """Accept any columns."""
 
@@ -150,8 +146,6 @@ class OpenedSource:
     note: Callable[[str], None]
     check: Callable[[Source, Sequence[str]], None] = no_check
     """Refuses a source whose columns are not known before it is read; it receives these, and the names of all."""
-    text_read: Callable[[bytes], None] = no_text
-    """Receives the text of each record of a load file that names text files; an unreadable one is empty."""
     nodes: Iterable[ExtractedNode] | None = None
     """Documents that a pool of extraction workers made from the file; None if it is not read yet."""
 

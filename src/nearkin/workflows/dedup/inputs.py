@@ -163,7 +163,7 @@ class Sourced:
             asked=asked,
             sources=found,
             others=others,
-            before=snapshots_of(_of_many_documents(found + others), asked.encoding),
+            before=snapshots_of(_of_many_documents(found + others)),
             is_against=bool(against),
             against_columns=against_columns,
             not_read=not_read,

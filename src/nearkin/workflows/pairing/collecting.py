@@ -124,7 +124,7 @@ def collect(texts: Texts, split: Splitting, side: str, *, work: Path, threads: i
     DocumentError
         A document is unreadable, and the rules stop the run.
     """
-    inputs = snapshots_of(texts.sources, texts.encoding)
+    inputs = snapshots_of(texts.sources)
     with meter.stage(f"read {side}", texts.size_bytes, "bytes") as progress:
         counted = count_texts(texts, split, growing(count_places(work, side)), threads=threads, progress=progress)
     return collected(counted, texts, inputs, side)

@@ -26,7 +26,7 @@ from nearkin.stages.documents.members import InnerDocument
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rows import IdType, RowList, one_batch
 from nearkin.stages.documents.sniffing import unreadable
-from nearkin.stages.documents.source import OpenedSource, Source, no_check, no_text
+from nearkin.stages.documents.source import OpenedSource, Source, no_check
 from nearkin.workflows.reading.extracting import FileToRead, ahead_of_reading
 
 if TYPE_CHECKING:
@@ -78,12 +78,6 @@ class FileInput:
 
     def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
         """Yield the batches of the reader."""
-        yield from self.batches_with_texts(progress, no_text)
-
-    def batches_with_texts(
-        self, progress: Progress, text_read: Callable[[bytes], None]
-    ) -> Iterator[tuple[pa.RecordBatch, int]]:
-        """Yield the batches of the reader; ``text_read`` receives the texts of a load file, see `read_batches`."""
         for batch in read_batches(
             self.source,
             batch_bytes=BATCH_BYTES,
@@ -93,7 +87,6 @@ class FileInput:
             encoding=self.encoding,
             note=progress.say,
             check=self.check,
-            text_read=text_read,
         ):
             yield batch, 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from nearkin.manifests.stored import InputFile
@@ -30,7 +30,8 @@ class SourceSnapshot:
     source : Source
         How it was read, and its size.
     changed_ns : int or None
-        Time of the last change, in nanoseconds since 1970; None for a pipe, or if there is no file.
+        Time of the last change, in nanoseconds since 1970, that of a load file or of a text that it names; None for a
+        pipe, or if there is no file.
     sha256 : str or None
         Identifies the documents of a collection or of the results of a run.
     end_row : int or None
@@ -45,13 +46,8 @@ class SourceSnapshot:
     end_row: int | None = None
     state: str | None = None
 
-    @property
-    def text_files(self) -> str | None:
-        """State of the text files that belong to the source; None if there are none."""
-        return None
-
     @classmethod
-    def of(cls, source: Source, encoding: str = "utf-8") -> SourceSnapshot:
+    def of(cls, source: Source) -> SourceSnapshot:
         """Record a source as it is now."""
         if isinstance(source, StoredSource) and source.format == IN_MEMORY:
             state = source.documents.state()
@@ -71,27 +67,22 @@ class SourceSnapshot:
             return cls(source=named, changed_ns=None)
         form = FORMATS.get(source.format)
         named = replace(named, size_bytes=found.st_size)
-        if isinstance(form, LoadFile) and (texts := form.state_of_texts(source, encoding)) is not None:
-            return LoadFileSnapshot(source=named, changed_ns=found.st_mtime_ns, texts=texts, encoding=encoding)
-        return cls(source=named, changed_ns=found.st_mtime_ns)
+        of_texts = form.latest_change(source) if isinstance(form, LoadFile) else 0
+        return cls(source=named, changed_ns=max(found.st_mtime_ns, of_texts))
 
     @classmethod
     def from_stored(cls, stored: Mapping[str, Any]) -> SourceSnapshot:
         """Read the result of `as_stored`."""
         source, changed_ns = Source.of_stored(stored["source"]), stored["changed_ns"]
-        if "texts" in stored:
-            return LoadFileSnapshot(source=source, changed_ns=changed_ns, texts=stored["texts"])
         return cls(source=source, changed_ns=changed_ns, sha256=stored.get("sha256"), end_row=stored.get("end_row"))
 
     def as_stored(self) -> dict[str, object]:
         """Return the fields as JSON types; files have no digest here."""
         source = _plain(self.source) if isinstance(self.source, StoredSource) else self.source
         stored: dict[str, object] = {"source": source.as_stored(), "changed_ns": self.changed_ns}
-        if self.text_files is not None:
-            stored["texts"] = self.text_files
         return stored if self.sha256 is None else {**stored, "sha256": self.sha256, "end_row": self.end_row}
 
-    def reopened(self, in_memory: GivenAgain = NONE_GIVEN, encoding: str = "utf-8") -> Source:
+    def reopened(self, in_memory: GivenAgain = NONE_GIVEN) -> Source:
         """Return the source for a second reading; ``in_memory`` as for `stored_source`.
 
         Raises
@@ -105,38 +96,15 @@ class SourceSnapshot:
             path = self.source.path
             source = replace(self.source, path=on_disk(path))
             check_comes_again(STDIN if self.changed_ns is None else source.path)
-            now = SourceSnapshot.of(source, encoding)
+            now = SourceSnapshot.of(source)
             if (now.changed_ns, now.source.size_bytes) != (self.changed_ns, self.source.size_bytes):
                 raise changed(path, "its size or modification time differs")
-            if self.text_files is not None and now.text_files != self.text_files:
-                raise changed(path, "the files that it names have other names, sizes or modification times")
             return source
         entry = InputFile(path=self.source.path, format=self.source.format, end_row=self.end_row)
         found = stored_source(entry, in_memory)
         if found.documents.digest != self.sha256:
             raise changed_documents() if self.source.format == IN_MEMORY else changed(self.source.path)
         return found
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadFileSnapshot(SourceSnapshot):
-    """Load file at one time, and the text files that it names.
-
-    Parameters
-    ----------
-    texts : str
-        State of these files.
-    encoding : str
-        Encoding of their names; it is not stored.
-    """
-
-    texts: str
-    encoding: str = field(default="utf-8", compare=False)
-
-    @property
-    def text_files(self) -> str | None:
-        """State of the text files."""
-        return self.texts
 
 
 Snapshots = tuple[SourceSnapshot, ...]
@@ -154,9 +122,9 @@ def _plain(source: StoredSource) -> Source:
     )
 
 
-def snapshots_of(sources: Iterable[Source], encoding: str = "utf-8") -> Snapshots:
+def snapshots_of(sources: Iterable[Source]) -> Snapshots:
     """Record the sources as they are now."""
-    return tuple(SourceSnapshot.of(source, encoding) for source in sources)
+    return tuple(map(SourceSnapshot.of, sources))
 
 
 def check_unchanged(sources: Iterable[Source], before: Snapshots) -> None:
@@ -168,8 +136,7 @@ def check_unchanged(sources: Iterable[Source], before: Snapshots) -> None:
         A source changed.
     """
     for source, one in zip(sources, before, strict=True):
-        encoding = one.encoding if isinstance(one, LoadFileSnapshot) else "utf-8"
-        if SourceSnapshot.of(source, encoding) != one:
+        if SourceSnapshot.of(source) != one:
             raise changed_while_read(one.source.path)
 
 
@@ -181,5 +148,5 @@ def texts_again(snapshots: Sequence[SourceSnapshot], encoding: str, in_memory: G
     SourceError
         See `SourceSnapshot.reopened`.
     """
-    sources = [one.reopened(in_memory, encoding) for one in snapshots]
+    sources = [one.reopened(in_memory) for one in snapshots]
     return Texts(sources, file_inputs(sources, encoding=encoding), ReadingRules.of_finished_run())

@@ -81,7 +81,7 @@ def sign(
         for written in (out, exceptions_beside(out)):
             check_not_an_input(written, texts.sources)
         check_own_format(out, "signatures")
-    inputs = snapshots_of(texts.sources, reading.encoding)
+    inputs = snapshots_of(texts.sources)
     if given is not None and given.features != options.counts_fingerprint:
         raise FingerprintError(
             f"The statistics are of features {given.features!r}, the documents' are {options.counts_fingerprint!r}."

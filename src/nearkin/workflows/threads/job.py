@@ -79,7 +79,7 @@ def thread_files(
     sources = found.sources
     check_inputs(sources, encoding=asked.encoding, stdin=asked.stdin)
     watched = [source for source in sources if holding(source.format) != "one document"]
-    before = snapshots_of(watched, asked.encoding)
+    before = snapshots_of(watched)
     texts = Texts(sources, file_inputs(sources, encoding=asked.encoding, stdin=asked.stdin), asked.rules)
     fingerprint = {"nearkin": __version__, "command": COMMAND, "parameters": options.in_words()}
     with run.claimed(fingerprint, resume=False, overwrite=overwrite):

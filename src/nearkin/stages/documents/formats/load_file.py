@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.encodings import is_told_by_line
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from nearkin.stages.documents.streams import ByteStream
 
 NAME = "load-file"
+Told = TypeVar("Told")
 
 
 class LoadFile(StreamFormat):
@@ -136,24 +137,22 @@ class LoadFile(StreamFormat):
 
         return read_load_file(stream, opened)
 
-    def state_of_texts(self, source: Source, encoding: str) -> str | None:
-        """Return the state of the text files that a load file names; None if it names none, or cannot be read.
+    def latest_change(self, source: Source) -> int:
+        """Return the time of the latest change of the text files that a load file names, in nanoseconds, otherwise 0.
 
-        It differs if one of them has another size or time of change. What is wrong is reported when the file is read.
+        What is wrong with the load file is reported when it is read.
         """
-        from nearkin.stages.documents.load_files.reading import state_of_texts
+        from nearkin.stages.documents.load_files.reading import latest_change_of_texts
 
-        return self._of_texts(source, encoding, state_of_texts)
+        return self._of_texts(source, "utf-8", latest_change_of_texts) or 0
 
     def digest_of_texts(self, source: Source, encoding: str) -> str | None:
-        """Return the SHA-256 of the texts in the files that a load file names; None as for `state_of_texts`."""
+        """Return the SHA-256 of the texts in the files that a load file names; None if there are none."""
         from nearkin.stages.documents.load_files.reading import digest_of_texts
 
         return self._of_texts(source, encoding, digest_of_texts)
 
-    def _of_texts(
-        self, source: Source, encoding: str, told: Callable[[OpenedSource, ByteStream], str | None]
-    ) -> str | None:
+    def _of_texts(self, source: Source, encoding: str, told: Callable[[OpenedSource, ByteStream], Told]) -> Told | None:
         from nearkin.stages.documents.load_files.reading import stream_encoding
         from nearkin.stages.documents.streams import StreamFault, no_progress
 

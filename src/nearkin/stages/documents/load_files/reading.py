@@ -6,12 +6,12 @@ import hashlib
 import io
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from nearkin.errors import SourceError
-from nearkin.nouns import counted
 from nearkin.paths import STDIN
 from nearkin.stages.documents.columns import check_unique, missing_column
 from nearkin.stages.documents.delimited import named
@@ -32,7 +32,6 @@ from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.streams import ByteStream
 
 _BATCH_RECORDS = 4_096
-_STATE_SIGNS = 16
 
 
 def stream_encoding(encoding: str) -> str:
@@ -172,8 +171,6 @@ def read_load_file(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.Reco
         rows.add(record.line, control, text, problem, parent=load_file.parent_of(record, control))
         keeps.append(record.fields[load_file.keep].encode() if load_file.keep is not None and record.fields else None)
         n_bytes += len(text or b"")
-        if load_file.folder is not None:
-            opened.text_read(text or b"")
         if n_bytes >= opened.batch_bytes or len(keeps) >= _BATCH_RECORDS:
             yield batch()
             rows, keeps, n_bytes = RowList(), [], 0
@@ -181,66 +178,36 @@ def read_load_file(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.Reco
         yield batch()
 
 
-def state_of_texts(opened: OpenedSource, stream: ByteStream) -> str | None:
-    """Return the state of the text files that a load file names, in words; None if it names none.
-
-    Parameters
-    ----------
-    opened : OpenedSource
-    stream : ByteStream
-        At its beginning.
+def latest_change_of_texts(opened: OpenedSource, stream: ByteStream) -> int:
+    """Return the time of the latest change of the text files that a load file names, in nanoseconds; otherwise 0.
 
     Raises
     ------
     SourceError, StreamFault
         As by `read_load_file`.
     """
-    load_file = _opened(opened, stream)
+    load_file, latest = _opened(opened, stream), 0
     if load_file.folder is None:
-        return None
-    state, n_files, n_bytes = hashlib.sha256(), 0, 0
+        return latest
     for record in load_file.records:
-        path = record.fields[load_file.text] if record.fields else ""
-        try:
-            descriptor = load_file.folder.opened(path)
-        except RefusedPathError:
-            state.update(f"{path!r} none".encode("utf-8", "backslashreplace"))
-            continue
-        found = os.fstat(descriptor)
-        os.close(descriptor)
-        state.update(repr((path, found.st_size, found.st_mtime_ns)).encode("utf-8", "backslashreplace"))
-        n_files, n_bytes = n_files + 1, n_bytes + found.st_size
-    files = f"{counted(n_files, 'text file')} of {counted(n_bytes, 'byte')}"
-    return f"{files} in state {state.hexdigest()[:_STATE_SIGNS]}"
+        with suppress(RefusedPathError):
+            latest = max(latest, load_file.folder.changed_ns(record.fields[load_file.text] if record.fields else ""))
+    return latest
 
 
 def digest_of_texts(opened: OpenedSource, stream: ByteStream) -> str | None:
     """Return the SHA-256 of the texts in the files that a load file names; None if it names none.
 
-    Parameters and errors are those of `state_of_texts`.
+    A text that cannot be read is empty. Errors are those of `latest_change_of_texts`.
     """
     load_file = _opened(opened, stream)
     if load_file.folder is None:
         return None
-    digest = TextsDigest()
+    digest = hashlib.sha256()
     for record in load_file.records:
-        digest.add(load_file.text_of(record)[0] or b"")
+        text = load_file.text_of(record)[0] or b""
+        digest.update(f"{len(text)} ".encode() + text)
     return digest.hexdigest()
-
-
-class TextsDigest:
-    """SHA-256 of the texts of all records, in order; the text of a record without a readable one is empty."""
-
-    def __init__(self) -> None:
-        self._sha256 = hashlib.sha256()
-
-    def add(self, text: bytes) -> None:
-        """Add the text of the next record."""
-        self._sha256.update(f"{len(text)} ".encode() + text)
-
-    def hexdigest(self) -> str:
-        """Return the digest of the texts so far."""
-        return self._sha256.hexdigest()
 
 
 def paths_in(stream: ByteStream, dialect: Dialect) -> Iterator[str]:

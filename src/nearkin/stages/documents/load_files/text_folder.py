@@ -154,6 +154,14 @@ class TextFolder:
             return f": there is no folder {_shown(part)} in --text-root"
         return f": there is no folder {_shown(part)} beside the load file; name the folder that has it with --text-root"
 
+    def changed_ns(self, path: str) -> int:
+        """Return the time of a file's last change, in nanoseconds; errors as by `opened`."""
+        descriptor = self.opened(path)
+        try:
+            return os.fstat(descriptor).st_mtime_ns
+        finally:
+            os.close(descriptor)
+
     def read(self, path: str) -> bytes:
         """Return the text of a file, in UTF-8.
 

@@ -82,7 +82,7 @@ def collect_all(
     DocumentError, SourceError
         As on one machine; if several documents are unreadable, any may be named.
     """
-    inputs = snapshots_of(texts.sources, texts.encoding)
+    inputs = snapshots_of(texts.sources)
     tasks = task_blocks(texts.sources, reading.encoding, digests)
     files = PartFiles(work / f"{side}-counted")
     files.folder.mkdir(exist_ok=True)

@@ -98,16 +98,6 @@ def other_file(name: str, path: str, worker: str | None, how: str) -> SourceErro
     )
 
 
-def other_texts(source: Source, worker: str) -> SourceError:
-    """Return the error for a load file whose text files are not those of the driver."""
-    folder = source.text_root or os.path.dirname(source.path)
-    return SourceError(
-        f"{source.name}: the text files that it names have other texts on the worker {worker} than on the driver. "
-        f"Every worker must see them as the driver does, under the same paths (in {folder}), on NFS for example; and "
-        "nothing may write to them."
-    )
-
-
 def visible_difference(expected: Seen | None, found: Seen | None) -> str | None:
     """Return how a file differs from the driver's, apart from its times and content; None if it does not.
 

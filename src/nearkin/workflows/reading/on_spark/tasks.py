@@ -25,7 +25,6 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.formats.extracted import Extracted
-from nearkin.stages.documents.load_files.reading import TextsDigest
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.input_digests import NO_DIGESTS, FileDigest, FileDigests
@@ -37,7 +36,6 @@ from nearkin.workflows.reading.on_spark.notes import (
     Seen,
     WatchedFiles,
     other_file,
-    other_texts,
     visible_difference,
 )
 from nearkin.workflows.reading.texts import Texts
@@ -199,12 +197,10 @@ class TaskInput:
             )
         watched = WatchedFiles(self.sources, tuple(Seen.of(source.path) for source in self.sources), worker)
         self._compare(watched, notes)
-        one, digest = self.one, self.digests[0] if self.digests else None
+        one = self.one
         try:
             if isinstance(one, LooseFilesInput):
                 yield WatchedLooseFiles.of(one, watched)
-            elif digest is not None and digest.texts_sha256 is not None:
-                yield WatchedLoadFile.of(one, digest.texts_sha256, worker)
             else:
                 yield one
         except Exception:
@@ -257,41 +253,6 @@ class WatchedLooseFiles(LooseFilesInput):
         for batch, numbers in LooseFilesInput.batches(self, progress):
             self.watched.check(np.unique(numbers).tolist())
             yield batch, numbers
-
-
-@dataclass(frozen=True, slots=True)
-class WatchedLoadFile(FileInput):
-    """Load file whose text files are compared with those of the driver while they are read.
-
-    Parameters
-    ----------
-    texts_sha256 : str
-        Digest of the driver; see `TextsDigest`.
-    worker : str
-        Name of this machine.
-    """
-
-    texts_sha256: str = field(kw_only=True)
-    worker: str = field(kw_only=True)
-
-    @classmethod
-    def of(cls, one: FileInput, texts_sha256: str, worker: str) -> WatchedLoadFile:
-        """Watch an input."""
-        own = {each.name: getattr(one, each.name) for each in fields(one)}
-        return cls(**own, texts_sha256=texts_sha256, worker=worker)
-
-    def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
-        """Yield the batches; see `FileInput.batches`.
-
-        Raises
-        ------
-        SourceError
-            At the end: a text differs from the driver's.
-        """
-        texts = TextsDigest()
-        yield from self.batches_with_texts(progress, texts.add)
-        if texts.hexdigest() != self.texts_sha256:
-            raise other_texts(self.source, self.worker)
 
 
 def installed_extractors() -> tuple[str, ...]:
