@@ -27,9 +27,9 @@ FILES = {
 }  # fmt: skip
 RECORDS = '{"id": "r-1", "text": "It was"}\n{"id": "r-2"}\n'
 REASONS = {
-    "1.eml!cut.pdf": "corrupt", "older.pdf": "corrupt", "cut.pdf": "corrupt", "empty.html": "empty",
-    "blank.txt": "empty", "bad.txt": "unreadable", "part.eml": "corrupt",
-    "part.eml!a.txt": "corrupt", "r-2": "unreadable",
+    "1.eml!cut.pdf": "damaged", "older.pdf": "damaged", "cut.pdf": "damaged", "empty.html": "empty",
+    "blank.txt": "empty", "bad.txt": "unreadable", "part.eml": "damaged",
+    "part.eml!a.txt": "damaged", "r-2": "unreadable",
 }  # fmt: skip
 
 

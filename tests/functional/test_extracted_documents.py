@@ -25,12 +25,12 @@ EXPECTED = {
     "a.pdf": (None, None, None, "pdf", None, False),
     "box.zip!b/scan.pdf": ("box.zip", None, 1, "pdf", "image only", False),
     "box.zip!note.txt": ("box.zip", None, 2, "text", None, False),
-    "damaged.pdf": (None, None, None, "pdf", "corrupt", False),
+    "damaged.pdf": (None, None, None, "pdf", "damaged", False),
     "mail.eml": (None, "mail.eml", None, "eml", None, False),
     "mail.eml!offer.docx": ("mail.eml", "mail.eml", 1, "docx", None, False),
     "note.txt": (None, None, None, None, None, None),
     "renamed.doc": (None, None, None, "rtf", None, False),
-    "table.rtf": (None, None, None, "rtf", "embedded objects lost", True),
+    "table.rtf": (None, None, None, "rtf", "partial", True),
 }
 
 
@@ -84,8 +84,8 @@ def test_the_exceptions_are_listed(run):
     with (run / "exceptions.csv").open(newline="") as file:
         found = list(csv.DictReader(file))
     assert [(one["id"], one["exception"], one["is_partial"]) for one in found] == [
-        ("box.zip!b/scan.pdf", "image only", "false"), ("damaged.pdf", "corrupt", "false"),
-        ("table.rtf", "embedded objects lost", "true"),
+        ("box.zip!b/scan.pdf", "image only", "false"), ("damaged.pdf", "damaged", "false"),
+        ("table.rtf", "partial", "true"),
     ]  # fmt: skip
     assert all(one["sentence"] and len(one["sha256"]) == 64 and int(one["size_bytes"]) for one in found)
     assert found[0]["parent"] == "box.zip"
@@ -95,7 +95,7 @@ def test_the_exceptions_are_listed(run):
     manifest = json.loads((run / "manifest.json").read_text())
     assert manifest["extraction"] == {
         "documents": 9, "in_part": 1, "unread": 2,
-        "exceptions": {"corrupt": 1, "embedded objects lost": 1, "image only": 1},
+        "exceptions": {"damaged": 1, "partial": 1, "image only": 1},
     }  # fmt: skip
     assert "exceptions.csv" in manifest["files"]
 
