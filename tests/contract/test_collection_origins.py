@@ -158,7 +158,7 @@ def test_exceptions_are_listed_and_counted(matter) -> None:
         ("1.pdf", "one", "encrypted", False, "encrypted with a password"),
         ("2.doc", "one", "partial", True, "1 image"),
         ("3.txt", "one", "empty", False, "no text was found in it"),
-        ("5.txt", "two", "unreadable", False, "empty: the text is null"),
+        ("5.txt", "two", "empty", False, "the text is null"),
         ("6.pdf", "two", "image only", False, "encrypted with a password"),
         ("x" * 9, "two", "not stored", False, "the id is longer than 2,000 bytes"),
     ]
