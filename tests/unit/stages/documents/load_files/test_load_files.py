@@ -76,7 +76,7 @@ def test_a_record_with_too_few_fields_is_one_row(vol: Path) -> None:
     (vol / "load.dat").write_bytes(dat(*rows).encode())
     found = rows_of(resolve_sources(["vol/load.dat"]))
     assert [(one["doc_id"], one["problem"]) for one in found] == [
-        ("A-1", None), (None, "2 fields where the header has 3"), (None, "2 fields where the header has 3")
+        ("A-1", None), (None, "damaged: 2 fields where the header has 3"), (None, "2 fields where the header has 3")
     ]  # fmt: skip
 
 
