@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from nearkin.stages.documents import formats
-from nearkin.stages.documents.compression import StreamFault
+from nearkin.stages.documents.faults import StreamFault
 from nearkin.stages.documents.formats.extracted import MembersFormat
 from nearkin.stages.documents.formats.format import stream_of
 from nearkin.stages.documents.members import InnerDocument, MemberIds

@@ -40,7 +40,7 @@ def listed(collection, **wanted: str) -> list[tuple[str, str, bool]]:
 
 def test_an_origin_is_stored_whole(collection) -> None:
     mail = origin("a", kind="eml", warnings="no charset", n_pages=3, family="m", mail=HEADERS)
-    part = origin("b", declared_kind="doc", exception="embedded objects lost", sentence="1 image", is_partial=True,
+    part = origin("b", declared_kind="doc", exception="partial", sentence="1 image", is_partial=True,
                   family="m", position=1)  # fmt: skip
     added = add_extracted(collection, [("m", LETTER, mail, None), ("m!a", LEASE, part, "m"), ("t", "text", None, None)])
     assert (added.n_extracted, added.n_in_part, added.n_not_read) == (2, 1, 0)
@@ -116,8 +116,8 @@ def test_a_file_without_a_text_is_an_exception_until_it_is_read(collection) -> N
         added = add_unread(collection, "a", unread("a"), wave="one")
         assert (added.n_not_read, added.n_problems) == (1, 1)
         assert origins_in(collection) == [("a", None, "nearkin html 1", "a", "encrypted", False)]
-    add_unread(collection, "a", unread("b", exception="corrupt"), wave="two")  # another file
-    assert listed(collection) == [("a", "corrupt", False)]
+    add_unread(collection, "a", unread("b", exception="damaged"), wave="two")  # another file
+    assert listed(collection) == [("a", "damaged", False)]
     assert [one[-1] for one in origins_in(collection)] == [True, False]
     add_extracted(collection, [("a", LEASE, origin("c"), None)], wave="three")
     assert (listed(collection), collection.text("a")) == ([], LEASE)
@@ -143,7 +143,7 @@ def test_one_id_twice_in_a_load(collection) -> None:
 @pytest.fixture
 def matter(collection):
     """Exceptions of several kinds in two waves."""
-    partial = origin("b", kind="doc", exception="embedded objects lost", sentence="1 image", is_partial=True)
+    partial = origin("b", kind="doc", exception="partial", sentence="1 image", is_partial=True)
     rows = [("1.pdf", None, unread("a"), None), ("2.doc", LEASE, partial, "box.zip"), ("3.txt", " \n", None, None),
             ("4.txt", "0", None, None)]  # fmt: skip
     add_extracted(collection, rows, wave="one")
@@ -156,16 +156,17 @@ def test_exceptions_are_listed_and_counted(matter) -> None:
     found = matter.exceptions()
     assert [(one.doc_id[:9], one.wave, one.exception, one.is_partial, one.sentence) for one in found.exceptions] == [
         ("1.pdf", "one", "encrypted", False, "encrypted with a password"),
-        ("2.doc", "one", "embedded objects lost", True, "1 image"),
+        ("2.doc", "one", "partial", True, "1 image"),
         ("3.txt", "one", "empty", False, "no text was found in it"),
-        ("5.txt", "two", "unreadable", False, "the text is null"),
+        ("5.txt", "two", "empty", False, "the text is null"),
         ("6.pdf", "two", "image only", False, "encrypted with a password"),
         ("x" * 9, "two", "not stored", False, "the id is longer than 2,000 bytes"),
     ]
     assert (found.n_no_text, found.n_partial, found.n_not_stored) == (4, 1, 1)
-    assert {(one.wave, one.exception): (one.n_no_text, one.n_partial) for one in found.counts}[
-        "one", "embedded objects lost"
-    ] == (0, 1)
+    assert {(one.wave, one.exception): (one.n_no_text, one.n_partial) for one in found.counts}["one", "partial"] == (
+        0,
+        1,
+    )
     assert (matter.info().n_no_text, matter.info().n_partial) == (4, 1)
     (partial,) = matter.exceptions(which="partial").exceptions
     assert (partial.parent, partial.kind, partial.sha256, partial.size_bytes) == ("box.zip", "doc", "b" * 64, 1_000)

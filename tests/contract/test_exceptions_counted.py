@@ -31,7 +31,7 @@ def test_exceptions_are_those_counted_by_hand(place) -> None:
                     files |= {doc_id} if has_file else set()
                     nulls |= {} if has_file else {doc_id: wave}
                 else:
-                    lack = {"exception": "corrupt", "sentence": "cut", "is_partial": True} if "part" in state else {}
+                    lack = {"exception": "damaged", "sentence": "cut", "is_partial": True} if "part" in state else {}
                     rows.append((doc_id, text, origin("a", **own, **lack) if has_file else None, None))
                     texts[doc_id] = state if has_file or "part" not in state else state.replace("part", "").strip()
                     files.discard(doc_id)

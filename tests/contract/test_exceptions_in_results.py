@@ -27,9 +27,9 @@ FILES = {
 }  # fmt: skip
 RECORDS = '{"id": "r-1", "text": "It was"}\n{"id": "r-2"}\n'
 REASONS = {
-    "1.eml!cut.pdf": "corrupt", "older.pdf": "corrupt", "cut.pdf": "corrupt", "empty.html": "empty",
-    "blank.txt": "empty", "bad.txt": "unreadable", "part.eml": "corrupt",
-    "part.eml!a.txt": "corrupt", "r-2": "unreadable",
+    "1.eml!cut.pdf": "damaged", "older.pdf": "damaged", "cut.pdf": "damaged", "empty.html": "empty",
+    "blank.txt": "empty", "bad.txt": "not text", "part.eml": "damaged",
+    "part.eml!a.txt": "damaged", "r-2": "no such column",
 }  # fmt: skip
 
 
@@ -70,7 +70,8 @@ def listed(path: Path) -> dict[str, str]:
 
 def test_exceptions_of_a_collection_are_all_listed(matter, tmp_path) -> None:
     counts = []
-    said = "9 exceptions (7 without text, 2 partial): 5 corrupt, 2 empty, 2 unreadable; see exceptions.csv"
+    reasons = "5 damaged, 2 empty, 1 no such column, 1 not text"
+    said = f"9 exceptions (7 without text, 2 partial): {reasons}; see exceptions.csv"
     for command in ("dedup", "families", "threads"):
         out = tmp_path / command
         ended = nearkin_here(command, matter, "--out", out, "--json")

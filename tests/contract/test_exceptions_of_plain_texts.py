@@ -15,7 +15,7 @@ from nearkin.workflows.resources import Resources
 from places import SomePlace
 
 REASONS = {
-    "bad.txt": "unreadable", "binary.txt": "unreadable", "blank.txt": "empty", "empty.md": "empty",
+    "bad.txt": "wrong encoding", "binary.txt": "not text", "blank.txt": "empty", "empty.md": "empty",
     "blank.txt.gz": "empty",
 }  # fmt: skip
 FILES = {

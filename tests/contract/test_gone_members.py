@@ -45,7 +45,7 @@ def excepted(collection) -> list[str]:
 
 
 A, B, LOCKED = member("a", "one"), member("b", LEASE), member("locked.pdf")
-CUT = member("#3", exception="corrupt", sentence="cut", sha256=None, size_bytes=None)
+CUT = member("#3", exception="damaged", sentence="cut", sha256=None, size_bytes=None)
 
 
 def test_an_attachment_that_a_mail_lost_is_removed_with_an_entry_in_the_log(collection) -> None:
@@ -85,7 +85,7 @@ def test_an_archive_that_can_be_read_again_is_no_exception(collection) -> None:
     "rows",
     [
         [("m", None, unread("2", kind="eml"), None)],
-        [mail("2", exception="corrupt", sentence="cut", is_partial=True)],
+        [mail("2", exception="damaged", sentence="cut", is_partial=True)],
         [mail("2"), CUT],
         [mail("2"), member("x", None, exception="time-out", sentence="10 s")],
         [("m", None, None, None), ("m!#1", None, None, "m")],

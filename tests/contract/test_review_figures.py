@@ -109,7 +109,9 @@ def test_a_document_shows_metadata_family_and_what_its_text_lacks(visit: Visit) 
     sent = datetime(2024, 3, 4, 8, 12, tzinfo=UTC)
     headers = replace(HEADERS, sender="Ada <ada@mill.example>", subject="<b>The & lease</b>", sent_at=sent)
     mail = replace(origin("1", kind="eml", mail=headers), family="m.eml")
-    inside = replace(origin("2", kind="docx"), family="m.eml", is_partial=True, exception="too big", sentence="cut off")
+    inside = replace(
+        origin("2", kind="docx"), family="m.eml", is_partial=True, exception="too large", sentence="cut off"
+    )
     rows = [
         ("m.eml", "The lease is attached, and so is a scan.", mail, None),
         ("m.eml!lease.docx", "The rooms are let until May.", inside, "m.eml"),

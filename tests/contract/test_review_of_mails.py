@@ -78,7 +78,7 @@ def test_a_thread_is_read_with_its_missing_and_its_inclusive_mails(visit: Visit)
 
 def test_exceptions_are_counted_filtered_and_exported(visit: Visit) -> None:
     assert "Every document gave all of its text" in words_of(visit.get("/exceptions").text)
-    part = origin("b", kind="doc", exception="embedded objects lost", sentence="1 image", is_partial=True)
+    part = origin("b", kind="doc", exception="partial", sentence="1 image", is_partial=True)
     add_extracted(
         visit.service.collection, [("=a.pdf", None, unread("a"), None), ("b.doc", QUESTION, part, None)], wave="march"
     )
@@ -96,6 +96,6 @@ def test_exceptions_are_counted_filtered_and_exported(visit: Visit) -> None:
         ({"reason": "encrypted", "id": "c*"}, ["c.pdf"]),
     ):
         assert [one["doc_id"] for one in visit.get("/exceptions.json", **wanted).json()["exceptions"]] == found
-    assert "No exception meets these conditions" in words_of(visit.get("/exceptions", reason="bomb").text)
+    assert "No exception meets these conditions" in words_of(visit.get("/exceptions", reason="too large").text)
     assert [row["doc_id"] for row in rows_of(visit.get("/exceptions.csv").text)] == ["'=a.pdf", "b.doc", "c.pdf"]
     assert visit.send("GET", "/exceptions?reason=nonsense").status_code == 400

@@ -176,7 +176,7 @@ def test_what_is_refused_before_anything_is_read(right, options, rule, spark, tm
          "in column 'id' some rows have none"),
         ("SELECT id, string(id) AS text FROM range(0)", SourceError, "the right data frame has no documents"),
         ("SELECT id, cast(null AS string) AS text FROM range(0, 9, 1, 1)", SourceError,
-         r"the right data frame: All 9 documents are unreadable\. The first: right:1: the text is null"),
+         r"the right data frame: All 9 documents are unreadable\. The first: right:1: empty: the text is null"),
         ("SELECT id, 'a b c' AS text FROM range(0, 9, 1, 1)", ParameterError,
          "the right data frame: none of its 9 documents has 5 terms"),
         ("SELECT id, if(id < 5, '', raise_error('too many')) AS text FROM range(9)", NearkinError, "too many"),

@@ -78,4 +78,4 @@ def test_the_service_stores_what_add_stores(folder, tmp_path, how):
     for name in FILES:
         ours, theirs = known_of(place, name), known_of(folder.parent / "added", name)
         assert ours == theirs, name
-    assert known_of(place, "table.rtf")[1] == [("embedded objects lost", True)]
+    assert known_of(place, "table.rtf")[1] == [("partial", True)]

@@ -44,15 +44,15 @@ def assert_refused(ended: Ended, code: int, *words: str) -> None:
 # -- single documents -------------------------------------------------------------------------------------------------
 
 BAD_LINES = {
-    "broken JSON": (b'{"id": "x", "text": "cut of', "not valid JSON"),
+    "broken JSON": (b'{"id": "x", "text": "cut of', "damaged: not valid JSON"),
     "invalid UTF-8": (b'{"id": "x", "text": "caf\xe9 au lait"}', "UTF-8"),
     "null": (b'{"id": "x", "text": null}', "null"),
     "a number": (b'{"id": "x", "text": 12}', "a number"),
     "a list": (b'{"id": "x", "text": ["a", "b"]}', "list"),
     "no text": (b'{"id": "x", "body": "text"}', "no key 'text'"),
-    "no object": (b'"just a string"', "not a JSON object"),
-    "two objects": (b'{"id": "x", "text": "a"} {"id": "y", "text": "b"}', "not valid JSON"),
-    "half a character": (b'{"id": "x", "text": "\\ud800"}', "unpaired surrogate"),
+    "no object": (b'"just a string"', "damaged: not a JSON object"),
+    "two objects": (b'{"id": "x", "text": "a"} {"id": "y", "text": "b"}', "damaged: not valid JSON"),
+    "half a character": (b'{"id": "x", "text": "\\ud800"}', "wrong encoding: unpaired surrogate"),
     "too deep": (b"[" * 100_000, "nested too deeply"),
 }
 
@@ -175,7 +175,7 @@ def test_files_without_text_among_texts(tmp_path):
     assert verdicts(tmp_path)["b.pdf"] == "unreadable"
     manifest = json.loads((tmp_path / "out/manifest.json").read_text())
     assert list(manifest["problems"].values()) == [2]
-    assert manifest["extraction"]["exceptions"] == {"corrupt": 2}
+    assert manifest["extraction"]["exceptions"] == {"damaged": 2}
     assert_refused(dedup(folder / "b.pdf", tmp_path, "--overwrite"), 3, "b.pdf", "The only document is unreadable")
 
 

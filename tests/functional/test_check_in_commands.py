@@ -193,7 +193,7 @@ def test_a_table_is_refused_with_what_to_do(repository, tmp_path):
         assert (refused.code, "a table of documents, not one document." in refused.err) == (3, True)
         assert "nearkin check" not in refused.err
     other = nearkin_here("check", repository, "-", "--jsonl", stdin=b'{"id": "a", "body": "A note."}')
-    assert "the object has no key 'text'; name the key of the texts with --text" in other.out
+    assert "no such column: the object has no key 'text'; name the key of the texts with --text" in other.out
 
 
 def test_an_exact_copy_that_is_not_the_same_text_is_marked(repository, tmp_path):
@@ -300,7 +300,7 @@ def test_what_cannot_be_checked(repository, tmp_path):
     (tmp_path / "image.bin").write_bytes(bytes(range(256)) * 4)
     ended = check(repository, tmp_path / "image.bin")
     assert ended.code == 3
-    assert "binary data, not text" in ended.err
+    assert "not text: binary data" in ended.err
     assert check(repository, tmp_path / "image.bin", "--encoding", "latin-1").code == 0
     assert check(tmp_path / "nowhere", written(tmp_path, MORE)).code == 7
     assert not (tmp_path / "nowhere").exists()

@@ -190,7 +190,7 @@ def test_lines_that_cannot_be_read_are_answered_and_counted(matter, tmp_path):
     answers = told(ended.out)
     assert (ended.code, [one["line"] for one in answers]) == (0, [1, 2, 5, 6, 7, 8])
     assert ["error" in one for one in answers] == [False, True, True, True, True, False]
-    assert "not valid JSON" in answers[1]["error"]
+    assert "damaged: not valid JSON" in answers[1]["error"]
     assert "no key 'id'" in answers[4]["error"]
     assert (answers[4]["id"], answers[3]["id"]) == (None, "b")
     summary = json.loads(ended.err)

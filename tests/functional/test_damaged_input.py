@@ -97,7 +97,7 @@ def test_skip_uses_what_came_before_and_says_so(command: str, cut: Path, tmp_pat
     arguments = [one for one in COMMANDS[command](cut, out) if one not in ("-q", "--json")]
     loud = nearkin_here(*arguments, "--on-error", "skip")  # type: ignore[arg-type]
     assert loud.code == 0, loud.err
-    assert f"Warning: {cut}: the gzip stream is truncated. Only the " in loud.err + loud.out
+    assert f"Warning: {cut}: the gzip stream is truncated. Only what comes before is used" in loud.err + loud.out
     if not command.startswith("plan"):
         assert f"Incomplete: {cut}, line " in loud.out
     again = [] if command in ("add", "plan") else ["--overwrite"]
@@ -114,7 +114,7 @@ def test_a_command_fails_where_most_is_unreadable(command: str, mostly_bad: Path
     arguments = COMMANDS[command](mostly_bad, out)
     ended = nearkin_here(*arguments)  # type: ignore[arg-type]
     message = "3 of 5 documents are unreadable: 60%, more than the 50% of --max-unreadable"
-    assert_refused(ended, 4, message, f"{mostly_bad}:2: not valid JSON")
+    assert_refused(ended, 4, message, f"{mostly_bad}:2: damaged: not valid JSON")
     assert not list(out.glob("**/manifest.json"))
     assert not (out / "o.parquet").exists()
     if command in QUICK:  # the same command with a higher share: nothing is left to be resumed
@@ -176,13 +176,13 @@ def test_the_kept_corpus_of_a_cut_file(name: str, pack: Callable[[bytes], bytes]
     assert "The results and the kept corpus have only the documents before it" in ended.out
     manifest = json.loads((tmp_path / "o/manifest.json").read_text())
     (damaged,) = manifest["damaged_files"]
-    assert manifest["problems"] == {"damaged file": 1}
+    assert manifest["problems"] == {"truncated": 1}
     kept = nearkin_here("dedup", tmp_path / "o/kept" / name, "--out", tmp_path / "again", "--no-report", "--json")
     n_kept = json.loads(kept.out)["counts"]["documents"]
     assert n_kept == manifest["counts"]["kept"] == damaged["line"] - 1
     assert 0 < n_kept < 400
     (problem,) = pq.read_table(tmp_path / "o/problems.parquet").to_pylist()
-    assert problem["problem"].startswith("damaged file: ")
+    assert problem["problem"].startswith("truncated: ")
     audited = nearkin_here("audit", tmp_path / "o", "--sample", "20", "--json")
     assert audited.code == 0, audited.err
     regrouped = nearkin_here("regroup", tmp_path / "o", "--threshold", "0.9")
@@ -197,7 +197,7 @@ def test_a_parquet_file_without_its_end_is_left_out_and_named(tmp_path: Path) ->
     (folder / "1.parquet").write_bytes(whole[:-300])
     arguments = ["dedup", folder, "--out", tmp_path / "o", "--write-kept", "--no-report"]
     ended = nearkin_here(*arguments, "-q")
-    assert_refused(ended, 13, "1.parquet: the Parquet file is truncated: its footer is missing, before the first")
+    assert_refused(ended, 13, "1.parquet: the Parquet file is truncated: its footer is missing")
     ended = nearkin_here(*arguments, "--on-error", "skip")
     assert ended.code == 0, ended.err
     assert "1.parquet, line 1: the Parquet file is truncated: its footer is missing" in ended.out
@@ -222,7 +222,8 @@ def test_a_text_of_its_own_that_is_cut_is_one_bad_document(tmp_path: Path) -> No
     told = json.loads(ended.out)
     assert (told["counts"]["unreadable"], told["damaged_files"]) == (2, [])
     problems = [row["problem"] for row in pq.read_table(tmp_path / "o/problems.parquet").to_pylist()]
-    assert problems == ["the gzip stream is truncated", "the file is empty, not even an empty gzip stream"]
+    sentences = "the gzip stream is truncated", "the file is empty, not even an empty gzip stream"
+    assert problems == [f"damaged: {sentence}" for sentence in sentences]
 
 
 # -- going on ----------------------------------------------------------------------------------------------------------
@@ -279,7 +280,9 @@ def test_a_document_over_the_maximum_is_skipped_everywhere(command: str, tmp_pat
     stopping = [f"{one}-stopped" if one == out / "o" else one for one in arguments]
     ended = nearkin_here(*stopping, *size, "--on-error", "stop")  # type: ignore[arg-type]
     if not command.startswith("plan"):
-        assert_refused(ended, 4, f"{path}:6: longer than --max-document-size (50,0", "the maximum is 10,240)")
+        assert_refused(
+            ended, 4, f"{path}:6: too large: longer than --max-document-size (50,0", "the maximum is 10,240)"
+        )
     ended = nearkin_here(*arguments, *size)  # type: ignore[arg-type]
     assert ended.code == 0, ended.err
 
@@ -307,7 +310,7 @@ def test_a_bomb_of_one_line_stays_within_memory(tmp_path: Path) -> None:
     import sys
 
     packer = zstd.ZstdCompressor(level=1)
-    parts = [packer.compress(LINES), packer.compress(b'{"id": "bomb", "text": "')]
+    parts = [packer.compress(LINES), packer.compress(b'{"id": "too large", "text": "')]
     parts += [packer.compress(b"a" * (1 << 20)) for _ in range(640)]
     parts += [packer.compress(b'"}\n'), packer.flush()]
     (tmp_path / "bomb.jsonl.zst").write_bytes(b"".join(parts))
@@ -360,7 +363,7 @@ def test_bytes_that_are_no_utf8_cost_a_row(command: str, options: list[str], nam
     )
     if not command.startswith("plan"):
         assert with_stop.code == 4
-        assert f"{tmp_path / name}:3: not valid UTF-8 at byte 0 (0xff)" in with_stop.err
+        assert f"{tmp_path / name}:3: wrong encoding: not valid UTF-8 at byte 0 (0xff)" in with_stop.err
 
 
 # -- formats that are read ---------------------------------------------------------------------------------------------

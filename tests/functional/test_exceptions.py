@@ -62,8 +62,8 @@ def test_exceptions_of_a_collection(matter, tmp_path):
     told = nearkin_here("exceptions", matter)
     told.assert_clean()
     said = " ".join(told.out.split())
-    for words in ("1 0 image only march", "0 1 embedded objects lost march", "corrupt march damaged.pdf",
-                  "embedded objects lost (partial) march table.rtf", "empty march blank.txt no text was found in it",
+    for words in ("1 0 image only march", "0 1 partial march", "damaged march damaged.pdf",
+                  "partial (partial) march table.rtf", "empty march blank.txt no text was found in it",
                   "4 exceptions (3 without text, 1 partial)"):  # fmt: skip
         assert words in said, (words, said)
     found = json.loads(nearkin_here("exceptions", matter, "--json", "--limit", "1").out)
@@ -75,7 +75,7 @@ def test_exceptions_of_a_collection(matter, tmp_path):
         told = nearkin_here("exceptions", matter, "--out", tmp_path / name, "--partial")
         assert told.err.startswith("wrote 1 exception to ")
     assert pq.read_table(tmp_path / "some.parquet")["doc_id"].to_pylist() == ["table.rtf"]
-    assert next(csv.DictReader((tmp_path / "some.csv").open()))["exception"] == "embedded objects lost"
+    assert next(csv.DictReader((tmp_path / "some.csv").open()))["exception"] == "partial"
     assert "table.rtf" not in nearkin_here("exceptions", matter, "--no-text").out
     assert nearkin_here("exceptions", matter, "--no-text", "--partial").code == 2
     assert nearkin_here("exceptions", matter, "--reason", "unread").code == 2
@@ -89,7 +89,7 @@ def test_info_show_and_list_know_the_files(matter):
     shown = " ".join(nearkin_here("show", matter, "table.rtf").out.split())
     assert "rtf, " in shown
     assert "extracted by xberg " in shown
-    assert "only a part of the text, embedded objects lost: " in shown
+    assert "only a part of the text, partial: " in shown
     assert "inside 1.eml" in nearkin_here("show", matter, "1.eml!offer.rtf").out
     assert " eml " in nearkin_here("list", matter).out
     assert json.loads(nearkin_here("show", matter, "1.eml", "--json").out)["origin"]["mail"]["message_id"] == "1@b.org"
@@ -159,7 +159,10 @@ def test_a_run_of_records_has_exceptions_too(tmp_path):
     assert nearkin_here("dedup", tmp_path / "in.jsonl", "--out", tmp_path / "out", "-q", "--no-report").code == 0
     with (tmp_path / "out/exceptions.csv").open(newline="") as file:
         found = [(one["id"], one["exception"], one["sentence"]) for one in csv.DictReader(file)]
-    assert found == [("b", "unreadable", "the object has no key 'text'"), ("c", "empty", "no text was found in it")]
+    assert found == [
+        ("b", "no such column", "the object has no key 'text'"),
+        ("c", "empty", "no text was found in it"),
+    ]
     (tmp_path / "whole.jsonl").write_text('{"id": "a", "text": "It was"}\n')
     assert nearkin_here("dedup", tmp_path / "whole.jsonl", "--out", tmp_path / "none", "-q", "--no-report").code == 0
     assert not (tmp_path / "none/exceptions.csv").exists()
@@ -174,8 +177,8 @@ def test_pairs_and_signatures_have_exceptions(folder, tmp_path):
     assert [line.split(",")[:4] for line in lines[1:]] == [
         ["1.eml!scan.pdf", "1.eml", "image only", "false"],
         ["blank.txt", "", "empty", "false"],
-        ["damaged.pdf", "", "corrupt", "false"],
-        ["table.rtf", "", "embedded objects lost", "true"],
+        ["damaged.pdf", "", "damaged", "false"],
+        ["table.rtf", "", "partial", "true"],
     ]
     ended = nearkin_here("sign", folder, "--out", tmp_path / "case.bits", "-q")
     assert ended.code == 0, ended.err

@@ -25,12 +25,12 @@ EXPECTED = {
     "a.pdf": (None, None, None, "pdf", None, False),
     "box.zip!b/scan.pdf": ("box.zip", None, 1, "pdf", "image only", False),
     "box.zip!note.txt": ("box.zip", None, 2, "text", None, False),
-    "damaged.pdf": (None, None, None, "pdf", "corrupt", False),
+    "damaged.pdf": (None, None, None, "pdf", "damaged", False),
     "mail.eml": (None, "mail.eml", None, "eml", None, False),
     "mail.eml!offer.docx": ("mail.eml", "mail.eml", 1, "docx", None, False),
     "note.txt": (None, None, None, None, None, None),
     "renamed.doc": (None, None, None, "rtf", None, False),
-    "table.rtf": (None, None, None, "rtf", "embedded objects lost", True),
+    "table.rtf": (None, None, None, "rtf", "partial", True),
 }
 
 
@@ -61,7 +61,7 @@ def run(case) -> Path:
     out = case.parent / "out"
     done = nearkin_here("dedup", case, "--out", out)
     assert done.code == 0, done.err
-    told = "3 exceptions (2 without text, 1 partial): 1 corrupt, 1 embedded objects lost, 1 image only"
+    told = "3 exceptions (2 without text, 1 partial): 1 damaged, 1 image only, 1 partial"
     assert f"{told}; see exceptions.csv" in " ".join(done.out.split())
     return out
 
@@ -84,8 +84,8 @@ def test_the_exceptions_are_listed(run):
     with (run / "exceptions.csv").open(newline="") as file:
         found = list(csv.DictReader(file))
     assert [(one["id"], one["exception"], one["is_partial"]) for one in found] == [
-        ("box.zip!b/scan.pdf", "image only", "false"), ("damaged.pdf", "corrupt", "false"),
-        ("table.rtf", "embedded objects lost", "true"),
+        ("box.zip!b/scan.pdf", "image only", "false"), ("damaged.pdf", "damaged", "false"),
+        ("table.rtf", "partial", "true"),
     ]  # fmt: skip
     assert all(one["sentence"] and len(one["sha256"]) == 64 and int(one["size_bytes"]) for one in found)
     assert found[0]["parent"] == "box.zip"
@@ -95,7 +95,7 @@ def test_the_exceptions_are_listed(run):
     manifest = json.loads((run / "manifest.json").read_text())
     assert manifest["extraction"] == {
         "documents": 9, "in_part": 1, "unread": 2,
-        "exceptions": {"corrupt": 1, "embedded objects lost": 1, "image only": 1},
+        "exceptions": {"damaged": 1, "partial": 1, "image only": 1},
     }  # fmt: skip
     assert "exceptions.csv" in manifest["files"]
 
@@ -181,11 +181,11 @@ def test_texts_that_cannot_be_read_and_empty_documents_are_exceptions(tmp_path):
     assert done.code == 0, done.err
     with (tmp_path / "out/exceptions.csv").open(newline="") as file:
         assert [one["id"] for one in csv.DictReader(file)] == ["b.txt", "c.eml", "d.txt"]
-    said = "exceptions.csv lists 3 documents without text: 2 empty, 1 unreadable"
+    said = "exceptions.csv lists 3 documents without text: 2 empty, 1 wrong encoding"
     assert said in " ".join(done.out.split())
     assert "empty file" not in done.out
     (folder / "blank.docx").write_bytes(make.docx([]))
     told = " ".join(nearkin_here("dedup", folder, "--out", tmp_path / "more").out.split())
     assert "(2 of them empty), 2 unreadable" in told
-    assert "exceptions.csv lists 4 documents without text: 3 empty, 1 unreadable" in told
+    assert "exceptions.csv lists 4 documents without text: 3 empty, 1 wrong encoding" in told
     assert "1 empty file without text, such as a blank PDF, counts as unreadable above and in documents.parquet" in told

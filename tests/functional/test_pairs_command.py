@@ -265,7 +265,7 @@ def test_ids_that_come_twice(corpus, tmp_path):
     right = pq.read_table(out / "documents.parquet").to_pylist()[80:]
     assert {row["id"] for row in right} == {"same"}
     assert len({row["name"] for row in right}) == 80
-    assert "the id 'same' was used before" in right[1]["problem"]
+    assert "id repeated: 'same' was used before" in right[1]["problem"]
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def fill(collection: nearkin.Collection) -> None:
         ("7.eml", "Please sign the lease of the house in Mill Lane by the end of this week. Ada",
          origin("a", kind="eml", extractor="nearkin mail 1", family="7.eml", mail=HEADERS), None),
         ("7.eml!lease.doc", LEASE.format(owner="A", tenant="B", street="3 Mill Lane", rent="925"),
-         origin("b", kind="rtf", declared_kind="doc", exception="embedded objects lost", sentence="an image is lost",
+         origin("b", kind="rtf", declared_kind="doc", exception="partial", sentence="an image is lost",
                 is_partial=True, warnings="no charset", extractor="xberg 1.3.9", family="7.eml", position=1), "7.eml"),
         ("7.eml!scan.pdf", None, unread("c", n_pages=2, family="7.eml", position=2), "7.eml"),
     ]  # fmt: skip

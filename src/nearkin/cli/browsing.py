@@ -282,8 +282,9 @@ def _show_history(console: Printer, found: DocumentHistory) -> None:
 
 
 EXCEPTIONS_HELP = """
-List the added files and documents that gave no text, or only a part of it, with the reason: encrypted, corrupt, \
-empty, image only, too big, time-out, bomb, unsupported, embedded objects lost, crashed, unreadable or not stored. \
+List the added files and documents that gave no text, or only a part of it, with the reason: empty, too large, \
+not text, wrong encoding, damaged, truncated, encrypted, unsupported, image only, partial, time-out, crashed, id \
+repeated, no such column or not stored. \
 --out writes all of them to a .csv, .tsv, .jsonl or .parquet file.
 
 A file that gives a text when it is added again under the same id is no longer listed. If you added a \

@@ -35,11 +35,6 @@ OTHER_RESULTS = ("match", "no match", "too short", "empty", "unreadable", "numbe
 SHORT_MATCHES = "too_short_matches"
 """Count of those of the other set with a match that are too short to be found inside a longer document."""
 
-REPEATED_ID = "the id"
-"""Kind of problem: an earlier document has the same id. Messages of this kind begin with these words."""
-NOT_UTF8 = "not valid UTF-8"
-"""Kind of problem: a text has bytes that are not UTF-8, and no other encoding was given."""
-
 
 @dataclass(frozen=True, slots=True)
 class KeptFile(Stored):

@@ -33,7 +33,7 @@ MANIFEST = {
     "estimated_missed_pairs": 1.25,
     "estimated_recall": 0.996,
     "stages": [{"name": "read", "elapsed_s": 2.0, "peak_memory_bytes": 100 << 20}],
-    "problems": {"not valid JSON": 1},
+    "problems": {"damaged: not valid JSON": 1},
 }  # fmt: skip
 
 

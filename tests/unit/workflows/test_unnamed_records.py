@@ -27,4 +27,4 @@ def test_a_batch_of_standard_input_without_any_id_is_a_batch_of_problems() -> No
         batch.set_column(0, batch.schema.field(0), pa.nulls(1, pa.large_string())), np.zeros(1, np.int64), path
     )
     (problem,) = NamedRecords([Source(path=path, name=path, format="jsonl")]).of(raw)["problem"].to_pylist()
-    assert problem.startswith("the id is missing, and a record of standard input")
+    assert problem.startswith("no such column: the id is missing, and a record of standard input")

@@ -26,16 +26,18 @@ from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import ParameterError, is_among
 from nearkin.formats import zstd
 from nearkin.kernels.buffers import strings
+from nearkin.stages.documents import faults
+from nearkin.stages.documents.faults import reason_of, sentence_of
 from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.normalisation import Normalisation
-from nearkin.stages.documents.origin import EXCEPTIONS, NO_TEXT
+from nearkin.stages.documents.origin import NO_TEXT
 from nearkin.store.bulk import written_out
 from nearkin.store.schema import contents, documents, loads, origins, problems, waves
 
 WhichExceptions = Literal["all", "no text", "partial"]
 NOT_STORED = "not stored"
 """Reason of documents that were read, and are not stored because of their id or size."""
-REASONS = (*EXCEPTIONS, "unreadable", NOT_STORED)
+REASONS = (*faults.REASONS, NOT_STORED)
 """Reasons of exceptions: those of extraction, and those of documents that were not extracted."""
 
 _MAX_PLACES = 10
@@ -221,7 +223,7 @@ def _all(connection: Connection) -> Iterable[ListedException]:
     extracted = set(connection.execute(select(origins.c.doc_id).where(is_unread)).scalars())
     files = _files_without_exception(connection, {document.content for document in blank})
     for problem, sentence in _newest_problems(connection, extracted):
-        named = NOT_STORED if is_about_id_or_size(problem.problem) else "unreadable"
+        named = NOT_STORED if is_about_id_or_size(problem.problem) else reason_of(problem.problem)
         file = files.get((problem.doc_id, False), {})
         told = problem.doc_id, problem.wave, named, sentence
         found.setdefault(problem.doc_id, ListedException(_without_origin(*told, file), is_current=False))
@@ -249,7 +251,7 @@ def _newest_problems(connection: Connection, extracted: Set[str]) -> Iterator[tu
         told = [f"{place_text(one.doc_id, one.source, one.line)}: {one.problem}" for one in reversed(listed)]
         n_more = len(told) - _MAX_PLACES
         said = "; ".join(told[:_MAX_PLACES]) + (f"; and {n_more:,} more" if n_more > 0 else "")
-        yield listed[0], said if len(told) > 1 else listed[0].problem
+        yield listed[0], said if len(told) > 1 else sentence_of(listed[0].problem)
 
 
 def _without_origin(

@@ -24,7 +24,7 @@ from nearkin.store.schema import activity, changes, documents, loads, waves
 _PARENT, _SHA256, _DECLARED, _EXTRACTOR, _EXCEPTION, _FAMILY = (
     NAMES.index(name) for name in ("parent", "sha256", "declared_kind", "extractor", "exception", "family")
 )
-_ENDS_READING = ("corrupt", "too big", "time-out", "bomb", "crashed")
+_ENDS_READING = ("damaged", "too large", "time-out", "crashed")
 """Exceptions of a member after which the rest of the file around it may not have been read."""
 
 

@@ -20,7 +20,6 @@ from nearkin.reports.quantities import (
     share_percent_text,
 )
 from nearkin.reports.reasons import reason_in_words
-from nearkin.stages.documents.damage import DAMAGED
 from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import STEPS
 
@@ -87,7 +86,7 @@ def headline(facts: DedupManifest) -> str:
 
 def promises(facts: DedupManifest) -> Iterator[Note]:
     """Notes on what the results guarantee."""
-    if n_damaged := facts.problems.get(DAMAGED, 0):
+    if n_damaged := facts.problems.get("truncated", 0):
         yield Note(
             f"{counted(n_damaged, 'input file')} {'is' if n_damaged == 1 else 'are'} incomplete",
             "The file is truncated or damaged. Only the documents before the damage were used:"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from nearkin.manifests.dedup import NOT_UTF8, REPEATED_ID, DedupManifest, ExtractionCounts, MemoryUse
+from nearkin.manifests.dedup import DedupManifest, ExtractionCounts, MemoryUse
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.quantities import criterion_text, missed_pairs_text, parameter_text, share_percent_text
 from nearkin.reports.reasons import REASONS_IN_WORDS, reason_in_words
@@ -95,10 +95,10 @@ def input_sentences(
         if n := exceptions.by_ocr:
             yield ocr_sentence(n)
     has_text_files = any(one.format not in _ALWAYS_UTF8 for one in (*told.inputs, *told.against))
-    if (n_not_utf8 := told.problems.get(NOT_UTF8, 0)) and has_text_files:
+    if (n_not_utf8 := told.problems.get("wrong encoding", 0)) and has_text_files:
         documents = f"{counted(n_not_utf8, 'document')} {agreeing(n_not_utf8, 'is', 'are')} not valid UTF-8"
         yield Sentence(f"{documents}: if this is older Western text, repeat with --encoding cp1252", "warning")
-    n_repeated, n_without = told.problems.get(REPEATED_ID, 0), told.n_readable_without_id
+    n_repeated, n_without = told.problems.get("id repeated", 0), told.n_readable_without_id
     if n_repeated or n_without:
         sets = (" of INPUT or the other set", " in INPUT") if told.is_against else ("", "")
         yield Sentence(
@@ -128,7 +128,7 @@ def extraction_sentence(told: ExtractionCounts, *, n_of_others: int = 0) -> Sent
 
     Examples
     --------
-    >>> extraction_sentence(ExtractionCounts(documents=9, unread=2, exceptions={"corrupt": 2})).text
+    >>> extraction_sentence(ExtractionCounts(documents=9, unread=2, exceptions={"damaged": 2})).text
     'exceptions.csv lists 2 documents without text: 2 corrupt'
     >>> extraction_sentence(ExtractionCounts(documents=9)).text
     '9 documents extracted from files, all of them completely'

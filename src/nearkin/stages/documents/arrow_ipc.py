@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.arrow_values import WITHOUT_CHECK
-from nearkin.stages.documents.compression import StreamFault
+from nearkin.stages.documents.faults import StreamFault
 from nearkin.stages.documents.foreign import ARROW_FILE, ARROW_STREAM
 from nearkin.stages.documents.streams import Progress
 from nearkin.stages.documents.table_columns import Wanted

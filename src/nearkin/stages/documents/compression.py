@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Literal, Protocol
 
 from nearkin.formats import zstd
+from nearkin.stages.documents.faults import StreamFault
 
 Compression = Literal["none", "gzip", "zstd", "bzip2", "xz"]
 COMPRESSION_OF_SUFFIX: dict[str, Compression] = {
@@ -27,21 +28,6 @@ READ_BYTES = 1 << 18
 _ZSTD_WINDOW_LOG = 31
 _XZ_MEMORY_BYTES = 256 << 20
 """Memory limit for decompressing xz: xz -9 needs 65 MiB; a file may request 4 GiB."""
-
-
-class StreamFault(Exception):
-    """The rest of a file cannot be read; the message says why.
-
-    Parameters
-    ----------
-    message : str
-    line : int or None
-        Line, or row of a table, at which reading ended; set by the reader that counts them.
-    """
-
-    def __init__(self, message: str, line: int | None = None) -> None:
-        super().__init__(message)
-        self.line = line
 
 
 class Pull(Protocol):

@@ -167,7 +167,7 @@ def _piece_of_scanned(records: list[Scanned], lines: list[int], layout: _Layout)
     for record, line in zip(records, lines, strict=True):
         fields, problem = record.fields, record.problem
         if problem is None and len(fields) != layout.n_columns:
-            problem = f"{_n_fields(len(fields))} where the header has {layout.n_columns}"
+            problem = f"damaged: {_n_fields(len(fields))} where the header has {layout.n_columns}"
         if problem is not None:
             rows.add(line, problem=problem)
             keeps.append(None)

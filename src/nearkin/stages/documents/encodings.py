@@ -31,8 +31,6 @@ WIDE = ("utf-16", "utf-32")
 _OF_NAMES = ("idna", "punycode")
 """Encodings of domain names, which are not used for texts."""
 _FEWEST_ZEROS = 4
-NOT_TEXT = ", not text"
-"""Words in the problem of a file that cannot be read as text, whatever its encoding."""
 ADVICE = "repeat the command and add --encoding"
 """Advice in the problem of a file that another encoding may be able to read; the encoding follows."""
 _BINARY_BYTES = 1 << 12
@@ -192,10 +190,10 @@ def why_not_utf8(data: bytes, encoding: str, mark: bytes = b"") -> str | None:
 
     Examples
     --------
-    >>> why_not_utf8(b"\xe4", "utf-8")
-    'not valid UTF-8 at byte 0 (0xe4); if it is older Western text, repeat the command and add --encoding cp1252'
+    >>> why_not_utf8(b"\xe4", "cp1252")
+    'wrong encoding: neither valid UTF-8 nor valid cp1252'
     >>> why_not_utf8(into_utf8("cut off".encode("utf-16-le")[:-1], "utf-16-le"), "utf-16-le")
-    'not valid utf-16-le: truncated or damaged'
+    'damaged: not valid utf-16-le'
     """
     try:
         data.decode()
@@ -204,17 +202,17 @@ def why_not_utf8(data: bytes, encoding: str, mark: bytes = b"") -> str | None:
         if marked is not None or encoding.startswith(WIDE):
             return truncated_or_damaged(marked or with_byte_order(encoding))
         if not is_utf8(encoding):
-            return f"neither valid UTF-8 nor valid {encoding}"
+            return f"wrong encoding: neither valid UTF-8 nor valid {encoding}"
         if looks_binary(data):
-            return f"binary data{NOT_TEXT}"
-        place = f"not valid UTF-8 at byte {error.start} (0x{data[error.start]:02x})"
+            return "not text: binary data"
+        place = f"wrong encoding: not valid UTF-8 at byte {error.start} (0x{data[error.start]:02x})"
         return f"{place}; if it is older Western text, {ADVICE} cp1252"
     return None
 
 
 def truncated_or_damaged(encoding: str) -> str:
     """Return the problem of a text that is not valid in the encoding that it must be in."""
-    return f"not valid {encoding}: truncated or damaged"
+    return f"damaged: not valid {encoding}"
 
 
 def kind_of_plain(kind: str, problem: str | None) -> str:
@@ -222,10 +220,10 @@ def kind_of_plain(kind: str, problem: str | None) -> str:
 
     Examples
     --------
-    >>> kind_of_plain("text", "a program, not text; omit it"), kind_of_plain("text", "not valid UTF-8 at byte 2 (0xfc)")
+    >>> kind_of_plain("text", "not text: a program"), kind_of_plain("text", "wrong encoding: not valid UTF-8")
     ('unsupported', 'text')
     """
-    return "unsupported" if kind == "text" and problem is not None and NOT_TEXT in problem else kind
+    return "unsupported" if kind == "text" and problem is not None and problem.startswith("not text") else kind
 
 
 def looks_binary(data: bytes) -> bool:

@@ -71,14 +71,11 @@ class Foreign:
         What to do, as an imperative.
     is_text : bool
         Whether it is text with markup, which ``--format file`` reads unchanged.
-    instead_of : str
-        What the file is not.
     """
 
     name: str
     advice: str
     is_text: bool = False
-    instead_of: str = "text"
 
     @property
     def problem(self) -> str:
@@ -87,11 +84,11 @@ class Foreign:
         Examples
         --------
         >>> Foreign("an HTML page", "extract its text first", is_text=True).problem
-        'an HTML page, not plain text; extract its text first, or read it as it is with --format file'
+        'an HTML page; extract its text first, or read it as it is with --format file'
         """
         if self.is_text:
-            return f"{self.name}, not plain text; {self.advice}, or read it as it is with --format file"
-        return f"{self.name}, not {self.instead_of}; {self.advice}"
+            return f"{self.name}; {self.advice}, or read it as it is with --format file"
+        return f"{self.name}; {self.advice}"
 
 
 def foreign(data: bytes, path: str) -> Foreign | None:
@@ -107,7 +104,7 @@ def foreign(data: bytes, path: str) -> Foreign | None:
     Examples
     --------
     >>> foreign(b"PK\x03\x04\x14", "letters/offer.docx").problem
-    'a DOCX file, not text; extract its text first'
+    'a DOCX file; extract its text first'
     >>> foreign(b"PK is short for public key", "notes.txt")
     """
     known = _binary(data, path)
@@ -131,7 +128,7 @@ def _binary(data: bytes, path: str) -> Foreign | None:
     if data[_TAR_AT : _TAR_AT + 5] == b"ustar":
         return Foreign("a tar archive", "unpack it first, and name its folder")
     if data.startswith(_LFS):
-        return Foreign("a pointer of Git LFS", "fetch the file with git lfs pull", instead_of="the file itself")
+        return Foreign("a pointer of Git LFS", "fetch the file with git lfs pull")
     if data[:1] == b"\x30" and _CMS_OID in data[:64]:
         return Foreign("a signed or encrypted file, PKCS#7", "extract its content first, for example with openssl cms")
     if (data.startswith(_NO_TEXT) or data[4:8] in (b"ftyp", bytes(4))) and looks_binary(data):

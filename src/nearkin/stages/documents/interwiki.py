@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from nearkin.errors import ParameterError, SourceError
 from nearkin.kernels.buffers import strings
-from nearkin.stages.documents.damage import truncated_input
+from nearkin.stages.documents.faults import truncated_input
 from nearkin.stages.documents.sniffing import head_of_file, unreadable
 from nearkin.stages.documents.streams import ByteStream, Progress, StreamFault, no_progress
 from nearkin.stages.documents.wikipedia.pages import PageReader

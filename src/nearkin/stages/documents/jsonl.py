@@ -246,13 +246,13 @@ def _why_null(lines: _JsonLines, texts: pa.Array, text: str) -> pa.Array:
     problems: list[str | None] = [None] * len(lines)
     for index in null_positions(texts):
         record = _load(lines.line(index)).value
-        problems[index] = no_key(text) if isinstance(record, dict) and text not in record else "the text is null"
+        problems[index] = no_key(text) if isinstance(record, dict) and text not in record else "empty: the text is null"
     return pa.array(problems, pa.large_string())
 
 
 def no_key(text: str) -> str:
     """Return the problem of an object without the key of the text."""
-    return f"the object has no key {text!r}"
+    return f"no such column: the object has no key {text!r}"
 
 
 def _read_slow(lines: _JsonLines, wanted: _Wanted) -> RowPiece:
@@ -270,7 +270,7 @@ def _read_slow(lines: _JsonLines, wanted: _Wanted) -> RowPiece:
             continue
         record = loaded.value
         if not isinstance(record, dict):
-            rows.add(number, problem=f"not a JSON object but {in_words(record)}")
+            rows.add(number, problem=f"damaged: not a JSON object but {in_words(record)}")
             continue
         if has_text(record, wanted.text):
             text, problem = text_of(text_in(record, wanted.text), is_utf8=loaded.is_utf8)
@@ -309,11 +309,13 @@ def _load(line: bytes) -> _Loaded:
         return _Loaded(_parsed(characters), None, is_utf8)
     except json.JSONDecodeError as error:
         if characters.startswith("\ufeff"):
-            return _Loaded(None, "not valid JSON: a byte order mark, as where two files were joined", is_utf8)
+            return _Loaded(None, "damaged: not valid JSON: a byte order mark, as where two files were joined", is_utf8)
         # some of the messages already end in "at"
-        return _Loaded(None, f"not valid JSON: {error.msg.removesuffix(' at')} at column {error.colno}", is_utf8)
+        return _Loaded(
+            None, f"damaged: not valid JSON: {error.msg.removesuffix(' at')} at column {error.colno}", is_utf8
+        )
     except RecursionError:
-        return _Loaded(None, "not valid JSON: nested too deeply", is_utf8)
+        return _Loaded(None, "damaged: not valid JSON: nested too deeply", is_utf8)
 
 
 def _parsed(characters: str) -> object:

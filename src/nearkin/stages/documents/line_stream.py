@@ -121,7 +121,7 @@ def json_documents(lines: Sequence[bytes], *, text: str, doc_id: str) -> Iterato
     --------
     >>> lines = [b'{"id": 7, "text": "It was."}', b'{"id": 8}']
     >>> [(one.doc_id, one.text, one.problem) for one in json_documents(lines, text="text", doc_id="id")]
-    [('7', 'It was.', None), ('8', '', "the object has no key 'text'")]
+    [('7', 'It was.', None), ('8', '', "no such column: the object has no key 'text'")]
     """
     # behind a blank line no line is taken for the byte order mark of a file, which would decode all the others by it
     stream = ByteStream(io.BytesIO(b"\n" + b"\n".join(lines)), "none")

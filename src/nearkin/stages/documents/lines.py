@@ -18,7 +18,7 @@ from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.streams import ByteStream
 
 _BLANKS = (b" ", b"\t", b"\r", b"\v", b"\f")
-_NO_TAB = "the line has no tab between an id and a text"
+_NO_TAB = "damaged: the line has no tab between an id and a text"
 
 
 def read_lines(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import Any
 
-ExceptionKind = Literal[
-    "encrypted", "corrupt", "empty", "image only", "too big", "time-out", "bomb", "unsupported",
-    "embedded objects lost", "crashed",
-]  # fmt: skip
-EXCEPTIONS: tuple[ExceptionKind, ...] = get_args(ExceptionKind)
-"""Reasons why no text of a file, or only a part of it, could be extracted."""
+from nearkin.stages.documents.faults import Reason
 
 NO_TEXT = "no text was found in it"
 """Sentence of the exception "empty"."""
@@ -61,7 +56,7 @@ class Origin:
         Program that made the text, with its version.
     n_pages : int or None
     exception : str or None
-        One of `EXCEPTIONS`.
+        One of `.reasons.REASONS`.
     sentence : str or None
         What the exception is, for people.
     is_partial : bool
@@ -83,7 +78,7 @@ class Origin:
     declared_kind: str | None = None
     extractor: str
     n_pages: int | None = None
-    exception: ExceptionKind | None = None
+    exception: Reason | None = None
     sentence: str | None = None
     is_partial: bool = False
     warnings: str = ""

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from nearkin.errors import SourceError
 from nearkin.formats.parquet import UNREADABLE, open_table, table_writer
-from nearkin.stages.documents.compression import StreamFault
+from nearkin.stages.documents.faults import StreamFault
 from nearkin.stages.documents.foreign import PARQUET
 from nearkin.stages.documents.streams import Progress
 from nearkin.stages.documents.table_columns import RowMask, Wanted, filtered

@@ -135,7 +135,7 @@ def _check_utf8(
     if len(bad):
         mask = pa.array(invalid_at >= 0)
         said = [
-            f"not valid UTF-8 at byte {at} (0x{data[offsets[i] + at]:02x})"
+            f"wrong encoding: not valid UTF-8 at byte {at} (0x{data[offsets[i] + at]:02x})"
             for i, at in zip(bad, invalid_at[bad], strict=True)
         ]
         problems = pc.replace_with_mask(problems, mask, pa.array(said, pa.large_string()))

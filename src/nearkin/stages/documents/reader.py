@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, BinaryIO
 import pyarrow as pa
 
 from nearkin.errors import ParameterError
-from nearkin.nouns import agreeing, counted
+from nearkin.nouns import counted
 from nearkin.paths import STDIN
 from nearkin.stages.documents.checking import check_has_columns
-from nearkin.stages.documents.damage import problem_of, truncated_input
 from nearkin.stages.documents.encodings import check_encoding
+from nearkin.stages.documents.faults import problem_of, truncated_input
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.rows import IdType, one_batch, problem_piece
 from nearkin.stages.documents.sniffing import standard_input, unreadable
@@ -118,12 +118,12 @@ def _until_damage(
     except StreamFault as fault:
         if not source.takes_damaged:
             raise truncated_input(source.name, fault, n_documents) from fault
-        used = "None of its documents is used"
-        if n_documents:
-            are = agreeing(n_documents, "is", "are")
-            used = f"Only the {counted(n_documents, 'document')} before the damage {are} used"
-        note(WarningMessage(f"{source.name}: {fault}. {used}."))
-        problem = problem_of(fault, is_whole=not n_documents)
+        note(
+            WarningMessage(
+                f"{source.name}: {fault}. Only what comes before is used: {counted(n_documents, 'document')}"
+            )
+        )
+        problem = problem_of("truncated", str(fault))
         yield one_batch([problem_piece(fault.line or n_documents + 1, problem)], IdType())
 
 

@@ -110,7 +110,7 @@ class Scanner:
             taken = self._field(data, place)
             is_open |= taken.is_open
             if taken.problem is not None:
-                problem = f"field {len(fields) + 1}: {taken.problem}"
+                problem = f"damaged: field {len(fields) + 1}: {taken.problem}"
                 end = self._end_of_line(data, start)
                 # the line from which to continue may be incomplete
                 is_open |= end == len(data) and not data.endswith(b"\n")

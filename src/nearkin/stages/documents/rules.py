@@ -188,7 +188,7 @@ def too_long(n_bytes: int | None, max_document_bytes: int) -> str:
     Examples
     --------
     >>> too_long(10 << 30, 64 << 20)
-    'longer than --max-document-size (10,737,418,240 bytes; the maximum is 67,108,864)'
+    'too large: longer than --max-document-size (10,737,418,240 bytes; the maximum is 67,108,864)'
     """
     size = "" if n_bytes is None else f"{counted(n_bytes, 'byte')}; "
-    return f"longer than {MAX_SIZE_OPTION} ({size}the maximum is {max_document_bytes:,})"
+    return f"too large: longer than {MAX_SIZE_OPTION} ({size}the maximum is {max_document_bytes:,})"

@@ -12,8 +12,8 @@ from typing import BinaryIO
 from nearkin.errors import SourceError
 from nearkin.paths import STDIN, why
 from nearkin.stages.documents.compression import COMPRESSION_OF_SUFFIX, compression_of
-from nearkin.stages.documents.damage import truncated_input
 from nearkin.stages.documents.encodings import is_utf8
+from nearkin.stages.documents.faults import truncated_input
 from nearkin.stages.documents.foreign import FIRST_BYTES, foreign
 from nearkin.stages.documents.formats.tables import table_begun_by
 from nearkin.stages.documents.head import HEAD_BYTES, Head, head_of_stream

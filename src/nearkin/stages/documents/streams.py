@@ -10,7 +10,7 @@ import codecs
 from collections.abc import Callable
 from typing import BinaryIO
 
-from nearkin.stages.documents.compression import READ_BYTES, Compression, Pull, StreamFault, unpacked
+from nearkin.stages.documents.compression import READ_BYTES, Compression, Pull, unpacked
 from nearkin.stages.documents.encodings import (
     BYTE_ORDER_MARKS,
     WIDE,
@@ -24,6 +24,7 @@ from nearkin.stages.documents.encodings import (
     truncated_or_damaged,
     with_byte_order,
 )
+from nearkin.stages.documents.faults import StreamFault
 
 __all__ = ["ByteStream", "Compression", "Progress", "StreamFault", "no_progress"]
 

@@ -127,7 +127,7 @@ def pieces_of_batch(
             part = part.set_column(batch.schema.get_field_index(text), text, pa.nulls(1))
             yield _piece(part, wanted, name, first_row + start, too_long(n_bytes, max_document_bytes))
         else:
-            why_null = "the text is null" if wanted.path is None else f"there is no text at {text!r}"
+            why_null = "empty: the text is null" if wanted.path is None else f"empty: there is no text at {text!r}"
             yield _piece(part, wanted, name, first_row + start, why_null)
         start = stop
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from nearkin.stages.documents.arrow_values import plain
 from nearkin.stages.documents.column_samples import sample_of_table
 from nearkin.stages.documents.columns import choose_columns
-from nearkin.stages.documents.compression import StreamFault
+from nearkin.stages.documents.faults import StreamFault
 from nearkin.stages.documents.keeping import KeepColumn, check_keep_strings
 from nearkin.stages.documents.rows import one_batch
 from nearkin.stages.documents.source import OpenedSource

@@ -318,20 +318,22 @@ def _add(rows: RowList, row: int, record: object, names: _Names) -> int:
     keep_value = None
     if isinstance(record, Mapping):
         if not isinstance(names.text, str) or not has_text(record, names.text):
-            rows.add(row, id_of(record.get(names.doc_id)), problem=f"the dict has no key {names.text!r}")
+            rows.add(
+                row, id_of(record.get(names.doc_id)), problem=f"no such column: the dict has no key {names.text!r}"
+            )
             return 0
         value: object = text_in(record, names.text)
         doc_id = record.get(names.doc_id)
         keep_value = None if names.keep is None else names.keep.of_value(record.get(names.keep.name))
     elif isinstance(record, (tuple, list)):
         if len(record) != 2:
-            rows.add(row, problem=f"not an (id, text) pair but {len(record)} values")
+            rows.add(row, problem=f"damaged: not an (id, text) pair but {len(record)} values")
             return 0
         doc_id, value = record
     elif isinstance(record, (str, bytes)) or record is None:
         value = record
     else:
-        rows.add(row, problem=f"neither a string, a pair nor a dict but {in_words(record)}")
+        rows.add(row, problem=f"not text: neither a string, a pair nor a dict but {in_words(record)}")
         return 0
     text, problem = text_of(value)
     rows.add(row, id_of(doc_id), text, problem, keep_value)

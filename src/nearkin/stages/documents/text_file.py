@@ -18,6 +18,7 @@ from nearkin.stages.documents.encodings import (
     why_not_utf8,
     with_byte_order,
 )
+from nearkin.stages.documents.faults import problem_of
 from nearkin.stages.documents.foreign import foreign
 from nearkin.stages.documents.rows import IdType, RowList, one_batch
 from nearkin.stages.documents.rules import too_long
@@ -89,7 +90,7 @@ def _held(stream: ByteStream, file: TextFile) -> tuple[bytes | None, str | None]
                 size = None if file.is_pipe else n_bytes + _rest(stream)
                 return None, too_long(size, file.max_document_bytes)
     except StreamFault as fault:
-        return None, str(fault)
+        return None, problem_of("damaged", str(fault))
     return b"".join(pieces), None
 
 
@@ -101,7 +102,7 @@ def _extracted(data: bytes, text_of: Callable[[str], str]) -> tuple[bytes | None
     try:
         return text_of(content).encode(), None
     except (ValueError, DocumentError) as error:
-        return None, str(error).rstrip(".")
+        return None, problem_of("damaged", str(error).rstrip("."))
 
 
 def _rest(stream: ByteStream) -> int:
@@ -116,7 +117,11 @@ def _why_no_document(first: bytes, file: TextFile) -> str | None:
     if (problem := file.problem_of_table(first)) is not None:
         return problem
     kind = foreign(first, file.name)
-    return None if kind is None or (kind.is_text and file.is_forced) else kind.problem
+    return (
+        None
+        if kind is None or (kind.is_text and file.is_forced)
+        else problem_of("unsupported" if kind.is_text else "not text", kind.problem)
+    )
 
 
 def _characters(data: bytes | None, encoding: str) -> tuple[bytes | None, str | None]:
@@ -124,7 +129,7 @@ def _characters(data: bytes | None, encoding: str) -> tuple[bytes | None, str | 
     if data is None:
         return None, None
     if not encoding.startswith(WIDE) and (advice := looks_like_utf16(data)) is not None:
-        return None, advice
+        return None, problem_of("wrong encoding", advice)
     if is_utf8(encoding) or is_taken_as_utf8(data, encoding, is_all=True):
         return data, None
     return into_utf8(data, encoding), None

@@ -96,7 +96,7 @@ class TmxReader:
 
     def _skipped(self, name: str, is_parameter: int) -> None:
         if self._unit is not None and not is_parameter:
-            self._unit.problem = f"it has the entity &{name};, which is not declared"
+            self._unit.problem = f"damaged: it has the entity &{name};, which is not declared"
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if name == "tu":
@@ -138,7 +138,7 @@ class TmxReader:
         if found[0] is None or found[1] is None:
             return
         texts = found[0][1], found[1][1]
-        problem = f"a text is longer than {_MAX_CHARACTERS:,} characters" if None in texts else unit.problem
+        problem = f"too large: a text is longer than {_MAX_CHARACTERS:,} characters" if None in texts else unit.problem
         for side, text in zip(self._sides, texts, strict=True):
             side.add(unit.line, None, None if problem or text is None else text.encode(), problem)
 

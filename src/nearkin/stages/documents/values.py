@@ -26,19 +26,19 @@ def text_of(value: object, *, is_utf8: bool = True) -> tuple[bytes | None, str |
     >>> text_of("née")
     (b'n\xc3\xa9e', None)
     >>> text_of(5)
-    (None, 'the text is a number, not a string')
+    (None, 'not text: the text is a number, not a string')
     """
     if value is None:
-        return None, "the text is null"
+        return None, "empty: the text is null"
     if isinstance(value, bytes):
         return value, None
     if not isinstance(value, str) or isinstance(value, WrittenNumber):
-        return None, f"the text is {in_words(value)}, not a string"
+        return None, f"not text: the text is {in_words(value)}, not a string"
     try:
         return value.encode("utf-8", "strict" if is_utf8 else "surrogateescape"), None
     except UnicodeEncodeError as error:
         half = f"\\u{ord(value[error.start]):04x}"
-        return None, f"unpaired surrogate ({half} alone) at character {error.start + 1}"
+        return None, f"wrong encoding: unpaired surrogate ({half} alone) at character {error.start + 1}"
 
 
 def id_of(value: object) -> int | str | bytes | None:

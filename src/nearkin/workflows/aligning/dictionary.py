@@ -12,7 +12,7 @@ import pyarrow as pa
 from nearkin.errors import DocumentError, ParameterError, SourceError
 from nearkin.nouns import counted
 from nearkin.records import Bool, TextWords
-from nearkin.stages.documents.damage import truncated_input
+from nearkin.stages.documents.faults import truncated_input
 from nearkin.stages.documents.legibility import legible
 from nearkin.stages.documents.lines import read_plain_lines
 from nearkin.stages.documents.rules import OnError, ReadingRules

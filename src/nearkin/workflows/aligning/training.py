@@ -28,7 +28,7 @@ from nearkin.workflows.resources import Resources
 from nearkin.workflows.table_words import TableWords
 
 ITERATIONS = 5
-_NULL = "the text is null"  # an empty side, not a broken one
+_NULL = "empty: the text is null"  # an empty side, not a broken one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -241,7 +241,7 @@ class NamedRecords:
         is_one = np.asarray(has_no_name.to_numpy(zero_copy_only=False))
         if not is_one.any():
             return batch
-        said = f"{_missing(source)}, and a record of standard input needs one: add it, or save the input to a file"
+        said = f"no such column: {_missing(source)}, and a record of standard input needs one"
         problems = pc.if_else(pa.array(is_one), pa.scalar(said, pa.large_string()), batch["problem"])
         return batch.set_column(batch.schema.get_field_index("problem"), batch.schema.field("problem"), problems)
 

@@ -23,9 +23,9 @@ from nearkin.runs.files import published, writing
 from nearkin.runs.finished import damage_of
 from nearkin.runs.progress import LabelledProgress, Meter, Progress, Silent
 from nearkin.runs.run import JobRun
-from nearkin.stages.documents.damage import truncated_input
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.encodings import check_encoding, is_told_by_line
+from nearkin.stages.documents.faults import truncated_input
 from nearkin.stages.documents.formats import (
     FORMATS,
     TABLES,

@@ -14,7 +14,6 @@ from nearkin.manifests.dedup import (
     OTHER_RESULTS,
     RARE_REASONS,
     REASONS,
-    REPEATED_ID,
     SHORT_MATCHES,
     DedupManifest,
     MemoryUse,
@@ -23,6 +22,7 @@ from nearkin.manifests.dedup import (
 from nearkin.manifests.stored import InputFile
 from nearkin.nouns import counted
 from nearkin.runs.progress import Meter
+from nearkin.stages.documents.faults import reason_of
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import Judged
@@ -83,9 +83,9 @@ def _n_unreadable_without_id(result: Result) -> int:
 
 def _problems(result: Result) -> dict[str, int]:
     """Count problems by kind; a document that is unreadable and repeats an id has two."""
-    kinds = Counter(_kind(text) for text in result.places.problems.values())
+    kinds = Counter[str](reason_of(text) for text in result.places.problems.values())
     if n_repeated := len(result.corpus.repeated_ids):
-        kinds[REPEATED_ID] = n_repeated
+        kinds["id repeated"] = n_repeated
     return dict(sorted(kinds.items()))
 
 
@@ -151,10 +151,3 @@ def counts_in_words(counts: Mapping[str, int]) -> str:
     n_copies = counts["pairs_of_exact_copies"]
     pairs = counted(counts["pairs"] + n_copies, "pair") + (f" ({n_copies:,} of exact copies)" if n_copies else "")
     return f"{told}; {counts['kept']:,} kept; {counted(counts['groups'], 'group')}; {pairs}"
-
-
-def _kind(problem: str) -> str:
-    """Return the part of a message that many documents share, before its particulars."""
-    for mark in (f"; {REPEATED_ID} ", " at byte", ":", " '", ' "', " ("):
-        problem = problem.partition(mark)[0]
-    return problem

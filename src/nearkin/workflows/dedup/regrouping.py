@@ -21,6 +21,7 @@ from nearkin.records import Bool, Matches
 from nearkin.runs.finished import damage_of, damage_of_options, damaged_run, read_results
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import JobRun
+from nearkin.stages.documents.faults import reason_of
 from nearkin.stages.grouping import Rule
 from nearkin.workflows.dedup import manifest as manifests
 from nearkin.workflows.dedup.corpus import READABLE, Corpus, number_by_first
@@ -301,7 +302,7 @@ def _places(documents: pa.Table, carried: Sequence[str]) -> Places:
         origins=Origins.of_table(documents),
         carried={name: documents[name].combine_chunks() for name in carried},
         no_text={
-            row: reason
+            row: reason_of(problems[row]) if reason == "unreadable" else reason
             for row, reason in enumerate(documents["reason"].to_pylist())
             if reason in ("unreadable", "empty")
         },

@@ -12,10 +12,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from nearkin.errors import DocumentError
-from nearkin.manifests.dedup import REPEATED_ID, ExtractionCounts
+from nearkin.manifests.dedup import ExtractionCounts
 from nearkin.records import I32, I64, U32
 from nearkin.runs.spool import Chunk, gathered
-from nearkin.stages.documents.damage import fault_of, is_damage, truncated_input
+from nearkin.stages.documents.faults import is_rest_missing, reason_of, sentence_of, truncated_input
 from nearkin.stages.documents.ids import IdKind, given_ids
 from nearkin.stages.documents.members import BETWEEN
 from nearkin.stages.documents.origin import NO_TEXT
@@ -53,7 +53,7 @@ class Places:
     origins : Origins or None
         None if no document was extracted.
     no_text : dict of row to str
-        "unreadable" or "empty" for documents without a text.
+        The reason for documents without a text.
     carried : dict of str to Array, shape (n_inputs,)
         Carried columns of the input by their names in ``documents.parquet``.
     beside : sequence of ExceptionRow
@@ -194,6 +194,7 @@ def locate(
     parents = find_parents(chunks, came, source)
     empty = np.flatnonzero(corpus.status == EMPTY).tolist()
     origins = find_origins(chunks)
+    problems = _problems(chunks)
     places = Places(
         own_ids=own_ids,
         ids=ids,
@@ -201,17 +202,17 @@ def locate(
         source_names=source_names,
         source=source,
         line=line,
-        problems=_problems(chunks),
+        problems=problems,
         parents=parents,
         origins=None if origins is None else origins.with_empty(empty),
         no_text={
             **dict.fromkeys(empty, "empty"),
-            **dict.fromkeys(np.flatnonzero(corpus.status == UNREADABLE).tolist(), "unreadable"),
+            **{row: reason_of(problems[row]) for row in np.flatnonzero(corpus.status == UNREADABLE).tolist()},
         },
     )
     for row, earlier in corpus.repeated_ids:
         repeated = (
-            f"{REPEATED_ID} {came[row].as_py()!r} was already used at {places.file_and_line(earlier)}; "
+            f"id repeated: {came[row].as_py()!r} was already used at {places.file_and_line(earlier)}; "
             f"this document is called {names[row]}"
         )
         unreadable = places.problems.get(row)
@@ -294,9 +295,9 @@ def check_problems(places: Places, rules: ReadingRules) -> None:
     """
     for row in sorted(places.problems):
         problem = places.problems[row]
-        if is_damage(problem) and not rules.takes_damaged:
+        if is_rest_missing(problem) and not rules.takes_damaged:
             n_before = int(np.count_nonzero(places.source[:row] == places.source[row]))
-            raise truncated_input(places.source_names[int(places.source[row])], fault_of(problem), n_before)
+            raise truncated_input(places.source_names[int(places.source[row])], sentence_of(problem), n_before)
         if rules.on_error == "stop":
             raise DocumentError(f"{places.where(row)}: {problem}. {STOPPED}")
 

@@ -157,7 +157,7 @@ class CollectionDocuments:
                 f"store. Run nearkin fsck COLLECTION, and restore the database from a backup."
             )
         texts = [_text(digest, text) for _, _, digest, text in found]
-        problem = "its stored text is damaged: run nearkin fsck COLLECTION"
+        problem = "damaged: its stored text is damaged: run nearkin fsck COLLECTION"
         known = origins_of(connection, rows)
         parents, origins = _origin_columns([known.get(row) for row in rows])
         return pa.RecordBatch.from_arrays(
@@ -197,7 +197,7 @@ def _unread_batch(connection: Connection, numbers: Sequence[int]) -> pa.RecordBa
             pa.array([row.doc_id for row in found], pa.large_string()),
             pa.array(nothing, pa.large_binary()),
             pa.array([row.number + 1 for row in found], pa.int64()),
-            pa.array([row.sentence or row.exception for row in found], pa.large_string()),
+            pa.array([f"{row.exception}: {row.sentence or row.exception}" for row in found], pa.large_string()),
             pa.array(nothing, pa.float64()),
             parents,
             told,

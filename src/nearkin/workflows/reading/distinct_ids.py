@@ -40,7 +40,7 @@ def with_distinct_names(table: pa.Table, kind: IdKind) -> pa.Table:
         of_sources, places = sources.dictionary.to_pylist(), sources.indices.to_numpy().astype(np.int64)
         distinct = renamed(names, rows, of_sources, places, table["line"].to_numpy())
         said = [
-            f"the id {names[row].as_py()!r} was used before; this document is called {distinct[row].as_py()}"
+            f"id repeated: {names[row].as_py()!r} was used before; this document is called {distinct[row].as_py()}"
             for row in rows
         ]
         problems = pc.coalesce(problems, pc.replace_with_mask(problems, is_repeated, pa.array(said, problems.type)))

@@ -17,6 +17,7 @@ from nearkin.formats.delimited import SheetWriter, as_it_was
 from nearkin.records import I64
 from nearkin.runs.files import published
 from nearkin.stages.documents.encodings import kind_of_plain
+from nearkin.stages.documents.faults import reason_of, sentence_of
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.formats.whole_file import WholeFile
 from nearkin.stages.documents.origin import NO_TEXT
@@ -96,7 +97,7 @@ def exceptions_in(prepared: pa.RecordBatch, sources: I64) -> Iterator[ExceptionR
         yield exception_row(
             (prepared[ORIGIN][row].as_py() if ORIGIN in names else None) or {},
             said,
-            "empty" if said is None else "unreadable",
+            "empty" if said is None else reason_of(said),
             doc_id=prepared["doc_id"][row].as_py(),
             given_id=prepared["doc_id"][row].as_py() if prepared["has_id"][row].as_py() else None,
             parent=prepared[PARENT][row].as_py() if PARENT in names else None,
@@ -123,7 +124,7 @@ def exception_row(
     problem : str or None
         Why it has no text.
     without : str
-        The exception, if its origin has none: "unreadable" or "empty".
+        The reason, if its origin has none.
     doc_id, given_id, parent
         See `ExceptionRow`.
     place : tuple of int
@@ -131,7 +132,7 @@ def exception_row(
     """
     is_partial = bool(origin.get("is_partial"))
     warnings, exception = origin.get("warnings"), origin.get("exception")
-    said = [origin.get("sentence") if is_partial else problem or origin.get("sentence"), warnings]
+    said = [origin.get("sentence") if is_partial else sentence_of(problem or "") or origin.get("sentence"), warnings]
     if not any(said) or (exception in (None, "empty") and said[0] is None):
         said = [NO_TEXT, warnings]
     return ExceptionRow(
@@ -169,7 +170,7 @@ def exception_lines(
         own: tuple[object, ...] = (one.kind, one.sha256, one.size_bytes)
         if one.kind is None and (file := files.get(one.source)) is not None and file.format in FORMATS:
             kind = "text" if file.format == WholeFile.name else file.format
-            own = (kind_of_plain(kind, one.sentence), file.sha256, file.size_bytes)
+            own = (kind_of_plain(kind, one.exception), file.sha256, file.size_bytes)
         told = (one.given_id, one.parent, one.exception, str(one.is_partial).lower(), one.sentence)
         lines.append((*told, *own, names[one.source], one.line, one.doc_id))
     return lines

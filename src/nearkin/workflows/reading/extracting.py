@@ -178,7 +178,7 @@ def _by_format(node: ExtractedNode, form: WholeFile) -> ExtractedNode:
     try:
         return replace(node, text=form.text_of((node.text or b"").decode()).encode())
     except (ValueError, DocumentError) as error:
-        origin = replace(node.origin, exception="corrupt", sentence=str(error).rstrip("."))
+        origin = replace(node.origin, exception="damaged", sentence=str(error).rstrip("."))
         return replace(node, text=None, origin=origin)
 
 

@@ -20,6 +20,7 @@ from nearkin.errors import SourceError
 from nearkin.paths import STDIN, printable, shown_path
 from nearkin.records import I64
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.faults import problem_of
 from nearkin.stages.documents.formats import FORMATS, is_of_documents
 from nearkin.stages.documents.formats.extracted import Extracted
 from nearkin.stages.documents.members import InnerDocument
@@ -163,7 +164,7 @@ class LooseFilesInput:
                 yield
         except SourceError as error:
             problem = str(error).removeprefix(f"{source.name}: ").rstrip(".")
-            held.add(1, InnerDocument(source.name, problem=problem), index)
+            held.add(1, InnerDocument(source.name, problem=problem_of("damaged", problem)), index)
             yield
 
     def _extracted(

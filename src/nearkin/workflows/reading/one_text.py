@@ -15,6 +15,7 @@ from nearkin.nouns import first_of
 from nearkin.paths import printable
 from nearkin.runs.progress import Silent
 from nearkin.stages.documents.extraction.kinds import declared_kind
+from nearkin.stages.documents.faults import sentence_of
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import is_of_documents
 from nearkin.stages.documents.formats.tables import table_begun_by
@@ -110,7 +111,7 @@ def read_one_document(
     for raw in texts.raw_batches(Silent()):
         prepared = texts.prepare(raw._replace(number=None), AS_IT_CAME).prepared  # no list of exceptions is wanted
         ids = prepared["doc_id"].to_pylist()  # Arrow's index would import pyarrow.compute
-        told = prepared["problem"].to_pylist()
+        told = [None if one is None else sentence_of(one) for one in prepared["problem"].to_pylist()]
         inside += (one for one in ids if str(one).startswith(f"{doc_id}{BETWEEN}"))
         if found is None and doc_id in ids:
             at = ids.index(doc_id)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from nearkin.errors import DocumentError
-from nearkin.stages.documents.damage import fault_of, is_damage
+from nearkin.stages.documents.faults import is_rest_missing, sentence_of
 from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.rules import STOPPED, ReadingRules
 
@@ -77,8 +77,8 @@ def damaged_files(documents: Sequence[pa.Table]) -> tuple[DamagedFile, ...]:
         if some["problem"].null_count < len(some):
             bad = some.select(["source", "line", "problem"]).filter(some["problem"].is_valid()).to_pylist()
             found += [
-                DamagedFile(path=one["source"], line=one["line"], problem=fault_of(one["problem"]))
+                DamagedFile(path=one["source"], line=one["line"], problem=sentence_of(one["problem"]))
                 for one in bad
-                if is_damage(one["problem"])
+                if is_rest_missing(one["problem"])
             ]
     return tuple(found)

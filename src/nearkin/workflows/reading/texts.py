@@ -14,7 +14,7 @@ from nearkin.errors import ParameterError
 from nearkin.paths import STDIN, is_one_of, printable
 from nearkin.records import I64, FeatureCounts
 from nearkin.runs.progress import Progress
-from nearkin.stages.documents.damage import fault_of, is_damage
+from nearkin.stages.documents.faults import is_rest_missing, sentence_of
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.not_read import NotRead
@@ -164,8 +164,8 @@ class Texts:
 
     def _note_damage(self, batch: pa.RecordBatch, names: Sequence[str]) -> None:
         """Record where a file breaks off: the damage is a batch with one row."""
-        if batch.num_rows == 1 and is_damage(batch["problem"][0].as_py()):
-            self._damage[printable(names[0]), batch["line"][0].as_py()] = fault_of(batch["problem"][0].as_py())
+        if batch.num_rows == 1 and is_rest_missing(batch["problem"][0].as_py()):
+            self._damage[printable(names[0]), batch["line"][0].as_py()] = sentence_of(batch["problem"][0].as_py())
 
     def prepare(self, raw: RawBatch, normalise: Normalisation) -> TextBatch:
         """Check and normalise a batch, and note its exceptions: the part of reading that threads may share.

@@ -216,7 +216,7 @@ def test_spark_connect(connect_url, tmp_path):
 def bad(batches):
     from nearkin.errors import DocumentError
     list(batches)
-    raise DocumentError("in.jsonl:3: not valid JSON")
+    raise DocumentError("in.jsonl:3: damaged: not valid JSON")
     yield
 
 def work(spark):
@@ -230,7 +230,7 @@ attempt(Cluster({connect_url!r}, {{"spark.executor.memory": "3g"}}), work)
 """,
     )
     lines = ended.out.splitlines()
-    assert lines[:2] == ["[True] 3", "DocumentError: in.jsonl:3: not valid JSON"], ended
+    assert lines[:2] == ["[True] 3", "DocumentError: in.jsonl:3: damaged: not valid JSON"], ended
     refused = f"spark.executor.memory can only be set where the server at {connect_url} is started. Omit it."
     assert lines[2] == f"EngineError: {refused}"
     assert (ended.err, ended.code) == ("", 0)

@@ -122,7 +122,7 @@ def test_views_and_dictionaries_of_views_serve_as_every_column(
         return pa.array([None if i is None else values[i] for i in indices]).cast(kind)
 
     table = pa.table({"id": column("a", "b"), "text": column("one", "two"), "at": column("1970-01-01", "1970-01-02")})
-    expected = [("a", b"one", 1, None), ("b", b"two", 2, None), (None, None, 3, "the text is null")]
+    expected = [("a", b"one", 1, None), ("b", b"two", 2, None), (None, None, 3, "empty: the text is null")]
     batches = [list(read_table(table, keep_column="at"))]
     for write in (as_file, as_stream):
         path = tmp_path / f"{write.__name__}.arrow"
@@ -185,7 +185,7 @@ def test_a_file_that_is_cut(tmp_path: Path, write: Write) -> None:
         with pytest.raises(TruncatedInputError, match=r"a\.arrow: .*(truncated|damaged|empty)"):
             list(read_batches(only(path)))
         rows = rows_of(list(read_batches(only(path, rules=ReadingRules(on_error="skip")))))
-        assert str(rows[-1][3]).startswith("damaged file: ")
+        assert str(rows[-1][3]).startswith("truncated: ")
         assert [row[1] for row in rows[:-1]] == [
             None if text is None else text.encode() for text in TABLE["text"].to_pylist()[: len(rows) - 1]
         ]
@@ -223,6 +223,6 @@ def test_a_text_over_the_limit_costs_a_row(tmp_path: Path) -> None:
             (tmp_path / name).write_bytes(write(table))
         source = replace(only(tmp_path / name), max_document_bytes=100)
         rows = rows_of(list(read_batches(source)))
-        problem = "longer than --max-document-size (5,000 bytes; the maximum is 100)"
+        problem = "too large: longer than --max-document-size (5,000 bytes; the maximum is 100)"
         assert rows == [(1, b"short", 1, None), (2, None, 2, problem), (3, b"short too", 3, None)]
         assert rows_of(list(read_batches(source, batch_bytes=1))) == rows

@@ -90,8 +90,8 @@ def test_a_wrong_number_of_fields_is_a_row_of_its_own(read: Read) -> None:
     rows = read(b"id,text\n" + good + b"a,b,c\nd\n" + good, "csv")
     assert len(rows) == 202
     assert [row for row in rows if row[3] is not None] == [
-        (None, None, 102, "3 fields where the header has 2"),
-        (None, None, 103, "1 field where the header has 2"),
+        (None, None, 102, "damaged: 3 fields where the header has 2"),
+        (None, None, 103, "damaged: 1 field where the header has 2"),
     ]
 
 
@@ -102,22 +102,23 @@ def test_stray_quotes_hurt_only_their_own_records(read: Read) -> None:
         (1, b'5" pipe', 2), (2, b'a "quoted" word', 3), (4, b"fine", 5), (6, b"two\nlines", 7), (7, b"end", 9)
     ]  # fmt: skip
     assert [row[2:] for row in rows if row[3] is not None] == [
-        (4, "field 2: more characters follow the closing quote"),
-        (6, "field 2: more characters follow the closing quote"),
+        (4, "damaged: field 2: more characters follow the closing quote"),
+        (6, "damaged: field 2: more characters follow the closing quote"),
     ]
 
 
 def test_a_quote_that_is_never_closed_costs_one_line(read: Read) -> None:
     rows = read(b'id,text\n1,"open\n2,b\n3,c', "csv")
     assert rows == [
-        (None, None, 2, "field 2: the quote that opens it is never closed"), (2, b"b", 3, None), (3, b"c", 4, None)
+        (None, None, 2, "damaged: field 2: the quote that opens it is never closed"),
+        (2, b"b", 3, None), (3, b"c", 4, None),
     ]  # fmt: skip
 
 
 def test_a_stray_quote_over_the_limit_costs_one_line(read: Read) -> None:
     body = b'1,"open\n' + b"2,b\n" * 1000
     rows = read(b"id,text\n" + body, "csv", batch_bytes=100, max_document_bytes=1000)
-    assert rows[0][2:] == (2, "longer than --max-document-size (the maximum is 1,000)")
+    assert rows[0][2:] == (2, "too large: longer than --max-document-size (the maximum is 1,000)")
     assert read(b"id,text\n" + body, "csv", max_document_bytes=1000) == rows
     assert [row[1:] for row in rows[1:]] == [(b"b", 3 + i, None) for i in range(1000)]
 
@@ -157,11 +158,10 @@ def test_a_missing_column_names_those_there_are(read: Read) -> None:
 
 def test_a_text_that_is_not_utf8_is_a_problem_with_advice(read: Read) -> None:
     rows = read(b"id,text\nb\xffc,t\xfe\n1,2,\xff\n", "csv")
-    problem = (
-        "not valid UTF-8 at byte 1 (0xfe); if it is older Western text, repeat the command and add --encoding cp1252"
-    )
+    advice = "if it is older Western text, repeat the command and add --encoding cp1252"
+    problem = f"wrong encoding: not valid UTF-8 at byte 1 (0xfe); {advice}"
     assert rows[0] == ("b\\xffc", None, 2, problem)
-    assert rows[1][3] == "3 fields where the header has 2"
+    assert rows[1][3] == "damaged: 3 fields where the header has 2"
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-16-le", "utf-8-sig", "shift_jis"])
@@ -173,7 +173,10 @@ def test_other_encodings_end_in_utf8(read: Read, encoding: str) -> None:
 
 def test_what_an_encoding_does_not_know_hurts_one_record(read: Read) -> None:
     rows = read(b"id,text\na,\x81\nb,\xe9\n", "csv", encoding="cp1252")
-    assert rows == [("a", None, 2, "neither valid UTF-8 nor valid cp1252"), ("b", "é".encode(), 3, None)]
+    assert rows == [
+        ("a", None, 2, "wrong encoding: neither valid UTF-8 nor valid cp1252"),
+        ("b", "é".encode(), 3, None),
+    ]
 
 
 @pytest.mark.parametrize("size", [1, 1000])

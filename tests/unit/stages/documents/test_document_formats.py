@@ -75,12 +75,12 @@ def test_texts_are_what_the_format_makes_of_files_and_all_else_is_a_problem(capt
     assert {name: rows[name] for name in ("a.srt", "b.srt", "c.srt", "d.srt.gz", "e.srt")} == dict.fromkeys(
         ("a.srt", "b.srt", "c.srt", "d.srt.gz", "e.srt"), text
     )
-    assert rows["f.srt"] == "cue 1 has no number and time"
-    assert rows["g.srt"] == "the gzip stream is truncated"
+    assert rows["f.srt"] == "damaged: cue 1 has no number and time"
+    assert rows["g.srt"] == "damaged: the gzip stream is truncated"
     assert "PDF" in rows["h.srt"]
-    assert "not valid UTF-8" in rows["i.srt"]
+    assert "wrong encoding: not valid UTF-8" in rows["i.srt"]
     assert rows["j.srt"].startswith(b"<html>")
-    assert rows["k.srt"].endswith("truncated or damaged")
+    assert rows["k.srt"].startswith("damaged: ")
     (latin,) = read_batches(sources[8], encoding="latin-1")
     assert latin["text"].to_pylist() == [text]
 
@@ -98,7 +98,7 @@ def test_a_problem_of_a_format_is_one_of_its_document(captions: Path, monkeypatc
 
     monkeypatch.setattr(Captions, "text_of", refuse)
     source = resolve_sources([str(captions / "a.srt"), str(captions / "b.srt")]).sources[0]
-    assert [batch["problem"].to_pylist() for batch in read_batches(source)] == [["no subtitles"]]
+    assert [batch["problem"].to_pylist() for batch in read_batches(source)] == [["damaged: no subtitles"]]
 
 
 def test_a_few_files_of_a_format_beside_tables_are_documents(captions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,6 +129,6 @@ def test_files_without_a_suffix_and_members_of_archives(captions: Path, monkeypa
     }
     text = "Good morning.\nIt is raining: ö."
     assert found == {
-        "box.zip!a.srt": text, "box.zip!bad.srt": "cue 1 has no number and time", "box.zip!note.txt": SPOKEN,
+        "box.zip!a.srt": text, "box.zip!bad.srt": "damaged: cue 1 has no number and time", "box.zip!note.txt": SPOKEN,
         "plain": text, "note.txt": SPOKEN, "letter": "Good morning.", "wide": text,
     }  # fmt: skip

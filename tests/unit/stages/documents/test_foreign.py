@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import pickle
 import sqlite3
@@ -45,38 +44,22 @@ LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:0f\nsize 7\n"
 OID = bytes.fromhex("3082012306092a864886f70d010702a08201")
 # What it is, and whether --format file reads it as it is.
 KINDS: list[tuple[str, bytes, str, bool]] = [
-    ("a.7z", b"7z\xbc\xaf\x27\x1c\0\4" + bytes(50), "a 7-Zip archive, not text; unpack it first", False),
-    ("a.rar", b"Rar!\x1a\x07\x01\0" + bytes(50), "a RAR archive", False),
-    ("a.txt.lz4", b"\x04\x22\x4d\x18" + bytes(50), "binary data, not text; convert it", False),
-    ("a.db", saved("sqlite"), "binary data, not text; convert it", False),
-    ("a.orc", saved("orc"), "binary data, not text; convert it", False),
-    ("a.avro", b"Obj\x01\x04\x14avro.codec" + bytes(9), "binary data, not text; convert it", False),
-    ("v1.feather", b"FEA1" + bytes(99) + b"FEA1", "binary data, not text; convert it", False),
-    ("a.gguf", b"GGUF\x03\0\0\0" + bytes(50), "binary data, not text; convert it", False),
-    ("a.safetensors", (90).to_bytes(8, "little") + b'{"w": {"dtype": "F32"}}' + bytes(50), "binary data", False),
+    ("a.7z", b"7z\xbc\xaf\x27\x1c\0\4" + bytes(50), "a 7-Zip archive; unpack it first", False),
+    ("a.txt.lz4", b"\x04\x22\x4d\x18" + bytes(50), "binary data; convert it", False),
+    ("a.avro", b"Obj\x01\x04\x14avro.codec" + bytes(9), "binary data; convert it", False),
     ("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a PNG image", False),
-    ("a.jpg", b"\xff\xd8\xff\xe0\0\x10JFIF\0", "a JPEG image", False),
-    ("a.gif", b"GIF89a\x01\0\x01\0\0\0", "a GIF image", False),
-    ("a.tif", b"II*\0\x08\0\0\0", "a TIFF image", False),
-    ("a.mp4", b"\0\0\0\x18ftypmp42\0\0\0\0", "binary data, not text; convert it", False),
     ("a.out", b"\x7fELF\x02\x01\x01\0", "a program", False),
-    ("a.p7m", OID + bytes(200), "a signed or encrypted file, PKCS#7, not text; extract its content", False),
-    ("lfs.parquet", LFS, "a pointer of Git LFS, not the file itself; fetch the file with git lfs pull", False),
-    ("lfs.jsonl", LFS, "a pointer of Git LFS", False),
-    ("a.warc", b"WARC/1.0\r\nWARC-Type: warcinfo\r\n\r\n" + PROSE, "a web archive, WARC or WET, not plain text", True),
-    ("a.wet.gz", gzip.compress(b"WARC/1.1\r\nWARC-Type: conversion\r\n\r\n" + PROSE), "a web archive", True),
+    ("a.p7m", OID + bytes(200), "a signed or encrypted file, PKCS#7; extract its content", False),
+    ("lfs.parquet", LFS, "a pointer of Git LFS; fetch the file with git lfs pull", False),
+    ("a.warc", b"WARC/1.0\r\nWARC-Type: warcinfo\r\n\r\n" + PROSE, "a web archive, WARC or WET", True),
     ("saved.csv", HTML, "an HTML page", True),
     ("a.xml", b"<?xml version='1.0'?>\n<feed><entry>" + PROSE + b"</entry></feed>", r"an XML file (<feed>)", True),
-    ("bare.xml", b"<feed><entry>a</entry><entry>b</entry>" + PROSE + b"</feed>", r"an XML file (<feed>)", True),
     ("deep.xml", b"<a xmlns:b='urn:b'><b:c><b:d><b:e>" + PROSE, r"an XML file (<a>)", True),
-    ("a.svg", b"<svg xmlns='http://www.w3.org/2000/svg'><g><path d='M0'/></g></svg>", "an SVG image", True),
     ("a.tmx", b"<?xml version='1.0'?><tmx version='1.4'><header/><body/></tmx>", "a translation memory, TMX", True),
     ("wiki.txt", b'<doc id="1" url="x" title="Rain">\nRain\n\n' + PROSE + b"\n</doc>\n<doc id='2'>\n</doc>\n",
      "a file of <doc> elements", True),
     ("a.opt", b"A1,VOL1,IMG\\A1.tif,Y,,,2\r\nA2,VOL1,IMG\\A2.tif,,,,\r\n", "a load file of images", True),
-    ("a.lfp", b"IM,A1,D,0,@VOL1;IMG;A1.tif;2\r\nIM,A2, ,0,@VOL1;IMG;A2.tif;2\r\n", "a load file of images", True),
     ("a.ps", b"%!PS-Adobe-3.0\n" + PROSE, "a PostScript file", True),
-    ("a.p7c", b"-----BEGIN PKCS7-----\nMIIB\n-----END PKCS7-----\n", "a signed or encrypted file, PKCS#7", True),
 ]  # fmt: skip
 
 
@@ -100,7 +83,7 @@ def test_other_bytes_are_an_unreadable_document(folder: Path, data: bytes) -> No
     Path("in", "a").write_bytes(data)
     Path("in", "zz.txt").write_bytes(PROSE)
     bad = rows("in")[0]
-    assert (bad["text"], str(bad["problem"])[:21]) == (None, "binary data, not text")
+    assert (bad["text"], str(bad["problem"])[:21]) == (None, "not text: binary data")
 
 
 @pytest.mark.parametrize(("name", "data", "what", "is_text"), KINDS, ids=[name for name, *_ in KINDS])
@@ -132,6 +115,6 @@ def test_in_a_folder_of_texts_it_is_one_bad_document(
     Path("in", "zz.txt").write_bytes(PROSE)
     bad, good = rows("in")
     assert (bad["text"], good["text"]) == (None, PROSE)
-    assert str(bad["problem"]).startswith(what)
+    assert str(bad["problem"]).startswith(f"{'unsupported' if is_text else 'not text'}: {what}")
     if is_text and "UTF-8" not in str(rows("in", file_format="file")[0]["problem"]):
         assert rows("in", file_format="file")[0]["text"]

@@ -86,20 +86,20 @@ def _text_by_json(line: bytes) -> bytes | None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        (b'{"text": "a" "b"}', "not valid JSON: Expecting ',' delimiter at column 14"),
-        (b'{"text": null}', "the text is null"),
-        (b'{"text": 5}', "the text is a number, not a string"),
-        (b'{"text": true}', "the text is true or false, not a string"),
-        (b'{"text": ["a"]}', "the text is a list, not a string"),
-        (b'{"text": {"a": 1}}', "the text is an object, not a string"),
-        (b'{"body": "a"}', "the object has no key 'text'"),
-        (b"null", "not a JSON object but null"),
-        (b"[1]", "not a JSON object but a list"),
-        (b'"text"', "not a JSON object but a string"),
-        (b'{"text": "\\ud800"}', "unpaired surrogate (\\ud800 alone) at character 1"),
-        (b'{"text": "a\x00b"}', "not valid JSON: Invalid control character at column 12"),
-        (b"[" * 100_000, "not valid JSON: nested too deeply"),
-        (b'{"text": ' + b"1" * 5000 + b"}", "the text is a number, not a string"),
+        (b'{"text": "a" "b"}', "damaged: not valid JSON: Expecting ',' delimiter at column 14"),
+        (b'{"text": null}', "empty: the text is null"),
+        (b'{"text": 5}', "not text: the text is a number, not a string"),
+        (b'{"text": true}', "not text: the text is true or false, not a string"),
+        (b'{"text": ["a"]}', "not text: the text is a list, not a string"),
+        (b'{"text": {"a": 1}}', "not text: the text is an object, not a string"),
+        (b'{"body": "a"}', "no such column: the object has no key 'text'"),
+        (b"null", "damaged: not a JSON object but null"),
+        (b"[1]", "damaged: not a JSON object but a list"),
+        (b'"text"', "damaged: not a JSON object but a string"),
+        (b'{"text": "\\ud800"}', "wrong encoding: unpaired surrogate (\\ud800 alone) at character 1"),
+        (b'{"text": "a\x00b"}', "damaged: not valid JSON: Invalid control character at column 12"),
+        (b"[" * 100_000, "damaged: not valid JSON: nested too deeply"),
+        (b'{"text": ' + b"1" * 5000 + b"}", "not text: the text is a number, not a string"),
     ],
 )
 def test_a_problem_names_the_fault(read: Read, line: bytes, problem: str) -> None:
@@ -112,7 +112,7 @@ def test_a_problem_names_the_fault(read: Read, line: bytes, problem: str) -> Non
 
 def test_null_and_missing_text_are_told_apart_on_the_fast_way(read: Read) -> None:
     rows = read(b'{"id":"a"}\n{"id":"b","text":null}\n', "jsonl")
-    assert [row[3] for row in rows] == ["the object has no key 'text'", "the text is null"]
+    assert [row[3] for row in rows] == ["no such column: the object has no key 'text'", "empty: the text is null"]
 
 
 def test_a_long_line_and_deep_nesting_pass(read: Read) -> None:
@@ -130,7 +130,7 @@ def test_a_record_over_the_limit_is_skipped_and_the_next_are_read(read: Read) ->
     long = b'{"text": "' + b"x" * (3 << 20) + b'"}\n'
     data = b'{"text": "a"}\n' + long + b'{"text": "b"}\n{"text": "c"}'
     rows = read(data, "jsonl", batch_bytes=1000, max_document_bytes=1 << 20)
-    problem = "longer than --max-document-size (3,145,740 bytes; the maximum is 1,048,576)"
+    problem = "too large: longer than --max-document-size (3,145,740 bytes; the maximum is 1,048,576)"
     assert [row[1:] for row in rows] == [
         (b"a", 1, None), (None, 2, problem), (b"b", 3, None), (b"c", 4, None)
     ]  # fmt: skip

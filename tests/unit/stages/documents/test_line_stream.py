@@ -54,10 +54,10 @@ def test_nothing_is_waited_for_once_a_line_is_there():
         (b'{"id": 7, "text": "x"}', "7", None),
         (b'{"text": "x"}', None, None),
         (b'{"id": null, "text": "x"}', None, None),
-        (b"{", None, "not valid JSON"),
-        (b"[1]", None, "not a JSON object"),
+        (b"{", None, "damaged: not valid JSON"),
+        (b"[1]", None, "damaged: not a JSON object"),
         (b'{"id": "a", "text": 7}', "a", "a number"),
-        (b'{"id": "a", "text": "\xff"}', "a", "not valid UTF-8"),
+        (b'{"id": "a", "text": "\xff"}', "a", "wrong encoding: not valid UTF-8"),
     ],
 )
 def test_documents(line, doc_id, problem):
@@ -79,7 +79,7 @@ def test_a_line_that_begins_like_another_encoding_spoils_no_other(line):
     others = [b'{"id": "first", "text": "x"}', b'{"id": "second", "text": "y"}']
     found = list(json_documents([line, *others], text="text", doc_id="id"))
     assert [(one.doc_id, one.text) for one in found] == [(None, ""), ("first", "x"), ("second", "y")]
-    assert "not valid JSON" in (found[0].problem or "")
+    assert "damaged: not valid JSON" in (found[0].problem or "")
 
 
 def test_a_byte_order_mark_before_the_first_line_is_left_out():

@@ -16,7 +16,10 @@ from nearkin.stages.documents.sources import Source
 
 shared_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
-NOT_UTF8 = "not valid UTF-8 at byte {place}; if it is older Western text, repeat the command and add --encoding cp1252"
+NOT_UTF8 = (
+    "wrong encoding: not valid UTF-8 at byte {place}; "
+    "if it is older Western text, repeat the command and add --encoding cp1252"
+)
 characters = st.characters(exclude_categories=["Cs"], exclude_characters="\n\r")
 
 
@@ -49,7 +52,7 @@ def test_bad_lines_are_rows_of_their_own(read: Read) -> None:
     rows = read(b"1\ta\tb\nno tab\n\n   \n\tno id\n2\t\n3\t\xff\r\n4\tx", "lines")
     assert rows == [
         (1, b"a\tb", 1, None),
-        (None, None, 2, "the line has no tab between an id and a text"),
+        (None, None, 2, "damaged: the line has no tab between an id and a text"),
         (None, b"no id", 5, None),
         (2, b"", 6, None),
         (3, None, 7, NOT_UTF8.format(place="0 (0xff)")),
@@ -83,7 +86,7 @@ def test_text_files_in_other_encodings(read: Read) -> None:
     assert read(b"n\xe9e", "file", encoding="latin-1")[0][1] == "née".encode()
     assert read(b"n\xe9e", "file")[0][3] == NOT_UTF8.format(place="1 (0xe9)")
     half = read("née".encode("utf-16-le") + b"\x41", "file", encoding="utf-16-le")[0]
-    assert half[1:] == (None, 1, "not valid utf-16-le: truncated or damaged")
+    assert half[1:] == (None, 1, "damaged: not valid utf-16-le")
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "gb18030"])
@@ -101,7 +104,9 @@ def test_a_text_file_is_judged_by_all_of_it(read: Read) -> None:
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 def test_a_text_file_in_utf16_without_a_mark(read: Read, encoding: str) -> None:
     data = "plain words, née\n".encode(encoding)
-    advice = f"looks like UTF-16 without a byte order mark: repeat the command and add --encoding {encoding}"
+    advice = (
+        f"wrong encoding: looks like UTF-16 without a byte order mark: repeat the command and add --encoding {encoding}"
+    )
     for named in ("utf-8", "cp1252"):
         assert read(data, "file", encoding=named)[0][3] == advice
     assert read(data, "file", encoding=encoding)[0][1] == "plain words, née\n".encode()
@@ -120,7 +125,7 @@ def test_a_text_file_over_the_limit_is_a_problem(tmp_path: Path) -> None:
     source = Source(path=str(path), name="long.txt", format="file", size_bytes=5 << 20, max_document_bytes=1 << 20)
     consumed: list[int] = []
     (batch,) = read_batches(source, progress=consumed.append)
-    problem = "longer than --max-document-size (5,242,880 bytes; the maximum is 1,048,576)"
+    problem = "too large: longer than --max-document-size (5,242,880 bytes; the maximum is 1,048,576)"
     assert batch["problem"].to_pylist() == [problem]
     assert sum(consumed) == 5 << 20
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from nearkin.errors import TruncatedInputError
 from nearkin.formats import zstd
 from nearkin.stages.documents import streams
-from nearkin.stages.documents.damage import problem_of
+from nearkin.stages.documents.faults import problem_of
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sources import Source
 from nearkin.stages.documents.streams import ByteStream
@@ -29,7 +29,7 @@ shared_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixt
 
 
 def too_long(n_bytes: int, limit: int = LIMIT) -> str:
-    return f"longer than --max-document-size ({n_bytes:,} bytes; the maximum is {limit:,})"
+    return f"too large: longer than --max-document-size ({n_bytes:,} bytes; the maximum is {limit:,})"
 
 
 def as_line(file_format: str, text: str) -> str:
@@ -60,7 +60,7 @@ def test_lines_over_the_limit_and_no_others(
             assert row[1] == text.encode()
         elif len(line) > LIMIT + extra:
             assert row[1] is None
-            assert str(row[3]).startswith("longer than --max-document-size (")
+            assert str(row[3]).startswith("too large: longer than --max-document-size (")
     assert [row[2] for row in rows] == [1 + len(header) + i for i in range(len(rows))]
 
 
@@ -142,7 +142,7 @@ def test_a_line_without_an_end_through_a_pipe_is_given_up(monkeypatch: pytest.Mo
 
 def test_a_text_through_a_pipe_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     (row,) = piped(b"x" * 20_000_000, "file", LIMIT)
-    assert row[3] == "longer than --max-document-size (the maximum is 200)"
+    assert row[3] == "too large: longer than --max-document-size (the maximum is 200)"
 
 
 def test_a_file_that_breaks_off_inside_a_long_line(read: Read) -> None:
@@ -150,8 +150,8 @@ def test_a_file_that_breaks_off_inside_a_long_line(read: Read) -> None:
     data = gzip.compress(f"first\n{noise}\nlast\n".encode())[:-9000]
     rows = read(data, "text-lines", compression="gzip", max_document_bytes=LIMIT, takes_damaged=True)
     assert [row[1] for row in rows] == [b"first", None, None]
-    assert str(rows[1][3]).startswith("longer than --max-document-size (")
-    assert rows[2][3] == problem_of("the gzip stream is truncated")
+    assert str(rows[1][3]).startswith("too large: longer than --max-document-size (")
+    assert rows[2][3] == problem_of("truncated", "the gzip stream is truncated")
 
 
 def test_pages_of_wikipedia_have_the_same_limit(read: Read) -> None:
@@ -159,4 +159,7 @@ def test_pages_of_wikipedia_have_the_same_limit(read: Read) -> None:
     page = "<page><title>{}</title><ns>0</ns><id>1</id><revision><text>{}</text></revision></page>\n"
     dump = f"<mediawiki>\n{page.format('a', prose)}{page.format('b', prose * 9)}</mediawiki>"
     rows = read(dump.encode(), "wikipedia", max_document_bytes=5000)
-    assert [(row[0], row[3]) for row in rows] == [("a", None), ("b", "its text is longer than 5,000 characters")]
+    assert [(row[0], row[3]) for row in rows] == [
+        ("a", None),
+        ("b", "too large: its text is longer than 5,000 characters"),
+    ]

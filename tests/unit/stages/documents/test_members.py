@@ -95,15 +95,15 @@ def test_what_cannot_be_read_is_a_row(tmp_path):
     path = write_bundle(tmp_path / "a.bundle", "one", [("b", "twenty-one", ()), ("c", "!broken", ())])
     one, long, rest = read(path, max_document_size=8)
     assert (one["text"], one["problem"]) == (b"one", None)
-    assert (long["text"], str(long["problem"])[:30]) == (None, "longer than --max-document-siz")
+    assert (long["text"], str(long["problem"])[:9]) == (None, "too large")
     assert (rest["doc_id"], rest["parent"]) == (f"{path}!#3", str(path))
-    assert rest["problem"] == "the bundle is truncated"
+    assert rest["problem"] == "damaged: the bundle is truncated"
     path.write_text("!broken\n")
     assert [(row["doc_id"], row["parent"], row["problem"]) for row in read(path)] == [
-        (str(path), None, "the bundle is truncated")
+        (str(path), None, "damaged: the bundle is truncated")
     ]
     path.write_text("")
-    assert [(row["doc_id"], row["problem"]) for row in read(path)] == [(str(path), "it contains no document")]
+    assert [(row["doc_id"], row["problem"]) for row in read(path)] == [(str(path), "empty: it contains no document")]
 
 
 @pytest.mark.usefixtures("bundles")

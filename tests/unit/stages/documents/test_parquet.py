@@ -57,7 +57,7 @@ def test_every_type_of_characters_is_a_text(
     texts = pa.array(TEXTS).cast(pa.string()).cast(type_)
     rows = read_table_file(pa.table({"id": [1, 2, 3, 4], "text": texts}), batch_bytes=batch_bytes, row_group_size=3)
     assert [row[:3] for row in rows] == [(i + 1, t, i + 1) for i, t in enumerate(EXPECTED)]
-    assert [row[3] for row in rows] == [None, "the text is null", None, None]
+    assert [row[3] for row in rows] == [None, "empty: the text is null", None, None]
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_damage_ends_in_a_problem(tmp_path: Path) -> None:
     batches = list(read_batches(replace(source, takes_damaged=True)))
     problems = [p for b in batches for p in b["problem"].to_pylist() if p]
     assert len(problems) == 1
-    assert problems[0].startswith("damaged file: the Parquet data is damaged: ")
+    assert problems[0].startswith("truncated: the Parquet data is damaged: ")
     assert [line for b in batches for line in b["line"].to_pylist()] == list(range(1, 2002))
 
 
@@ -163,7 +163,7 @@ def test_what_is_a_part_of_a_parquet_file_is_truncated(tmp_path: Path) -> None:
             resolve_sources([str(path)])
         (source,) = resolve_sources([str(path)], rules=ReadingRules(on_error="skip")).sources
         (batch,) = read_batches(source)
-        assert batch["problem"][0].as_py().startswith(f"damaged file: {message}")
+        assert batch["problem"][0].as_py().startswith(f"truncated: {message}")
 
 
 def test_a_column_without_characters_is_refused(tmp_path: Path) -> None:

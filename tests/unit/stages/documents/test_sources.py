@@ -169,11 +169,11 @@ def test_a_document_that_is_damaged_is_a_problem_and_one_in_a_pipe_is_refused(
     rows = [row for s in resolve_sources(["in"]).sources for b in read_batches(s) for row in b.to_pylist()]
     bad, good = rows
     assert (bad["text"], good["text"], good["origin"]) == (None, b"It was", None)
-    assert str(bad["problem"]).startswith(why)
+    assert str(bad["problem"]).split(": ", 1)[1].startswith(why)
     assert bad["parent"] == ("a.zip" if name == "a.zip" else None)
     if name != "a.zip":
-        assert (bad["origin"]["kind"], bad["origin"]["exception"]) == (kind, "corrupt")
-    with pytest.raises(SourceError, match=r"^-: this is an? .*(cannot be read from standard input|not text)"):
+        assert (bad["origin"]["kind"], bad["origin"]["exception"]) == (kind, "damaged")
+    with pytest.raises(SourceError, match=r"^-: this is an? .*(cannot be read from standard input|extract its text)"):
         resolve_sources(["-"], stdin=io.BufferedReader(io.BytesIO(data)))
 
 
@@ -404,7 +404,7 @@ def test_standard_input_that_can_be_wound_back_is_left_where_it_was() -> None:
 
 
 def test_a_damaged_file_is_refused_when_it_is_looked_at(folder: Path) -> None:
-    with pytest.raises(SourceError, match=r"^a.jsonl: the gzip stream is damaged: .* before the first document"):
+    with pytest.raises(SourceError, match=r"^a.jsonl: the gzip stream is damaged: "):
         resolve_sources([write("a.jsonl", b"\x1f\x8bnothing of the kind")])
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from nearkin.errors import TruncatedInputError
 from nearkin.formats import zstd
-from nearkin.stages.documents.damage import problem_of
+from nearkin.stages.documents.faults import problem_of
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 
 Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
@@ -80,7 +80,7 @@ class TestCompressed:
         rows = read(data[:-4000], file_format, compression=compression, text="text", takes_damaged=True)
         assert rows[-1][1] is None
         fault = f"the {compression} stream is truncated"
-        assert rows[-1][3] == (fault if file_format == "file" else problem_of(fault))
+        assert rows[-1][3] == problem_of("damaged" if file_format == "file" else "truncated", fault)
         assert [row[2] for row in rows] == list(range(rows[0][2], rows[0][2] + len(rows)))
 
     @pytest.mark.parametrize("file_format", ["jsonl", "lines", "text-lines"])
@@ -103,15 +103,13 @@ class TestCompressed:
     def test_damage_inside(self, read: Read, compression: str, pack: Callable[[bytes], bytes]) -> None:
         data = pack(LINES[:80_000]) + b"this is no header"
         rows = read(data, "jsonl", compression=compression, takes_damaged=True)
-        assert str(rows[-1][3]).startswith(f"damaged file: the {compression} stream is damaged: ")
+        assert str(rows[-1][3]).startswith(f"truncated: the {compression} stream is damaged: ")
         assert len(rows) > 500
 
     def test_a_file_of_which_nothing_can_be_read_is_refused(
         self, read: Read, compression: str, pack: Callable[[bytes], bytes]
     ) -> None:
-        with pytest.raises(
-            TruncatedInputError, match=f"^input: the {compression} stream is damaged: .* before the first"
-        ):
+        with pytest.raises(TruncatedInputError, match=f"^input: the {compression} stream is damaged: "):
             read(b"\x1f\x8b nothing of the kind", "jsonl", compression=compression)
 
 

@@ -13,7 +13,7 @@ from nearkin.records import DOCUMENTS_SCHEMA
 from nearkin.stages.documents.tables import guess_columns, read_table
 
 COLUMNS = {"key": [1, 2, 3], "n": [0.5, None, 2.0], "body": ["née", None, "x"]}
-ROWS = [(1, "née".encode(), 1, None), (2, None, 2, "the text is null"), (3, b"x", 3, None)]
+ROWS = [(1, "née".encode(), 1, None), (2, None, 2, "empty: the text is null"), (3, b"x", 3, None)]
 
 
 def rows_of(table: object, **options: object) -> list[tuple[object, ...]]:
@@ -74,16 +74,16 @@ def test_bad_records_are_rows_of_their_own() -> None:
     problems = [row[3] for row in rows_of(records)]
     assert problems == [
         None,
-        "the text is null",
-        "neither a string, a pair nor a dict but a number",
+        "empty: the text is null",
+        "not text: neither a string, a pair nor a dict but a number",
         None,
-        "not an (id, text) pair but 3 values",
+        "damaged: not an (id, text) pair but 3 values",
         None,
-        "the text is a number, not a string",
-        "the dict has no key 'text'",
-        "unpaired surrogate (\\ud800 alone) at character 1",
+        "not text: the text is a number, not a string",
+        "no such column: the dict has no key 'text'",
+        "wrong encoding: unpaired surrogate (\\ud800 alone) at character 1",
         None,
-        "neither a string, a pair nor a dict but a number",
+        "not text: neither a string, a pair nor a dict but a number",
     ]
 
 

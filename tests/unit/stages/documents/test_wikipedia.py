@@ -11,7 +11,7 @@ import pytest
 
 from nearkin.errors import SourceError, TruncatedInputError
 from nearkin.formats import zstd
-from nearkin.stages.documents.damage import problem_of
+from nearkin.stages.documents.faults import problem_of
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 from nearkin.stages.documents.wikipedia import pages as wikipedia_pages
 from nearkin.stages.documents.wikipedia.pages import PageReader
@@ -96,7 +96,7 @@ def test_a_dump_that_is_not_well_formed(read: Read) -> None:
     rows = read(data, "wikipedia", takes_damaged=True)
     assert rows[0][0] == "a"
     fault = f"the XML is not well-formed in line {FIRST_LINE + LINES_OF_A_PAGE}, column 9: mismatched tag"
-    assert rows[1][3] == problem_of(fault)
+    assert rows[1][3] == problem_of("truncated", fault)
     with pytest.raises(TruncatedInputError, match=rf"^input: {fault}, after 1 document\."):
         read(data, "wikipedia")
 
@@ -116,7 +116,7 @@ def test_entities_are_refused(read: Read, doctype: str) -> None:
 
 def test_an_entity_of_a_document_type_that_is_not_fetched(read: Read) -> None:
     data = b'<!DOCTYPE mediawiki SYSTEM "x.dtd">' + dump(page("a", "b")).replace(b">b<", b">&b;<")
-    assert read(data, "wikipedia") == [("a", None, FIRST_LINE, "it has the entity &b;, which is not declared")]
+    assert read(data, "wikipedia") == [("a", None, FIRST_LINE, "damaged: it has the entity &b;, which is not declared")]
 
 
 def test_other_xml_is_refused(read: Read) -> None:
@@ -129,9 +129,9 @@ def test_a_page_too_long_is_a_problem_and_not_held(read: Read, monkeypatch: pyte
     told: list[str] = []
     rows = read(dump(page("a", "b " * 9000), page("c", PROSE), page("d" * 5000, PROSE)), "wikipedia", note=told.append)
     assert [(row[0], row[3]) for row in rows] == [
-        ("a", "its text is longer than 5,000 characters"),
+        ("a", "too large: its text is longer than 5,000 characters"),
         ("c", None),
-        (None, "its title is longer than 4,096 characters"),
+        (None, "too large: its title is longer than 4,096 characters"),
     ]
     assert told == ["input: 3 pages: 1 article read, 2 that cannot be read"]
 

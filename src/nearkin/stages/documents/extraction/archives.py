@@ -63,7 +63,7 @@ class _Archive(Container):
                 raise bomb(by_ratio, packed_bytes)
             if size > most:
                 sentence = f"too big to be extracted: more than the limit of {counted(most, 'byte')}{raised_by('size')}"
-                raise ExtractionError("too big", sentence)
+                raise ExtractionError("too large", sentence)
             pieces.append(piece)
         return b"".join(pieces)
 
@@ -74,13 +74,13 @@ class ZipArchive(_Archive):
     def members(self) -> Iterator[Member]:
         """Yield the files."""
         if self._given.blob.before_archive == "part":
-            raise ExtractionError("corrupt", f"the ZIP archive is damaged: {CUT_ARCHIVE}")
+            raise ExtractionError("damaged", f"the ZIP archive is damaged: {CUT_ARCHIVE}")
         with self._given.blob.opened() as raw:
             try:
                 archive = zipfile.ZipFile(raw)
             except _FAULTS as error:
                 why = CUT_ARCHIVE if str(error) == "File is not a zip file" else _why(error)
-                raise ExtractionError("corrupt", f"the ZIP archive is damaged: {why}") from error
+                raise ExtractionError("damaged", f"the ZIP archive is damaged: {why}") from error
             except NotImplementedError as error:
                 raise ExtractionError("unsupported", f"the ZIP archive cannot be read: {error}") from error
             with archive:
@@ -92,23 +92,23 @@ class ZipArchive(_Archive):
                         n_of_system += not entry.is_dir()
                         continue
                     member = self._member(archive, entry, safe_name(name) or None)
-                    if member.exception == "bomb":
+                    if is_bomb := _is_bomb(member):
                         bombs.append(safe_name(name))
-                    if member.exception != "bomb" or len(bombs) == 1:
+                    if not is_bomb or len(bombs) == 1:
                         yield member
                     if self._n_unpacked > most:  # its entries share their bytes
                         yield from _summarised(bombs[1:], n_of_system)
                         sentence = (
                             f"it unpacks to more than the limit of {counted(most, 'byte')}; the rest was not read"
                         )
-                        raise ExtractionError("bomb", f"{sentence}{raised_by('ratio')}")
+                        raise ExtractionError("too large", f"{sentence}{raised_by('ratio')}")
                 yield from _summarised(bombs[1:], n_of_system)
                 first = first_entry(self._given.blob.head)
                 is_first_listed = first is None or any(entry.header_offset <= first for entry in archive.infolist())
         if self._given.blob.before_archive:
-            raise ExtractionError("corrupt", ANOTHER_BEFORE)
+            raise ExtractionError("damaged", ANOTHER_BEFORE)
         if not is_first_listed:
-            raise ExtractionError("corrupt", "the ZIP archive does not list its first files; they were not read")
+            raise ExtractionError("damaged", "the ZIP archive does not list its first files; they were not read")
 
     def _member(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str | None) -> Member:
         if entry.flag_bits & _ENCRYPTED:
@@ -123,7 +123,12 @@ class ZipArchive(_Archive):
         except (NotImplementedError, RuntimeError) as error:
             return Member(name=name, exception="unsupported", sentence=f"it cannot be unpacked: {error}")
         except _FAULTS as error:
-            return Member(name=name, exception="corrupt", sentence=f"damaged in its ZIP archive: {_why(error)}")
+            return Member(name=name, exception="damaged", sentence=f"damaged in its ZIP archive: {_why(error)}")
+
+
+def _is_bomb(member: Member) -> bool:
+    """Whether a member was refused for the ratio of its sizes."""
+    return member.sentence is not None and member.sentence.endswith(raised_by("ratio"))
 
 
 def _summarised(bombs: Sequence[str], n_of_system: int) -> Iterator[Member]:
@@ -131,7 +136,7 @@ def _summarised(bombs: Sequence[str], n_of_system: int) -> Iterator[Member]:
     if bombs:
         n = counted(len(bombs), "more file")
         names = first_of([repr(name) for name in bombs], _SHOWN)
-        yield Member(name=None, exception="bomb", sentence=f"{n} in it, refused for the same reason: {names}")
+        yield Member(name=None, exception="too large", sentence=f"{n} in it, refused for the same reason: {names}")
     if n_of_system:
         n = counted(n_of_system, "file")
         sentence = f"{n} in which macOS keeps attributes of the others; not read"
@@ -152,7 +157,7 @@ class TarArchive(_Archive):
                             yield self._member(archive, entry)
                     _check_end(raw, archive.offset)
             except (tarfile.TarError, *_FAULTS) as error:
-                raise ExtractionError("corrupt", f"the tar archive is damaged: {_why(error)}") from error
+                raise ExtractionError("damaged", f"the tar archive is damaged: {_why(error)}") from error
 
     def _member(self, archive: tarfile.TarFile, entry: tarfile.TarInfo) -> Member:
         name = safe_name(entry.name) or None
@@ -162,11 +167,11 @@ class TarArchive(_Archive):
             return Member(name=name, exception="unsupported", sentence="a device in an archive, which is not read")
         most = self._limits["output_bytes"]
         if entry.size > most:
-            return Member(name=name, exception="too big", sentence=too_big(entry.size, most))
+            return Member(name=name, exception="too large", sentence=too_big(entry.size, most))
         file = archive.extractfile(entry)
         data = b"" if file is None else file.read(entry.size)
         if len(data) < entry.size:
-            raise ExtractionError("corrupt", "the tar archive is truncated")
+            raise ExtractionError("damaged", "the tar archive is truncated")
         return Member(name=name, blob=Blob(data))
 
 
@@ -175,22 +180,22 @@ def _check_end(raw: BinaryIO, offset: int) -> None:
     raw.seek(offset)
     block = raw.read(tarfile.BLOCKSIZE)
     if len(block) < tarfile.BLOCKSIZE:
-        raise ExtractionError("corrupt", "the tar archive is truncated: it has no end mark; files may be missing")
+        raise ExtractionError("damaged", "the tar archive is truncated: it has no end mark; files may be missing")
     if block.strip(b"\0"):
-        raise ExtractionError("corrupt", f"the tar archive is damaged at byte {offset:,}: further files are not found")
+        raise ExtractionError("damaged", f"the tar archive is damaged at byte {offset:,}: further files are not found")
     n_zeros = len(block)
     while piece := raw.read(_PIECE_BYTES):
         if rest := piece.lstrip(b"\0"):
             at = offset + n_zeros + len(piece) - len(rest)
             sentence = f"the tar archive ends before byte {at:,}, and the file does not: what follows was not read"
-            raise ExtractionError("corrupt", sentence)
+            raise ExtractionError("damaged", sentence)
         n_zeros += len(piece)
     if n_zeros < _END_OF_TAR_BYTES:
-        raise ExtractionError("corrupt", "the tar archive is truncated in its end mark; files may be missing")
+        raise ExtractionError("damaged", "the tar archive is truncated in its end mark; files may be missing")
     record = max((one for one in _RECORDS if (offset + n_zeros) % one == 0), default=0)
     if n_zeros > _END_OF_TAR_BYTES + record:
         sentence = f"the tar archive ends with {counted(n_zeros, 'zero byte')}, as after an interrupted download"
-        raise ExtractionError("corrupt", f"{sentence}; files may be missing")
+        raise ExtractionError("damaged", f"{sentence}; files may be missing")
 
 
 def _zip_name(entry: zipfile.ZipInfo) -> str:

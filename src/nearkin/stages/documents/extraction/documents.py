@@ -11,7 +11,9 @@ from functools import lru_cache
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
 from nearkin.stages.documents.extraction.nodes import ExtractedNode
 from nearkin.stages.documents.extraction.pool import ExtractionPool, FileToExtract
+from nearkin.stages.documents.faults import problem_of
 from nearkin.stages.documents.members import InnerDocument, MemberIds
+from nearkin.stages.documents.origin import Origin
 
 
 def documents_of(
@@ -63,9 +65,14 @@ def as_documents(name: str, nodes: Iterable[ExtractedNode]) -> Iterator[InnerDoc
             places[node.number] = doc_id, family
         if not node.is_container:
             origin = node.origin if family is None else replace(node.origin, family=family)
-            problem = node.origin.sentence if node.text is None else None
+            problem = _problem_of(node.origin) if node.text is None else None
             yield InnerDocument(doc_id, parent, node.text, problem, origin)
     if empty is not None:
         sentence = "it contains no document"
         origin = replace(empty.origin, exception="empty", sentence=sentence)
-        yield InnerDocument(name, problem=sentence, origin=origin)
+        yield InnerDocument(name, problem=_problem_of(origin), origin=origin)
+
+
+def _problem_of(origin: Origin) -> str | None:
+    """Return why a document has no text."""
+    return None if origin.sentence is None else problem_of(origin.exception or "damaged", origin.sentence)

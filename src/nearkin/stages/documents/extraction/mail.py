@@ -27,8 +27,8 @@ from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.html import decoded, decoded_page, text_of_html
 from nearkin.stages.documents.extraction.reading import Container, DocumentRead, Given, Member, too_big
 from nearkin.stages.documents.extraction.zip_names import safe_name
+from nearkin.stages.documents.faults import Reason
 from nearkin.stages.documents.mail.headers import decoded_header, headers_of
-from nearkin.stages.documents.origin import ExceptionKind
 
 _FROM_LINE = re.compile(rb"From [^\r\n]*\r?\n")
 _NO_BASE64 = re.compile(rb"[^A-Za-z0-9+/]+")
@@ -95,7 +95,7 @@ class Mail:
         )
         damage = next((said for part in body if (said := self._damage_of(part)) is not None), None)
         damage = damage or (_UNENDED if self._is_unended() else None)
-        return read if damage is None else read.lacking("corrupt", damage)
+        return read if damage is None else read.lacking("damaged", damage)
 
     def _damage_of(self, part: Message) -> str | None:
         """Return what is wrong with the base64 of a part; None if nothing is."""
@@ -137,7 +137,7 @@ class Mail:
             else:
                 blob = Blob(_payload(part))
             damage = self._damage_of(part)
-            exception: ExceptionKind | None = None if damage is None else "corrupt"
+            exception: Reason | None = None if damage is None else "damaged"
             yield Member(name=name, blob=blob, kind=own_kind, exception=exception, sentence=damage)
 
     def _text(self, part: Message) -> str:
@@ -402,9 +402,9 @@ class Mailbox(Container):
             for size, data, is_cut in mails_of(file, most):
                 if data is None:
                     sentence = too_big(size, most)
-                    yield Member(name=None, exception="too big", sentence=sentence)
+                    yield Member(name=None, exception="too large", sentence=sentence)
                 elif is_cut:
-                    yield Member(name=None, blob=Blob(data), kind="eml", exception="corrupt", sentence=_MAILBOX_CUT_OFF)
+                    yield Member(name=None, blob=Blob(data), kind="eml", exception="damaged", sentence=_MAILBOX_CUT_OFF)
                 else:
                     yield Member(name=None, blob=Blob(data), kind="eml")
 

@@ -49,7 +49,7 @@ class OutlookMessage(Mail):
         try:
             return _MessageReader(OleFile(data), self._given)
         except (OleError, struct.error) as error:
-            raise ExtractionError("corrupt", f"the message of Outlook is damaged: {error}") from error
+            raise ExtractionError("damaged", f"the message of Outlook is damaged: {error}") from error
 
     @cached_property
     def _message(self) -> Message:
@@ -57,13 +57,13 @@ class OutlookMessage(Mail):
         try:
             return self._reader.message((), _TOP_HEADER, 0)
         except (OleError, struct.error) as error:
-            raise ExtractionError("corrupt", f"the message of Outlook is damaged: {error}") from error
+            raise ExtractionError("damaged", f"the message of Outlook is damaged: {error}") from error
 
     def document(self) -> DocumentRead:
         """Return the body, with the headers."""
         read = super().document()
         read = DocumentRead(text=read.text, extractor=kinds.MSG, warnings=read.warnings, mail=read.mail)
-        return read if self._reader.is_whole else read.lacking("corrupt", CUT_OFF)
+        return read if self._reader.is_whole else read.lacking("damaged", CUT_OFF)
 
     def _damage_of(self, part: Message) -> str | None:
         """Return what is wrong with an attachment; None if nothing is."""

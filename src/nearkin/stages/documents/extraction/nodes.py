@@ -14,7 +14,8 @@ from functools import lru_cache
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from nearkin.stages.documents.origin import ExceptionKind, MailHeaders, Origin
+from nearkin.stages.documents.faults import Reason
+from nearkin.stages.documents.origin import MailHeaders, Origin
 
 MAX_TEXT_BYTES = 1 << 30
 _MAX_JSON_BYTES = 16 << 20
@@ -60,7 +61,7 @@ class ExtractionRequest:
     limits: dict[str, int] = field(default_factory=dict)
     first: int = 0
     parents: tuple[int, ...] = ()
-    given_up: tuple[ExceptionKind, str] | None = None
+    given_up: tuple[Reason, str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

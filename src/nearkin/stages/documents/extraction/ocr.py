@@ -153,12 +153,12 @@ def recognised(image: bytes, mime_type: str, given: Given, data: LanguageData) -
 def _in_words(message: str, given: Given) -> ExtractionError:
     why = message.splitlines()[0][:300] if message else "no reason was given"
     if "memory" in why.lower():
-        return ExtractionError("too big", too_much_memory(given.limits["memory_bytes"]))
+        return ExtractionError("too large", too_much_memory(given.limits["memory_bytes"]))
     if "security_limits" in why:
-        return ExtractionError("too big", f"an image of too many pixels{raised_by('size')}")
+        return ExtractionError("too large", f"an image of too many pixels{raised_by('size')}")
     if (failed := why.removeprefix("OCR error: ")) != why:
         return ExtractionError("image only", f"OCR failed: {failed}")
-    return ExtractionError("corrupt", f"an image that cannot be decoded: {why}")
+    return ExtractionError("damaged", f"an image that cannot be decoded: {why}")
 
 
 @lru_cache(maxsize=2)

@@ -88,7 +88,7 @@ class OfficeFile:
         if self._given.kind not in ZIPPED:
             return blob.held(most)
         if blob.before_archive == "part":  # else the text would be that of an embedded file
-            raise ExtractionError("corrupt", f"damaged, or not of the kind that it claims: {CUT_ARCHIVE}")
+            raise ExtractionError("damaged", f"damaged, or not of the kind that it claims: {CUT_ARCHIVE}")
         return blob.archive_alone(most)
 
     @cached_property
@@ -112,15 +112,15 @@ class OfficeFile:
             sentence = f"{counted(n_encrypted, 'part')} of it encrypted in its ZIP archive: text may be missing"
             read = read.lacking("encrypted", sentence)
         if not self._inside.is_whole:
-            read = read.lacking("corrupt", CUT_OFF)
+            read = read.lacking("damaged", CUT_OFF)
         if self._given.kind in ZIPPED and self._given.blob.before_archive:
-            read = read.lacking("corrupt", ANOTHER_BEFORE)
+            read = read.lacking("damaged", ANOTHER_BEFORE)
         if found.lacking is not None:
             read = read.lacking(found.lacking.exception, found.lacking.sentence)
         if self._inside.lost or found.n_objects:
             n = max(len(self._inside.lost), found.n_objects)
             what = "an embedded object was" if n == 1 else f"{n} embedded objects were"
-            read = read.lacking("embedded objects lost", f"{what} not read")
+            read = read.lacking("partial", f"{what} not read")
         if not text.strip() and self._inside.is_of_1995:
             raise ExtractionError("unsupported", "a workbook of Excel 95, in which no text was found")
         is_without_text = not (text.strip() or self._inside.members or self._inside.lost)
@@ -396,12 +396,12 @@ def _in_words(message: str, output_bytes: int) -> ExtractionError:
     if _ENCRYPTED.search(why):
         return ExtractionError("encrypted", "encrypted with a password")
     if _CELLS.search(why):
-        return ExtractionError("bomb", f"refused: {_refusal(why, output_bytes)}")
+        return ExtractionError("too large", f"refused: {_refusal(why, output_bytes)}")
     if _BOMB.search(why) and not _DAMAGED.search(why):
-        return ExtractionError("bomb", f"refused: {_refusal(why, output_bytes)}")
+        return ExtractionError("too large", f"refused: {_refusal(why, output_bytes)}")
     if _TIME.search(why):
         return ExtractionError("time-out", f"not finished in time: {why}{raised_by('time')}")
-    return ExtractionError("corrupt", f"damaged, or not of the kind that it claims: {why}")
+    return ExtractionError("damaged", f"damaged, or not of the kind that it claims: {why}")
 
 
 def _refusal(why: str, output_bytes: int) -> str:

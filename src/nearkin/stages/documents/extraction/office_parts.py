@@ -18,7 +18,7 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 from nearkin.nouns import counted
-from nearkin.stages.documents.origin import ExceptionKind
+from nearkin.stages.documents.faults import Reason
 
 _UNREADABLE = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError,
@@ -72,7 +72,7 @@ _WINDOW, _MAX_SEARCHED = 1 << 16, 1 << 30
 class PartLacking(NamedTuple):
     """Reason why text of an office file may be missing."""
 
-    exception: ExceptionKind
+    exception: Reason
     sentence: str
 
 
@@ -112,7 +112,7 @@ def checked_parts(archive: zipfile.ZipFile, kind: str, text: str) -> tuple[PartL
                 if not is_omitted and not extracted.has_in_order(found.paragraphs):
                     (common if _REPEATED.match(name) else told).extend(found.paragraphs)
         except _UNREADABLE:
-            return PartLacking("corrupt", f"its {name} is damaged: text may be missing"), further
+            return PartLacking("damaged", f"its {name} is damaged: text may be missing"), further
         if name == "styles.xml":
             added = [one for one in added if " " in one]  # not the usual footer of a sheet: Page 1
         further += [one for one in added if not extracted.has(one)]

@@ -19,7 +19,7 @@ from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.language_data import LanguageData
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member
 from nearkin.stages.documents.extraction.zip_names import safe_name
-from nearkin.stages.documents.origin import ExceptionKind
+from nearkin.stages.documents.faults import Reason
 
 _NO_IMAGE_TEXT = "text in images is not recognised; use --ocr LANGUAGES"
 _MIN_MEAN_LENGTH = 2.5
@@ -70,7 +70,7 @@ class Pdf:
         except pypdfium2.PdfiumError as error:
             if "assword" in str(error) or "ecurity" in str(error):
                 raise ExtractionError("encrypted", "encrypted with a password") from error
-            raise ExtractionError("corrupt", f"damaged, or not a PDF: {str(error).rstrip('.')}") from error
+            raise ExtractionError("damaged", f"damaged, or not a PDF: {str(error).rstrip('.')}") from error
 
     def document(self) -> DocumentRead:
         """Return the text of all pages, and the values of form fields."""
@@ -80,7 +80,7 @@ class Pdf:
         data = self._given.ocr
         reading = None if data is None else ocr.ImageReading(self._given, data)
         why = _NO_IMAGE_TEXT if data is None else ocr.NOTHING_RECOGNISED
-        exception: ExceptionKind = "image only"
+        exception: Reason = "image only"
         for number, page in enumerate(self._pages(), start=1):
             if page is None:
                 lost.append(number)
@@ -108,9 +108,9 @@ class Pdf:
             read = self._with_second_opinion(read)
         read = self._with_form(read)
         if damage := _damage(lost, [one for one in self._damaged() if one not in lost], n_pages):
-            read = read.lacking("corrupt", damage)
+            read = read.lacking("damaged", damage)
         if is_cut_off(self._data):  # pages may be read all the same, from a table at the beginning
-            read = read.lacking("corrupt", _CUT_OFF)
+            read = read.lacking("damaged", _CUT_OFF)
         if not n_images:
             return read
         if not (read.text or "").strip():
@@ -164,7 +164,7 @@ class Pdf:
         try:
             values = list(_filled_in(self._data))
         except Exception as error:  # noqa: BLE001  (pypdf raises what comes for damaged files)
-            return read.lacking("corrupt", f"the fields of its form cannot be read: {_why(error)}")
+            return read.lacking("damaged", f"the fields of its form cannot be read: {_why(error)}")
         text = read.text or ""
         missing = [value for value in dict.fromkeys(values) if value not in text]
         return replace(read, text="\n".join([text, *missing])) if missing else read
@@ -186,7 +186,7 @@ class Pdf:
             try:
                 yield Member(name=name, blob=Blob(bytes(attachment.get_data())))
             except pypdfium2.PdfiumError as error:
-                yield Member(name=name, exception="corrupt", sentence=f"it cannot be extracted from the PDF: {error}")
+                yield Member(name=name, exception="damaged", sentence=f"it cannot be extracted from the PDF: {error}")
         yield from _pinned(self._data)
 
 
@@ -318,7 +318,7 @@ def _pinned(data: bytes) -> Iterator[Member]:
                     stream = (files.get("/F") or files.get("/UF")).get_object()
                     yield Member(name=name, blob=Blob(bytes(stream.get_data())))
     except Exception as error:
-        raise ExtractionError("corrupt", f"a file pinned to a page cannot be read: {_why(error)}") from error
+        raise ExtractionError("damaged", f"a file pinned to a page cannot be read: {_why(error)}") from error
 
 
 def _why(error: Exception) -> str:

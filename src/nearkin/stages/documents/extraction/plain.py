@@ -16,6 +16,7 @@ from nearkin.stages.documents.extraction import kinds
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.html import decoded
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Single
+from nearkin.stages.documents.faults import reason_of, sentence_of
 from nearkin.stages.documents.foreign import foreign
 
 
@@ -34,7 +35,7 @@ class PlainText(Single):
         if (encoding := self._certain_encoding(data, mark)) is not None:
             content = into_utf8(data[len(mark) :], encoding)
             if (problem := why_not_utf8(content, encoding, mark)) is not None:
-                raise ExtractionError("corrupt", problem)
+                raise ExtractionError(reason_of(problem), sentence_of(problem))
             return DocumentRead(text=content.decode(), extractor=kinds.TEXT)
         if looks_binary(data):
             raise ExtractionError("unsupported", "binary data of an unknown kind")

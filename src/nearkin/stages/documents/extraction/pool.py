@@ -37,8 +37,9 @@ from nearkin.stages.documents.extraction.nodes import (
 )
 from nearkin.stages.documents.extraction.reading import is_out_of_memory, too_much_memory
 from nearkin.stages.documents.extraction.sandbox import Sandbox
+from nearkin.stages.documents.faults import Reason
 from nearkin.stages.documents.kept_memory import keep_memory
-from nearkin.stages.documents.origin import ExceptionKind, Origin
+from nearkin.stages.documents.origin import Origin
 
 _IN_FLIGHT = 4
 """Files that a worker has at a time: the one that it reads, and the next ones."""
@@ -109,7 +110,7 @@ class ExtractionAnswer:
         self.waiting.append(node)
         self._pool.n_held += len(node.text or b"")
 
-    def give_up(self, exception: ExceptionKind, sentence: str) -> None:
+    def give_up(self, exception: Reason, sentence: str) -> None:
         """Ask for what comes after the document that killed a worker; if that kills another one, for nothing more."""
         number = self._n_nodes
         if self.request.given_up is not None and self.request.first == number:
@@ -386,7 +387,7 @@ class WorkerProcess:
             else:
                 yield node_of(content, text) if content else None
 
-    def death(self, error: Exception) -> tuple[ExceptionKind, str]:
+    def death(self, error: Exception) -> tuple[Reason, str]:
         """Return why the worker ended, for people; raise `RunError` if it did not even start."""
         if not isinstance(error, EOFError | OSError) or isinstance(error, TimeoutError):
             self.process.kill()
@@ -401,7 +402,7 @@ class WorkerProcess:
         if isinstance(error, TimeoutError) or code in (-signal.SIGALRM, -signal.SIGXCPU):
             return "time-out", f"not read within the time limit ({self._limits.wall_s} s){raised_by('time')}"
         if is_out_of_memory(said):
-            return "too big", too_much_memory(limit)
+            return "too large", too_much_memory(limit)
         if isinstance(error, WorkerFault):
             return "crashed", f"the extraction worker failed: {error}"
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"

@@ -41,14 +41,14 @@ class OutlookMailbox(Container):
             try:
                 mailbox.open_file_object(raw)
             except OSError as error:
-                raise ExtractionError("corrupt", f"the mailbox of Outlook is damaged: {_why(error)}") from error
+                raise ExtractionError("damaged", f"the mailbox of Outlook is damaged: {_why(error)}") from error
             try:
                 yield from self._in_folder(mailbox.get_root_folder(), "", 0)
             finally:
                 mailbox.close()
         if (size := _told_size(self._given.blob.head)) > self._given.blob.size:
             sentence = f"the mailbox is truncated: {self._given.blob.size:,} of {counted(size, 'byte')}"
-            raise ExtractionError("corrupt", f"{sentence}; messages may be missing")
+            raise ExtractionError("damaged", f"{sentence}; messages may be missing")
 
     def _in_folder(self, folder: Any, path: str, level: int) -> Iterator[Member]:
         """Yield the messages of a folder, then those of its subfolders; a damaged message affects no other message."""
@@ -60,16 +60,16 @@ class OutlookMailbox(Container):
             except ExtractionError as error:
                 yield Member(name=name, exception=error.exception, sentence=error.sentence)
             except (OSError, ValueError, TypeError, LookupError) as error:
-                yield Member(name=name, exception="corrupt", sentence=f"the message is damaged: {_why(error)}")
+                yield Member(name=name, exception="damaged", sentence=f"the message is damaged: {_why(error)}")
         if level >= _MAX_FOLDER_LEVELS:
-            raise ExtractionError("bomb", f"more than {_MAX_FOLDER_LEVELS} levels of folders")
+            raise ExtractionError("too large", f"more than {_MAX_FOLDER_LEVELS} levels of folders")
         for index in range(_number(folder, "sub_folders")):
             try:
                 inner = folder.get_sub_folder(index)
                 own = safe_name((inner.get_name() or f"#{index + 1}").replace("/", "_"))
             except OSError as error:
                 name = f"{path}folder {index + 1}"
-                yield Member(name=name, exception="corrupt", sentence=f"the folder is damaged: {_why(error)}")
+                yield Member(name=name, exception="damaged", sentence=f"the folder is damaged: {_why(error)}")
                 continue
             yield from self._in_folder(inner, f"{path}{own}/", level + 1)
 
@@ -118,7 +118,7 @@ class OutlookMailbox(Container):
             size = attachment.get_size()
             if size > self._given.limits["output_bytes"]:
                 raise ExtractionError(
-                    "too big", f"an attachment is {too_big(size, self._given.limits['output_bytes'])}"
+                    "too large", f"an attachment is {too_big(size, self._given.limits['output_bytes'])}"
                 )
             part = mail_part("application/octet-stream", attachment.read_buffer(size) if size else b"", None)
         part.add_header("Content-Disposition", "attachment", **({"filename": ("utf-8", "", name)} if name else {}))

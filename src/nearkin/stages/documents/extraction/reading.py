@@ -10,7 +10,8 @@ from nearkin.nouns import agreeing, counted
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.language_data import LanguageData
 from nearkin.stages.documents.extraction.limits import raised_by
-from nearkin.stages.documents.origin import ExceptionKind, MailHeaders
+from nearkin.stages.documents.faults import Reason
+from nearkin.stages.documents.origin import MailHeaders
 
 FREE_BYTES = 1 << 20
 """Unpacked size that is never treated as a bomb, whatever the ratio."""
@@ -31,7 +32,7 @@ def bomb(limit: int, n_packed: int, by: str = "ratio") -> ExtractionError:
     """Return the error for data whose unpacked size is too large; ``by`` names the limit."""
     packed = f"{counted(n_packed, 'packed byte')} {agreeing(n_packed, 'unpacks', 'unpack')}"
     sentence = f"{packed} to more than the limit of {counted(limit, 'byte')}{raised_by(by)}"
-    return ExtractionError("bomb", sentence)
+    return ExtractionError("too large", sentence)
 
 
 _OUT_OF_MEMORY = (
@@ -62,14 +63,14 @@ class ExtractionError(Exception):
     Parameters
     ----------
     exception : str
-        One of `origin.EXCEPTIONS`.
+        One of `faults.REASONS`.
     sentence : str
         Why.
     """
 
-    def __init__(self, exception: ExceptionKind, sentence: str) -> None:
+    def __init__(self, exception: Reason, sentence: str) -> None:
         super().__init__(sentence)
-        self.exception: ExceptionKind = exception
+        self.exception: Reason = exception
         self.sentence = sentence
 
 
@@ -92,12 +93,12 @@ class DocumentRead:
     text: str | None
     extractor: str
     n_pages: int | None = None
-    exception: ExceptionKind | None = None
+    exception: Reason | None = None
     sentence: str | None = None
     warnings: tuple[str, ...] = ()
     mail: MailHeaders | None = None
 
-    def lacking(self, exception: ExceptionKind, sentence: str) -> DocumentRead:
+    def lacking(self, exception: Reason, sentence: str) -> DocumentRead:
         """Return a copy with an exception, unless it already has one."""
         return self if self.exception is not None else replace(self, exception=exception, sentence=sentence)
 
@@ -120,7 +121,7 @@ class Member:
     name: str | None
     blob: Blob | None = None
     kind: str | None = None
-    exception: ExceptionKind | None = None
+    exception: Reason | None = None
     sentence: str | None = None
 
 

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import IO
 
 from nearkin.nouns import counted
-from nearkin.stages.documents.compression import StreamFault, compression_of, unpacked
+from nearkin.stages.documents.compression import compression_of, unpacked
 from nearkin.stages.documents.extraction.blobs import Blob, TooBigError
 from nearkin.stages.documents.extraction.kinds import OFFICE, declared_kind, kind_of
 from nearkin.stages.documents.extraction.language_data import LanguageData
@@ -32,11 +32,12 @@ from nearkin.stages.documents.extraction.reading import (
     too_big,
     too_much_memory,
 )
-from nearkin.stages.documents.origin import NO_TEXT, ExceptionKind, Origin
+from nearkin.stages.documents.faults import Reason, StreamFault
+from nearkin.stages.documents.origin import NO_TEXT, Origin
 
 Timed = Callable[[], AbstractContextManager[object]]
 """Start the time limit of one step; when the time is over, the process ends."""
-_KEEP_MEMBERS = ("image only", "embedded objects lost", "empty", "corrupt", "time-out")
+_KEEP_MEMBERS = ("image only", "partial", "empty", "damaged", "time-out")
 """Exceptions of documents whose members can be read nevertheless."""
 _MAY_BE_EMPTY = ("text", "eml", "msg")
 """Kinds whose files are documents even without a text: a mail has headers."""
@@ -121,9 +122,7 @@ class FileWalk:
             begin_again=self._begin_again,
         )  # fmt: skip
 
-    def _given_up(
-        self, number: int, blob: Blob, place: _Place, exception: ExceptionKind, sentence: str
-    ) -> ExtractedNode:
+    def _given_up(self, number: int, blob: Blob, place: _Place, exception: Reason, sentence: str) -> ExtractedNode:
         """Return the node for a file that killed a worker before."""
         origin = Origin(
             sha256=blob.sha256, size_bytes=blob.size, kind=declared_kind(place.name) or "unknown", extractor="none",
@@ -199,12 +198,12 @@ class FileWalk:
             sentence = f"{kind.upper()} needs an extra: pip install 'nearkin[documents]' ({error.name} is missing)"
             return DocumentRead(text=None, extractor="none", exception=exception, sentence=sentence)
         except TooBigError:
-            exception, sentence = "too big", too_big(blob.size, most)
+            exception, sentence = "too large", too_big(blob.size, most)
         except MemoryError:
-            exception = "too big"
+            exception = "too large"
             sentence = too_much_memory(self._limits["memory_bytes"])
         except RecursionError:
-            exception, sentence = "bomb", "it is nested too deeply"
+            exception, sentence = "too large", "it is nested too deeply"
         except Exception as error:  # noqa: BLE001  (a library may raise anything; it costs this document only)
             exception, sentence = _failure(error, self._limits)
         return DocumentRead(text=None, extractor=_name_of(extractor), exception=exception, sentence=sentence)
@@ -215,7 +214,7 @@ class FileWalk:
         most = min(self._limits["output_bytes"], MAX_TEXT_BYTES)
         if text is not None and len(text) > most:
             sentence = too_big(len(text), most)
-            read, text = replace(read, exception="too big", sentence=sentence), None
+            read, text = replace(read, exception="too large", sentence=sentence), None
         if text is not None and not has_members and kind not in _MAY_BE_EMPTY and not text.strip():
             read, text = read.lacking("empty", NO_TEXT), None
         return read, text
@@ -224,7 +223,7 @@ class FileWalk:
         """Yield the members of a file; if the rest cannot be read, the last member says so."""
         if place.level + 1 > self._limits["n_levels"]:
             sentence = f"more than {self._limits['n_levels']} levels of files in files{raised_by('levels')}"
-            yield from self._failed(number, Member(name=None, exception="bomb", sentence=sentence), 1)
+            yield from self._failed(number, Member(name=None, exception="too large", sentence=sentence), 1)
             return
         members = extractor.members()
         position = 0
@@ -266,7 +265,7 @@ class FileWalk:
         else:
             return None
         sentence = f"more than the limit of {what} in one file; the rest was not read{raised_by(by)}"
-        return Member(name=None, exception="bomb", sentence=sentence)
+        return Member(name=None, exception="too large", sentence=sentence)
 
     def _failed(self, number: int, member: Member, position: int) -> Iterator[ExtractedNode]:
         """Yield the node of a member that cannot be read."""
@@ -297,10 +296,10 @@ def _has_members(extractor: Extractor) -> bool:
         return False
 
 
-def _failure(error: Exception, limits: Mapping[str, int]) -> tuple[ExceptionKind, str]:
+def _failure(error: Exception, limits: Mapping[str, int]) -> tuple[Reason, str]:
     """Return the exception and the sentence for an error of a library."""
     if is_out_of_memory(str(error)):
-        return "too big", too_much_memory(limits["memory_bytes"])
+        return "too large", too_much_memory(limits["memory_bytes"])
     return "crashed", f"the extractor failed: {type(error).__name__}: {error}"[:300]
 
 
@@ -310,9 +309,9 @@ def _broken_off(error: Exception, limits: Mapping[str, int]) -> Member:
         return Member(name=None, exception=error.exception, sentence=error.sentence)
     if isinstance(error, TooBigError):
         sentence = f"too big to be extracted: the limit is {counted(limits['output_bytes'], 'byte')}{raised_by('size')}"
-        return Member(name=None, exception="too big", sentence=sentence)
+        return Member(name=None, exception="too large", sentence=sentence)
     if isinstance(error, MemoryError):
-        return Member(name=None, exception="too big", sentence=too_much_memory(limits["memory_bytes"]))
+        return Member(name=None, exception="too large", sentence=too_much_memory(limits["memory_bytes"]))
     exception, sentence = _failure(error, limits)
     return Member(name=None, exception=exception, sentence=sentence)
 
@@ -350,10 +349,10 @@ def unpacked_blob(blob: Blob, limits: Mapping[str, int]) -> Blob:
                     file.write(piece)
         except StreamFault as fault:
             if isinstance(fault.__cause__, MemoryError):
-                raise ExtractionError("too big", too_much_memory(limits["memory_bytes"])) from fault
-            raise ExtractionError("corrupt", str(fault)) from fault
+                raise ExtractionError("too large", too_much_memory(limits["memory_bytes"])) from fault
+            raise ExtractionError("damaged", str(fault)) from fault
         except OSError as error:
-            raise ExtractionError("too big", _too_big_for_disk(error, limits["disk_bytes"])) from error
+            raise ExtractionError("too large", _too_big_for_disk(error, limits["disk_bytes"])) from error
     if file is None:
         return Blob(b"".join(pieces))
     file.flush()

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
+from nearkin.stages.documents.faults import problem_of
 from nearkin.stages.documents.formats.format import Format
 from nearkin.stages.documents.members import InnerDocument, MemberIds
 from nearkin.stages.documents.source import OpenedSource
@@ -69,10 +70,10 @@ class MembersFormat(Format):
         except StreamFault as fault:
             place = n_documents + 1
             doc_id = MemberIds().of(name, None, place) if n_documents else name
-            yield InnerDocument(doc_id, name if n_documents else None, problem=str(fault))
+            yield InnerDocument(doc_id, name if n_documents else None, problem=problem_of("damaged", str(fault)))
             return
         if not n_documents:
-            yield InnerDocument(name, problem="it contains no document")
+            yield InnerDocument(name, problem="empty: it contains no document")
 
 
 class Extracted(MembersFormat):

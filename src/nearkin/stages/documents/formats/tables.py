@@ -58,7 +58,7 @@ class TableFormat(Format):
         TruncatedInputError
             The file is too damaged to open.
         """
-        from nearkin.stages.documents.damage import truncated_input
+        from nearkin.stages.documents.faults import truncated_input
         from nearkin.stages.documents.streams import StreamFault
 
         with open(path, "rb", buffering=0) as raw:

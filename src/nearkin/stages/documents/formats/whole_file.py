@@ -88,4 +88,4 @@ class WholeFile(Format):
 def _problem_of_table(first: bytes) -> str | None:
     """Return why a file that begins with these bytes is not text, if it is a table."""
     table = table_begun_by(first)
-    return None if table is None else f"{table.a_file}, not text; read it with --format {table.name}"
+    return None if table is None else f"not text: {table.a_file}; read it with --format {table.name}"

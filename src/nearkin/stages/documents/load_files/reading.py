@@ -97,7 +97,7 @@ class _LoadFile:
         if self.folder is None:
             return (value.replace(self.newline, "\n") if self.newline else value).encode(), None
         if not value.strip():
-            return None, f"it names no text file (its {self.text_name} is empty)"
+            return None, f"empty: it names no text file (its {self.text_name} is empty)"
         try:
             return self.folder.read(value), None
         except RefusedPathError as refused:

@@ -244,10 +244,10 @@ def records_of(
                 continue
             if after is None and lines.is_all:
                 lines.check_fault(number)
-                problem = f"field {len(bounds) + 1}: the {dialect.qualifier} that opens it is never closed"
+                problem = f"damaged: field {len(bounds) + 1}: the {dialect.qualifier} that opens it is never closed"
             elif after is not None and n_columns not in (0, len(bounds)):
                 more = "or more " if len(bounds) > n_columns else ""
-                problem = f"{counted(len(bounds), 'field')} {more}where the header has {n_columns:,}"
+                problem = f"damaged: {counted(len(bounds), 'field')} {more}where the header has {n_columns:,}"
             elif after is None or _is_longer(text[place:after], max_bytes):
                 problem = too_long(None, max_bytes)
             else:

@@ -24,6 +24,7 @@ from nearkin.stages.documents.encodings import (
     why_not_utf8,
     with_byte_order,
 )
+from nearkin.stages.documents.faults import Reason, RecordFault, problem_of, reason_of, sentence_of
 from nearkin.stages.documents.foreign import foreign
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, too_long
 from nearkin.wording import reveal
@@ -34,8 +35,11 @@ _MAX_SHOWN = 200
 _OPENED = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class RefusedPathError(ValueError):
+class RefusedPathError(RecordFault):
     """A text file cannot be read; the message is the problem of the document."""
+
+    def __init__(self, sentence: str, reason: Reason = "damaged") -> None:
+        super().__init__(reason, sentence)
 
 
 class TextFolder:
@@ -173,7 +177,7 @@ class TextFolder:
         with os.fdopen(self.opened(path), "rb") as file:
             n_bytes = os.fstat(file.fileno()).st_size
             if n_bytes > self._max_bytes:
-                raise RefusedPathError(too_long(n_bytes, self._max_bytes))
+                raise RefusedPathError(sentence_of(too_long(n_bytes, self._max_bytes)), "too large")
             try:
                 data = file.read(n_bytes)
             except OSError as error:
@@ -186,7 +190,7 @@ class TextFolder:
         if mark:
             data = into_utf8(data[len(mark) :], encoding)
         elif (kind := foreign(data[: 1 << 16], os.path.basename(path))) is not None and not kind.is_text:
-            problem = kind.problem
+            problem = problem_of("not text", kind.problem)
         elif (problem := looks_like_utf16(data)) is None:
             encoding = with_byte_order(self._encoding)
             if not (is_utf8(encoding) or is_taken_as_utf8(data, encoding, is_all=True)):
@@ -194,7 +198,7 @@ class TextFolder:
         if problem is None:
             problem = why_not_utf8(data, encoding, mark)
         if problem is not None:
-            raise RefusedPathError(f"its text file {_shown(path)}: {problem}")
+            raise RefusedPathError(f"its text file {_shown(path)}: {sentence_of(problem)}", reason_of(problem))
         return data
 
 

@@ -160,7 +160,7 @@ class PageReader:
 
     def _skipped(self, name: str, is_parameter: int) -> None:
         if self._page is not None and not is_parameter:
-            self._page.problem = f"it has the entity &{name};, which is not declared"
+            self._page.problem = f"damaged: it has the entity &{name};, which is not declared"
 
     def _end(self, name: str) -> None:
         self._depth -= 1
@@ -172,7 +172,7 @@ class PageReader:
                 self._add_namespace(text or "")
             elif text is None:
                 what = "its text" if name == "text" else f"its {name}"
-                page.problem = f"{what} is longer than {counted(wanted.most, 'character')}"
+                page.problem = f"too large: {what} is longer than {counted(wanted.most, 'character')}"
             elif name == "title":
                 page.title = text.strip()
             elif name == "text":
@@ -202,5 +202,5 @@ class PageReader:
         if page.is_redirect or page.namespace:
             page.wikitext = ""
         if not page.title and page.problem is None:
-            page.problem = "the page has no title"
+            page.problem = "damaged: the page has no title"
         self._pages.append(page)

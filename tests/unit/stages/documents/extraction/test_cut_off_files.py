@@ -46,7 +46,7 @@ def test_a_message_that_is_cut_off_is_corrupt_wherever_it_ends(pool, tmp_path):
     """Its extractor failed twice, which ended the worker; the file had "crashed"."""
     files = {f"{n}.msg": LETTER[:n] for n in range(600, len(LETTER), 700)}
     found = extracted(pool, written(tmp_path, files))
-    assert {doc_id: one.origin.exception for doc_id, one in found.items()} == dict.fromkeys(files, "corrupt")
+    assert {doc_id: one.origin.exception for doc_id, one in found.items()} == dict.fromkeys(files, "damaged")
 
 
 def test_a_message_with_missing_bytes_says_so_and_keeps_what_is_there(pool, tmp_path):
@@ -57,7 +57,7 @@ def test_a_message_with_missing_bytes_says_so_and_keeps_what_is_there(pool, tmp_
         "whole.msg": LETTER,
     }
     found = extracted(pool, written(tmp_path, files))
-    partial = {doc_id: one.origin.sentence for doc_id, one in found.items() if one.origin.exception == "corrupt"}
+    partial = {doc_id: one.origin.sentence for doc_id, one in found.items() if one.origin.exception == "damaged"}
     assert partial == dict.fromkeys(["body.msg", "file.msg", "file.msg!a.docx", "other.msg"], CUT_OFF)
     assert all(found[doc_id].origin.is_partial for doc_id in partial)
     assert text_of(found["body.msg"]) == text_of(found["whole.msg"]) == ("It was a dark night. " * 30)
@@ -81,7 +81,7 @@ def test_a_message_inside_another_whose_attachment_is_cut_off_is_incomplete(pool
     whole = compound_file(streams)
     files = {"cut.msg": lengthened(whole, "__substg1.0_37010102"), "whole.msg": whole}
     found = extracted(pool, written(tmp_path, files))
-    assert [one.origin.exception for one in found.values()] == ["corrupt", "corrupt", None, None, None, None]
+    assert [one.origin.exception for one in found.values()] == ["damaged", "damaged", None, None, None, None]
 
 
 def test_a_stream_with_missing_bytes_is_an_error_unless_the_rest_is_wanted():
@@ -138,7 +138,7 @@ def test_an_archive_that_is_cut_is_not_taken_for_the_archive_inside_it(pool, tmp
     found = extracted(pool, written(tmp_path, {**archives, **reports, **whole}))
     cut = {name: one for name, one in found.items() if name.partition("!")[0] not in whole}
     assert sorted(cut) == sorted([*reports, *(f"{name}!#1" for name in archives)])
-    assert {one.origin.exception for one in cut.values()} == {"corrupt"}
+    assert {one.origin.exception for one in cut.values()} == {"damaged"}
     assert {one.text for one in cut.values()} == {None}
     assert {name: text_of(one).strip() for name, one in found.items() if name.partition("!")[0] in whole} == {
         "behind.zip!a.txt": "One.", "behind.zip!b.zip!two.txt": "Two.", "behind.zip!c.docx": "Attached.",
@@ -155,7 +155,7 @@ def test_an_archive_that_does_not_list_all_of_its_files_says_so(pool, tmp_path):
         archive.writestr("new.txt", "Three.")
     found = extracted(pool, written(tmp_path, {"a.zip": path.read_bytes()}))
     assert {name: (one.text, one.origin.exception) for name, one in found.items()} == {
-        "a.zip!new.txt": (b"Three.", None), "a.zip!#2": (None, "corrupt"),
+        "a.zip!new.txt": (b"Three.", None), "a.zip!#2": (None, "damaged"),
     }  # fmt: skip
 
 
@@ -190,5 +190,5 @@ def test_a_pdf_or_rtf_whose_end_is_missing_may_lack_text(pool, tmp_path):
     }  # fmt: skip
     found = extracted(pool, written(tmp_path, files))
     cut = {name: one.origin.exception for name, one in found.items() if one.origin.is_partial}
-    assert cut == dict.fromkeys(("cut.pdf", "update.pdf", "cut.rtf", "group.rtf"), "corrupt")
+    assert cut == dict.fromkeys(("cut.pdf", "update.pdf", "cut.rtf", "group.rtf"), "damaged")
     assert all("dark" in text_of(one) for one in found.values())

@@ -256,7 +256,7 @@ def shape(message: Message) -> list[object]:
 def test_a_mail_that_ends_in_its_headers_says_so(line_end):
     head = b"From: a@b.org" + line_end + b"Subject: x" + line_end
     found, _ = read(head)
-    assert (found.exception, found.sentence) == ("corrupt", UNENDED)
+    assert (found.exception, found.sentence) == ("damaged", UNENDED)
     assert read(head + line_end)[0].exception is None
 
 
@@ -284,7 +284,7 @@ def test_base64_that_is_cut_off(pool, tmp_path, n_cut):
         assert text.decode().startswith(text_of(found[doc_id]))
         assert len(text_of(found[doc_id])) >= 44
         # at a multiple of four characters, only the missing boundary or line end shows that something is missing
-        assert (origin.exception, origin.is_partial) == ("corrupt", True)
+        assert (origin.exception, origin.is_partial) == ("damaged", True)
     assert (found["y.eml"].origin.sentence, found["y.eml"].origin.is_partial) == (UNENDED, True)
 
 
@@ -294,9 +294,9 @@ def test_an_attachment_may_be_whole_where_its_mail_lacks_the_closing_boundary(po
     ends = {"padded": b"VGhlIHRlbmFudA==\n", "ended": b"VGhlIHRlbmFu\n--a--\n", "open": b"VGhlIHRlbmFu\n"}
     found = extracted(pool, written(tmp_path, {f"{name}.eml": head + end for name, end in ends.items()}))
     assert {one.partition(".")[0]: found[one].origin.exception for one in found if "!" in one} == {
-        "padded": None, "ended": None, "open": "corrupt",
+        "padded": None, "ended": None, "open": "damaged",
     }  # fmt: skip
-    assert [found[f"{name}.eml"].origin.exception for name in ends] == ["corrupt", None, "corrupt"]
+    assert [found[f"{name}.eml"].origin.exception for name in ends] == ["damaged", None, "damaged"]
     assert found["open.eml!a.txt"].origin.sentence.endswith("this base64 may be cut off")
 
 
@@ -306,7 +306,7 @@ def test_base64_with_other_signs(pool, tmp_path):
         "signs.eml": head + b"SXQgd2Fz!!!??", "spaces.eml": head + b"SXQg d2Fz \t\r\n", "one.eml": head + b"S",
     }))  # fmt: skip
     assert {doc_id: (text_of(one), one.origin.exception) for doc_id, one in found.items()} == {
-        "signs.eml": ("It was", "corrupt"), "spaces.eml": ("It was", None), "one.eml": ("", "corrupt"),
+        "signs.eml": ("It was", "damaged"), "spaces.eml": ("It was", None), "one.eml": ("", "damaged"),
     }  # fmt: skip
 
 
@@ -362,7 +362,7 @@ def test_base64_of_a_mail_of_one_part_that_ends_in_a_line(end):
     body = base64.encodebytes(b"It was a night of rain, and nobody came to the house." * 9)
     cut = body[: len(body) // 2 // 77 * 77 + end] if end > 0 else body.rstrip(b"\n")[:end]
     found, _ = read(head + cut)
-    assert (found.exception, found.text[:6]) == ("corrupt", "It was")
+    assert (found.exception, found.text[:6]) == ("damaged", "It was")
     assert read(head + body)[0].exception is None
 
 
@@ -371,11 +371,11 @@ def test_a_mail_that_may_lack_attachments_says_so():
     n_parts = len(read(data)[1])
     for n in range(len(data) - 2):
         found, members = read(data[:n])
-        assert found.exception == "corrupt" or len(members) == n_parts, n
+        assert found.exception == "damaged" or len(members) == n_parts, n
     assert read(data)[0].exception is read(b"From: a@b.org\n\nNo parts.")[0].exception is None
 
 
-@pytest.mark.parametrize(("end", "exception"), [(b"", "corrupt"), (b"\n", None), (b"\n\n", None)])
+@pytest.mark.parametrize(("end", "exception"), [(b"", "damaged"), (b"\n", None), (b"\n\n", None)])
 def test_the_last_mail_of_a_mailbox_that_ends_in_a_line_may_be_cut_off(pool, tmp_path, end, exception):
     one = SEPARATOR + b"Subject: x\n\nIt was."
     found = extracted(pool, written(tmp_path, {"box.mbox": one + b"\n\n" + one + end}))

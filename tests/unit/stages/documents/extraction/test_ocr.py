@@ -112,11 +112,11 @@ def test_images_without_a_text_damaged_ones_and_huge_ones(reading, tmp_path):
     }  # fmt: skip
     found = extracted(reading, written(tmp_path, files))
     assert {name: one.origin.exception for name, one in found.items()} == {
-        "blank.png": "image only", "cut.png": "corrupt", "huge.png": "too big", "scan.pdf": "image only",
-        "cut.tif": "corrupt", "tiny.jpg": "corrupt", "fine.png": None,
+        "blank.png": "image only", "cut.png": "damaged", "huge.png": "too large", "scan.pdf": "image only",
+        "cut.tif": "damaged", "tiny.jpg": "damaged", "fine.png": None,
     }  # fmt: skip
     assert "--extraction-limit size=" in str(found["huge.png"].problem)
-    assert str(found["scan.pdf"].problem) == "its pages are images; OCR recognised no text"
+    assert str(found["scan.pdf"].problem) == "image only: its pages are images; OCR recognised no text"
 
 
 @needs_english

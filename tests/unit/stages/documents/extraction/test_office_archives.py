@@ -109,7 +109,7 @@ def test_text_whose_xml_is_truncated_in_a_whole_archive_is_incomplete(pool, tmp_
         "a.epub": "its a.html is damaged: text may be missing",
         "b.epub": None, "b.pptx": None,
     }  # fmt: skip
-    assert {name for name, one in found.items() if one.origin.exception == "corrupt"} == cut.keys()
+    assert {name for name, one in found.items() if one.origin.exception == "damaged"} == cut.keys()
     assert {name for name, one in found.items() if one.origin.is_partial} == cut.keys() - {"a.xlsx"}
 
 

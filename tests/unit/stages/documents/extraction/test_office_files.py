@@ -77,7 +77,7 @@ def test_files_wrapped_by_windows_are_unwrapped(pool, tmp_path):
         "a.docx": "Outside.", "a.docx!a.pdf": "Inside.", "a.docx!oleObject2.bin": "Inside.",
         "a.docx!oleObject3.bin": "Deep.",
     }  # fmt: skip
-    assert (found["a.docx"].origin.exception, found["a.docx"].origin.is_partial) == ("embedded objects lost", True)
+    assert (found["a.docx"].origin.exception, found["a.docx"].origin.is_partial) == ("partial", True)
     assert {one.origin.family for one in found.values()} == {"a.docx"}
 
 
@@ -128,13 +128,13 @@ def test_texts_that_fell_apart(text, broken):
 
 def test_a_mailbox_of_outlook_that_is_none(pool, tmp_path):
     (found,) = extracted(pool, written(tmp_path, {"a.pst": b"!BDN" + bytes(2000)})).values()
-    assert found.origin.exception in ("corrupt", "unsupported")  # the second where the extra is missing
+    assert found.origin.exception in ("damaged", "unsupported")  # the second where the extra is missing
 
 
 def test_old_workbooks_in_which_nothing_is_found_are_not_called_empty(pool, tmp_path):
     (found,) = extracted(pool, written(tmp_path, {"a.xls": compound_file({("Book",): bytes(5000)})})).values()
     assert found.text is None
-    assert found.origin.exception in ("unsupported", "corrupt")
+    assert found.origin.exception in ("unsupported", "damaged")
 
 
 @given(st.lists(st.sampled_from(["<p>", "</p>", "\n", " ", "a", "&lt;", "&#10;", "[", "<b>"])).map("".join))

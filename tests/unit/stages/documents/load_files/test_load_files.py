@@ -64,7 +64,7 @@ def test_texts_come_from_files_and_a_missing_one_is_one_row(vol: Path) -> None:
     assert (first["doc_id"], first["text"], first["parent"]) == ("A-1", b"the first text", None)
     assert (second["doc_id"], second["text"], second["parent"]) == ("A-2", b"the second text", "A-1")
     assert (third["text"], third["line"]) == (None, 4)
-    assert third["problem"] == r"its text file 'TEXT\none.txt' is missing"
+    assert third["problem"] == r"damaged: its text file 'TEXT\none.txt' is missing"
     (vol / "TEXT").rename(vol.parent / "TEXT")
     assert rows_of(found)[0]["problem"].endswith(
         "is missing: there is no folder 'TEXT' beside the load file; name the folder that has it with --text-root"
@@ -76,7 +76,7 @@ def test_a_record_with_too_few_fields_is_one_row(vol: Path) -> None:
     (vol / "load.dat").write_bytes(dat(*rows).encode())
     found = rows_of(resolve_sources(["vol/load.dat"]))
     assert [(one["doc_id"], one["problem"]) for one in found] == [
-        ("A-1", None), (None, "2 fields where the header has 3"), (None, "2 fields where the header has 3")
+        ("A-1", None), (None, "damaged: 2 fields where the header has 3"), (None, "2 fields where the header has 3")
     ]  # fmt: skip
 
 

@@ -102,7 +102,7 @@ def test_a_record_cut_in_the_middle_costs_only_itself() -> None:
     data = dat([["DOCID", "TEXT"], ["A-1", "one"]], "\r\n") + "þA-2þ\x14þcut\r\n" + dat([["A-3", "three"]], "\r\n")
     records = read(data.encode())
     assert [one.fields[:1] for one in records] == [["DOCID"], ["A-1"], [], ["A-3"]]
-    assert records[2].problem == "3 fields or more where the header has 2"
+    assert records[2].problem == "damaged: 3 fields or more where the header has 2"
 
 
 def test_a_text_of_many_lines_and_qualifiers_that_were_not_doubled() -> None:

@@ -1,0 +1,107 @@
+"""Reasons why a document has no text, or only a part of it: one closed list for tables, texts and documents.
+
+A problem is written as one string, the reason and a sentence of the reader: ``not text: a PDF file``.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from nearkin.errors import TruncatedInputError
+from nearkin.nouns import counted
+
+Reason = Literal[
+    "empty", "too large", "not text", "wrong encoding", "damaged", "truncated", "encrypted", "unsupported",
+    "image only", "partial", "time-out", "crashed", "id repeated", "no such column",
+]  # fmt: skip
+REASONS: tuple[Reason, ...] = get_args(Reason)
+"""Every reason. "truncated" is the missing rest of a file that has several documents."""
+
+
+def problem_of(reason: Reason, sentence: str) -> str:
+    """Return a problem as one string."""
+    return f"{reason}: {sentence}"
+
+
+def reason_of(problem: str) -> Reason:
+    """Return the reason of a problem; one that names none is "damaged".
+
+    Examples
+    --------
+    >>> reason_of("not text: a PDF file; extract its text first"), sentence_of("not text: a PDF file")
+    ('not text', 'a PDF file')
+    """
+    begin = problem.partition(": ")[0]
+    return next((reason for reason in REASONS if reason == begin), "damaged")
+
+
+def sentence_of(problem: str) -> str:
+    """Return the sentence of a problem, without its reason."""
+    reason, mark, sentence = problem.partition(": ")
+    return sentence if mark and reason in REASONS else problem
+
+
+class RecordFault(Exception):
+    """A record or document that cannot be read; those around it can.
+
+    Parameters
+    ----------
+    reason : str
+        One of `REASONS`.
+    sentence : str
+    """
+
+    def __init__(self, reason: Reason, sentence: str) -> None:
+        super().__init__(problem_of(reason, sentence))
+        self.reason: Reason = reason
+        self.sentence = sentence
+
+
+class StreamFault(Exception):
+    """The rest of a file cannot be read; the message says why.
+
+    Parameters
+    ----------
+    message : str
+    line : int or None
+        Line, or row of a table, at which reading ended; set by the reader that counts them.
+    """
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+def truncated_input(name: str, fault: StreamFault | str, n_documents: int = 0) -> TruncatedInputError:
+    """Return the error for a damaged file.
+
+    Parameters
+    ----------
+    name : str
+    fault : StreamFault or str
+    n_documents : int
+        Number of documents read before the damage.
+
+    Examples
+    --------
+    >>> raise truncated_input("a.jsonl.gz", "the gzip stream is truncated", 395)
+    Traceback (most recent call last):
+    ...
+    nearkin.errors.TruncatedInputError: a.jsonl.gz: the gzip stream is truncated, after 395 documents. Get the file
+    again, or add --on-error skip to use what comes before the damage.
+    """
+    after = f", after {counted(n_documents, 'document')}" if n_documents else ""
+    return TruncatedInputError(
+        f"{name}: {fault}{after}. Get the file again, or add --on-error skip to use what comes before the damage."
+    )
+
+
+def is_rest_missing(problem: str | None) -> bool:
+    """Whether a problem stands for the missing rest of a file instead of a document.
+
+    Examples
+    --------
+    >>> is_rest_missing("truncated: the gzip stream is truncated"), is_rest_missing("empty: the text is null")
+    (True, False)
+    """
+    return problem is not None and reason_of(problem) == "truncated"
