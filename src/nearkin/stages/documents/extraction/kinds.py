@@ -202,9 +202,9 @@ def _is_tar(head: bytes) -> bool:
 
 ARCHIVE = "nearkin archive 1"
 HTML = "nearkin html 2"
-MAIL = "nearkin mail 2"
+MAIL = "nearkin mail 1"
 MAILBOX = "nearkin mailbox 1"
-MSG = "nearkin msg 2"
+MSG = "nearkin msg 1"
 PST = "nearkin pst 1"
 TEXT = "nearkin text 1"
 OCR = "xberg OCR"
@@ -219,7 +219,7 @@ def is_older(extractor: str) -> bool:
 
     Examples
     --------
-    >>> is_older("nearkin mail 1"), is_older("nearkin mail 2"), is_older("another program 3")
+    >>> is_older("nearkin mail 0"), is_older("nearkin mail 1"), is_older("another program 3")
     (True, False, False)
     """
     now = current_name(extractor.rpartition(" ")[0])
