@@ -30,7 +30,7 @@ Row = tuple[str, str | None, Origin | None, str | None]
 
 def origin(data: str, **values: object) -> Origin:
     """An origin whose bytes are named by one letter."""
-    told = {"sha256": data * 64, "size_bytes": 1_000, "kind": "html", "extractor": "nearkin html 1"}
+    told = {"sha256": data * 64, "size_bytes": 1_000, "kind": "html", "extractor": "nearkin html 2"}
     return Origin(**{**told, **values})  # type: ignore[arg-type]  # the test says which
 
 

@@ -51,8 +51,8 @@ def test_an_origin_is_stored_whole(collection) -> None:
     assert found.to_dict()["origin"]["mail"]["sent_at"] == "2026-03-01T12:30:15.123456+00:00"
     table = collection.documents().table
     assert table.select(["doc_id", "kind", "extractor"]).to_pylist() == [
-        {"doc_id": "m", "kind": "eml", "extractor": "nearkin html 1"},
-        {"doc_id": "m!a", "kind": "html", "extractor": "nearkin html 1"},
+        {"doc_id": "m", "kind": "eml", "extractor": "nearkin html 2"},
+        {"doc_id": "m!a", "kind": "html", "extractor": "nearkin html 2"},
         {"doc_id": "t", "kind": None, "extractor": None},
     ]
     assert [(one["doc_id"], one["kind"]) for one in collection.documents(sort="added", limit=2).table.to_pylist()] == [
@@ -86,7 +86,7 @@ def test_a_newer_extractor_changes_nothing_until_it_is_asked_to(collection) -> N
 
 
 def test_the_same_text_by_a_newer_extractor_gets_its_name_on_request(collection) -> None:
-    old, new = origin("a", extractor="nearkin html 0"), origin("a")
+    old, new = origin("a", extractor="nearkin html 1"), origin("a")
     add_extracted(collection, [("a", LEASE, old, None)])
     assert collection.info().n_older_extractors == 1
     add_extracted(collection, [("a", LEASE, new, None)])
@@ -115,7 +115,7 @@ def test_a_file_without_a_text_is_an_exception_until_it_is_read(collection) -> N
     for _ in range(2):
         added = add_unread(collection, "a", unread("a"), wave="one")
         assert (added.n_not_read, added.n_problems) == (1, 1)
-        assert origins_in(collection) == [("a", None, "nearkin html 1", "a", "encrypted", False)]
+        assert origins_in(collection) == [("a", None, "nearkin html 2", "a", "encrypted", False)]
     add_unread(collection, "a", unread("b", exception="damaged"), wave="two")  # another file
     assert listed(collection) == [("a", "damaged", False)]
     assert [one[-1] for one in origins_in(collection)] == [True, False]

@@ -201,7 +201,7 @@ def _is_tar(head: bytes) -> bool:
 
 
 ARCHIVE = "nearkin archive 1"
-HTML = "nearkin html 1"
+HTML = "nearkin html 2"
 MAIL = "nearkin mail 1"
 MAILBOX = "nearkin mailbox 1"
 MSG = "nearkin msg 1"

@@ -24,7 +24,8 @@ from typing import Any, BinaryIO
 
 from nearkin.stages.documents.extraction import kinds
 from nearkin.stages.documents.extraction.blobs import Blob
-from nearkin.stages.documents.extraction.html import decoded, decoded_page, text_of_html
+from nearkin.stages.documents.extraction.html import decoded_page, text_of_html
+from nearkin.stages.documents.extraction.plain import decoded
 from nearkin.stages.documents.extraction.reading import Container, DocumentRead, Given, Member, too_big
 from nearkin.stages.documents.extraction.zip_names import safe_name
 from nearkin.stages.documents.faults import Reason

@@ -14,10 +14,10 @@ from email.utils import format_datetime
 from functools import cached_property
 
 from nearkin.stages.documents.extraction import kinds
-from nearkin.stages.documents.extraction.html import decoded
 from nearkin.stages.documents.extraction.mail import Mail
 from nearkin.stages.documents.extraction.office import rtf_text
 from nearkin.stages.documents.extraction.ole import CUT_OFF, OleEntry, OleError, OleFile
+from nearkin.stages.documents.extraction.plain import decoded
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given
 
 _TOP_HEADER, _NESTED_HEADER, _PART_HEADER = 32, 24, 8

@@ -1,6 +1,11 @@
-"""Plain text inside archives and mails, and files that cannot be read at all."""
+"""Plain text inside archives and mails, the encodings of texts, and files that cannot be read at all."""
 
 from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+from functools import lru_cache
 
 from nearkin.stages.documents.encodings import (
     BYTE_ORDER_MARKS,
@@ -14,7 +19,6 @@ from nearkin.stages.documents.encodings import (
 )
 from nearkin.stages.documents.extraction import kinds
 from nearkin.stages.documents.extraction.blobs import Blob
-from nearkin.stages.documents.extraction.html import decoded
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Single
 from nearkin.stages.documents.faults import reason_of, sentence_of
 from nearkin.stages.documents.foreign import foreign
@@ -78,3 +82,138 @@ def why_unread(blob: Blob, kind: str, name: str) -> ExtractionError:
     if "signed or encrypted" in known.name:
         return ExtractionError("encrypted", sentence)
     return ExtractionError("unsupported", sentence)
+
+
+_FALLBACK = "cp1252"
+# As browsers take them: what calls itself by the first name is usually in the second, which contains it.
+_TAKEN_AS = {
+    "iso8859-1": "cp1252", "ascii": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "tis-620": "cp874",
+    "gb2312": "gb18030", "gbk": "gb18030", "euc_kr": "cp949", "shift_jis": "cp932",
+}  # fmt: skip
+_BY_OTHER_NAMES = {
+    "ks_c_5601-1987": "cp949", "x-sjis": "cp932", "unicode": "utf-16-le", "x-gbk": "gb18030",
+    "x-user-defined": "cp1252",
+    "x-mac-roman": "mac_roman", "macintosh": "mac_roman", "iso-8859-8-i": "iso8859-8", "unicode-1-1-utf-7": "utf-7",
+    "utf8mb4": "utf-8", "us-ascii": "cp1252", "x-euc-jp": "euc_jp", "cp-850": "cp850", "windows-874": "cp874",
+}  # fmt: skip
+_NO_CHARACTER_SETS = ("idna", "punycode", "undefined", "unicode_escape")
+_NOT_ASCII = bytes(range(128, 256))
+_MIN_EVIDENCE = 64
+"""Bytes beyond ASCII from which on a guess is better than Windows-1252."""
+_REPLACED = "bytes that are not valid {} were replaced"
+_TEXTUAL = re.compile(r"[\w.:+-]{1,40}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedText:
+    """A text, and what was wrong with its encoding."""
+
+    text: str
+    warnings: tuple[str, ...] = ()
+
+
+def decoded(data: bytes, declared: str | None, fallback: str = "utf-8") -> DecodedText:
+    r"""Return bytes as text.
+
+    A byte order mark comes first, then the declared character set, then UTF-8, then the one that the user named, then
+    a guess by charset-normalizer where it is installed, then Windows-1252.
+
+    Parameters
+    ----------
+    data : bytes
+    declared : str or None
+        As the file calls it.
+    fallback : str
+        The encoding that the user named.
+
+    Examples
+    --------
+    >>> decoded(b"caf\xe9", "iso-8859-1").text, decoded("café".encode(), "x-nonsense").warnings
+    ('café', ("the character set 'x-nonsense' is unknown; read as utf-8",))
+    """
+    for mark, encoding in BYTE_ORDER_MARKS:
+        if data.startswith(mark):
+            content = data[len(mark) :]
+            if (text := _strictly(content, encoding)) is not None:
+                return DecodedText(text)
+            return DecodedText(content.decode(encoding, "replace"), (_REPLACED.format(encoding),))
+    known = None if declared is None else encoding_of(declared)
+    if known is not None and (text := _strictly(data, known)) is not None:
+        return DecodedText(text)
+    for encoding in dict.fromkeys(("utf-8", fallback)):
+        if (text := _strictly(data, encoding)) is not None:
+            return DecodedText(text, _said(declared, known, encoding))
+    if known is not None and _is_nearly(data, known):
+        return DecodedText(data.decode(known, "replace"), (_REPLACED.format(known),))
+    guessed = _guessed(data) or _FALLBACK
+    return DecodedText(data.decode(guessed, "replace"), _said(declared, known, guessed) or (f"read as {guessed}",))
+
+
+def encoding_of(declared: str) -> str | None:
+    """Return Python's name of a declared character set; None if it is unknown.
+
+    Examples
+    --------
+    >>> encoding_of("ISO-8859-1"), encoding_of("no such thing")
+    ('cp1252', None)
+    """
+    name = declared.strip().strip("\"'").lower()
+    name = _BY_OTHER_NAMES.get(name, name)
+    return _python_name(name) if _TEXTUAL.fullmatch(name) else None
+
+
+@lru_cache(maxsize=256)  # of short names: a hostile one may have megabytes
+def _python_name(name: str) -> str | None:
+    try:
+        found = codecs.lookup(name).name
+    except (LookupError, ValueError):
+        return None
+    if found in _NO_CHARACTER_SETS or not _is_of_text(found):
+        return None
+    return _TAKEN_AS.get(found, found)
+
+
+def _is_of_text(encoding: str) -> bool:
+    """Whether an encoding makes text of bytes: Python has some that make bytes of bytes, such as base64."""
+    try:
+        b"text".decode(encoding)
+    except UnicodeError:
+        return True
+    except LookupError:
+        return False
+    return True
+
+
+def _strictly(data: bytes, encoding: str) -> str | None:
+    try:
+        return data.decode(encoding)
+    except (UnicodeError, LookupError):
+        return None
+
+
+def _is_nearly(data: bytes, encoding: str) -> bool:
+    """Whether few bytes do not fit: one stray byte in a page does not make it another encoding."""
+    try:
+        text = data.decode(encoding, "replace")
+    except (UnicodeError, LookupError):
+        return False
+    return text.count("\ufffd") * 100 <= len(text)
+
+
+def _guessed(data: bytes) -> str | None:
+    if len(data) - len(data.translate(None, _NOT_ASCII)) < _MIN_EVIDENCE:
+        return None
+    try:
+        from charset_normalizer import from_bytes
+    except ImportError:
+        return None
+    best = from_bytes(data[: 1 << 16]).best()
+    return None if best is None else best.encoding
+
+
+def _said(declared: str | None, known: str | None, used: str) -> tuple[str, ...]:
+    if declared is None or known == used:
+        return ()
+    if known is None:
+        return (f"the character set {declared[:40]!r} is unknown; read as {used}",)
+    return (f"not valid {declared[:40]}; read as {used}",)

@@ -6,7 +6,6 @@ import html as python_html
 import re
 import struct
 import unicodedata
-from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given, settings
@@ -17,10 +16,11 @@ from example_counts import examples
 from extraction_files import extracted, written
 from generator import office_files as make
 from nearkin.stages.documents.extraction.blobs import Blob
-from nearkin.stages.documents.extraction.html import _PageReader, decoded, decoded_page, text_of_html
+from nearkin.stages.documents.extraction.html import decoded_page, text_of_html
 from nearkin.stages.documents.extraction.kinds import KIND_OF_SUFFIX, kind_of
 from nearkin.stages.documents.extraction.office import _inside
 from nearkin.stages.documents.extraction.ole import OleError, OleFile
+from nearkin.stages.documents.extraction.plain import decoded
 from nearkin.stages.documents.extraction.zip_names import safe_name
 
 PAGES = [
@@ -33,7 +33,6 @@ PAGES = [
     ("a<script>if (x < 1) { '<p>' }</script>b<style>p {}</style>c", "abc"),
     ("<script>var a = '</p>';</script>b", "b"),
     ("<title>T</title>a", "a"),
-    ("<title>T<body>a", "a"),
     ("&lt;p&gt; &amp;amp; &#8364; &euro; &nosuch; &#xD800;", "<p> &amp; € € &nosuch; \ufffd"),
     ("<!-- <p>no</p> -->a<!doctype x>", "a"),
     ("a&nbsp;b\xa0c so\xadft", "a b c soft"),
@@ -42,22 +41,16 @@ PAGES = [
     ("<template><p>no</p></template><svg><text>no</text></svg>a", "a"),
     ("<![CDATA[a]]>b", "b"),
     ("a<xmp><b>b</b> &amp;\n c</xmp>d", "a\n<b>b</b> &amp;\nc\nd"),
-    ("a<listing>b</listing>c<plaintext>d<p>e</plaintext>", "a\nb\nc\nd<p>e</plaintext>"),
-    ("a<hgroup>b</hgroup>c<search>d</search>e<frameset>f</frameset>g", "a\nb\nc\nd\ne\nf\ng"),
+    ("a<listing>b</listing>c<plaintext>d<p>e</plaintext>", "a\nb\nc\nd\n<p>e\n</plaintext>"),
+    ("a<hgroup>b</hgroup>c<search>d</search>e", "a\nb\nc\nd\ne"),
     ("<dl><dt>a<dd>b</dl><select><optgroup>c<option>d<option>e</select>f", "a\nb\nc\nd\ne\nf"),
     ("<table><caption>a</caption><thead><tr><th>b<th>c<tbody><tr><td>d<td>e<tfoot><tr><td>f</table>",
      "a\nb c\nd e\nf"),
     ("a<button>b</button>c<input>d<input/>e<textarea>f</textarea>g", "a b c d e f g"),
     ("<svg><xmp>no</xmp></svg>a<xmp/>b", "a\nb"),
-    ("a<!-- b > c -- d", "a c -- d"),
-    ("a<!-- b -- c", "a"),
-    ("a<!-->b<!--->c<!-- d --!>e<!-- f -- >g", "abceg"),
+    ("a<!-->b<!--->c<!-- d --!>e<!-- f -->g", "abceg"),
     ("a<![if x]>b<![endif]-->c<!x>d<?x>e</>f</ x>g", "abcdefg"),
-    ("a<b title='x>y>b</b><i title=\"z>\">c</i>", "ay>bc"),
-    ("a<b title=\"x>y>b", "ay>b"),
-    ("a<b c", "a<b c"),
-    ("a</b", "a</b"),
-    ("a<script>b</script c>d<SCRIPT>e</Script >f<script/>g<script>h", "adfg"),
+    ("a<script>b</script c>d<SCRIPT>e</Script >f<script>g", "adf"),
     ("&#" + "9" * 5000 + ";&#x" + "9" * 5000 + ";a", "\ufffd\ufffda"),
     ("", ""),
 ]  # fmt: skip
@@ -194,53 +187,9 @@ def test_safe_names_are_relative_and_printable(name):
     assert safe_name(told) == told
 
 
-PIECES = st.sampled_from((
-    "<p>", "</p>", "<P>", "</P >", "<p class=a>", "<br>", "<br/>", "<td>", "<th class='a>b' id=c/>", "</td>",
-    "<script>", "</script>", "<pre>", "</pre>", "<LISTING>", "</listing>", "<!-- a > b -->", "<svg>",
-    "</svg>", "<![CDATA[x]]>", "<b>", "</b>", "<p>one</p>", "<script>'<p>'</script>", "&amp;", "&lt", "<!doctype html>",
-    "<?xml version='1.0'?>", "<a b = \"c>d\" e='f' g>", "<hr / >", "\n", "\r\n", "\t", " ", "  ", "\f", "\xa0", "\0",
-    "\x1c", "a < b", "ä",
-))  # fmt: skip
-"""Pieces of pages that `html.parser` of every version reads as the standard says."""
-
-
-class ByHtmlParser(HTMLParser):
-    """Tags and texts as `html.parser` finds them, with what the reader makes of them."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.reader = _PageReader("")
-        self.reader._has_marks = self.reader._is_spaced = True  # every text may hold anything
-        self.raw: str | None = None
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.reader.begin(tag)
-        self.raw = tag if tag in ("script", "style") else None
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.reader.begin_and_end(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        self.raw = None
-        self.reader.end(tag)
-
-    def handle_data(self, data: str) -> None:
-        if self.raw is None:
-            self.reader.add_text(python_html.escape(data))
-
-
-@given(st.lists(PIECES, max_size=25).map("".join))
-@settings(max_examples=examples(500), deadline=None)
-def test_tags_and_texts_are_those_that_html_parser_finds(page):
-    parser = ByHtmlParser()
-    parser.feed(page)
-    parser.close()
-    assert text_of_html(page) == parser.reader.text()
-
-
 UNCLOSED = (
     "<!--", "<!", "<?", "<![CDATA[", "<![if", "</", "</p", "<a ", "<a x='", '<a x="', "<a x='><a y=\">", "<a x=\"'>",
-    "<", "<script", "<svg>", "<title>", "<pre>\n", "&", "&#", "&#9", "<td>", "<b></i>", "<!--<a x='",
+    "<", "<script", "<svg>", "<title>", "&", "&#", "&#9", "<td>", "<!--<a x='",
 )  # fmt: skip
 
 
