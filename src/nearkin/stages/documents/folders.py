@@ -272,7 +272,7 @@ def _said_of_hidden(folder: str, found: _Inside) -> Iterable[Note]:
 
 
 def _not_read(folder: str, reason: str, paths: Sequence[str], message: Callable[[str], str]) -> NotRead:
-    sentence = message(f"{folder}: not read: {len(paths):,} {reason}: {_named(folder, paths)}")
+    sentence = message(f"{folder}: not read: {reason} ({len(paths):,}): {_named(folder, paths)}")
     return NotRead(place=folder, reason=reason, paths=tuple(paths), sentence=sentence)
 
 

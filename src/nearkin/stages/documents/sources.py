@@ -143,6 +143,8 @@ def _files(
 ) -> tuple[list[FoundFile], list[Note]]:
     """Return all files that the arguments name, once each in reading order, and notes about them."""
     guesses: list[Note] = []
+    if len(arguments) > 1:
+        arguments = _without_company(arguments, guesses)
     found: dict[str, FoundFile] = {}
     repeated = list[str]()
     for argument in arguments:
@@ -159,6 +161,22 @@ def _files(
     if not found:
         raise SourceError("No input was named. Give files, folders, globs, or - for standard input.")
     return list(found.values()) if in_order else sorted(found.values(), key=_by_path), guesses
+
+
+def _without_company(arguments: Sequence[str], guesses: list[Note]) -> Sequence[str]:
+    """Return the files without those that only accompany others: a shell expands * to all files of a folder."""
+    from nearkin.stages.documents.folders import is_mark, left_out
+    from nearkin.stages.documents.listed_files import image_lists, said_of_image_lists
+
+    marks = [one for one in arguments if is_mark(one) and os.path.isfile(one)]
+    if len(marks) < len(arguments):
+        arguments = [one for one in arguments if one not in marks]
+        guesses += left_out("the arguments", marks)
+    images = image_lists([one for one in arguments if one != STDIN])
+    if images and len(images) < len(arguments):
+        arguments = [one for one in arguments if one not in images]
+        guesses += said_of_image_lists("the arguments", images)
+    return arguments
 
 
 def _by_path(one: FoundFile) -> tuple[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from nearkin.errors import DocumentError
 from nearkin.stages.documents.formats.whole_file import WholeFile
 
@@ -21,18 +23,13 @@ class SubRip(WholeFile):
     suffixes = (".srt",)
 
     def text_of(self, content: str) -> str:
-        """Return a line for each cue; an empty one has none."""
+        """Return a line for each cue that is not empty."""
         spoken: list[str] = []
-        cue: list[str] | None = None
-        for line in content.splitlines():
-            if "-->" in line:
-                spoken += [" ".join(cue)] if cue else []
-                cue = []
-            elif cue is not None and line.strip():
-                cue.append(line.strip())
-            elif cue:
-                spoken.append(" ".join(cue))
-                cue = []
-        if cue is None:
+        for cue in re.split(r"\n\s*\n", content.replace("\r\n", "\n")):
+            lines = [line.strip() for line in cue.split("\n")]
+            time = next((number for number, line in enumerate(lines) if "-->" in line), None)
+            if time is not None:
+                spoken.append(" ".join(filter(None, lines[time + 1 :])))
+        if not spoken:
             raise DocumentError("no cue has a time.")
-        return "\n".join(spoken + ([" ".join(cue)] if cue else []))
+        return "\n".join(filter(None, spoken))
