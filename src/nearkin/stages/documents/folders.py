@@ -255,40 +255,24 @@ def _leads_inside(path: str, folder: str) -> bool:
 
 
 def _said_of_hidden(folder: str, found: _Inside) -> Iterable[Note]:
-    if found.hidden:
-        names = _named(folder, found.hidden)
-        yield _not_read(
-            folder, "hidden files and folders", found.hidden,
-            f"{folder}: hidden files and folders are not read ({len(found.hidden):,} whose names begin with a dot: "
-            f"{names})",
-        )  # fmt: skip
     if found.passed is not None:
         yield f"{found.passed}: not read; the results of this command go there"
     if found.own:
         yield said_of_own(folder, found.own)
-    if found.dangling:
-        one, many = "link to a missing file", "links to missing files"
-        lead = counted(len(found.dangling), one, many)
-        sentence = WarningMessage(f"{folder}: {lead}: {_named(folder, found.dangling)}")
-        yield _not_read(folder, many, found.dangling, sentence)
-    if found.outside:
-        lead = counted(len(found.outside), "link out of the folder", "links out of the folder")
-        sentence = WarningMessage(
-            f"{folder}: not followed: {lead}: {_named(folder, found.outside)}. To read such files, name them on their "
-            f"own, or by a pattern such as '{os.path.join(folder, '*')}'"
-        )
-        yield _not_read(folder, "links out of the folder", found.outside, sentence)
-    if found.linked:
-        lead = counted(len(found.linked), "link to a folder", "links to folders")
-        sentence = WarningMessage(f"{folder}: not followed: {lead}: {_named(folder, found.linked)}")
-        yield _not_read(folder, "links to folders", found.linked, sentence)
-    if found.special:
-        lead = counted(len(found.special), "named pipe, socket or device", "named pipes, sockets or devices")
-        sentence = WarningMessage(f"{folder}: not read: {lead}: {_named(folder, found.special)}")
-        yield _not_read(folder, "named pipes, sockets or devices", found.special, sentence)
+    if found.hidden:
+        yield _not_read(folder, "hidden files and folders", found.hidden, str)
+    for reason, paths in (
+        ("links to missing files", found.dangling),
+        ("links out of the folder", found.outside),
+        ("links to folders", found.linked),
+        ("named pipes, sockets or devices", found.special),
+    ):
+        if paths:
+            yield _not_read(folder, reason, paths, WarningMessage)
 
 
-def _not_read(folder: str, reason: str, paths: Sequence[str], sentence: str) -> NotRead:
+def _not_read(folder: str, reason: str, paths: Sequence[str], message: Callable[[str], str]) -> NotRead:
+    sentence = message(f"{folder}: not read: {reason} ({len(paths):,}): {_named(folder, paths)}")
     return NotRead(place=folder, reason=reason, paths=tuple(paths), sentence=sentence)
 
 

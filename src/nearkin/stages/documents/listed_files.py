@@ -17,7 +17,6 @@ from nearkin.stages.documents.load_files.text_folder import RefusedPathError, Te
 from nearkin.stages.documents.markup import is_image_list
 from nearkin.stages.documents.not_read import Note, NotRead
 from nearkin.stages.documents.streams import ByteStream, StreamFault
-from nearkin.wording import WarningMessage
 
 _SUFFIXES = (".dat", ".csv")
 _IMAGE_SUFFIXES = (".opt", ".lfp", ".log")
@@ -108,16 +107,6 @@ def said_of_image_lists(place: str, paths: Sequence[str]) -> Iterator[NotRead]:
         yield NotRead(
             place=place, reason="lists of images (Opticon or LFP)", paths=tuple(sorted(paths)), sentence=sentence
         )
-
-
-def said_of_whole_load_files(paths: Sequence[str]) -> Iterator[WarningMessage]:
-    """Yield a warning about load files with texts among files that are read as one document each, if any."""
-    perhaps = [path for path in paths if path.lower().endswith(_SUFFIXES) and os.path.isfile(path)]
-    found = [path for path in perhaps if is_load_file(path) and _has_texts(path)]
-    if found:
-        what = "a load file, read as one document" if len(found) == 1 else "load files, read as one document each"
-        advice = "To read the records, omit --format, or name --format load-file"
-        yield WarningMessage(f"{_names('', found)}: {what}. {advice}")
 
 
 def _is_image_list(path: str) -> bool:

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import re
 from itertools import islice
-from xml.parsers import expat
 
 Markup = tuple[str, str]
 """A kind with its article, and advice."""
 EXTRACT = "extract its text first"
 _CONVERT = "convert it to JSON Lines first"
 _MIN_TAGS = 3
-_MIN_ELEMENTS = 3
 _WARC = re.compile(rb"WARC/\d\.\d+\r?\n")
 _RTF = re.compile(rb"\{\\rtf\d?")
 # Comments are matched atomically, (?>…): otherwise every way to split many of them would be tried if no page follows.
@@ -127,58 +125,14 @@ def _angled(text: bytes) -> Markup | None:
         return "an HTML page", EXTRACT
     if _DOC.match(text) and re.search(rb"</doc>", text, re.IGNORECASE):
         return "a file of <doc> elements", _CONVERT
-    if not _XML.match(text) and not _is_xml(text):
-        return None
     root = _ELEMENT.search(text)
+    if not _XML.match(text) and not (root is not None and root.start() == 0 and _is_declared(root, text)):
+        return None
     if root is None:
         return "an XML file", EXTRACT
     return _ROOTS.get(root[1].lower(), (f"an XML file (<{root[1].decode('ascii', 'replace')[:40]}>)", EXTRACT))
 
 
-def _is_xml(text: bytes) -> bool:
-    """Whether a text without an XML declaration is an XML document, as far as it is visible.
-
-    Tags of SGML need not be closed, as ``<PAGE>`` in filings with the SEC: to a parser of XML each page is inside the
-    page before. So a document without a declaration must have a namespace or a known root, or else close its elements.
-    """
-    if not _ELEMENT.match(text):
-        return False
-    seen = _SeenElements()
-    parser = expat.ParserCreate()
-    parser.StartElementHandler, parser.EndElementHandler = seen.start, seen.end
-    parser.CharacterDataHandler = seen.characters
-    try:
-        parser.Parse(text, False)
-    except (expat.ExpatError, ValueError):
-        return False
-    return seen.n_begun >= _MIN_ELEMENTS and (seen.is_declared or seen.are_closed)
-
-
-class _SeenElements:
-    """Elements of the visible beginning of a text, as its parser reports them."""
-
-    def __init__(self) -> None:
-        self.n_begun = 0
-        self.is_declared = False
-        self._open: list[str] = []
-        self._has_text_in_root = False
-
-    @property
-    def are_closed(self) -> bool:
-        """Whether most elements are closed, and those still open are no sequence of tags in prose."""
-        n_open = len(self._open)
-        is_prose = len(set(self._open)) < n_open or (n_open > 0 and self._has_text_in_root)
-        return self.n_begun - n_open >= n_open and not is_prose
-
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        if not self._open:
-            is_known = name.lower().encode() in _ROOTS
-            self.is_declared = is_known or any(one.partition(":")[0] == "xmlns" for one in attributes)
-        self._open.append(name)
-        self.n_begun += 1
-
-    def end(self, name: str) -> None:
-        self._open.pop()
-
-    def characters(self, text: str) -> None:
-        self._has_text_in_root |= len(self._open) == 1 and not text.isspace()
+def _is_declared(root: re.Match[bytes], text: bytes) -> bool:
+    """Whether an element that begins a text has a known name or a namespace; prose may begin with a tag."""
+    return root[1].lower() in _ROOTS or b"xmlns" in text[: text.find(b">")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -29,7 +29,6 @@ from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, stand
 from nearkin.stages.documents.source import Source, is_descriptor
 from nearkin.stages.documents.streams import Compression
 from nearkin.stages.documents.text_path import column_of
-from nearkin.wording import WarningMessage
 
 _MANY_ALIKE, _N_NAMED = 3, 3
 __all__ = ["Source", "SourceSet", "resolve_sources"]
@@ -136,8 +135,6 @@ def resolve_sources(
     said_of = [(one.name, said) for one, (_, said) in zip(files, resolved, strict=True)]
     sources = tuple(source for source, _ in resolved)
     said = tuple(dict.fromkeys((*sentences_of(guesses), *_gathered(said_of))))
-    if doc_id is None:
-        said += tuple(_said_of_ids(sources))
     return SourceSet(sources, said, not_read_among(guesses))
 
 
@@ -149,12 +146,10 @@ def _files(
     if len(arguments) > 1:
         arguments = _without_company(arguments, guesses)
     found: dict[str, FoundFile] = {}
-    repeated, named = list[str](), list[FoundFile]()
+    repeated = list[str]()
     for argument in arguments:
-        is_folder = os.path.isdir(argument)
         for one in find(argument, file_format, guesses, without):
             key = identity(one.path)
-            named += () if is_folder else (one,)
             known = found.get(key)
             if known is not None:
                 repeated.append(one.path if in_order else max(one.path, known.path))
@@ -163,30 +158,9 @@ def _files(
     if repeated:
         others = f" (and {len(repeated) - 1:,} more)" if len(repeated) > 1 else ""
         guesses.append(f"{repeated[0]}{others}: named more than once, perhaps by another path; read once")
-    if file_format in ("document", "file"):
-        guesses += _said_of_whole(found.values())
-        guesses += _said_of_whole_tables(named)
     if not found:
         raise SourceError("No input was named. Give files, folders, globs, or - for standard input.")
     return list(found.values()) if in_order else sorted(found.values(), key=_by_path), guesses
-
-
-def _said_of_whole(found: Iterable[FoundFile]) -> Iterator[WarningMessage]:
-    """Yield a warning about load files that are read as one document each, in a format that takes every file."""
-    paths = [one.path for one in found if one.format != "load-file" and one.path.lower().endswith((".dat", ".csv"))]
-    if paths:
-        from nearkin.stages.documents.listed_files import said_of_whole_load_files  # texts need none of these
-
-        yield from said_of_whole_load_files(paths)
-
-
-def _said_of_whole_tables(named: Iterable[FoundFile]) -> Iterator[WarningMessage]:
-    """Yield a warning about tables, not those in a folder, that are read as one document each."""
-    suffixes = ((one.path, by_suffix(one.path)[0]) for one in named)
-    paths = [path for path, known in suffixes if known not in (None, "load-file") and not is_of_documents(known)]
-    if paths:
-        what = "a table, read as one document" if len(paths) == 1 else "tables, read as one document each"
-        yield WarningMessage(f"{first_of(paths, 3, len(paths))}: {what}. To read the records, omit --format")
 
 
 def _without_company(arguments: Sequence[str], guesses: list[Note]) -> Sequence[str]:
@@ -230,21 +204,6 @@ def _gathered(said_of: Sequence[tuple[str, tuple[str, ...]]]) -> Iterator[str]:
             elif is_first:
                 each = "each " if rest.startswith("read as ") else ""  # not: all of them as one document
                 yield f"{name} and {len(among) - 1:,} more: {each}{rest}"
-
-
-def _said_of_ids(sources: Iterable[Source]) -> Iterator[str]:
-    """Yield a sentence if the guessed columns of ids are not the same in all files with columns."""
-    names: dict[str | None, list[str]] = {}
-    for source in sources:
-        if source.text is not None and FORMATS[source.format].has_columns:
-            names.setdefault(source.id, []).append(source.name)
-    if len(names) > 1:
-        found = [f"'{doc_id}' in {first_of(among, _N_NAMED)}" for doc_id, among in names.items() if doc_id is not None]
-        found += [f"none in {first_of(names[None], _N_NAMED)}"] if None in names else []
-        yield (
-            f"The id column is not the same in all files: {'; '.join(found)}. --id names one column, which every file "
-            "with columns must have."
-        )
 
 
 def _resolve(one: FoundFile, forced: str | None, asked: _Asked) -> tuple[Source, tuple[str, ...]]:

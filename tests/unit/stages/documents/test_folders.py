@@ -228,4 +228,4 @@ def test_what_is_no_file_is_named(tmp_path):
     (note,) = found.notes
     assert isinstance(note, NotRead)
     assert note.paths == (str(tmp_path / "link"), str(tmp_path / "waiting"))
-    assert note.sentence == f"Warning: {tmp_path}: not read: 2 named pipes, sockets or devices: link, waiting"
+    assert note.sentence == f"Warning: {tmp_path}: not read: named pipes, sockets or devices (2): link, waiting"

@@ -96,30 +96,20 @@ def test_any_title_comes_back(rows: list[tuple[int, str, str]]) -> None:
 
 
 GOOD = HEAD + inserted((7, "en", "Rain"), (8, "en", "Snow"))
-ROWS_LINE = HEAD.count("\n") + 1
 BROKEN = [
-    (GOOD[:-2], rf"langlinks.sql: the file ends inside a statement, in line {ROWS_LINE}, byte 48\. Get the file again"),
-    (GOOD[:-17], rf"the file ends inside a statement, in line {ROWS_LINE}, byte 48"),
-    (GOOD[:-8], rf"the file ends inside a statement, in line {ROWS_LINE}, byte 48"),
-    (GOOD[:-17] + " x", rf"line {ROWS_LINE}, byte 48: a row must be .* Got ' x' at the end"),
-    (
-        GOOD + "INSERT INTO `langlinks` VALUES (x,'en','Rain');\n" + "y" * 99_999,
-        rf"line {ROWS_LINE + 1}, byte 32: a row",
-    ),
-    (
-        GOOD + "INSERT INTO `langlinks` VALUES " + "(1,'en','" + "y" * (2 << 20),
-        rf"line {ROWS_LINE + 1}, byte 32: a row",
-    ),
-    (GOOD.replace("`langlinks` VALUES", "`page` VALUES"), rf"line {ROWS_LINE}, byte 1: .* this one into 'page'"),
-    (HEAD + TAIL, "is not a dump of the table langlinks"),
+    (GOOD[:-2], r"langlinks.sql: the file ends inside a statement. Get the file again"),
+    (GOOD[:-17], "the file ends inside a statement"),
+    (GOOD + "INSERT INTO `langlinks` VALUES (x,'en','Rain');\n" + "y" * 99_999, "a row must be"),
+    (GOOD + "INSERT INTO `langlinks` VALUES " + "(1,'en','" + "y" * (2 << 20), "a row must be"),
+    (GOOD.replace("`langlinks` VALUES", "`page` VALUES"), "is not a dump of the table langlinks"),
     ("", "is not a dump of the table langlinks"),
-    (gzip.compress(GOOD.encode())[:-30], "langlinks.sql.*: the gzip stream is truncated, in line"),
+    (gzip.compress(GOOD.encode())[:-30], "langlinks.sql.*: the gzip stream is truncated"),
     (b"%PDF-1.7 a", "is a PDF file"),
 ]
 
 
-@pytest.mark.parametrize(("sql", "message"), BROKEN, ids=[message[-30:] for _, message in BROKEN])
-def test_a_broken_table_is_refused_with_the_place(tmp_path: Path, sql: str | bytes, message: str) -> None:
+@pytest.mark.parametrize(("sql", "message"), BROKEN, ids=range(len(BROKEN)))
+def test_a_broken_table_is_refused(tmp_path: Path, sql: str | bytes, message: str) -> None:
     with pytest.raises(SourceError, match=message):
         links(tmp_path, PAGES, sql)
 

@@ -10,6 +10,7 @@ from nearkin.stages.documents.formats.format import Copied, Format, Holding
 from nearkin.stages.documents.formats.jsonl import JsonLines
 from nearkin.stages.documents.formats.lines import Lines, TextLines
 from nearkin.stages.documents.formats.load_file import LoadFile
+from nearkin.stages.documents.formats.subrip import SubRip
 from nearkin.stages.documents.formats.tables import TABLES
 from nearkin.stages.documents.formats.whole_file import WholeFile
 from nearkin.stages.documents.formats.wikipedia import Wikipedia
@@ -30,6 +31,7 @@ _ALL: tuple[Format, ...] = (
     Lines(),
     TextLines(),
     WholeFile(),
+    SubRip(),
     Wikipedia(),
     LoadFile(),
     Extracted(),

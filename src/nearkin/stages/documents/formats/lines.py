@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING
 
-from nearkin.nouns import agreeing, counted
 from nearkin.stages.documents.formats.format import CopiedStream
 from nearkin.stages.documents.source import OpenedSource, Source
 
@@ -43,13 +42,6 @@ class Lines(LineFormat):
         """Whether at least two lines, and two thirds of the first ones, have this form."""
         n_lines, n_seen = _n_id_and_text(head)
         return n_lines >= 2 and 3 * n_lines >= 2 * n_seen
-
-    def evidence(self, head: Head) -> str:
-        """Return how many of the first lines have this form."""
-        n_lines, n_seen = _n_id_and_text(head)
-        if not 0 < n_lines < n_seen:
-            return ""
-        return f": {n_lines} of its first {counted(n_seen, 'line')} {agreeing(n_lines, 'has', 'have')} this form"
 
     def batches(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield batches of documents; see `CopiedStream`."""

@@ -76,7 +76,9 @@ def test_a_record_with_too_few_fields_is_one_row(vol: Path) -> None:
     (vol / "load.dat").write_bytes(dat(*rows).encode())
     found = rows_of(resolve_sources(["vol/load.dat"]))
     assert [(one["doc_id"], one["problem"]) for one in found] == [
-        ("A-1", None), (None, "damaged: 2 fields where the header has 3"), (None, "2 fields where the header has 3")
+        ("A-1", None),
+        (None, "damaged: 2 fields where the header has 3"),
+        (None, "damaged: 2 fields where the header has 3")
     ]  # fmt: skip
 
 
@@ -106,19 +108,6 @@ def test_records_are_read_beside_tables_that_are_read_as_documents(vol: Path) ->
     assert "vol: 2 files belong to records of load.dat, and are not read again as files" in found.guesses
     assert "vol: skipped 1 list of images (Opticon or LFP), which hold no text: images.opt" in found.guesses
     assert not any("Warning" in one for one in found.guesses)
-
-
-@pytest.mark.parametrize(
-    ("argument", "file_format"),
-    [("vol/load.dat", "document"), ("vol/**/*", "document"), ("vol", "file"), ("vol/load.dat", "file")],
-)
-def test_a_load_file_that_is_read_as_one_document_is_named(vol: Path, argument: str, file_format: str) -> None:
-    found = resolve_sources([argument], file_format=file_format)
-    assert ("vol/load.dat", file_format) in [(one.path, one.format) for one in found.sources]
-    assert (
-        "Warning: vol/load.dat: a load file, read as one document. To read the records, omit --format, or name "
-        "--format load-file"
-    ) in found.guesses
 
 
 def test_a_list_of_images_among_the_arguments_is_left_out_and_alone_refused(vol: Path) -> None:
