@@ -15,7 +15,7 @@ import pytest
 
 from nearkin.errors import OutputError, OutputExistsError, ResumeError, RunError
 from nearkin.manifests.dedup import DedupManifest
-from nearkin.runs.checkpoint import kept_arrays, load_arrays, save_arrays
+from nearkin.runs.arrays import kept_arrays, load_arrays, save_arrays
 from nearkin.runs.files import published, write_json, writing
 from nearkin.runs.progress import Meter, Silent
 from nearkin.runs.run import RESTART_HINT, RESUME_HINT, JobRun
@@ -78,7 +78,7 @@ def test_arrays_are_made_once(tmp_path):
         return {"a": np.arange(3, dtype=np.uint32), "empty": np.zeros(0)}
 
     for _ in range(2):
-        arrays = kept_arrays(tmp_path / "x.npz", make)
+        arrays = kept_arrays(tmp_path / "x.arrow", make)
         assert arrays["a"].tolist() == [0, 1, 2]
         assert arrays["a"].dtype == np.uint32
         assert len(arrays["empty"]) == 0
@@ -87,7 +87,7 @@ def test_arrays_are_made_once(tmp_path):
 
 def test_a_changed_byte_of_kept_arrays_is_noticed(tmp_path):
     """Wherever it is: in the ZIP archive, in the header of an array, or in its numbers."""
-    path = tmp_path / "x.npz"
+    path = tmp_path / "x.arrow"
     arrays = {"a": np.arange(3, dtype=np.uint32), "b": np.zeros((2, 2))}
     save_arrays(path, arrays)
     data, n_noticed = path.read_bytes(), 0
@@ -96,7 +96,7 @@ def test_a_changed_byte_of_kept_arrays_is_noticed(tmp_path):
         try:
             found = load_arrays(path)
         except RunError as refused:
-            n_noticed += "x.npz is damaged" in str(refused)
+            n_noticed += "x.arrow is damaged" in str(refused)
         else:
             assert found.keys() == arrays.keys()
             assert all((found[name] == arrays[name]).all() for name in arrays)
@@ -105,12 +105,12 @@ def test_a_changed_byte_of_kept_arrays_is_noticed(tmp_path):
 
 def test_kept_arrays_of_another_file_are_noticed(tmp_path):
     for name in ("x", "y"):
-        save_arrays(tmp_path / f"{name}.npz", {"a": np.arange(3)})
-    (tmp_path / "x.npz").replace(tmp_path / "y.npz")
-    with pytest.raises(RunError, match=r"y\.npz is damaged: it is not what the run wrote"):
-        load_arrays(tmp_path / "y.npz")
-    with pytest.raises(RunError, match=r"x\.npz is damaged: the run wrote this file, and it is missing"):
-        load_arrays(tmp_path / "x.npz")
+        save_arrays(tmp_path / f"{name}.arrow", {"a": np.arange(3)})
+    (tmp_path / "x.arrow").replace(tmp_path / "y.arrow")
+    with pytest.raises(RunError, match=r"y\.arrow is damaged: it is not what the run wrote"):
+        load_arrays(tmp_path / "y.arrow")
+    with pytest.raises(RunError, match=r"x\.arrow is damaged: the run wrote this file, and it is missing"):
+        load_arrays(tmp_path / "x.arrow")
 
 
 # -- the directory ---------------------------------------------------------------------------------------------------
