@@ -86,8 +86,8 @@ def save_arrays(path: Path, arrays: Arrays) -> None:
         array = np.asarray(value, order="C")
         about = {"dtype": array.dtype.str, "shape": " ".join(map(str, array.shape))}
         fields.append(pa.field(name, pa.large_binary(), metadata=about))
-        ends = pa.py_buffer(np.array([0, array.nbytes], np.int64))
-        columns.append(pa.Array.from_buffers(pa.large_binary(), 1, [None, ends, pa.py_buffer(array.reshape(-1).view(np.uint8))]))
+        ends, content = np.array([0, array.nbytes], np.int64), array.reshape(-1).view(np.uint8)
+        columns.append(pa.Array.from_buffers(pa.large_binary(), 1, [None, pa.py_buffer(ends), pa.py_buffer(content)]))
     save_batch(path, pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields)))
 
 

@@ -13,8 +13,7 @@ from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import TermCounts, WeightedVectors
 from nearkin.runs.arrays import PartFiles, load_arrays, mapped_array, save_array, save_arrays, saved_array
-from nearkin.runs.attempt_folders import published_together, remove_unpublished
-from nearkin.runs.files import published
+from nearkin.runs.files import published, published_together, remove_unpublished
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.rules import ReadingRules
