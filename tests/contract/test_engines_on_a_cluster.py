@@ -252,7 +252,7 @@ class Killer(threading.Thread):
 
     def done(self) -> list[Path]:
         """What tasks of the stage wrote."""
-        return list((self.work / "keys").glob("sizes-*.npz"))
+        return list((self.work / "keys").glob("sizes-*.arrow"))
 
 
 @pytest.mark.slow

@@ -149,7 +149,7 @@ def test_work_of_a_run(small, unfinished, tmp_path):
                 noticed.add(name)
             shutil.rmtree(out)
     unused = set(names) - noticed
-    assert {Path(name).suffix for name in noticed} >= {".arrow", ".json", ".npz", ".u64"}
+    assert {Path(name).suffix for name in noticed} >= {".arrow", ".json", ".u64"}
     assert not [name for name in unused if "spool" in name or "matches" in name or "sizes" in name], unused
 
 

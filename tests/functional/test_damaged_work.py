@@ -45,10 +45,10 @@ CASES = {
 STAGES = (
     "spool/000000000-000000002.arrow",
     "spool/000000000.json",
-    "search/sizes.npz",
+    "search/sizes.arrow",
     "search/runs.json",
-    "verification/shingle pairs.npz",
-    "verification/matches.npz",
+    "verification/shingle pairs.arrow",
+    "verification/matches.arrow",
     "documents.parquet",
     "out/kept/",
     "manifest.json",

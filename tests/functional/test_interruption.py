@@ -161,9 +161,9 @@ def test_cut_again_and_again(corpus, tmp_path, small_batches, options):
     [
         ("run.json", "before"),
         ("000000001-000000001.arrow", "before"),
-        ("search/sizes.npz", "before"),
+        ("search/sizes.arrow", "before"),
         ("search/run-000000001", "after"),
-        ("matches.npz", "before"),
+        ("matches.arrow", "before"),
         ("pairs.parquet", "before"),
         ("/out/kept/part-1", "before"),
         ("manifest.json", "before"),
@@ -324,7 +324,7 @@ def test_a_kept_corpus_half_in_its_place_is_completed(corpus, whole, tmp_path):
 def test_two_runs_in_one_directory(corpus, whole, tmp_path):
     out = tmp_path / "out"
     arguments = ["dedup", *corpus, "--out", str(out), *CHOSEN, "--write-kept", "--no-report", "-q"]
-    own = quick_python(SUICIDE, "sizes.npz", "sleep", "2")
+    own = quick_python(SUICIDE, "sizes.arrow", "sleep", "2")
     first = subprocess.Popen([*own, *arguments], stderr=subprocess.PIPE)
     while not list(out.glob(".work/spool/*")):
         assert first.poll() is None

@@ -101,15 +101,15 @@ def test_documents_that_changed_behind_an_equal_size_and_time(tmp_path, monkeypa
     here(corpus, out, resume=True, threads=3, **options)
 
 
-@pytest.mark.parametrize("kept", ["search.npz", "cluster/search.txt"])
+@pytest.mark.parametrize("kept", ["search.arrow", "cluster/search.txt"])
 def test_a_search_without_its_plan_is_refused(corpus, tmp_path, monkeypatch, kept):
     """Versions before stored only a description of the search, in English."""
     monkeypatch.setattr(searching, "_EVERY_S", 0.0)
     monkeypatch.setattr(searching, "BLOCK", 9)
     options, work = {"method": "vectors", "threshold": 0.15}, tmp_path / "out/.work"
     interrupted(corpus, tmp_path / "out", monkeypatch, **options)
-    if kept != "search.npz":
-        (work / "search.npz").unlink()
+    if kept != "search.arrow":
+        (work / "search.arrow").unlink()
         (work / "cluster").mkdir()
         (work / kept).write_text("every pair of vectors, by an inverted index, on a cluster, in 1 round")
     plan = work / "search-plan.json"
@@ -129,7 +129,7 @@ def test_a_search_without_its_plan_is_refused(corpus, tmp_path, monkeypatch, kep
     here(corpus, tmp_path / "out", resume=True, **options)
 
 
-@pytest.mark.parametrize("kept", ["search-plan.json", "search.npz"])
+@pytest.mark.parametrize("kept", ["search-plan.json", "search.arrow"])
 @pytest.mark.parametrize("method", ["vectors", "signatures"])
 def test_a_work_file_of_another_run_is_refused(corpus, tmp_path, monkeypatch, method, kept):
     monkeypatch.setattr(searching, "_EVERY_S", 0.0)
@@ -218,7 +218,7 @@ def test_a_search_that_was_interrupted_goes_on(corpus, tmp_path, monkeypatch, me
     with pytest.raises(KeyboardInterrupt):
         here(corpus, tmp_path / "out", **options)
     work = tmp_path / "out" / ".work"
-    assert sorted(path.name for path in work.iterdir()) == ["run.json", "search-plan.json", "search.npz"]
+    assert sorted(path.name for path in work.iterdir()) == ["run.json", "search-plan.json", "search.arrow"]
     (work / "arrays").mkdir()  # as a run that was killed leaves it
     (work / "arrays" / "left-terms").write_bytes(b"half")
     with pytest.raises(OutputExistsError, match="--resume"):

@@ -119,7 +119,7 @@ def test_directories_that_hold_no_run(low, short, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(RunError, match="no finished run"):
         regroup(tmp_path / "empty", threshold=0.9)
-    with pytest.raises(RunError, match="no finished run: there is no such directory"):
+    with pytest.raises(RunError, match="no finished run"):
         regroup(tmp_path / "missing", threshold=0.9)
     assert not (tmp_path / "missing").exists()
     shutil.copytree(low, tmp_path / "damaged")

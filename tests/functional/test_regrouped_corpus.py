@@ -209,7 +209,7 @@ def test_a_killed_one_looks_unfinished_and_can_be_repeated(tmp_path: Path, monke
     assert len(left) == 3
     for out in left:  # as a process leaves them that is killed there
         ended = nearkin_here("dedup", out, "--out", tmp_path / "again", "-q")
-        assert "(nearkin regroup) again" in " ".join(ended.err.split())
+        assert "holds an unfinished run" in " ".join(ended.err.split())
         regroup(tmp_path / "low", threshold=0.7, out=out, write_kept=True, report=False)
         assert listing(out) == listing(whole)
         assert bytes_below(out / "kept") == bytes_below(whole / "kept")

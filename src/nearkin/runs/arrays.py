@@ -1,12 +1,15 @@
-"""Arrays that grow on disk and are memory-mapped, for data larger than memory."""
+"""Arrays and batches of a run on disk: files that show a changed bit, and are memory-mapped.
+
+Arrays that are complete, and batches, are Arrow IPC files with a seal; an array that grows is its bare numbers.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +17,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from nearkin.formats.sealed import Sealing, damaged_file, sealed_length
 from nearkin.runs.files import sealed, writing
+
+Arrays = Mapping[str, NDArray[Any]]
 
 
 class GrowingArray:
@@ -74,10 +79,60 @@ def _mapped(path: Path, dtype: np.dtype[Any], n_bytes: int) -> NDArray[np.generi
     return np.asarray(np.memmap(path, dtype, "r", shape=(n,))) if n else np.zeros(0, dtype)
 
 
+def save_arrays(path: Path, arrays: Arrays) -> None:
+    """Publish named arrays of any shape in one file: a batch of a row, with the bytes of each."""
+    fields, columns = [], []
+    for name, value in arrays.items():
+        array = np.asarray(value, order="C")
+        about = {"dtype": array.dtype.str, "shape": " ".join(map(str, array.shape))}
+        fields.append(pa.field(name, pa.large_binary(), metadata=about))
+        ends, content = np.array([0, array.nbytes], np.int64), array.reshape(-1).view(np.uint8)
+        columns.append(pa.Array.from_buffers(pa.large_binary(), 1, [None, pa.py_buffer(ends), pa.py_buffer(content)]))
+    save_batch(path, pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields)))
+
+
+def load_arrays(path: Path, names: Collection[str] | None = None) -> dict[str, NDArray[Any]]:
+    """Load all or some of the arrays that `save_arrays` wrote.
+
+    Raises
+    ------
+    RunError
+        The file was changed, renamed or removed.
+    """
+    batch = mapped_batch(path)
+    return {name: _array_in(batch, name, path).copy() for name in (batch.schema.names if names is None else names)}
+
+
+def _array_in(batch: pa.RecordBatch, name: str, path: Path) -> NDArray[Any]:
+    try:
+        about = {key.decode(): value.decode() for key, value in batch.schema.field(name).metadata.items()}
+        flat = np.frombuffer(batch[name].buffers()[2] or b"", about["dtype"])
+        return flat.reshape([int(n) for n in about["shape"].split()])
+    except (LookupError, AttributeError, TypeError, ValueError) as error:
+        raise damaged_file(path) from error
+
+
+def kept_arrays(path: Path, make: Callable[[], Arrays]) -> Arrays:
+    """Load the arrays stored at ``path``, or store and return those that ``make`` returns.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp()) / "squares.arrow"
+    >>> _ = kept_arrays(place, lambda: {"squares": np.arange(3) ** 2})
+    >>> kept_arrays(place, dict)["squares"].tolist()
+    [0, 1, 4]
+    """
+    if not path.exists():
+        arrays = make()
+        save_arrays(path, arrays)
+        return arrays
+    return load_arrays(path)
+
+
 def save_array(path: Path, array: NDArray[np.generic]) -> None:
-    """Publish an array of any shape in numpy's format, sealed."""
-    with sealed(path) as file:
-        np.lib.format.write_array(cast("BinaryIO", file), np.asanyarray(array), allow_pickle=False)
+    """Publish an array of any shape."""
+    save_arrays(path, {path.name: array})
 
 
 def saved_array(path: Path) -> NDArray[Any]:
@@ -88,8 +143,7 @@ def saved_array(path: Path) -> NDArray[Any]:
     RunError
         The file was changed.
     """
-    sealed_length(path)
-    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+    return _array_in(mapped_batch(path), path.name, path)
 
 
 @contextlib.contextmanager
@@ -141,8 +195,8 @@ class PartFiles:
 
     Examples
     --------
-    >>> PartFiles(Path("chunks")).place(7, "-words.npy").name
-    '000000007-words.npy'
+    >>> PartFiles(Path("chunks")).place(7, "-words.arrow").name
+    '000000007-words.arrow'
     """
 
     folder: Path

@@ -7,6 +7,7 @@ import errno
 import json
 import os
 import secrets
+import shutil
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,43 @@ def published(path: Path, *, durable: bool = True) -> Iterator[Path]:
     finally:
         with contextlib.suppress(OSError):
             aside.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def published_together(folder: Path, name: str) -> Iterator[Path]:
+    """Yield a new folder to write files to; after the block they are in ``folder``, or nowhere if the block failed.
+
+    They appear one after another, sorted by name, each complete. A file that marks the others as complete therefore
+    needs the last name. What a killed process leaves stays hidden until `remove_unpublished`.
+
+    Parameters
+    ----------
+    folder : Path
+    name : str
+        Name of the task.
+
+    Raises
+    ------
+    OutputError
+        The disk is full or not writable.
+    """
+    aside = folder / f".{name}.{os.getpid()}-{secrets.token_hex(4)}.part"
+    with writing(aside):
+        aside.mkdir()
+    try:
+        yield aside
+        for path in sorted(aside.iterdir()):
+            with writing(folder / path.name):
+                os.replace(path, folder / path.name)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def remove_unpublished(folder: Path) -> None:
+    """Remove what killed attempts left, or attempts that are no longer needed: no task of the folder is awaited."""
+    for left in folder.glob(".*.part"):
+        if left.is_dir():
+            shutil.rmtree(left, ignore_errors=True)
 
 
 @contextlib.contextmanager

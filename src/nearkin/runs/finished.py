@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping
@@ -14,8 +13,6 @@ import pyarrow as pa
 
 from nearkin.errors import NearkinError, ParameterError, RunError
 from nearkin.formats.sealed import has_right_checksum
-from nearkin.nouns import first_of
-from nearkin.paths import printable
 from nearkin.runs.files import text_of
 
 MANIFEST = "manifest.json"
@@ -24,7 +21,7 @@ FORMAT = 1
 WORK = ".work"
 IDENTITY = "run.json"
 """Name of the work file with the parameters and the input of an unfinished run."""
-_N_NAMED = 2
+HOW_TO_FINISH = "Run the command that began it again with --resume or --overwrite"
 TABLES = (
     "documents.parquet", "pairs.parquet", "groups.parquet", "against.parquet", "problems.parquet", "families.parquet",
     "families.csv", "exceptions.csv", "pairs.tsv", "known.tsv", "threads.parquet",
@@ -55,53 +52,20 @@ def read_manifest(directory: Path) -> Mapping[str, Any]:
     RunError
         There is no finished run, its manifest was changed, or it is of another format.
     """
-    path, again = directory / MANIFEST, "Run the command again."
+    path = directory / MANIFEST
     try:
         stored = json.loads(text_of(path))
     except FileNotFoundError as error:
-        if path.exists():
-            what = "a folder" if path.is_dir() else "no plain file"
-            raise RunError(f"The run in {directory} is damaged: {MANIFEST} is {what}. {again}") from error
         if (directory / WORK).exists():
-            raise RunError(f"The run in {directory} is not finished. {how_to_finish(directory)}.") from error
-        why = f"{MANIFEST} is missing" if directory.exists() else "there is no such directory"
-        raise RunError(f"{directory} holds no finished run: {why}.") from error
+            raise RunError(f"The run in {directory} is not finished. {HOW_TO_FINISH}.") from error
+        raise RunError(f"{directory} holds no finished run: there is no file {MANIFEST}.") from error
     except (OSError, ValueError, RecursionError) as error:
-        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-            raise RunError(f"{directory} holds no finished run: the path is too long.") from error
-        raise RunError(f"{path} cannot be read ({error}). {again}") from error
-    if not isinstance(stored, dict):
-        raise RunError(f"The run in {directory} is damaged: {MANIFEST} is not a JSON object. {again}")
-    if (given := stored.get("format")) != FORMAT:
-        raise RunError(f"{path} has format {given}; this version of Nearkin reads format {FORMAT}. {again}")
-    if not has_right_checksum(stored):
+        raise RunError(f"{path} cannot be read ({error}). Run the command again.") from error
+    if not isinstance(stored, dict) or not has_right_checksum(stored):
         raise _changed(directory, MANIFEST)
+    if (given := stored.get("format")) != FORMAT:
+        raise RunError(f"{path} has format {given}; this version of Nearkin reads format {FORMAT}.")
     return stored
-
-
-def how_to_finish(directory: Path) -> str:
-    """Say with which command an unfinished run is finished, as far as the run knows it.
-
-    Examples
-    --------
-    >>> how_to_finish(Path("clean"))
-    'Finish it with the command that began it and --resume'
-    """
-    stored = json_in(directory / WORK / IDENTITY)
-    known = stored if isinstance(stored, dict) else {}
-    if known and not known.keys() & {"inputs", "left"}:  # only runs that can be resumed note their input
-        return f"Run the command that began it{_began(known)} again with --overwrite"
-    return f"Finish it with the command that began it{_began(known)} and --resume"
-
-
-def _began(identity: Mapping[str, Any]) -> str:
-    command, sides = identity.get("command"), [identity.get("inputs"), identity.get("left"), identity.get("right")]
-    if not isinstance(command, str):
-        return ""
-    found = [side.get("files", side) for side in sides if isinstance(side, dict)]
-    names = [str(name) for files in found if isinstance(files, dict) for name in files]
-    of = f" of {first_of([printable(name) for name in names], _N_NAMED)}" if names else ""
-    return f" (nearkin {command.partition(' ')[0]}{of})"
 
 
 def read_results(directory: Path, tables: Collection[str] = TABLES) -> Mapping[str, Any]:
@@ -174,7 +138,10 @@ def damage_of(directory: Path, advice: str = "Run the command again.") -> Iterat
     except NearkinError:
         raise
     except _ERRORS as error:
-        raise damaged_run(directory, why_damaged(error), advice) from error
+        why = str(error.args[0] if isinstance(error, KeyError) and error.args else error).partition("\n")[0].rstrip(".")
+        if isinstance(error, KeyError) and " " not in why:
+            why = f"{why!r} is missing"
+        raise damaged_run(directory, why, advice) from error
 
 
 @contextmanager
@@ -189,19 +156,3 @@ def damage_of_options(directory: Path, advice: str = "Run the command again.") -
 def damaged_run(directory: Path, why: str, advice: str = "Run the command again.") -> RunError:
     """Return the error for a run that its command cannot have written."""
     return RunError(f"The run in {directory} is damaged ({why}). {advice}")
-
-
-def why_damaged(error: Exception) -> str:
-    """Say in words what an error of reading a damaged run means, without the name of the exception.
-
-    Examples
-    --------
-    >>> why_damaged(KeyError("parameters")), why_damaged(ValueError("not a number: x"))
-    ("'parameters' is missing", 'not a number: x')
-    """
-    if isinstance(error, FileNotFoundError) and error.filename:
-        return f"{Path(error.filename).name} is missing"
-    said = str(error.args[0] if isinstance(error, KeyError) and error.args else error).partition("\n")[0].rstrip(".")
-    if isinstance(error, KeyError) and " " not in said:
-        return f"{said!r} is missing"
-    return said or "a value has another type"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -37,9 +36,9 @@ def a_folder(path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (Path.unlink, "holds no finished run: manifest.json is missing"),
-        (a_folder, "is damaged: manifest.json is a folder"),
-        (lambda path: path.write_text("[]"), "is damaged: manifest.json is not a JSON object"),
+        (Path.unlink, "holds no finished run"),
+        (a_folder, "holds no finished run"),
+        (lambda path: path.write_text("[]"), "manifest.json was changed"),
         (lambda path: path.write_text("{"), r"manifest.json cannot be read \("),
         (lambda path: path.write_bytes(b"\xff"), r"manifest.json cannot be read \("),
         (lambda path: path.write_text("[" * 100_000), r"manifest.json cannot be read \("),
@@ -53,27 +52,8 @@ def test_a_run_that_is_damaged(tmp_path, damage, words):
         read_results(tmp_path / "run")
 
 
-@pytest.mark.parametrize(
-    ("identity", "how"),
-    [
-        (None, "Finish it with the command that began it and --resume."),
-        ("[", "Finish it with the command that began it and --resume."),
-        (
-            {"command": "dedup", "inputs": {"files": {"a.jsonl": "3 bytes", "b": "", "c": ""}}},
-            "Finish it with the command that began it (nearkin dedup of a.jsonl, b and 1 more) and --resume.",
-        ),
-        (
-            {"command": "pairs", "left": {"l.csv": ""}, "right": {"r.csv": ""}},
-            "Finish it with the command that began it (nearkin pairs of l.csv, r.csv) and --resume.",
-        ),
-        ({"command": "threads"}, "Run the command that began it (nearkin threads) again with --overwrite."),
-    ],
-)
-def test_a_run_that_is_not_finished(tmp_path, identity, how):
+def test_a_run_that_is_not_finished(tmp_path):
     (tmp_path / ".work").mkdir()
-    if identity is not None:
-        (tmp_path / ".work/run.json").write_text(json.dumps(identity) if isinstance(identity, dict) else identity)
-    with pytest.raises(RunError) as caught:
+    with pytest.raises(RunError, match="is not finished"):
         read_manifest(tmp_path)
-    assert str(caught.value) == f"The run in {tmp_path} is not finished. {how}"
     assert manifest_if_any(tmp_path) is None

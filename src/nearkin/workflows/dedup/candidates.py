@@ -12,7 +12,7 @@ import numpy as np
 from nearkin.formats.sealed import seal_file, sealed_length
 from nearkin.planning.search import BandPlan, SamplingPlan
 from nearkin.records import U32, U64, Bool, ShingleSets
-from nearkin.runs.checkpoint import Arrays, load_arrays, save_arrays
+from nearkin.runs.arrays import Arrays, load_arrays, save_arrays
 from nearkin.runs.spool import Chunk
 from nearkin.stages.search.bands import Bands
 from nearkin.stages.search.exhaustive import LeadKeys, is_new_entry
@@ -120,10 +120,10 @@ class BandSearch(Search):
 
     @cached_property
     def _entry_files(self) -> Sequence[Path]:
-        return [self.work / f"entries-{chunk.start:012d}.npz" for chunk in self.corpus.chunks]
+        return [self.work / f"entries-{chunk.start:012d}.arrow" for chunk in self.corpus.chunks]
 
     def _small(self, chunk: Chunk) -> Path:
-        return self.work / f"small-{chunk.start:012d}.npz"
+        return self.work / f"small-{chunk.start:012d}.arrow"
 
     def _parts(self, sizes: Sizes) -> list[KeyRange]:
         """Return the bands, each split into as many ranges of keys as memory requires, and the prefix entries."""
@@ -246,10 +246,10 @@ class SampleSearch(Search):
         return [path for paths in of_kind.values() for path in paths]
 
     def _entries_of(self, chunk: Chunk, kind: str) -> Path:
-        return self.work / f"entries-{kind}-{chunk.start:012d}.npz"
+        return self.work / f"entries-{kind}-{chunk.start:012d}.arrow"
 
     def _small(self, chunk: Chunk) -> Path:
-        return self.work / f"small-{chunk.start:012d}.npz"
+        return self.work / f"small-{chunk.start:012d}.arrow"
 
 
 def max_not_compared(n_counted: int, corpus: Corpus, *, n_candidates: int) -> int:

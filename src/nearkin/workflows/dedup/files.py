@@ -262,10 +262,10 @@ def _write_kept(found: RunResult) -> tuple[KeptFile, ...]:
 
 
 _STAGES = (
-    ("sketch", "search/sizes.npz"),
+    ("sketch", "search/sizes.arrow"),
     ("link", "search/runs.json"),
-    ("shingle pairs", "verification/shingle pairs.npz"),
-    ("verify", "verification/matches.npz"),
+    ("shingle pairs", "verification/shingle pairs.arrow"),
+    ("verify", "verification/matches.arrow"),
 )
 """File that each finished stage leaves in the work folder; later stages take seconds and leave none."""
 

@@ -13,8 +13,7 @@ import numpy as np
 from nearkin.engines.local import map_ordered
 from nearkin.formats.sealed import Sealing
 from nearkin.records import U8, U32, U64, Bool, ShingleSets
-from nearkin.runs.arrays import mapped_array
-from nearkin.runs.checkpoint import kept_arrays, load_arrays, save_arrays
+from nearkin.runs.arrays import kept_arrays, load_arrays, mapped_array, save_arrays
 from nearkin.runs.files import make_work_folder, published, read_work_json, sealed, write_work_json, writing
 from nearkin.runs.progress import Meter
 from nearkin.runs.spool import Chunk
@@ -146,7 +145,7 @@ class Search(ABC):
                         progress.advance(n_texts)
                 return {"n_shingles": sizes.n_shingles, "n_units": sizes.n_units}
 
-            stored = kept_arrays(self.work / "sizes.npz", make)
+            stored = kept_arrays(self.work / "sizes.arrow", make)
         return Sizes(stored["n_shingles"], stored["n_units"])
 
     def link_all(self, sizes: Sizes, order: U32, meter: Meter) -> Runs:

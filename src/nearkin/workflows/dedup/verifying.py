@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from nearkin.engines.local import map_ordered
 from nearkin.formats.sealed import sealed_length
 from nearkin.records import I64, U8, U32, U64, Candidates, Matches
-from nearkin.runs.checkpoint import kept_arrays
+from nearkin.runs.arrays import kept_arrays
 from nearkin.runs.files import make_work_folder, sealed
 from nearkin.runs.progress import Meter
 from nearkin.stages.search.linking import merge_runs
@@ -88,7 +88,7 @@ def store_sets(
                     progress.advance(len(nodes))
             return {"starts": starts}
 
-        starts = kept_arrays(folder / f"{stage}.npz", make)["starts"]
+        starts = kept_arrays(folder / f"{stage}.arrow", make)["starts"]
     return SetStore(path, starts, sizes)
 
 
@@ -123,7 +123,7 @@ def verify_all(
                 store.release()
             return {"n_candidates": np.array(n_candidates), **as_arrays(found)}
 
-        stored = kept_arrays(folder / "matches.npz", make)
+        stored = kept_arrays(folder / "matches.arrow", make)
     matches = Matches(**{name: stored[name] for name in ("left", "right", "n_common", "n_left", "n_right")})
     return VerifiedMatches(matches, int(stored["n_candidates"])), store
 

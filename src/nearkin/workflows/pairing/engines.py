@@ -149,7 +149,7 @@ def is_search_kept(run: JobRun) -> bool:
 
 def _kept(run: JobRun) -> Path:
     """Return the file in which a long search keeps its results."""
-    return run.work / "search.npz"
+    return run.work / "search.arrow"
 
 
 def _of_cluster(run: JobRun) -> Path:

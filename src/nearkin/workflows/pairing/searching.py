@@ -16,7 +16,7 @@ from nearkin.kernels.cosines import Sparse, block_by_terms, near_in_block
 from nearkin.nouns import counted
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import I64, U64, BitSignatures, WeightedVectors
-from nearkin.runs.checkpoint import load_arrays, save_arrays
+from nearkin.runs.arrays import load_arrays, save_arrays
 from nearkin.runs.progress import Meter, Progress
 from nearkin.stages.search.sliding_window import SignatureScan, SlidingWindow
 from nearkin.stages.search.stretches import Stretches, keys_of, n_pieces_of, rows_of

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 from nearkin.errors import MissingColumnError, SourceError
 from nearkin.nouns import counted, first_of
 from nearkin.paths import STDIN, printable
-from nearkin.runs.finished import MANIFEST, TABLES, how_to_finish, manifest_if_any
+from nearkin.runs.finished import HOW_TO_FINISH, MANIFEST, TABLES, manifest_if_any
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.checking import check_columns
 from nearkin.stages.documents.not_read import NotRead
@@ -293,9 +293,7 @@ def _kind_of_directory(path: Path) -> Kind:
             f"{path} holds the results of nearkin {command}, which keep no documents. Name the files that it read."
         )
     if JobRun(path).is_unfinished:
-        raise SourceError(
-            f"{path} holds an unfinished run. {how_to_finish(path)}; or name the documents that it reads."
-        )
+        raise SourceError(f"{path} holds an unfinished run. {HOW_TO_FINISH}; or name the documents that it reads.")
     return "file"
 
 

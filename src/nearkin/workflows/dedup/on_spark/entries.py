@@ -11,7 +11,7 @@ import numpy as np
 from nearkin.engines.spark.layout import Block, Column
 from nearkin.planning.search import BandPlan, Sample
 from nearkin.records import I64, U8, U32, U64
-from nearkin.runs.checkpoint import load_arrays, save_arrays
+from nearkin.runs.arrays import load_arrays, save_arrays
 from nearkin.stages.search.linking import FOLLOWS, MIN_PIVOTS, sort_entries
 from nearkin.stages.search.prefixes import COUNT_BITS
 from nearkin.workflows.dedup.on_spark.partitions import ENTRIES, MARKS, PAIRS, SKEWED, Partitions
@@ -130,7 +130,7 @@ SKEWED_KINDS = ("bands", "prefixes", "samples")
 
 def skewed_place(folder: Path, kind: str, partition: int) -> Path:
     """Return the file of the skewed entries of a partition, for each of `SKEWED_KINDS`; it may be missing."""
-    return folder / f"crowded-{kind}-{partition:09d}.npz"
+    return folder / f"crowded-{kind}-{partition:09d}.arrow"
 
 
 def load_skewed(folder: Path, partition: int) -> tuple[Column, ...]:

@@ -18,8 +18,7 @@ from nearkin.errors import EngineError
 from nearkin.nouns import counted
 from nearkin.records import U32, Groups, Matches
 from nearkin.runs.arrays import mapped_batch
-from nearkin.runs.attempt_folders import published_together, remove_unpublished
-from nearkin.runs.files import make_work_folder
+from nearkin.runs.files import make_work_folder, published_together, remove_unpublished
 from nearkin.runs.progress import Meter, Progress
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.ids import IdKind

@@ -11,8 +11,7 @@ import numpy as np
 from nearkin.engines.spark.layout import Block
 from nearkin.planning.search import SamplingPlan
 from nearkin.records import I64, U8, U32, U64, Bool, ShingleSets
-from nearkin.runs.arrays import saved_array
-from nearkin.runs.checkpoint import load_arrays, save_arrays
+from nearkin.runs.arrays import load_arrays, save_arrays, saved_array
 from nearkin.runs.spool import Chunk
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.search.prefixes import Occurrences, Prefixes
@@ -177,15 +176,15 @@ def n_leading(folder: Path, n_partitions: int, prefixes: Prefixes) -> int:
 
 def counts_place(folder: Path) -> Path:
     """Return the file of the counts of the shingles of short texts."""
-    return folder / "counts.npy"
+    return folder / "counts.arrow"
 
 
 def _sizes_place(folder: Path, partition: int) -> Path:
-    return folder / f"sizes-{partition:09d}.npz"
+    return folder / f"sizes-{partition:09d}.arrow"
 
 
 def _small_place(folder: Path, partition: int) -> Path:
-    return folder / f"small-{partition:09d}.npz"
+    return folder / f"small-{partition:09d}.arrow"
 
 
 _MIN_BINS, _MAX_BINS = 64, 4096

@@ -293,7 +293,7 @@ def send_samples(
 ) -> Blocks:
     """Send the entries of all texts to ``linking``, once the sizes of all are known."""
     n_keys = n_leading(folder, len(partitions), keys.prefixes)
-    place = folder / "lead-bits.npy"
+    place = folder / "lead-bits.arrow"
     if n_keys:
         marked = stages.kept("leads", lambda: stages.parts(len(partitions), ListLeadingTask(folder, keys, n_keys)))
         (bits,) = LEADS.joined(marked.collected())

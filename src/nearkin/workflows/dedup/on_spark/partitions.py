@@ -11,7 +11,7 @@ import numpy as np
 from nearkin.engines.spark.layout import Attached, Block, Layout
 from nearkin.errors import RunError
 from nearkin.records import I64, U32
-from nearkin.runs.checkpoint import kept_arrays
+from nearkin.runs.arrays import kept_arrays
 from nearkin.runs.spool import SPOOL, Chunk, Spool
 from nearkin.workflows.dedup.corpus import check_not_too_many
 
@@ -69,7 +69,7 @@ class Partitions:
         )
         n_inputs = int(n_documents[parts < n_input_parts].sum())
         cut = np.append(np.flatnonzero(is_new), len(order)).astype(np.int64)
-        first_chunk = kept_arrays(work / "partitions.npz", lambda: {"first_chunk": cut})["first_chunk"]
+        first_chunk = kept_arrays(work / "partitions.arrow", lambda: {"first_chunk": cut})["first_chunk"]
         if first_chunk[-1] != len(order):
             raise RunError(
                 f"{work} is damaged: its partitions belong to other files. Run the command again, without --resume."

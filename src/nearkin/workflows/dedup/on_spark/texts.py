@@ -12,7 +12,7 @@ from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.layout import Block, Column
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import U8, U32, U64, Bool
-from nearkin.runs.checkpoint import load_arrays, save_arrays
+from nearkin.runs.arrays import load_arrays, save_arrays
 from nearkin.stages.grouping import Keep
 from nearkin.workflows.dedup.corpus import (
     MINE,
@@ -67,7 +67,7 @@ class PartitionTexts:
 
 
 def _place(folder: Path, partition: int) -> Path:
-    return folder / f"{partition:09d}.npz"
+    return folder / f"{partition:09d}.arrow"
 
 
 def find_texts(

@@ -12,10 +12,8 @@ import pyarrow as pa
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import TermCounts, WeightedVectors
-from nearkin.runs.arrays import PartFiles, mapped_array, save_array, saved_array
-from nearkin.runs.attempt_folders import published_together, remove_unpublished
-from nearkin.runs.checkpoint import load_arrays, save_arrays
-from nearkin.runs.files import published
+from nearkin.runs.arrays import PartFiles, load_arrays, mapped_array, save_array, save_arrays, saved_array
+from nearkin.runs.files import published, published_together, remove_unpublished
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.rules import ReadingRules
@@ -206,16 +204,16 @@ def _give(arrays: Path, one: ToWeigh) -> None:
 
 
 def _offsets(arrays: Path, side: str) -> Path:
-    return arrays / f"{side}-offsets.npy"
+    return arrays / f"{side}-offsets.arrow"
 
 
 def _weighing(arrays: Path, side: str) -> Path:
-    return arrays / f"{side}-weighing.npz"
+    return arrays / f"{side}-weighing.arrow"
 
 
 def _load(files: PartFiles, task: int) -> WeightedVectors:
     """Return the vectors of a task, mapped into memory."""
-    terms, weights, sizes = (files.array(task, name) for name in ("-terms.npy", "-weights.npy", "-sizes.npy"))
+    terms, weights, sizes = (files.array(task, name) for name in ("-terms.arrow", "-weights.arrow", "-sizes.arrow"))
     return WeightedVectors(terms, weights, np.concatenate([[0], np.cumsum(sizes)]))
 
 
@@ -248,7 +246,7 @@ class WeighPartTask:
         parts = [counts.part(start, min(start + PART, end)) for start in range(first, end, PART)]
         weighed = [weighing.weigh(part) for part in parts]
         for name in ("terms", "weights", "sizes"):
-            self.files.save(target, f"-{name}.npy", np.concatenate([getattr(one, name) for one in weighed]))
+            self.files.save(target, f"-{name}.arrow", np.concatenate([getattr(one, name) for one in weighed]))
         yield from ()
 
     def _given(self) -> tuple[Weighing, TermCounts]:

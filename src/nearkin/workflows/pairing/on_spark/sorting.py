@@ -19,7 +19,7 @@ from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.signatures.random_projection import RandomProjection
 from nearkin.workflows.pairing.on_spark.vector_files import CHUNKS, Parts, VectorFiles, entries_of
 
-CHUNK_DOCUMENTS, CHUNK_WORDS = "-documents.npy", "-words.npy"
+CHUNK_DOCUMENTS, CHUNK_WORDS = "-documents.arrow", "-words.arrow"
 """Files of a chunk: its documents in sorted order, and their signatures, shape (n, n_words)."""
 _SAMPLED_A_CHUNK = 64
 
@@ -152,7 +152,7 @@ class SignatureFiles:
 
     def words(self, part: int) -> U64:
         """Return the signatures of a part, shape (n, n_words), mapped into memory."""
-        return self.files.array(part, ".npy")
+        return self.files.array(part, ".arrow")
 
     def some(self, documents: I64) -> U64:
         """Return the signatures of some documents in ascending order."""
@@ -166,7 +166,7 @@ class SignatureFiles:
 
     def save(self, part: int, words: U64) -> None:
         """Write the signatures of a part."""
-        self.files.save(part, ".npy", words)
+        self.files.save(part, ".arrow", words)
 
 
 def sign_all(stages: Stages, vectors: VectorFiles, folder: Path, projection: RandomProjection) -> SignatureFiles:

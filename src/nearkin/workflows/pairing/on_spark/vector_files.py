@@ -78,7 +78,7 @@ class VectorFiles:
 
 
 def _place(folder: Path, name: str) -> Path:
-    return folder / f"{name}.npy"
+    return folder / f"{name}.arrow"
 
 
 @dataclass(frozen=True, slots=True)
