@@ -45,11 +45,8 @@ class LinkedNodes:
     parent: list[int] = field(default_factory=list)
     source: list[LinkSource | None] = field(default_factory=list)
     node_of: list[int] = field(default_factory=list)
-    _set: list[int] = field(default_factory=list)
-    """Union-find over trees."""
-    _top: list[int] = field(default_factory=list)
-    """Root of the tree of each set, at its representative."""
-    _size: list[int] = field(default_factory=list)
+    _up: list[int] = field(default_factory=list)
+    """A node above in the tree, if not the root: paths to the roots are shortened when they are walked."""
 
     def add(self, message_id: str | None, mail: int = NO_NODE) -> int:
         """Add a node without a parent; return its number."""
@@ -58,33 +55,22 @@ class LinkedNodes:
         self.message_id.append(message_id)
         self.parent.append(NO_NODE)
         self.source.append(None)
-        self._set.append(node)
-        self._top.append(node)
-        self._size.append(1)
+        self._up.append(node)
         return node
 
     def root(self, node: int) -> int:
         """Return the root of a node's tree, in nearly constant time."""
-        return self._top[self._representative(node)]
+        while self._up[node] != node:
+            self._up[node] = node = self._up[self._up[node]]
+        return node
 
     def link(self, child: int, parent: int, source: LinkSource) -> bool:
         """Give a root a parent; return whether that was possible without a loop."""
-        if self.parent[child] != NO_NODE or self.root(parent) == child:
+        root = self.root(parent)
+        if self.parent[child] != NO_NODE or root == child:
             return False
-        self.parent[child], self.source[child] = parent, source
-        ours, theirs = self._representative(child), self._representative(parent)
-        top = self._top[theirs]
-        if self._size[ours] > self._size[theirs]:
-            ours, theirs = theirs, ours
-        self._set[ours], self._top[theirs] = theirs, top
-        self._size[theirs] += self._size[ours]
+        self.parent[child], self.source[child], self._up[child] = parent, source, root
         return True
-
-    def _representative(self, node: int) -> int:
-        while self._set[node] != node:
-            self._set[node] = self._set[self._set[node]]
-            node = self._set[node]
-        return node
 
 
 def linked_by_headers(headers: Sequence[MailHeaders], order: Sequence[int]) -> LinkedNodes:

@@ -199,7 +199,6 @@ _MOST_TRIED = 64
 """Earlier mails of a subject that are tried, the latest first."""
 _MOST_COMPARED = 16
 """Number of these mails whose text is compared with the quoted text."""
-_START = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(slots=True)
@@ -264,7 +263,7 @@ def link_by_subject(
             and (is_missing or (nodes.mail_of[top] == mail and not ancestors_of(headers[mail])))
         ):
             end = bisect_left(before.times, sent_at)
-            start = max(bisect_left(before.times, _minus(sent_at, window)), end - _MOST_TRIED)
+            start = max(bisect_left(before.times, sent_at - window), end - _MOST_TRIED)
             fitting = [
                 other
                 for other in reversed(before.mails[start:end])
@@ -283,10 +282,3 @@ def _best_first(mail: int, fitting: Sequence[int], quotations: Quotations | None
         return fitting
     compared = fitting[:_MOST_COMPARED]
     return [*sorted(compared, key=lambda other: -quotations.share(mail, other)), *fitting[_MOST_COMPARED:]]
-
-
-def _minus(moment: datetime, window: timedelta) -> datetime:
-    try:
-        return moment - window
-    except OverflowError:
-        return _START
