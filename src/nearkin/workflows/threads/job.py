@@ -22,7 +22,7 @@ from nearkin.runs.run import JobRun
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.formats import holding
 from nearkin.stages.documents.mail.inclusive import REASONS
-from nearkin.stages.documents.mail.links import LINK_SOURCES
+from nearkin.stages.documents.mail.threads import LINK_SOURCES
 from nearkin.workflows.dedup.origins import with_exceptions
 from nearkin.workflows.dedup.reporting import first_exceptions
 from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
