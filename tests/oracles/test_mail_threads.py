@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.stages.documents.mail.passages import Quotations
+from nearkin.stages.documents.mail.inclusive import Quotations
 from nearkin.stages.documents.mail.threads import (
     NamedMail,
     ThreadNode,

@@ -12,8 +12,16 @@ from typing import Any
 from nearkin.errors import ParameterError
 from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Chunk
-from nearkin.stages.documents.mail.inclusive import InclusionVerdict, InclusiveReason, MailContent, judge_inclusion
-from nearkin.stages.documents.mail.passages import MailWords, Quotations, WordNumbers, mail_words
+from nearkin.stages.documents.mail.inclusive import (
+    InclusionVerdict,
+    InclusiveReason,
+    MailContent,
+    MailWords,
+    Quotations,
+    WordNumbers,
+    judge_inclusion,
+    mail_words,
+)
 from nearkin.stages.documents.mail.threads import DEFAULT_WINDOW, NamedMail, ThreadNode, reading_order, thread_mails
 from nearkin.workflows.threads.mails import ReadMails
 

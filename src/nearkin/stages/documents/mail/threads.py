@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Literal
 
 from nearkin.stages.documents.mail.headers import addresses_of
-from nearkin.stages.documents.mail.passages import Quotations
+from nearkin.stages.documents.mail.inclusive import Quotations
 from nearkin.stages.documents.origin import MailHeaders
 
 DEFAULT_WINDOW = timedelta(days=14)
