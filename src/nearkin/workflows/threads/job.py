@@ -232,5 +232,5 @@ def _lines(rows: Sequence[Row]) -> Iterator[MailLineRow]:
             "spare_of": original if is_spare else None,
             "quotes_more": bool(row["quotes_more"]),
         }
-        line = row | shown
+        line = {**row, **shown}
         yield MailLineRow(**{name: line[name] for name in MailLineRow.__dataclass_fields__})

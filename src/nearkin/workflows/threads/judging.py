@@ -28,7 +28,7 @@ from nearkin.workflows.threads.mails import ReadMails
 _NO_WORDS = MailWords((), (), ())
 
 
-Row = dict[str, Any]
+Row = Mapping[str, Any]
 """Row of ``threads.parquet``, without the columns that repeat those of documents."""
 
 
@@ -134,7 +134,8 @@ class Threading:
         if number is None:
             return row
         mail = self._read.mails[number]
-        return row | {
+        return {
+            **row,
             "name": mail.name, "row": int(self._read.rows[number]), "subject": mail.headers.subject,
             "sender": mail.headers.sender, "sent_at": mail.headers.sent_at,
             "n_attachments": len(self._read.attachments[number]), "is_inclusive": reason is not None, "reason": reason,

@@ -1,4 +1,10 @@
-"""Inclusive mails, which together contain every passage and every attachment of a thread."""
+"""Inclusive mails, which together contain every passage and every attachment of a thread.
+
+A passage is a run of lines without an empty line between, all quoted equally often. Quote marks, white space, line
+breaks, punctuation and attribution lines do not count; capitals do. In the other mail the words of a passage must
+follow one another without a gap, from the beginning of a line to the end of one, so that a short answer is not found
+inside a sentence.
+"""
 
 from __future__ import annotations
 
