@@ -11,8 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.stages.documents.mail.inclusive import InclusionVerdict, MailContent, judge_inclusion
-from nearkin.stages.documents.mail.passages import WordNumbers, mail_words, words_of_line
+from nearkin.stages.documents.mail.inclusive import (
+    InclusionVerdict,
+    MailContent,
+    WordNumbers,
+    judge_inclusion,
+    mail_words,
+    words_of_line,
+)
 from nearkin.stages.documents.mail.quoting import mail_lines
 
 PIECES = [

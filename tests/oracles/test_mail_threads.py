@@ -10,9 +10,15 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.stages.documents.mail.links import ancestors_of, base_subject
-from nearkin.stages.documents.mail.passages import Quotations
-from nearkin.stages.documents.mail.threads import NamedMail, ThreadNode, reading_order, thread_mails
+from nearkin.stages.documents.mail.inclusive import Quotations
+from nearkin.stages.documents.mail.threads import (
+    NamedMail,
+    ThreadNode,
+    ancestors_of,
+    base_subject,
+    reading_order,
+    thread_mails,
+)
 from nearkin.stages.documents.origin import MailHeaders
 
 START = datetime(2004, 1, 5, tzinfo=UTC)

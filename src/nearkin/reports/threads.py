@@ -19,7 +19,7 @@ _DEEPEST = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailLineRow:
-    """Mail or missing mail, as `nearkin.workflows.threads.judging.ThreadRow` describes it."""
+    """Mail or missing mail, as a row of ``threads.parquet`` describes it."""
 
     position: int
     depth: int

@@ -34,8 +34,8 @@ from nearkin.workflows.auditing.collection import audit_opened
 from nearkin.workflows.reading.collection_documents import is_without_text
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.threads.job import ROW_COLUMNS, TABLE, card_of, thread_files
-from nearkin.workflows.threads.judging import ThreadOptions, ThreadRow
+from nearkin.workflows.threads.job import TABLE, card_of, thread_files
+from nearkin.workflows.threads.judging import ThreadOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,8 +238,7 @@ class FoundThreads:
     def _card(self, index: int, max_rows: int) -> ThreadCard:
         start = int(self.starts[index])
         end = int(self.starts[index + 1]) if index + 1 < self.n_threads else self.table.num_rows
-        rows = self.table.slice(start, end - start).select(ROW_COLUMNS).to_pylist()
-        return card_of([ThreadRow(mail=row.pop("row"), **row) for row in rows], max_rows)
+        return card_of(self.table.slice(start, end - start).to_pylist(), max_rows)
 
 
 class CurrentThreads:

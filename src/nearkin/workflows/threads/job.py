@@ -22,7 +22,7 @@ from nearkin.runs.run import JobRun
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.formats import holding
 from nearkin.stages.documents.mail.inclusive import REASONS
-from nearkin.stages.documents.mail.links import LINK_SOURCES
+from nearkin.stages.documents.mail.threads import LINK_SOURCES
 from nearkin.workflows.dedup.origins import with_exceptions
 from nearkin.workflows.dedup.reporting import first_exceptions
 from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
@@ -33,7 +33,7 @@ from nearkin.workflows.reading.rereading import describe, not_read_files
 from nearkin.workflows.reading.snapshots import check_unchanged, snapshots_of
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.threads.judging import Threading, ThreadOptions, ThreadRow
+from nearkin.workflows.threads.judging import Row, Threading, ThreadOptions
 from nearkin.workflows.threads.mails import MailReader, ReadMails
 
 COMMAND = "threads"
@@ -161,9 +161,9 @@ def _cards(table: Path) -> list[ThreadCard]:
     thread, first = np.unique(sizes["thread"].to_numpy(), return_index=True)
     largest = thread[np.argsort(-sizes["thread_size"].to_numpy()[first], kind="stable")][:N_THREADS].tolist()
     rows = parquet.read_table(table).filter(pc.is_in(sizes["thread"], pa.array(largest)))
-    threads = {number: list[ThreadRow]() for number in largest}
-    for row in rows.select(ROW_COLUMNS).to_pylist():
-        threads[row["thread"]].append(ThreadRow(mail=row.pop("row"), **row))
+    threads = {number: list[Row]() for number in largest}
+    for row in rows.to_pylist():
+        threads[row["thread"]].append(row)
     return [card_of(rows, N_ROWS) for rows in threads.values()]
 
 
@@ -183,20 +183,11 @@ def schema(id_type: pa.DataType) -> pa.Schema:
     )  # fmt: skip
 
 
-ROW_COLUMNS = [*(name for name in ThreadRow.__dataclass_fields__ if name != "mail"), "row"]
-"""Columns of which a `ThreadRow` can be made again: its field ``mail`` is then the row of the document."""
-_OF_ROWS = (
-    "thread", "thread_size", "position", "depth", "name", "is_missing", "message_id", "parent_mail",
-    "parent_message_id", "linked_by", "subject", "sent_at", "sender", "n_attachments", "is_inclusive", "reason",
-    "is_duplicate_spare", "included_in", "quotes_more",
-)  # fmt: skip
-
-
-def write_threads(path: Path, threads: Iterable[Sequence[ThreadRow]], read: ReadMails) -> None:
+def write_threads(path: Path, threads: Iterable[Sequence[Row]], read: ReadMails) -> None:
     """Write a row for each mail and each missing mail."""
     columns = for_pandas(schema(read.documents["id"].type))
     with published(path) as aside, parquet.table_writer(aside, columns) as writer:
-        held: list[ThreadRow] = []
+        held: list[Row] = []
         for thread in threads:
             held += thread
             while len(held) >= _ROWS_AT_ONCE:
@@ -205,52 +196,41 @@ def write_threads(path: Path, threads: Iterable[Sequence[ThreadRow]], read: Read
         writer.write_table(_table(held, read, columns))
 
 
-def _table(rows: Sequence[ThreadRow], read: ReadMails, columns: pa.Schema) -> pa.Table:
-    of_documents = np.array([-1 if row.mail is None else read.rows[row.mail] for row in rows], np.int64)
-    places = pa.array(of_documents, mask=of_documents < 0)
-    arrays = {name: [getattr(row, name) for row in rows] for name in _OF_ROWS}
+def _table(rows: Sequence[Row], read: ReadMails, columns: pa.Schema) -> pa.Table:
+    places = pa.array([row.get("row") for row in rows], pa.int64())
     taken = {name: read.documents[name].combine_chunks().take(places) for name in ("id", "source", "line")}
-    found = {**{name: pa.array(values, columns.field(name).type) for name, values in arrays.items()}, **taken}
-    return pa.Table.from_arrays([(found | {"row": places})[name] for name in columns.names], schema=columns)
+    arrays = [
+        taken[name] if name in taken else pa.array([row.get(name) for row in rows], columns.field(name).type)
+        for name in columns.names
+    ]
+    return pa.Table.from_arrays(arrays, schema=columns)
 
 
-def card_of(thread: list[ThreadRow], max_rows: int) -> ThreadCard:
-    """Describe a thread, with its first rows."""
-    subject = next((row.subject for row in thread if row.subject), "")
+def card_of(thread: Sequence[Row], max_rows: int) -> ThreadCard:
+    """Describe a thread, of whose rows the first are shown."""
     return ThreadCard(
-        number=thread[0].thread,
-        size=thread[0].thread_size,
-        subject=subject,
-        n_missing=sum(row.is_missing for row in thread),
-        n_inclusive=sum(bool(row.is_inclusive) for row in thread),
+        number=thread[0]["thread"],
+        size=thread[0]["thread_size"],
+        subject=next((row["subject"] for row in thread if row["subject"]), ""),
+        n_missing=sum(row["is_missing"] for row in thread),
+        n_inclusive=sum(bool(row["is_inclusive"]) for row in thread),
         n_rows=len(thread),
         rows=tuple(_lines(thread[:max_rows])),
     )
 
 
-def _lines(rows: Sequence[ThreadRow]) -> Iterator[MailLineRow]:
+def _lines(rows: Sequence[Row]) -> Iterator[MailLineRow]:
     """Yield the lines of a thread; a duplicate spare comes after the mail that it duplicates."""
     original = None
     for row in rows:
-        if not row.is_duplicate_spare:
-            original = row.name
-        yield _line(row, original if row.is_duplicate_spare else None)
-
-
-def _line(row: ThreadRow, spare_of: str | None) -> MailLineRow:
-    return MailLineRow(
-        position=row.position,
-        depth=row.depth,
-        name=row.name,
-        message_id=row.message_id,
-        subject=row.subject,
-        sender=row.sender,
-        sent_at=None if row.sent_at is None else row.sent_at.strftime("%Y-%m-%d %H:%M"),
-        n_attachments=row.n_attachments or 0,
-        linked_by=row.linked_by,
-        reason=row.reason,
-        is_duplicate_spare=bool(row.is_duplicate_spare),
-        spare_of=spare_of,
-        included_in=row.included_in,
-        quotes_more=bool(row.quotes_more),
-    )
+        is_spare = bool(row["is_duplicate_spare"])
+        original = original if is_spare else row["name"]
+        shown = {
+            "sent_at": None if row["sent_at"] is None else row["sent_at"].strftime("%Y-%m-%d %H:%M"),
+            "n_attachments": row["n_attachments"] or 0,
+            "is_duplicate_spare": is_spare,
+            "spare_of": original if is_spare else None,
+            "quotes_more": bool(row["quotes_more"]),
+        }
+        line = {**row, **shown}
+        yield MailLineRow(**{name: line[name] for name in MailLineRow.__dataclass_fields__})

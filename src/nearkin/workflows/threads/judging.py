@@ -5,82 +5,31 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from itertools import groupby
+from typing import Any
 
 from nearkin.errors import ParameterError
 from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Chunk
-from nearkin.stages.documents.mail.inclusive import InclusionVerdict, InclusiveReason, MailContent, judge_inclusion
-from nearkin.stages.documents.mail.links import LinkSource
-from nearkin.stages.documents.mail.passages import MailWords, Quotations, WordNumbers, mail_words
+from nearkin.stages.documents.mail.inclusive import (
+    InclusionVerdict,
+    InclusiveReason,
+    MailContent,
+    MailWords,
+    Quotations,
+    WordNumbers,
+    judge_inclusion,
+    mail_words,
+)
 from nearkin.stages.documents.mail.threads import DEFAULT_WINDOW, NamedMail, ThreadNode, reading_order, thread_mails
 from nearkin.workflows.threads.mails import ReadMails
 
 _NO_WORDS = MailWords((), (), ())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThreadRow:
-    """A mail of a thread, or a missing mail, whose fields are None.
-
-    Parameters
-    ----------
-    thread, thread_size : int
-        Number of the thread, from 1, and its mails, without missing ones.
-    position, depth : int
-        Place in the tree, from 1; 0 for a root. Copies of a mail and duplicate spares have the place of its first copy.
-    mail : int or None
-        Number among all mails.
-    name : str or None
-        Unique.
-    message_id : str or None
-    parent_mail, parent_message_id : str or None
-        Name of the mail that it answers, and its identifier; the name is None if that mail is missing.
-    linked_by : str or None
-        How the parent is known; None for a root.
-    subject, sender : str or None
-    sent_at : datetime or None
-    n_attachments : int or None
-        Distinct files inside of it.
-    reason : str or None
-        Why it is inclusive; None if it is not.
-    is_duplicate_spare : bool or None
-    included_in : str or None
-        Name of an inclusive mail that has all of its text and attachments, or of its new text if only that counts.
-    quotes_more : bool or None
-        Whether the mail is not inclusive, and quotes text that is in no inclusive mail of its thread. None if not only
-        new text counts, for a missing mail and for a duplicate spare.
-    """
-
-    thread: int
-    thread_size: int
-    position: int
-    depth: int
-    mail: int | None
-    name: str | None
-    message_id: str | None
-    parent_mail: str | None
-    parent_message_id: str | None
-    linked_by: LinkSource | None
-    subject: str | None
-    sender: str | None
-    sent_at: datetime | None
-    n_attachments: int | None
-    reason: InclusiveReason | None
-    is_duplicate_spare: bool | None
-    included_in: str | None
-    quotes_more: bool | None = None
-
-    @property
-    def is_missing(self) -> bool:
-        """Whether other mails refer to the mail and it is not in the input."""
-        return self.mail is None
-
-    @property
-    def is_inclusive(self) -> bool | None:
-        """Whether a part of the mail occurs in no later mail of the thread; None if it is missing."""
-        return None if self.mail is None else self.reason is not None
+Row = Mapping[str, Any]
+"""Row of ``threads.parquet``, without the columns that repeat those of documents."""
 
 
 class _MappedTexts:
@@ -121,7 +70,7 @@ class Threading:
         quotations = Quotations(lambda mail: self._texts.at(firsts[mail]))
         self.nodes = thread_mails(self._mails, options.window, quotations)
 
-    def rows(self, progress: Progress) -> Iterator[list[ThreadRow]]:
+    def rows(self, progress: Progress) -> Iterator[list[Row]]:
         """Yield the rows of each thread, in the order of its tree.
 
         Parameters
@@ -135,7 +84,7 @@ class Threading:
             size = sum(1 + len(self._spares.get(self._numbers[mail], ())) for mail in verdicts)
             found = [row for node in nodes for row in self._of_node(node, nodes, size, verdicts)]
             yield found
-            progress.advance(sum(not row.is_missing for row in found))
+            progress.advance(sum(not row["is_missing"] for row in found))
 
     def _verdicts(self, nodes: Sequence[ThreadNode]) -> dict[int, InclusionVerdict]:
         """Return the verdict for each mail of a thread, by its number; ``included_in`` is such a number, too."""
@@ -158,7 +107,7 @@ class Threading:
 
     def _of_node(
         self, node: ThreadNode, nodes: Sequence[ThreadNode], size: int, verdicts: dict[int, InclusionVerdict]
-    ) -> Iterator[ThreadRow]:
+    ) -> Iterator[Row]:
         """Yield the row of a node, those of the copies of its mail, and those of their duplicate spares."""
         if node.mail is None:
             yield self._row(node, nodes, size, None, None, None)
@@ -174,30 +123,25 @@ class Threading:
     def _row(
         self, node: ThreadNode, nodes: Sequence[ThreadNode], size: int, number: int | None,
         reason: InclusiveReason | None, included_in: str | None, quotes_more: bool | None = None,
-    ) -> ThreadRow:  # fmt: skip
+    ) -> Row:  # fmt: skip
         above = None if node.parent is None else nodes[node.parent - 1]
-        mail = None if number is None else self._read.mails[number]
-        headers = None if mail is None else mail.headers
-        return ThreadRow(
-            thread=node.thread,
-            thread_size=size,
-            position=node.position,
-            depth=node.depth,
-            mail=number,
-            name=None if mail is None else mail.name,
-            message_id=node.message_id,
-            parent_mail=None if above is None or above.mail is None else self._mails[above.mail].name,
-            parent_message_id=None if above is None else above.message_id,
-            linked_by=node.source,
-            subject=None if headers is None else headers.subject,
-            sender=None if headers is None else headers.sender,
-            sent_at=None if headers is None else headers.sent_at,
-            n_attachments=None if number is None else len(self._read.attachments[number]),
-            reason=reason,
-            is_duplicate_spare=None if number is None else self._read.original[number] != number,
-            included_in=included_in,
-            quotes_more=quotes_more,
-        )
+        row: Row = {
+            "thread": node.thread, "thread_size": size, "position": node.position, "depth": node.depth,
+            "is_missing": number is None, "message_id": node.message_id, "linked_by": node.source,
+            "parent_mail": None if above is None or above.mail is None else self._mails[above.mail].name,
+            "parent_message_id": None if above is None else above.message_id,
+        }  # fmt: skip
+        if number is None:
+            return row
+        mail = self._read.mails[number]
+        return {
+            **row,
+            "name": mail.name, "row": int(self._read.rows[number]), "subject": mail.headers.subject,
+            "sender": mail.headers.sender, "sent_at": mail.headers.sent_at,
+            "n_attachments": len(self._read.attachments[number]), "is_inclusive": reason is not None, "reason": reason,
+            "is_duplicate_spare": self._read.original[number] != number, "included_in": included_in,
+            "quotes_more": quotes_more,
+        }  # fmt: skip
 
 
 MAX_DAYS = 3650

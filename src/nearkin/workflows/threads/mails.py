@@ -5,19 +5,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import SourceError
 from nearkin.nouns import counted
-from nearkin.records import I64, Bool
+from nearkin.records import I64
 from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.mail.inclusive import originals_of
 from nearkin.stages.documents.mail.threads import NamedMail
-from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.origin import MailHeaders, Origin
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
@@ -25,9 +24,6 @@ from nearkin.workflows.dedup.origins import Origins, find_origins
 from nearkin.workflows.reading.distinct_ids import with_distinct_names
 from nearkin.workflows.reading.problems import check_readable
 from nearkin.workflows.reading.texts import TextBatch, Texts
-
-if TYPE_CHECKING:
-    from nearkin.workflows.reading.exceptions import ExceptionRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +61,8 @@ class ReadMails:
         Documents inside of mails.
     n_by_source : list of int
         Documents of each source.
-    is_unreadable : bool array
-        Whether each document has no text, for a reason.
+    n_unreadable : int
+        Documents that could not be read.
     """
 
     mails: list[NamedMail]
@@ -78,12 +74,7 @@ class ReadMails:
     origins: Origins | None
     n_inside: int
     n_by_source: list[int]
-    is_unreadable: Bool
-
-    @property
-    def n_unreadable(self) -> int:
-        """Number of documents that could not be read."""
-        return int(self.is_unreadable.sum())
+    n_unreadable: int
 
     @property
     def order(self) -> list[int]:
@@ -133,7 +124,7 @@ class MailReader:
             counts += np.bincount(batch.sources, minlength=len(names))
         check_readable(self._tables, self._texts.rules)
         if not self._found:
-            raise _no_mail(self._texts, self._n_rows)
+            raise _no_mail(self._n_rows, sum(not one.is_partial for one in self._texts.exceptions))
         return self._joined(counts.tolist())
 
     def _take(self, number: int, batch: TextBatch) -> None:
@@ -174,7 +165,7 @@ class MailReader:
             origins=find_origins(self._origins.chunks()),
             n_inside=sum(len(self._inside.get(one.key, ())) for one in self._found),
             n_by_source=n_by_source,
-            is_unreadable=table["problem"].combine_chunks().is_valid().to_numpy(zero_copy_only=False),
+            n_unreadable=len(table) - table["problem"].null_count,
         )
 
 
@@ -190,27 +181,11 @@ def _mail(row: int, key: tuple[int, str], origin: Mapping[str, Any], text: str |
     )
 
 
-def _no_mail(texts: Texts, n_documents: int) -> SourceError:
-    among = f"There is no mail among {counted(n_documents, 'document')}."
-    if without := [one for one in texts.exceptions if not one.is_partial]:
-        first = f"{_place_of(without[0], texts)}: {without[0].sentence}"
-        among += f" {len(without):,} of them gave no text. The first: {first}."
-    if any(source.format == "collection" for source in texts.sources):
-        return SourceError(
-            f"{among} A collection has the headers of mails that were added as EML, MBOX or MSG "
-            "files. Add those of an older collection again: nearkin add COLLECTION FILE..."
-        )
+def _no_mail(n_documents: int, n_without: int) -> SourceError:
     return SourceError(
-        f"{among} nearkin threads takes mails with their headers: EML, MBOX and MSG files, and "
-        "folders and archives of these."
+        f"There is no mail among {counted(n_documents, 'document')}, of which {n_without:,} gave no text. "
+        "nearkin threads takes mails with their headers: EML, MBOX and MSG files, and folders and archives of these."
     )
-
-
-def _place_of(one: ExceptionRow, texts: Texts) -> str:
-    """Return where a document is; a file that holds it alone, and a collection, need no line."""
-    place = texts.places[one.source]
-    is_named = place == one.doc_id or texts.sources[one.source].format == "collection"
-    return one.doc_id if is_named or one.line is None else place_text(one.doc_id, place, one.line)
 
 
 def _copy_key(mail: _Found, attachments: frozenset[str]) -> bytes:
