@@ -40,9 +40,9 @@ from nearkin.workflows.auditing.reported import (
     n_documents_in_pairs,
 )
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.reading.kept_documents import stored_source
+from nearkin.workflows.reading.identity import changed
 from nearkin.workflows.reading.memory_documents import NONE_GIVEN, GivenAgain
-from nearkin.workflows.reading.rereading import Reread, changed, reread
+from nearkin.workflows.reading.rereading import Reread, reread
 
 SHINGLES_AT_A_TIME = 1 << 24
 """Maximum shingles of sampled documents in memory; for a larger sample the input is read once per part."""
@@ -103,9 +103,7 @@ class StoredRun:
             _check_inputs(directory, manifest)
             table = _documents(directory / "documents.parquet")
             how = manifest.encoding, manifest.reading
-            again = partial(
-                reread, stored=partial(stored_source, in_memory=in_memory), threads=threads, progress=progress
-            )
+            again = partial(reread, in_memory=in_memory, threads=threads, progress=progress)
             inputs = again(manifest.inputs, *how)
             others = again(manifest.against, *how) if manifest.against else None
             if others is not None:

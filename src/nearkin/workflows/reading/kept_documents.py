@@ -279,8 +279,7 @@ def _files(directory: Path, manifest: DedupManifest, rows: I64) -> tuple[Sequenc
 def _reread(directory: Path, files: Sequence[InputFile], manifest: DedupManifest, progress: Progress) -> Reread:
     try:
         return reread(
-            files, manifest.encoding, manifest.reading, stored=stored_source, threads=Resources().n_threads,
-            progress=progress,
+            files, manifest.encoding, manifest.reading, threads=Resources().n_threads, progress=progress,
         )  # fmt: skip
     except InputError as error:
         hint = "" if manifest.kept is not None or _HINT in error.message else _HINT
@@ -353,8 +352,8 @@ def stored_source(entry: InputFile, in_memory: GivenAgain = NONE_GIVEN) -> Store
         return in_memory[path]
     if entry.format == IN_MEMORY:
         raise SourceError(
-            "The documents were in the memory of a program, so they cannot be read again. Give them to "
-            "nearkin.audit, or run the job on a file."
+            "The documents were in the memory of a program, so they cannot be read again. Give them to nearkin.audit "
+            "or nearkin.dedup, or run the job on a file."
         )
     if entry.format == "results":
         return source_of_run(Path(on_disk(path)), Silent())
