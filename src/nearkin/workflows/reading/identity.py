@@ -225,7 +225,7 @@ def digested_sides(
         for side, digests in now.items():
             for path, digest in digests.items():
                 if before[side].get(path) != digest:
-                    raise run.cannot_be_resumed(f"{path} ({side}) has other bytes")
+                    raise run.cannot_be_resumed(f"{path} has other bytes")
     elif run.has_work:
         raise missing_file(run.input_digests)
     else:
