@@ -41,6 +41,7 @@ from nearkin.workflows.auditing.reported import (
 )
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.reading.identity import changed
+from nearkin.workflows.reading.kept_documents import stored_source
 from nearkin.workflows.reading.memory_documents import NONE_GIVEN, GivenAgain
 from nearkin.workflows.reading.rereading import Reread, reread
 
@@ -103,7 +104,9 @@ class StoredRun:
             _check_inputs(directory, manifest)
             table = _documents(directory / "documents.parquet")
             how = manifest.encoding, manifest.reading
-            again = partial(reread, in_memory=in_memory, threads=threads, progress=progress)
+            again = partial(
+                reread, stored=partial(stored_source, in_memory=in_memory), threads=threads, progress=progress
+            )
             inputs = again(manifest.inputs, *how)
             others = again(manifest.against, *how) if manifest.against else None
             if others is not None:

@@ -41,7 +41,7 @@ from nearkin.stages.documents.streams import StreamFault
 from nearkin.workflows.dedup.row_places import Places
 from nearkin.workflows.reading.identity import SourceRecords, check_unchanged
 from nearkin.workflows.reading.inputs import StoredSource, file_inputs
-from nearkin.workflows.reading.kept_documents import KeptDocuments
+from nearkin.workflows.reading.kept_documents import KeptDocuments, stored_source
 from nearkin.workflows.reading.rereading import records_again
 from nearkin.workflows.resources import Resources
 
@@ -303,8 +303,8 @@ class InputAgain:
         with damage_of(directory):
             try:
                 records = records_again(
-                    manifest.inputs, manifest.encoding, manifest.reading, threads=Resources().n_threads,
-                    progress=meter.progress,
+                    manifest.inputs, manifest.encoding, manifest.reading, stored=stored_source,
+                    threads=Resources().n_threads, progress=meter.progress,
                 )  # fmt: skip
             except InputError as error:
                 error.args = (f"the input of {directory} cannot be read again. {error}",)

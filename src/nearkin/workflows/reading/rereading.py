@@ -26,14 +26,12 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source, resolve_sources
 from nearkin.workflows.reading.identity import (
     SourceRecord,
-    SourceRecords,
     changed,
     changed_documents,
     texts_sha256,
 )
 from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs, places_in, sides_apart
-from nearkin.workflows.reading.memory_documents import IN_MEMORY, NONE_GIVEN, GivenAgain
-from nearkin.workflows.reading.texts import Texts
+from nearkin.workflows.reading.memory_documents import IN_MEMORY
 
 _N_PATHS = 20
 
@@ -196,7 +194,7 @@ def reread(
     encoding: str | None,
     reading: HowRead | None,
     *,
-    in_memory: GivenAgain = NONE_GIVEN,
+    stored: Callable[[InputFile], StoredSource],
     threads: int,
     progress: Progress,
 ) -> Reread:
@@ -207,7 +205,7 @@ def reread(
     SourceError
         A file is missing or has other bytes; a collection has other documents.
     """
-    records = records_again(files, encoding, reading, in_memory=in_memory, threads=threads, progress=progress)
+    records = records_again(files, encoding, reading, stored=stored, threads=threads, progress=progress)
     counts = np.array([one.n_documents for one in files], np.int64)
     return Reread(file_inputs([one.source for one in records], encoding=encoding or "utf-8"), counts)
 
@@ -217,7 +215,7 @@ def records_again(
     encoding: str | None,
     reading: HowRead | None,
     *,
-    in_memory: GivenAgain = NONE_GIVEN,
+    stored: Callable[[InputFile], StoredSource],
     threads: int,
     progress: Progress,
 ) -> list[SourceRecord]:
@@ -230,8 +228,8 @@ def records_again(
         Encoding of the run; UTF-8 if it has none.
     reading : HowRead or None
         None if the run read no files.
-    in_memory : mapping of str to StoredSource
-        Documents of the run that were in memory.
+    stored : callable
+        Returns the source of an entry that is no file: a collection, the results of a run, documents in memory.
     threads : int
     progress : Progress
 
@@ -256,7 +254,7 @@ def records_again(
     records = list[SourceRecord]()
     for one in files:
         if _is_stored(one):
-            records.append(_stored_again(one, in_memory))
+            records.append(stored_again(one, stored))
             continue
         source = _as_found(one, before[one.path].source, encoding)
         if one.texts_sha256 is not None and texts_sha256(source, encoding) != one.texts_sha256:
@@ -275,10 +273,9 @@ def _is_stored(one: InputFile) -> bool:
     return one.format in get_args(StoredFormat)
 
 
-def _stored_again(one: InputFile, in_memory: GivenAgain) -> SourceRecord:
-    from nearkin.workflows.reading.kept_documents import stored_source  # which imports this module
-
-    record = SourceRecord.of(stored_source(one, in_memory))
+def stored_again(one: InputFile, stored: Callable[[InputFile], StoredSource]) -> SourceRecord:
+    """Return the source of an entry that is no file, if it has the documents that the run read."""
+    record = SourceRecord.of(stored(one))
     if record.sha256 != one.sha256:
         raise changed_documents() if one.format == IN_MEMORY else changed(one.path)
     return record
@@ -309,28 +306,3 @@ def _as_found(one: InputFile, source: Source, encoding: str) -> Source:
     )  # fmt: skip
     (seen,) = found.sources
     return replace(source, compression=seen.compression, delimiter=seen.delimiter)
-
-
-def texts_again(records: SourceRecords, encoding: str, in_memory: GivenAgain = NONE_GIVEN) -> Texts:
-    """Return the texts of recorded sources for a second reading.
-
-    Raises
-    ------
-    SourceError
-        A source is missing, has changed, or was a pipe.
-    """
-    sources = [_reopened(one, in_memory) for one in records]
-    return Texts(sources, file_inputs(sources, encoding=encoding), ReadingRules.of_finished_run())
-
-
-def _reopened(record: SourceRecord, in_memory: GivenAgain) -> Source:
-    if isinstance(record.source, StoredSource) and record.source.format == IN_MEMORY:  # in this process
-        return record.source
-    if record.is_stored:
-        return _stored_again(record.file, in_memory).source
-    path = record.source.path
-    source = replace(record.source, path=on_disk(path))
-    check_comes_again(STDIN if record.changed_ns is None else source.path)
-    if record.differs(SourceRecord.of(source)):
-        raise changed(path, "its size or modification time differs")
-    return source

@@ -9,7 +9,7 @@ import pytest
 from nearkin.errors import SourceError
 from nearkin.stages.documents.sources import Source, resolve_sources
 from nearkin.workflows.reading.identity import SourceRecord, check_unchanged, records_of
-from nearkin.workflows.reading.rereading import texts_again
+from nearkin.workflows.reading.kept_documents import texts_again
 
 
 def source_at(path) -> Source:
