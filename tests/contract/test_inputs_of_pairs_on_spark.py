@@ -65,7 +65,7 @@ def test_a_resumed_run_compares_bytes(before, tmp_path, monkeypatch):
     other_bytes(path)
     for moment in (path.stat().st_mtime_ns, 9):
         os.utime(path, ns=(moment, moment))
-        with pytest.raises(ResumeError, match=r"0\.jsonl in --left has other bytes"):
+        with pytest.raises(ResumeError, match=r"0\.jsonl has other bytes"):
             tables_of(CASE, given, out, CLUSTER, resume=True)
     path.write_bytes(content)
     os.utime(path, (9, 9))

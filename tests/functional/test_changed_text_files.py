@@ -42,5 +42,5 @@ def test_a_text_file_that_was_edited_behind_an_equal_size_and_time(production: P
     ended.assert_clean()
     assert ended.code == 5
     told = " ".join(ended.err.split())
-    assert "load.dat in the input has other bytes" in told
+    assert "load.dat has other bytes" in told
     assert dedup(production / "load.dat", tmp_path, "--overwrite").code == 0

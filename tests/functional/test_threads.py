@@ -272,7 +272,7 @@ def test_refusals(folder: Path, tmp_path: Path) -> None:
     assert "results of nearkin threads, which keep no documents" in ended.err
 
 
-@pytest.mark.parametrize("step", ["write_threads", "describe", "render_threads_report"])
+@pytest.mark.parametrize("step", ["write_threads", "with_digests", "render_threads_report"])
 def test_an_interrupted_run_does_not_look_whole(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:

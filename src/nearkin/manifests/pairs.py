@@ -48,7 +48,7 @@ class SideRecord(SideFacts):
     Parameters
     ----------
     inputs : tuple of mapping
-        Sources in the form stored by `SourceSnapshot`.
+        Sources in the form stored by `SourceRecord`.
     encoding : str
     damaged_files : tuple of DamagedFile
     not_read : tuple of NotReadFiles or None

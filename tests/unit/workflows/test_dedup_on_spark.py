@@ -27,9 +27,10 @@ from nearkin.workflows.dedup.on_spark.job import ReadInputTask
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.reading import read_one
 from nearkin.workflows.reading import inputs
-from nearkin.workflows.reading.input_digests import FileDigest
+from nearkin.workflows.reading.identity import by_path, records_of, with_digests
 from nearkin.workflows.reading.on_spark.notes import DriverFiles, FileChecksum, Notes, read_by_tasks, take_notes
 from nearkin.workflows.reading.on_spark.tasks import TaskInput, task_blocks, task_input
+from nearkin.workflows.resources import Resources
 
 RIGHT, WRONG = ("".join(json.dumps({"text": f"{word} {i}"}) + "\n" for i in range(3)) for word in ("alpha", "omega"))
 
@@ -62,10 +63,9 @@ class ReadingOfAFile:
     def given(self, *, is_digest_known: bool = False) -> TaskInput:
         """The input of the task, as the driver sees it."""
         self.on("driver")
-        digests = {}
-        if is_digest_known:
-            digests = {str(self.path): FileDigest(self.path.stat().st_ctime_ns, file_sha256(str(self.path)))}
-        [block] = task_blocks(resolve_sources([str(self.path)]).sources, "utf-8", digests)
+        sources = resolve_sources([str(self.path)]).sources
+        records = with_digests(records_of(sources), Resources(1), Meter(Silent())) if is_digest_known else ()
+        [block] = task_blocks(sources, "utf-8", by_path(records))
         return task_input([block])
 
     def attempt(self, given: TaskInput) -> None:

@@ -30,8 +30,9 @@ from nearkin.workflows.pairing.inputs import Prepared, prepare
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import candidates_by_vectors
 from nearkin.workflows.pairing.verifying import best_of_each, cosines_of, reaches
+from nearkin.workflows.reading.identity import SourceRecord
+from nearkin.workflows.reading.kept_documents import texts_again
 from nearkin.workflows.reading.memory_documents import NONE_GIVEN, GivenAgain
-from nearkin.workflows.reading.snapshots import SourceSnapshot, texts_again
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
 
@@ -170,7 +171,7 @@ def audit_pairs(
 
 
 def _texts(side: SideRecord, in_memory: GivenAgain) -> Texts:
-    return texts_again([SourceSnapshot.from_stored(one) for one in side.inputs], side.encoding, in_memory)
+    return texts_again([SourceRecord.from_stored(one) for one in side.inputs], side.encoding, in_memory)
 
 
 def _table(told: TableRecord | None) -> TranslationTable | None:

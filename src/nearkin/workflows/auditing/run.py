@@ -40,9 +40,10 @@ from nearkin.workflows.auditing.reported import (
     n_documents_in_pairs,
 )
 from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.reading.identity import changed
 from nearkin.workflows.reading.kept_documents import stored_source
 from nearkin.workflows.reading.memory_documents import NONE_GIVEN, GivenAgain
-from nearkin.workflows.reading.rereading import Reread, changed, reread
+from nearkin.workflows.reading.rereading import Reread, reread
 
 SHINGLES_AT_A_TIME = 1 << 24
 """Maximum shingles of sampled documents in memory; for a larger sample the input is read once per part."""

@@ -14,6 +14,7 @@ from nearkin.stages.documents.checking import check_columns, without_columns
 from nearkin.stages.documents.formats import has_columns
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.dedup.origins import FIELDS
+from nearkin.workflows.reading.identity import changed_while_read
 from nearkin.workflows.reading.inputs import FileInput, Input, StoredSource
 from nearkin.workflows.reading.memory_documents import IN_MEMORY
 
@@ -64,13 +65,18 @@ def check_carry(columns: Sequence[str], sources: Sequence[Source], *, encoding: 
                     raise
 
 
-def carried_columns(columns: Sequence[str], inputs: Sequence[Input], meter: Meter) -> Mapping[str, pa.Array]:
+def carried_columns(
+    columns: Sequence[str], inputs: Sequence[Input], n_documents: int, meter: Meter
+) -> Mapping[str, pa.Array]:
     """Return the values of each document, in reading order, by the names in ``documents.parquet``.
 
     A column is int64 if all of its values are integers, otherwise text; null if the document or its file has none.
     """
     with meter.stage("carry", sum(one.size_bytes for one in inputs) * len(columns), "bytes") as progress:
-        return {carried_name(column): _values(column, inputs, progress) for column in columns}
+        carried = {carried_name(column): _values(column, inputs, progress) for column in columns}
+    if any(len(values) != n_documents for values in carried.values()):
+        raise changed_while_read("The input")
+    return carried
 
 
 def _values(column: str, inputs: Sequence[Input], progress: Progress) -> pa.Array:

@@ -14,7 +14,7 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.source import Source
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.reading.input_digests import DescribedInputs
+from nearkin.workflows.reading.identity import SourceRecords, by_path
 from nearkin.workflows.reading.inputs import Input
 from nearkin.workflows.reading.on_spark.tasks import check_can_be_shared
 from nearkin.workflows.resources import Resources
@@ -76,10 +76,10 @@ class DedupThreads:
 
 @dataclass(frozen=True, slots=True)
 class DedupCluster:
-    """Tasks on a cluster, which read the described files; see `DedupEngine`."""
+    """Tasks on a cluster, which read files whose digests are known; see `DedupEngine`."""
 
     cluster: Cluster
-    described: DescribedInputs
+    records: Mapping[str, SourceRecords]
     resources: Resources
     meter: Meter
 
@@ -100,7 +100,7 @@ class DedupCluster:
             given = inputs, others, options, work, stages
             found = find(
                 *given, rules=rules, resources=self.resources, meter=self.meter,
-                digests=(self.described.digests["inputs"], self.described.digests["against"]),
+                known=(by_path(self.records["inputs"]), by_path(self.records["against"])),
             )  # fmt: skip
             return DedupFound(found, stages.about)
 
@@ -120,10 +120,12 @@ def check_sources(engine: Engine, sources: Sequence[Source]) -> None:
     engine.choose(local=lambda: None, cluster=lambda _: check_can_be_shared(sources))
 
 
-def dedup_engine(engine: Engine, described: DescribedInputs, resources: Resources, meter: Meter) -> DedupEngine:
-    """Return the search of an engine in files that are described before they are read."""
+def dedup_engine(
+    engine: Engine, records: Mapping[str, SourceRecords], resources: Resources, meter: Meter
+) -> DedupEngine:
+    """Return the search of an engine in files whose digests are known."""
 
     def on_cluster(chosen: Cluster) -> DedupEngine:
-        return DedupCluster(chosen, described, resources, meter)
+        return DedupCluster(chosen, records, resources, meter)
 
     return engine.choose(local=lambda: DedupThreads(resources, meter), cluster=on_cluster)

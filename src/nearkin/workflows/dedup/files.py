@@ -27,7 +27,7 @@ from nearkin.workflows.dedup.reading import BeginningRead
 from nearkin.workflows.dedup.tables import write_exceptions_of
 from nearkin.workflows.overlay import check_tool
 from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
-from nearkin.workflows.reading.input_digests import DescribedInputs
+from nearkin.workflows.reading.identity import check_unchanged, digested_sides
 from nearkin.workflows.reading.inputs import Input, StoredSource, file_inputs, sides_apart
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.rereading import not_read_files
@@ -152,15 +152,14 @@ def dedup_files(
     with run.claimed(
         fingerprint, resume=delivery.resume, overwrite=delivery.overwrite, done=lambda: _done(run, sourced)
     ):
-        described = DescribedInputs.of(sourced.sides(), run, resources)
-        worker = dedup_engine(engine, described, resources, run.meter)
+        records = digested_sides(sourced.records, run, resources)
+        worker = dedup_engine(engine, records, resources, run.meter)
         searched = _find(sourced, run, options, worker)
         result = _with_exceptions_beside(searched.result, sourced)
         inputs = file_inputs(sourced.sources, encoding=asked.encoding)
         if delivery.carry:
-            carried = carried_columns(delivery.carry, inputs, run.meter)
+            carried = carried_columns(delivery.carry, inputs, result.corpus.n_inputs, run.meter)
             result = replace(result, places=replace(result.places, carried=carried))
-        sourced.check_unchanged()
         _say_much_shorter(result, options, run.progress)
         run.begin_results()
         job.write(result, out, run.meter)
@@ -169,15 +168,15 @@ def dedup_files(
             _write_overlay(found, delivery.overlay)
         families = None if ending is None else ending.write(found)
         kept = _write_kept(found) if delivery.kept else None
-        files, others = described.sides["inputs"], described.sides["against"]
+        files, others = ([one.file for one in records[side]] for side in ("inputs", "against"))
         write_exceptions_of(out, result.places, dict(enumerate([*files, *others])))
         record = replace(
             manifest.build(result, options, files, others, preset=preset, command=command),
             encoding=asked.encoding, reading=asked.as_read(), engine=searched.engine, kept=kept, families=families,
             carried=tuple(result.places.carried) or None, not_read=not_read_files(sourced.not_read),
         )  # fmt: skip
-        sourced.check_unchanged()  # so the digests are those of the bytes that were searched
-        described.check_unchanged()
+        # so the digests are those of the bytes that were searched and copied
+        check_unchanged([one for side in records.values() for one in side if one.has_many_documents])
         if delivery.report:
             record = _report(found, record, ending)
         return run.finish(replace(record, memory=worker.memory(result)), kept=delivery.kept)

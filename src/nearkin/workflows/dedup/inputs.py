@@ -16,11 +16,10 @@ from nearkin.runs.progress import LabelledProgress, Progress
 from nearkin.stages.documents.not_read import NotRead
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.reading.input_digests import InputSide, fingerprint_of, has_many_documents
+from nearkin.workflows.reading.identity import SourceRecord, fingerprint_of, records_of
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.memory_documents import IN_MEMORY
 from nearkin.workflows.reading.request import ReadingRequest, check_inputs
-from nearkin.workflows.reading.snapshots import Snapshots, check_unchanged, snapshots_of
 
 OTHER_SET = "other set"
 """Label of messages about its files."""
@@ -105,8 +104,8 @@ class Sourced:
     asked : ReadingRequest
     sources, others : tuple of Source
         Sources of the input and of the other set.
-    before : Snapshots
-        State of the files of many documents before they were read.
+    records : dict of str to tuple of SourceRecord
+        The sources of "inputs" and "against" before they were read.
     is_against : bool
         Whether there is another set, which may have no files.
     against_columns : OtherColumns
@@ -118,7 +117,7 @@ class Sourced:
     asked: ReadingRequest
     sources: tuple[Source, ...]
     others: tuple[Source, ...]
-    before: Snapshots
+    records: dict[str, tuple[SourceRecord, ...]]
     is_against: bool
     against_columns: OtherColumns = AS_THE_INPUT
     not_read: tuple[NotRead, ...] = ()
@@ -163,7 +162,7 @@ class Sourced:
             asked=asked,
             sources=found,
             others=others,
-            before=snapshots_of(_of_many_documents(found + others)),
+            records={"inputs": records_of(found, asked.encoding), "against": records_of(others, asked.encoding)},
             is_against=bool(against),
             against_columns=against_columns,
             not_read=not_read,
@@ -185,24 +184,6 @@ class Sourced:
             "against": fingerprint_of(self.others),
         }
 
-    def sides(self) -> dict[str, InputSide]:
-        """Return the files of the input and of the other set."""
-        encoding = self.asked.encoding
-        return {
-            "inputs": InputSide("the input", self.sources, encoding),
-            "against": InputSide("against", self.others, encoding),
-        }
-
-    def check_unchanged(self) -> None:
-        """Refuse changed files: documents are found again by line, which would give other documents.
-
-        Raises
-        ------
-        SourceError
-            A file changed since the run began.
-        """
-        check_unchanged(_of_many_documents(self.sources + self.others), self.before)
-
 
 def _resolve(
     asked: ReadingRequest, out: Path, progress: Progress, *, optional: Collection[str] = (), in_order: bool = False
@@ -219,8 +200,3 @@ def _resolve(
     if inside:
         progress.say(f"omitted {counted(len(inside), 'file')} in {out}: results of an earlier run")
     return tuple(source for source in found if source.path not in inside), resolved.not_read
-
-
-def _of_many_documents(sources: Sequence[Source]) -> list[Source]:
-    """Return the sources that are not files of a single document."""
-    return [source for source in sources if has_many_documents(source)]

@@ -14,7 +14,7 @@ from typing import BinaryIO, cast, get_args
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import InputError, OutputExistsError, ParameterError, SourceError, TruncatedInputError
+from nearkin.errors import InputError, OutputExistsError, ParameterError, TruncatedInputError
 from nearkin.manifests.dedup import DedupManifest, KeptFile
 from nearkin.manifests.stored import InputFile
 from nearkin.paths import on_disk
@@ -39,12 +39,10 @@ from nearkin.stages.documents.sniffing import unreadable
 from nearkin.stages.documents.source import Source
 from nearkin.stages.documents.streams import StreamFault
 from nearkin.workflows.dedup.row_places import Places
-from nearkin.workflows.reading.input_digests import DescribedInputs
+from nearkin.workflows.reading.identity import SourceRecords, check_unchanged
 from nearkin.workflows.reading.inputs import StoredSource, file_inputs
 from nearkin.workflows.reading.kept_documents import KeptDocuments, stored_source
-from nearkin.workflows.reading.memory_documents import IN_MEMORY
-from nearkin.workflows.reading.rereading import sources_again
-from nearkin.workflows.reading.snapshots import Snapshots, check_unchanged, snapshots_of
+from nearkin.workflows.reading.rereading import records_again
 from nearkin.workflows.resources import Resources
 
 NOT_SHOWN = Silent()
@@ -280,16 +278,13 @@ class InputAgain:
         Sources in the order of the run.
     encoding : str
         Encoding with which the run read them.
-    watched : DescribedInputs
-        Files among them, as they were before they were compared with the digests of the run.
-    stored : Snapshots
-        Collections among them.
+    records : sequence of SourceRecord
+        The sources before they were compared with the digests of the run.
     """
 
     sources: Sequence[Source]
     encoding: str
-    watched: DescribedInputs
-    stored: Snapshots
+    records: SourceRecords
 
     @classmethod
     def of(cls, directory: Path, manifest: DedupManifest, out: Path, meter: Meter) -> InputAgain:
@@ -305,22 +300,22 @@ class InputAgain:
             A file lies in ``out``.
         """
         _check_outside(manifest.inputs, out)
-        watched = DescribedInputs.of_finished(manifest.inputs)
         with damage_of(directory):
             try:
-                sources = sources_again(
-                    manifest.inputs, manifest.encoding, manifest.reading, stored=_stored_again,
+                records = records_again(
+                    manifest.inputs, manifest.encoding, manifest.reading, stored=stored_source,
                     threads=Resources().n_threads, progress=meter.progress,
                 )  # fmt: skip
             except InputError as error:
                 error.args = (f"the input of {directory} cannot be read again. {error}",)
                 error.parameter = "write_kept"
                 raise
+        sources = [record.source for record in records]
         check_can_be_written(sources)
         if manifest.reading is not None:  # copied as by the run, to which damage may have been an error
             takes_damaged = manifest.reading.on_error == "skip"
             sources = [replace(source, takes_damaged=takes_damaged) for source in sources]
-        return cls(sources, manifest.encoding or "utf-8", watched, snapshots_of(_stored(sources)))
+        return cls(sources, manifest.encoding or "utf-8", records)
 
     def write_kept(self, run: JobRun, places: Places, keep: Bool) -> tuple[KeptFile, ...]:
         """Write the cleaned corpus into the work of ``run``; the sources of ``places`` are numbers in `sources`.
@@ -340,23 +335,8 @@ class InputAgain:
             encoding=self.encoding,
             meter=run.meter,
         )
-        self.watched.check_unchanged()
-        check_unchanged(_stored(self.sources), self.stored)
+        check_unchanged(self.records)
         return written
-
-
-def _stored(sources: Sequence[Source]) -> list[Source]:
-    return [source for source in sources if isinstance(source, StoredSource)]
-
-
-def _stored_again(entry: InputFile) -> StoredSource:
-    """Return the source of an entry; see `stored_source`."""
-    if entry.format == IN_MEMORY:
-        raise SourceError(
-            "Its documents were in the memory of a program. Pass them to nearkin.dedup again, with this threshold and "
-            "write_kept=True."
-        )
-    return stored_source(entry)
 
 
 def _check_outside(files: Sequence[InputFile], out: Path) -> None:

@@ -34,9 +34,9 @@ from nearkin.workflows.families.reporting import PageKin, render_page
 from nearkin.workflows.families.tables import Kin, write_families
 from nearkin.workflows.reading.collection_exceptions import listed_exception
 from nearkin.workflows.reading.exceptions import ExceptionRow, write_exceptions_in
+from nearkin.workflows.reading.identity import SourceRecord
 from nearkin.workflows.reading.kept_documents import source_of_collection
 from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.reading.rereading import describe
 from nearkin.workflows.resources import Resources
 
 
@@ -133,14 +133,13 @@ def families_of_collection(
                 counts = _counts(connection, found, without_text)
                 exceptions, extraction = _exceptions(connection, without_text)
         write_exceptions_in(run.path, exceptions, [printable(source.path)], {})
-        (described,) = describe([source], resources, run.meter)
         n_alone = counts["documents"] - len(found.members) - counts.get("empty", 0)
         manifest = DedupManifest(
             version=__version__,
             made_with={"numpy": np.__version__, "pyarrow": pa.__version__},
             command=FAMILIES_OF_COLLECTION,
             parameters=group_parameters(tolerance),
-            inputs=(replace(described, n_documents=counts["documents"]),),
+            inputs=(replace(SourceRecord.of(source).file, n_documents=counts["documents"]),),
             counts=counts,
             families=FamilyCounts(len(found.groups), len(found.members), n_alone, page.all_relations()),
             extraction=extraction,

@@ -20,8 +20,8 @@ from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.vocabulary import Vocabulary
 from nearkin.workflows.reading.distinct_ids import with_distinct_names
+from nearkin.workflows.reading.identity import SourceRecords, check_unchanged, records_of
 from nearkin.workflows.reading.problems import check_readable
-from nearkin.workflows.reading.snapshots import Snapshots, check_unchanged, snapshots_of
 from nearkin.workflows.reading.texts import RawBatch, Texts
 
 Splitting = Callable[[pa.LargeStringArray], TextWords]
@@ -46,7 +46,7 @@ class Collected:
     ----------
     side, name : str
         "left", "right" or "left-translated", and the names of its files, for messages.
-    inputs : tuple of SourceSnapshot
+    inputs : sequence of SourceRecord
         The files as they were when they were read; empty if the documents are not from files.
     documents : Table
         ``id``, ``name``, ``line``, ``problem``, ``source``; see `distinct_ids.with_distinct_names`.
@@ -61,7 +61,7 @@ class Collected:
 
     side: str
     name: str
-    inputs: Snapshots
+    inputs: SourceRecords
     documents: pa.Table
     n_unreadable: int
     counts: TermCounts
@@ -124,7 +124,7 @@ def collect(texts: Texts, split: Splitting, side: str, *, work: Path, threads: i
     DocumentError
         A document is unreadable, and the rules stop the run.
     """
-    inputs = snapshots_of(texts.sources)
+    inputs = records_of(texts.sources, texts.encoding)
     with meter.stage(f"read {side}", texts.size_bytes, "bytes") as progress:
         counted = count_texts(texts, split, growing(count_places(work, side)), threads=threads, progress=progress)
     return collected(counted, texts, inputs, side)
@@ -167,7 +167,7 @@ def count_texts(
     return CountedTexts(pa.Table.from_batches(documents, DOCUMENTS_SCHEMA), own, vocabulary, texts.id_kind)
 
 
-def collected(counted: CountedTexts, texts: Texts, inputs: Snapshots, side: str) -> Collected:
+def collected(counted: CountedTexts, texts: Texts, inputs: SourceRecords, side: str) -> Collected:
     """Make the corpus from texts read from files; ``inputs`` are the files before reading.
 
     Raises
@@ -176,7 +176,7 @@ def collected(counted: CountedTexts, texts: Texts, inputs: Snapshots, side: str)
         There are no documents or no words, or a file has changed.
     """
     name = ", ".join(texts.names[:3]) + (", …" if len(texts.names) > 3 else "")
-    check_unchanged(texts.sources, inputs)
+    check_unchanged(inputs)
     return collection_of(counted, side, name, inputs, rules=texts.rules)
 
 
@@ -184,7 +184,7 @@ def collection_of(
     counted: CountedTexts,
     side: str,
     name: str,
-    inputs: Snapshots = (),
+    inputs: SourceRecords = (),
     *,
     rules: ReadingRules | None = None,
 ) -> Collected:

@@ -15,11 +15,12 @@ from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import WeightedVectors
 from nearkin.runs.run import JobRun
 from nearkin.workflows.pairing.collecting import Collected, Splitting, collect
-from nearkin.workflows.pairing.inputs import PairInput, PairSources
+from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import SEARCH_FILE, KeptSearch, search
 from nearkin.workflows.pairing.vectors import PairVectors, ToWeigh, weigh_here
 from nearkin.workflows.pairing.verifying import FoundPairs
+from nearkin.workflows.reading.identity import digested_sides, records_of
 from nearkin.workflows.reading.on_spark.tasks import check_can_be_shared
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
@@ -102,7 +103,7 @@ class PairThreads:
 def engine_of(
     engine: Engine,
     given: PairInput,
-    sources: PairSources,
+    sides: Mapping[str, Texts],
     run: JobRun,
     resources: Resources,
 ) -> AbstractContextManager[PairEngine]:
@@ -121,10 +122,11 @@ def engine_of(
     def on_cluster(chosen: Cluster) -> AbstractContextManager[PairEngine]:
         from nearkin.workflows.pairing.on_spark.engine import engine_on
 
-        for side in sources.sides.values():
-            check_can_be_shared(side.sources)
-        described = sources.described(run, resources)
-        return engine_on(chosen, given, described, _of_cluster(run), arrays_of(run), run.meter)
+        for texts in sides.values():
+            check_can_be_shared(texts.sources)
+        before = {side: records_of(texts.sources, texts.encoding) for side, texts in sides.items()}
+        records = digested_sides(before, run, resources)
+        return engine_on(chosen, given, records, _of_cluster(run), arrays_of(run), run.meter)
 
     return engine.choose(local=lambda: nullcontext(PairThreads(run, resources)), cluster=on_cluster)
 

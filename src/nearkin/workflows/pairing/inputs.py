@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,6 @@ from nearkin.nouns import agreeing, counted
 from nearkin.paths import STDIN
 from nearkin.records import TextWords
 from nearkin.runs.progress import Meter, Progress, Silent
-from nearkin.runs.run import JobRun
 from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.sources import Source
@@ -26,7 +25,6 @@ from nearkin.workflows.pairing.collecting import Collected, Splitting, collect
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.translating import SideTranslation, check_fits, translation_of
 from nearkin.workflows.pairing.vectors import PairVectors, WeighingBoth, vectors_of
-from nearkin.workflows.reading.input_digests import DescribedInputs, InputSide, fingerprint_of
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
@@ -300,38 +298,3 @@ def _say_what_is_odd(left: Collected, right: Collected, vectors: PairVectors, pr
         if unknown > 0.2:
             told = f"{unknown:.0%} of the words on the {side} have no translation: cosines will be lower"
             progress.say(WarningMessage(told))
-
-
-@dataclass(frozen=True, slots=True)
-class PairSources:
-    """Files of both sides.
-
-    Parameters
-    ----------
-    sides : mapping of str to InputSide
-        By "left" and "right".
-    """
-
-    sides: dict[str, InputSide]
-
-    @classmethod
-    def of(cls, sides: Iterable[Texts]) -> PairSources:
-        """Return the files of both sides."""
-        given: dict[str, InputSide] = {
-            name: InputSide(f"--{name}", texts.sources, texts.encoding) for name, texts in zip(SIDES, sides)
-        }
-        return cls(given)
-
-    def fingerprint(self) -> dict[str, object]:
-        """Return the files of each side and how they are read, for the fingerprint of a run."""
-        return {name: fingerprint_of(side.sources) for name, side in self.sides.items()}
-
-    def described(self, run: JobRun, resources: Resources) -> DescribedInputs:
-        """Compute the digests of all files, and compare them with those of an interrupted run.
-
-        Raises
-        ------
-        ResumeError, RunError
-            See `DescribedInputs.of`.
-        """
-        return DescribedInputs.of(self.sides, run, resources)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -41,7 +42,6 @@ from nearkin.workflows.pairing.engines import (
 from nearkin.workflows.pairing.inputs import (
     OfSide,
     PairInput,
-    PairSources,
     Prepared,
     opened,
     prepare,
@@ -67,9 +67,11 @@ from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
 from nearkin.workflows.pairing.verifying import FoundPairs, cosines_of
 from nearkin.workflows.reading.collection_exceptions import all_exceptions
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, named_as_in, write_exceptions
+from nearkin.workflows.reading.identity import fingerprint_of
 from nearkin.workflows.reading.problems import damaged_files
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.rereading import not_read_files
+from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
 
 INLINE = "inline"
@@ -136,11 +138,11 @@ def pair_files(
     _check(given, beside)
     table = read_table(given.table, given.left_language, given.right_language)
     sides = opened(given, table, run.progress)
-    sources = PairSources.of(sides)
-    fingerprint = {**_fingerprint(given, sources, table, options), "engine": engine.name}
+    texts: dict[str, Texts] = dict(zip(SIDES, sides))
+    fingerprint = {**_fingerprint(given, texts, table, options), "engine": engine.name}
     with (
         run.claimed(fingerprint, resume=resume, overwrite=overwrite, done=lambda: done(run)),
-        engine_of(engine, given, sources, run, resources) as worker,
+        engine_of(engine, given, texts, run, resources) as worker,
     ):
         arrays = arrays_of(run)
         shutil.rmtree(arrays, ignore_errors=True)  # of a run that was killed
@@ -236,7 +238,7 @@ def _check(given: PairInput, beside: Beside) -> None:
 
 
 def _fingerprint(
-    given: PairInput, sources: PairSources, table: TranslationTable | None, options: PairOptions
+    given: PairInput, sides: Mapping[str, Texts], table: TranslationTable | None, options: PairOptions
 ) -> dict[str, object]:
     """Return everything that decides the pairs."""
     encodings = {"left_encoding": given.left.encoding, "right_encoding": given.right.encoding}
@@ -245,7 +247,7 @@ def _fingerprint(
     limits, ocr = given.left.rules.limits.given, given.left.rules.ocr
     return {
         "command": "pairs", "parameters": options.in_words(), "table": fingerprint, **encodings, **sizes,
-        **sources.fingerprint(),
+        **{side: fingerprint_of(texts.sources) for side, texts in sides.items()},
         **({"extraction_limits": limits} if limits else {}), **({"ocr": ocr} if ocr else {}),
     }  # fmt: skip
 

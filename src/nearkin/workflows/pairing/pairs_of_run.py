@@ -25,7 +25,8 @@ from nearkin.runs.finished import MANIFEST, digest_of
 from nearkin.runs.progress import Silent
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.workflows.pairing.reporting import pairs_at
-from nearkin.workflows.reading.snapshots import SourceSnapshot, texts_again
+from nearkin.workflows.reading.identity import SourceRecord
+from nearkin.workflows.reading.kept_documents import texts_again
 from nearkin.workflows.reading.texts import Texts
 
 MAX_PAIRS = 5_000_000
@@ -171,7 +172,7 @@ class PairsOfRun:
             The files of the side are too large to be read for a page.
         """
         told = self.manifest.side(side)
-        again = texts_again([SourceSnapshot.from_stored(one) for one in told.inputs], told.encoding)
+        again = texts_again([SourceRecord.from_stored(one) for one in told.inputs], told.encoding)
         if sum(one.size_bytes for one in again.inputs) > MAX_INPUT_BYTES:
             raise ParameterError(f"The {side} side has more than {MAX_INPUT_BYTES >> 20} MiB; its texts are not shown.")
         with self._reading:  # others wait, and find what they need

@@ -230,15 +230,15 @@ def lines_with_digests(
     The files are digested unless ``described`` has the digests of all sources. None where nothing was extracted:
     tables have a column with the problems of records.
     """
-    from nearkin.workflows.reading.rereading import describe
+    from nearkin.workflows.reading.identity import records_of, with_digests
 
     if not any(one.is_extracted for one in found):
         return []
     if described is not None:
         return exception_lines(found, names, dict(enumerate(described)))
     needed = sorted({one.source for one in found if one.kind is None})
-    files = describe([sources[number] for number in needed], resources, meter)
-    return exception_lines(found, names, dict(zip(needed, files, strict=True)))
+    records = with_digests(records_of(sources[number] for number in needed), resources, meter, with_texts=False)
+    return exception_lines(found, names, dict(zip(needed, (one.file for one in records), strict=True)))
 
 
 def write_exceptions_in(

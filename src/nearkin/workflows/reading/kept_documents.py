@@ -9,7 +9,7 @@ import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import get_args
 
@@ -21,7 +21,7 @@ from nearkin.errors import InputError, MissingExtraError, SourceError
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.manifests.stored import InputFile
-from nearkin.paths import on_disk, printable
+from nearkin.paths import STDIN, on_disk, printable
 from nearkin.records import DOCUMENTS_SCHEMA, I64, Bool
 from nearkin.runs.files import text_of
 from nearkin.runs.finished import MANIFEST, damage_of, read_results
@@ -29,6 +29,9 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.checking import check_columns, check_has_columns
 from nearkin.stages.documents.formats import StoredFormat, is_kept_as_it_is
 from nearkin.stages.documents.rows import escaped_as
+from nearkin.stages.documents.rules import ReadingRules
+from nearkin.stages.documents.sources import Source
+from nearkin.workflows.reading.identity import SourceRecord, SourceRecords, changed
 from nearkin.workflows.reading.inputs import (
     FileInput,
     Input,
@@ -36,9 +39,11 @@ from nearkin.workflows.reading.inputs import (
     StoredDocuments,
     StoredInput,
     StoredSource,
+    file_inputs,
 )
 from nearkin.workflows.reading.memory_documents import IN_MEMORY, NONE_GIVEN, GivenAgain
-from nearkin.workflows.reading.rereading import Reread, reread
+from nearkin.workflows.reading.rereading import Reread, check_comes_again, reread, stored_again
+from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
 
 _TABLE = "documents.parquet"
@@ -353,11 +358,36 @@ def stored_source(entry: InputFile, in_memory: GivenAgain = NONE_GIVEN) -> Store
         return in_memory[path]
     if entry.format == IN_MEMORY:
         raise SourceError(
-            "The documents were in the memory of a program, so they cannot be read again. Give them to "
-            "nearkin.audit, or run the job on a file."
+            "The documents were in the memory of a program, so they cannot be read again. Give them to nearkin.audit "
+            "or nearkin.dedup, or run the job on a file."
         )
     if entry.format == "results":
         return source_of_run(Path(on_disk(path)), Silent())
     if _HIDDEN_PASSWORD in path:
         raise SourceError(f"{path} needs a password, which results do not store, so it cannot be read again.")
     return source_of_collection(on_disk(path), end_row=entry.end_row)
+
+
+def texts_again(records: SourceRecords, encoding: str, in_memory: GivenAgain = NONE_GIVEN) -> Texts:
+    """Return the texts of recorded sources for a second reading.
+
+    Raises
+    ------
+    SourceError
+        A source is missing, has changed, or was a pipe.
+    """
+    sources = [_reopened(one, in_memory) for one in records]
+    return Texts(sources, file_inputs(sources, encoding=encoding), ReadingRules.of_finished_run())
+
+
+def _reopened(record: SourceRecord, in_memory: GivenAgain) -> Source:
+    if isinstance(record.source, StoredSource) and record.source.format == IN_MEMORY:  # in this process
+        return record.source
+    if record.is_stored:
+        return stored_again(record.file, partial(stored_source, in_memory=in_memory)).source
+    path = record.source.path
+    source = replace(record.source, path=on_disk(path))
+    check_comes_again(STDIN if record.changed_ns is None else source.path)
+    if record.differs(SourceRecord.of(source)):
+        raise changed(path, "its size or modification time differs")
+    return source

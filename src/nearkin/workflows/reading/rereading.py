@@ -14,62 +14,26 @@ from nearkin.engines.local import map_ordered
 from nearkin.errors import SourceError
 from nearkin.manifests.stored import HowRead, InputFile, NotReadFiles
 from nearkin.nouns import first_of
-from nearkin.paths import STDIN, on_disk, printable, shown_path
+from nearkin.paths import STDIN, on_disk, printable
 from nearkin.records import I64, U32
-from nearkin.runs.progress import Meter, Progress
+from nearkin.runs.progress import Progress
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.finding import by_suffix
-from nearkin.stages.documents.formats import FORMATS, StoredFormat, is_of_documents
-from nearkin.stages.documents.formats.load_file import LoadFile
+from nearkin.stages.documents.formats import StoredFormat, is_of_documents
 from nearkin.stages.documents.not_read import NotRead
 from nearkin.stages.documents.rows import taken
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source, resolve_sources
+from nearkin.workflows.reading.identity import (
+    SourceRecord,
+    changed,
+    changed_documents,
+    texts_sha256,
+)
 from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs, places_in, sides_apart
 from nearkin.workflows.reading.memory_documents import IN_MEMORY
-from nearkin.workflows.resources import Resources
 
 _N_PATHS = 20
-
-
-def describe(
-    sources: Sequence[Source], resources: Resources, meter: Meter, encoding: str | None = None
-) -> list[InputFile]:
-    """Return the sources with the digests of their bytes, and of the text files of load files if ``encoding`` is given.
-
-    A separate pass reads the bytes: a reader of Parquet or Arrow skips some of them, and a resumed run does
-    not read again what is in its spool.
-    """
-    if not sources:
-        return []
-    with meter.stage("digest inputs", sum(source.size_bytes for source in sources), "bytes") as progress:
-
-        def digest(source: Source) -> str | None:
-            if isinstance(source, StoredSource):
-                return source.documents.digest
-            try:
-                return None if source.path == STDIN else file_sha256(source.path)
-            except (OSError, SourceError):
-                return None  # it was reported as a problem when it was read
-
-        digests = []
-        for source, value in zip(sources, map_ordered(digest, sources, threads=resources.n_threads), strict=True):
-            digests.append(value)
-            progress.advance(source.size_bytes)
-    return [
-        InputFile(
-            path=shown_path(s.path),
-            size_bytes=s.size_bytes,
-            sha256=value,
-            format=s.format,
-            text=s.text,
-            id=s.id,
-            name=printable(s.name),
-            end_row=_end_row(s),
-            texts_sha256=None if encoding is None or s.path == STDIN else texts_sha256(s, encoding),
-        )
-        for s, value in zip(sources, digests, strict=True)
-    ]
 
 
 def not_read_files(found: Sequence[NotRead]) -> tuple[NotReadFiles, ...] | None:
@@ -84,16 +48,6 @@ def not_read_files(found: Sequence[NotRead]) -> tuple[NotReadFiles, ...] | None:
         for one in found
     ]
     return tuple(told) or None
-
-
-def texts_sha256(source: Source, encoding: str) -> str | None:
-    """Return the SHA-256 of the texts in the files that a load file names; None if it is no load file or names none."""
-    form = FORMATS.get(source.format)
-    return form.digest_of_texts(source, encoding) if isinstance(form, LoadFile) else None
-
-
-def _end_row(source: Source) -> int | None:
-    return source.documents.end_row if isinstance(source, StoredSource) else None
 
 
 def check_comes_again(path: str) -> None:
@@ -119,24 +73,6 @@ def check_comes_again(path: str) -> None:
         raise SourceError(
             f"{printable(path)} is no longer a file, and its documents must be read again: restore the file."
         )
-
-
-def changed(name: str, how: str = "") -> SourceError:
-    """Return the error for an input that changed since it was first read; ``how`` describes the difference."""
-    differs = f" ({how})" if how else ""
-    return SourceError(f"{printable(name)} has changed since it was read{differs}. Repeat the command that read it.")
-
-
-def changed_documents() -> SourceError:
-    """Return the error for documents in memory that are not those of the first reading."""
-    return SourceError("The given documents differ from those that the run read. Give the same documents again.")
-
-
-def changed_while_read(name: str) -> SourceError:
-    """Return the error for an input that changed during the run."""
-    return SourceError(
-        f"{printable(name)} changed while it was read. Run again when nothing writes to it, or use a copy."
-    )
 
 
 _SHOWN = 3
@@ -262,31 +198,19 @@ def reread(
     threads: int,
     progress: Progress,
 ) -> Reread:
-    """Return the input of a run for a second reading.
-
-    Parameters
-    ----------
-    files : sequence of InputFile
-    encoding : str or None
-        Encoding of the run; UTF-8 if it has none.
-    stored : callable
-        Returns the source of an entry that is a collection, or the results of a run.
-    reading : HowRead or None
-        None if the run read no files.
-    threads : int
-    progress : Progress
+    """Return the input of a run for a second reading; see `records_again`.
 
     Raises
     ------
     SourceError
-        See `sources_again`.
+        A file is missing or has other bytes; a collection has other documents.
     """
-    sources = sources_again(files, encoding, reading, stored=stored, threads=threads, progress=progress)
+    records = records_again(files, encoding, reading, stored=stored, threads=threads, progress=progress)
     counts = np.array([one.n_documents for one in files], np.int64)
-    return Reread(file_inputs(sources, encoding=encoding or "utf-8"), counts)
+    return Reread(file_inputs([one.source for one in records], encoding=encoding or "utf-8"), counts)
 
 
-def sources_again(
+def records_again(
     files: Sequence[InputFile],
     encoding: str | None,
     reading: HowRead | None,
@@ -294,19 +218,32 @@ def sources_again(
     stored: Callable[[InputFile], StoredSource],
     threads: int,
     progress: Progress,
-) -> list[Source]:
-    """Return the sources of a run for a second reading, in order; the parameters are those of `reread`.
+) -> list[SourceRecord]:
+    """Return the sources of a run for a second reading, in order, with digests that are those of the run.
+
+    Parameters
+    ----------
+    files : sequence of InputFile
+    encoding : str or None
+        Encoding of the run; UTF-8 if it has none.
+    reading : HowRead or None
+        None if the run read no files.
+    stored : callable
+        Returns the source of an entry that is no file: a collection, the results of a run, documents in memory.
+    threads : int
+    progress : Progress
 
     Raises
     ------
     SourceError
         A file is missing or has other bytes; a collection has other documents.
     """
+    encoding = encoding or "utf-8"
     files = [one if _is_stored(one) else replace(one, path=on_disk(one.path)) for one in files]
     unstored = [one for one in files if not _is_stored(one)]
     for one in unstored:
         _check_there(one)
-    encoding = encoding or "utf-8"
+    before = {one.path: SourceRecord.of(_source(one, reading)) for one in unstored}
     progress.start("digest inputs", sum(one.size_bytes or 0 for one in unstored), "bytes")
     digests = map_ordered(lambda one: file_sha256(one.path) if one.sha256 else None, unstored, threads=threads)
     for one, digest in zip(unstored, digests):
@@ -314,11 +251,16 @@ def sources_again(
             raise changed(one.path)
         progress.advance(one.size_bytes or 0)
     progress.finish()
-    sources = [_stored_source(one, stored) if _is_stored(one) else _source(one, encoding, reading) for one in files]
-    for one, source in zip(files, sources):
+    records = list[SourceRecord]()
+    for one in files:
+        if _is_stored(one):
+            records.append(stored_again(one, stored))
+            continue
+        source = _as_found(one, before[one.path].source, encoding)
         if one.texts_sha256 is not None and texts_sha256(source, encoding) != one.texts_sha256:
             raise changed(one.path, "the text files that it names differ")
-    return sources
+        records.append(replace(before[one.path], source=source, sha256=one.sha256))
+    return records
 
 
 def _check_there(one: InputFile) -> None:
@@ -331,14 +273,15 @@ def _is_stored(one: InputFile) -> bool:
     return one.format in get_args(StoredFormat)
 
 
-def _stored_source(one: InputFile, stored: Callable[[InputFile], StoredSource]) -> Source:
-    source = stored(one)
-    if source.documents.digest != one.sha256:
+def stored_again(one: InputFile, stored: Callable[[InputFile], StoredSource]) -> SourceRecord:
+    """Return the source of an entry that is no file, if it has the documents that the run read."""
+    record = SourceRecord.of(stored(one))
+    if record.sha256 != one.sha256:
         raise changed_documents() if one.format == IN_MEMORY else changed(one.path)
-    return source
+    return record
 
 
-def _source(one: InputFile, encoding: str, reading: HowRead | None) -> Source:
+def _source(one: InputFile, reading: HowRead | None) -> Source:
     stored: dict[str, object] = {
         "path": one.path, "name": one.name or printable(one.path), "format": one.format,
         "compression": by_suffix(one.path)[1], "text": one.text, "id": one.id, "size_bytes": one.size_bytes,
@@ -350,7 +293,11 @@ def _source(one: InputFile, encoding: str, reading: HowRead | None) -> Source:
             stored["max_document_bytes"] = reading.max_document_bytes
         stored["extraction_limits"] = reading.extraction_limits or {}
         stored["ocr"] = reading.ocr
-    source = Source.stored(stored)
+    return Source.stored(stored)
+
+
+def _as_found(one: InputFile, source: Source, encoding: str) -> Source:
+    """Return the source with its compression and delimiter, which manifests do not have."""
     if is_of_documents(source.format):
         return source
     found = resolve_sources(

@@ -22,10 +22,10 @@ from nearkin.stages.signatures.topsig import OnlineTopSig, WeightedTopSig
 from nearkin.workflows.reading.collection_exceptions import all_exceptions
 from nearkin.workflows.reading.distinct_ids import with_distinct_names
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, named_as_in, write_exceptions
+from nearkin.workflows.reading.identity import SourceRecords, check_unchanged, records_of
 from nearkin.workflows.reading.problems import check_readable, damaged_files
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.rereading import not_read_files
-from nearkin.workflows.reading.snapshots import Snapshots, check_unchanged, snapshots_of
 from nearkin.workflows.reading.texts import Texts, check_not_an_input
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.counting import (
@@ -81,13 +81,13 @@ def sign(
         for written in (out, exceptions_beside(out)):
             check_not_an_input(written, texts.sources)
         check_own_format(out, "signatures")
-    inputs = snapshots_of(texts.sources)
+    inputs = records_of(texts.sources, reading.encoding)
     if given is not None and given.features != options.counts_fingerprint:
         raise FingerprintError(
             f"The statistics are of features {given.features!r}, the documents' are {options.counts_fingerprint!r}."
         )
     done = signer.sign(reading, texts, options, given)
-    check_unchanged(texts.sources, inputs)
+    check_unchanged(inputs)
     documents = [documents for documents, _ in done.batches]
     check_readable(documents, reading.rules)
     name = "the result of nearkin.sign" if out is None else str(out)
@@ -136,7 +136,9 @@ def _record(
     )
 
 
-def _joined(done: SignedTexts, options: SigningOptions, inputs: Snapshots, encoding: str, name: str) -> SignatureFile:
+def _joined(
+    done: SignedTexts, options: SigningOptions, inputs: SourceRecords, encoding: str, name: str
+) -> SignatureFile:
     fingerprint = f"{options.counts_fingerprint};{done.fingerprint}"
     table = pa.Table.from_batches([documents for documents, _ in done.batches], DOCUMENTS)
     # in one chunk: batch boundaries would change the bytes of the file

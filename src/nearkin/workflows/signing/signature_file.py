@@ -21,7 +21,7 @@ from nearkin.formats import parquet
 from nearkin.formats.sealed import has_right_checksum, with_checksum
 from nearkin.records import BitSignatures
 from nearkin.runs.for_pandas import for_pandas
-from nearkin.workflows.reading.snapshots import SourceSnapshot
+from nearkin.workflows.reading.identity import SourceRecord
 
 FORMAT_VERSION = 1
 _KEY = b"nearkin.signatures"
@@ -40,14 +40,14 @@ class About:
         Signatures are comparable if their fingerprints are equal.
     statistics : str or None
         Fingerprint of the statistics that weighted them.
-    inputs : sequence of SourceSnapshot
+    inputs : sequence of SourceRecord
     encoding : str
     """
 
     parameters: Mapping[str, str | int | float]
     fingerprint: str
     statistics: str | None
-    inputs: Sequence[SourceSnapshot]
+    inputs: Sequence[SourceRecord]
     encoding: str = "utf-8"
 
 
@@ -133,7 +133,7 @@ def _about(path: Path, schema: pa.Schema) -> About:
             about["parameters"],
             about["fingerprint"],
             about["statistics"],
-            tuple(map(SourceSnapshot.from_stored, about["inputs"])),
+            tuple(map(SourceRecord.from_stored, about["inputs"])),
             about["encoding"],
         )
     except (KeyError, TypeError, ValueError) as error:

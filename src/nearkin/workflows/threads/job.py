@@ -20,17 +20,16 @@ from nearkin.runs.for_pandas import for_pandas
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import JobRun
 from nearkin.runs.spool import SPOOL, Spool
-from nearkin.stages.documents.formats import holding
 from nearkin.stages.documents.mail.inclusive import REASONS
 from nearkin.stages.documents.mail.threads import LINK_SOURCES
 from nearkin.workflows.dedup.origins import with_exceptions
 from nearkin.workflows.dedup.reporting import first_exceptions
 from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
 from nearkin.workflows.reading.exceptions import named_as_in, write_exceptions_in
+from nearkin.workflows.reading.identity import check_unchanged, records_of, with_digests
 from nearkin.workflows.reading.inputs import file_inputs
 from nearkin.workflows.reading.request import ReadingRequest, check_inputs
-from nearkin.workflows.reading.rereading import describe, not_read_files
-from nearkin.workflows.reading.snapshots import check_unchanged, snapshots_of
+from nearkin.workflows.reading.rereading import not_read_files
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.threads.judging import Row, Threading, ThreadOptions
@@ -78,8 +77,7 @@ def thread_files(
     found = asked.found(run.progress, without=out, with_unread=True)
     sources = found.sources
     check_inputs(sources, encoding=asked.encoding, stdin=asked.stdin)
-    watched = [source for source in sources if holding(source.format) != "one document"]
-    before = snapshots_of(watched)
+    records = records_of(sources, asked.encoding)
     texts = Texts(sources, file_inputs(sources, encoding=asked.encoding, stdin=asked.stdin), asked.rules)
     fingerprint = {"nearkin": __version__, "command": COMMAND, "parameters": options.in_words()}
     with run.claimed(fingerprint, resume=False, overwrite=overwrite):
@@ -88,13 +86,12 @@ def thread_files(
             make_work_folder(folder)
         with run.stage("read", texts.size_bytes, "bytes") as told:
             read = MailReader(texts, spool, origins).read(told)
-        check_unchanged(watched, before)
         with run.stage("thread"):
             threading = Threading(read, options, spool.chunks())
         run.begin_results()
         with run.stage("compare", len(read.mails), "documents") as told:
             write_threads(run.path / TABLE, threading.rows(told), read)
-        inputs = describe(sources, Resources(), run.meter)
+        inputs = [one.file for one in with_digests(records, Resources(), run.meter, with_texts=False)]
         beside = exceptions_of_collections(sources, texts.exceptions)
         exceptions = named_as_in(read.documents, [*texts.exceptions, *beside], texts.places)
         write_exceptions_in(run.path, exceptions, texts.places, dict(enumerate(inputs)))
@@ -117,6 +114,7 @@ def thread_files(
                 manifest,
                 lambda facts: render_threads_report(facts, _cards(run.path / TABLE), first_exceptions(exceptions)),
             )
+        check_unchanged([one for one in records if one.has_many_documents])
         return run.finish(manifest)
 
 

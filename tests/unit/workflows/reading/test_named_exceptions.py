@@ -12,7 +12,7 @@ from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.reading.distinct_ids import with_distinct_names
 from nearkin.workflows.reading.exceptions import ExceptionRow, exception_row, lines_with_digests, named_as_in
-from nearkin.workflows.reading.rereading import describe
+from nearkin.workflows.reading.identity import records_of, with_digests
 from nearkin.workflows.resources import Resources
 
 
@@ -78,7 +78,7 @@ def test_files_whose_digests_are_known_are_not_read_again(tmp_path: Path) -> Non
     sources, meter = resolve_sources([str(tmp_path)]).sources, Meter(Silent())
     found = [exception("a", 1, None), replace(exception("b", 1, None), is_extracted=True, kind="pdf")]
     given = found, ["a.txt"], sources, Resources(1)
-    described = describe(sources, Resources(1), meter, "utf-8")
+    described = [one.file for one in with_digests(records_of(sources), Resources(1), meter)]
     expected = lines_with_digests(*given, meter)
     assert [one.name for one in meter.costs] == ["digest inputs"] * 2
     assert lines_with_digests(*given, meter, described) == expected

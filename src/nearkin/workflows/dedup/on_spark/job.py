@@ -49,7 +49,7 @@ from nearkin.workflows.dedup.reading import read_one
 from nearkin.workflows.dedup.row_places import check_problems, check_readable, locate
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.verifying import VerifiedMatches
-from nearkin.workflows.reading.input_digests import NO_DIGESTS, FileDigests
+from nearkin.workflows.reading.identity import RecordsByPath
 from nearkin.workflows.reading.inputs import Input, LooseFilesInput, places_in
 from nearkin.workflows.reading.on_spark.notes import Notes, read_by_tasks
 from nearkin.workflows.reading.on_spark.tasks import Files, TaskInput, split
@@ -66,7 +66,7 @@ def find(
     rules: ReadingRules,
     resources: Resources,
     meter: Meter,
-    digests: tuple[FileDigests, FileDigests] = (NO_DIGESTS, NO_DIGESTS),
+    known: tuple[RecordsByPath, RecordsByPath] | None = None,
 ) -> Result:
     """Find the near-duplicates among documents, or between two sets; see `workflows.dedup.job.find`.
 
@@ -79,8 +79,8 @@ def find(
     stages : Stages
     resources : Resources
         Resources of the driver.
-    digests : (FileDigests, FileDigests)
-        Digests of the files of each set, as far as the driver knows them.
+    known : (mapping, mapping) of str to SourceRecord
+        The files of each set by their paths, with their digests, if the driver computed them.
 
     Raises
     ------
@@ -92,8 +92,8 @@ def find(
     work = work.absolute()  # tasks run in other directories
     spool, texts = Spool(work / SPOOL), work / "texts"
     parts, other_parts = (
-        [TaskInput.of(cast("Files", one), known) for one in split(side or ())]
-        for side, known in zip((inputs, others), digests, strict=True)
+        [TaskInput.of(cast("Files", one), records) for one in split(side or ())]
+        for side, records in zip((inputs, others), known or ({}, {}), strict=True)
     )
     everything = [*parts, *other_parts]
     read = read_all(stages, everything, spool, options, rules=rules, progress=meter.progress)

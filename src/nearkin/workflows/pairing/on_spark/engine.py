@@ -23,13 +23,13 @@ from nearkin.workflows.pairing.on_spark.searching import search_all
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.vectors import PairVectors, ToWeigh
 from nearkin.workflows.pairing.verifying import FoundPairs
-from nearkin.workflows.reading.input_digests import DescribedInputs
+from nearkin.workflows.reading.identity import SourceRecords, by_path, check_unchanged
 from nearkin.workflows.reading.texts import Texts
 
 
 @contextlib.contextmanager
 def engine_on(
-    cluster: Cluster, given: PairInput, described: DescribedInputs, work: Path, arrays: Path, meter: Meter
+    cluster: Cluster, given: PairInput, records: Mapping[str, SourceRecords], work: Path, arrays: Path, meter: Meter
 ) -> Iterator[PairCluster]:
     """Open a cluster, and check that it can do the work.
 
@@ -37,7 +37,7 @@ def engine_on(
     ----------
     cluster : Cluster
     given : PairInput
-    described : DescribedInputs
+    records : mapping of str to sequence of SourceRecord
         Files of both sides, with their digests.
     work, arrays : Path
         Folders that every executor can access: for finished stages, and for vectors.
@@ -54,7 +54,7 @@ def engine_on(
     try:
         with stages_on(cluster, work, meter) as stages:
             yield PairCluster(
-                stages=stages, given=given, described=described, work=work, arrays=arrays, progress=meter.progress
+                stages=stages, given=given, records=records, work=work, arrays=arrays, progress=meter.progress
             )
     except (InputError, ParameterError):  # the next run will differ, so this one cannot be resumed
         shutil.rmtree(work, ignore_errors=True)
@@ -69,14 +69,14 @@ class PairCluster:
     ----------
     stages : Stages
     given : PairInput
-    described : DescribedInputs
+    records : mapping of str to sequence of SourceRecord
     work, arrays : Path
     progress : Progress
     """
 
     stages: Stages
     given: PairInput
-    described: DescribedInputs
+    records: Mapping[str, SourceRecords]
     work: Path
     arrays: Path
     progress: Progress
@@ -90,7 +90,7 @@ class PairCluster:
         """Read and count a collection, one task per input."""
         reading = self.given.left if side == "left" else self.given.right
         return collect_all(
-            self.stages, texts, reading, split, side, digests=self.described.digests[side], work=self.work,
+            self.stages, texts, reading, split, side, known=by_path(self.records[side]), work=self.work,
             arrays=self.arrays, progress=self.progress,
         )  # fmt: skip
 
@@ -107,8 +107,8 @@ class PairCluster:
 
     def described_files(self, side: str) -> Sequence[InputFile]:
         """Return the files of a side with their digests."""
-        return self.described.sides[side]
+        return [one.file for one in self.records[side]]
 
     def check_unchanged(self) -> None:
         """Compare the bytes of files that the system has seen change since their digests were computed."""
-        self.described.check_unchanged()
+        check_unchanged([one for side in self.records.values() for one in side if one.has_many_documents])

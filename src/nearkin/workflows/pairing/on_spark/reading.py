@@ -31,12 +31,11 @@ from nearkin.workflows.pairing.collecting import (
 )
 from nearkin.workflows.pairing.on_spark.vector_files import READ
 from nearkin.workflows.pairing.vectors import GrowingVectors, ToWeigh, Weighing
-from nearkin.workflows.reading.input_digests import FileDigests
+from nearkin.workflows.reading.identity import RecordsByPath, records_of
 from nearkin.workflows.reading.on_spark.notes import Notes, exception_blocks, read_by_tasks, take_exceptions
 from nearkin.workflows.reading.on_spark.tasks import reading_texts, task_blocks, task_input
 from nearkin.workflows.reading.on_spark.tasks import split as split_inputs
 from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.reading.snapshots import snapshots_of
 from nearkin.workflows.reading.texts import Texts
 
 _AT_ONCE = 1 << 24
@@ -50,7 +49,7 @@ def collect_all(
     split: Splitting,
     side: str,
     *,
-    digests: FileDigests,
+    known: RecordsByPath,
     work: Path,
     arrays: Path,
     progress: Progress,
@@ -66,8 +65,8 @@ def collect_all(
     split : function
         Function from texts to their words.
     side : {"left", "right"}
-    digests : FileDigests
-        Digests of the files.
+    known : mapping of str to SourceRecord
+        The files by their paths, with their digests.
     work, arrays : Path
         Folders: for files of tasks, which every executor can access, and for the joined files.
     progress : Progress
@@ -80,8 +79,8 @@ def collect_all(
     DocumentError, SourceError
         As on one machine; if several documents are unreadable, any may be named.
     """
-    inputs = snapshots_of(texts.sources)
-    tasks = task_blocks(texts.sources, reading.encoding, digests)
+    inputs = records_of(texts.sources, texts.encoding)
+    tasks = task_blocks(texts.sources, reading.encoding, known)
     files = PartFiles(work / f"{side}-counted")
     files.folder.mkdir(exist_ok=True)
     counting = CountInputTask(files, split, reading.rules)

@@ -27,7 +27,7 @@ from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.formats.extracted import Extracted
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source
-from nearkin.workflows.reading.input_digests import NO_DIGESTS, FileDigest, FileDigests
+from nearkin.workflows.reading.identity import RecordsByPath, SourceRecord
 from nearkin.workflows.reading.inputs import FileInput, Input, LooseFilesInput, StoredSource, file_inputs
 from nearkin.workflows.reading.on_spark.notes import (
     DriverFiles,
@@ -41,6 +41,7 @@ from nearkin.workflows.reading.on_spark.notes import (
 from nearkin.workflows.reading.texts import Texts
 
 _FILES_A_TASK = 2048
+NOT_KNOWN: RecordsByPath = {}
 
 
 def check_can_be_shared(sources: Sequence[Source]) -> None:
@@ -82,7 +83,7 @@ def split(inputs: Sequence[Input]) -> list[Input]:
     return parts
 
 
-def task_blocks(sources: Sequence[Source], encoding: str, digests: FileDigests = NO_DIGESTS) -> list[Block]:
+def task_blocks(sources: Sequence[Source], encoding: str, known: RecordsByPath = NOT_KNOWN) -> list[Block]:
     """Return the inputs of all tasks in reading order: one file of many documents, or some thousand files of one.
 
     Raises
@@ -92,7 +93,7 @@ def task_blocks(sources: Sequence[Source], encoding: str, digests: FileDigests =
     """
     check_can_be_shared(sources)
     inputs = split(file_inputs(sources, encoding=encoding))
-    return [Block("input", i, pickle.dumps(TaskInput.of(cast("Files", one), digests))) for i, one in enumerate(inputs)]
+    return [Block("input", i, pickle.dumps(TaskInput.of(cast("Files", one), known))) for i, one in enumerate(inputs)]
 
 
 def task_input(blocks: Sequence[Block]) -> TaskInput:
@@ -128,21 +129,21 @@ class TaskInput:
         Its paths are absolute, because a task runs in another directory.
     seen : tuple of Seen or None
         Facts about each of its files.
-    digests : tuple of FileDigest or None
-        Digest of each of its files; None if the driver did not compute it.
+    digests : tuple of SourceRecord or None
+        Each of its files with its digest; None if the driver did not compute it.
     extractors : tuple of str
         Libraries of the driver that extract texts, with their versions; none if no file is a document.
     """
 
     one: Files
     seen: tuple[Seen | None, ...]
-    digests: tuple[FileDigest | None, ...]
+    digests: tuple[SourceRecord | None, ...]
     extractors: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, one: Files, digests: FileDigests = NO_DIGESTS) -> TaskInput:
+    def of(cls, one: Files, records: RecordsByPath = NOT_KNOWN) -> TaskInput:
         """Record an input as this machine sees it; files with a digest, as they were before it was computed."""
-        known = tuple(digests.get(source.path) for source in _sources(one))
+        known = tuple(records.get(source.path) for source in _sources(one))
         if isinstance(one, LooseFilesInput):
             one = replace(one, sources=tuple(map(_absolute, one.sources)), n_workers=1)  # a task has one processor
         else:

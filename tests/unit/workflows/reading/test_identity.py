@@ -8,7 +8,8 @@ import pytest
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.sources import Source, resolve_sources
-from nearkin.workflows.reading.snapshots import SourceSnapshot, check_unchanged, snapshots_of
+from nearkin.workflows.reading.identity import SourceRecord, check_unchanged, records_of
+from nearkin.workflows.reading.kept_documents import texts_again
 
 
 def source_at(path) -> Source:
@@ -18,16 +19,16 @@ def source_at(path) -> Source:
 def test_a_file_that_stays_as_it_is(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text("abc")
-    before = snapshots_of([source_at(path)])
-    check_unchanged([source_at(path)], before)
-    assert SourceSnapshot.from_stored(before[0].as_stored()) == before[0]
+    before = records_of([source_at(path)])
+    check_unchanged(before)
+    assert SourceRecord.from_stored(before[0].as_stored()) == before[0]
 
 
 @pytest.mark.parametrize("change", ["longer", "later", "gone", "pipe"])
 def test_whatever_happens_to_a_file_is_noticed(tmp_path, change):
     path = tmp_path / "a.jsonl"
     path.write_text("abc")
-    before = snapshots_of([source_at(path)])
+    before = records_of([source_at(path)])
     if change == "longer":
         path.write_text("abcd")
         os.utime(path, ns=(before[0].changed_ns, before[0].changed_ns))
@@ -38,11 +39,11 @@ def test_whatever_happens_to_a_file_is_noticed(tmp_path, change):
     if change == "pipe":
         os.mkfifo(path)
     with pytest.raises(SourceError, match="changed while it was read"):
-        check_unchanged([source_at(path)], before)
+        check_unchanged(before)
 
 
 def test_what_comes_once_has_no_moment():
-    assert SourceSnapshot.of(Source(path="-", name="-", format="jsonl", text="text")).changed_ns is None
+    assert SourceRecord.of(Source(path="-", name="-", format="jsonl", text="text")).changed_ns is None
 
 
 @pytest.fixture
@@ -58,15 +59,15 @@ def production(tmp_path) -> Source:
 
 
 def test_the_text_files_of_a_load_file_belong_to_it(production, tmp_path):
-    before = snapshots_of([production])
-    stored = SourceSnapshot.from_stored(before[0].as_stored())
+    before = records_of([production])
+    stored = SourceRecord.from_stored(before[0].as_stored())
     assert stored == before[0]
-    stored.reopened()
-    check_unchanged([production], before)
+    texts_again([stored], "utf-8")
+    check_unchanged(before)
     first = tmp_path / "TEXT/a-1.txt"
     first.write_text("It saw.")
     os.utime(first, ns=(0, before[0].changed_ns + 1_000_000))
     with pytest.raises(SourceError, match="changed while it was read"):
-        check_unchanged([production], before)
+        check_unchanged(before)
     with pytest.raises(SourceError, match="modification time differs"):
-        stored.reopened()
+        texts_again([stored], "utf-8")
