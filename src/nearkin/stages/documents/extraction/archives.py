@@ -13,7 +13,7 @@ from typing import IO, BinaryIO
 
 from nearkin.nouns import counted, first_of
 from nearkin.stages.documents.extraction import kinds
-from nearkin.stages.documents.extraction.blobs import ANOTHER_BEFORE, CUT_ARCHIVE, Blob
+from nearkin.stages.documents.extraction.blobs import ARCHIVE_FAULTS, Blob
 from nearkin.stages.documents.extraction.limits import raised_by
 from nearkin.stages.documents.extraction.reading import (
     FREE_BYTES,
@@ -22,9 +22,9 @@ from nearkin.stages.documents.extraction.reading import (
     Given,
     Member,
     bomb,
+    safe_name,
     too_big,
 )
-from nearkin.stages.documents.extraction.zip_names import first_entry, safe_name
 
 _PIECE_BYTES = 1 << 20
 _END_OF_TAR_BYTES = 2 * tarfile.BLOCKSIZE
@@ -73,42 +73,29 @@ class ZipArchive(_Archive):
 
     def members(self) -> Iterator[Member]:
         """Yield the files."""
-        if self._given.blob.before_archive == "part":
-            raise ExtractionError("damaged", f"the ZIP archive is damaged: {CUT_ARCHIVE}")
-        with self._given.blob.opened() as raw:
-            try:
-                archive = zipfile.ZipFile(raw)
-            except _FAULTS as error:
-                why = CUT_ARCHIVE if str(error) == "File is not a zip file" else _why(error)
-                raise ExtractionError("damaged", f"the ZIP archive is damaged: {why}") from error
-            except NotImplementedError as error:
-                raise ExtractionError("unsupported", f"the ZIP archive cannot be read: {error}") from error
-            with archive:
-                most = _FREE_TOTAL_BYTES + 2 * self._given.blob.size * self._limits["compression_ratio"]
-                n_of_system, bombs = 0, list[str]()
-                for entry in archive.infolist():
-                    name = _zip_name(entry)
-                    if entry.is_dir() or name.startswith(_OF_THE_SYSTEM):
-                        n_of_system += not entry.is_dir()
-                        continue
-                    member = self._member(archive, entry, safe_name(name) or None)
-                    if is_bomb := _is_bomb(member):
-                        bombs.append(safe_name(name))
-                    if not is_bomb or len(bombs) == 1:
-                        yield member
-                    if self._n_unpacked > most:  # its entries share their bytes
-                        yield from _summarised(bombs[1:], n_of_system)
-                        sentence = (
-                            f"it unpacks to more than the limit of {counted(most, 'byte')}; the rest was not read"
-                        )
-                        raise ExtractionError("too large", f"{sentence}{raised_by('ratio')}")
+        try:
+            archive = self._given.blob.archive
+        except NotImplementedError as error:
+            raise ExtractionError("unsupported", f"the ZIP archive cannot be read: {error}") from error
+        except ARCHIVE_FAULTS as error:
+            raise ExtractionError("damaged", f"the ZIP archive is damaged: {_why(error)}") from error
+        most = _FREE_TOTAL_BYTES + 2 * self._given.blob.size * self._limits["compression_ratio"]
+        n_of_system, bombs = 0, list[str]()
+        for entry in archive.infolist():
+            name = _zip_name(entry)
+            if entry.is_dir() or name.startswith(_OF_THE_SYSTEM):
+                n_of_system += not entry.is_dir()
+                continue
+            member = self._member(archive, entry, safe_name(name) or None)
+            if is_bomb := _is_bomb(member):
+                bombs.append(safe_name(name))
+            if not is_bomb or len(bombs) == 1:
+                yield member
+            if self._n_unpacked > most:  # its entries share their bytes
                 yield from _summarised(bombs[1:], n_of_system)
-                first = first_entry(self._given.blob.head)
-                is_first_listed = first is None or any(entry.header_offset <= first for entry in archive.infolist())
-        if self._given.blob.before_archive:
-            raise ExtractionError("damaged", ANOTHER_BEFORE)
-        if not is_first_listed:
-            raise ExtractionError("damaged", "the ZIP archive does not list its first files; they were not read")
+                sentence = f"it unpacks to more than the limit of {counted(most, 'byte')}; the rest was not read"
+                raise ExtractionError("too large", f"{sentence}{raised_by('ratio')}")
+        yield from _summarised(bombs[1:], n_of_system)
 
     def _member(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str | None) -> Member:
         if entry.flag_bits & _ENCRYPTED:

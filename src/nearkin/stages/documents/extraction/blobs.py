@@ -5,22 +5,22 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import struct
 import zipfile
 from functools import cached_property
-from typing import BinaryIO, Literal
-
-from nearkin.stages.documents.extraction.zip_names import archive_alone, before, usual_names
+from typing import BinaryIO
 
 HEAD_BYTES = 1 << 16
 _PIECE_BYTES = 1 << 20
-_ENCRYPTED = 1
-_HELD_ARCHIVE_BYTES = 8 << 20
-"""Size up to which an archive is read at once: most are office files, whose bytes are needed anyway."""
-
-
-CUT_ARCHIVE = "it is truncated, so the list of its files, at its end, is missing"
-
-ANOTHER_BEFORE = "the file holds several ZIP archives, one behind the other; only the last was read"
+_LOCAL, _LOCAL_MARK = struct.Struct("<4sHxxH16xH2x"), b"PK\3\4"
+_METHODS = frozenset((0, 8, 9, 12, 14, 93, 95, 98, 99))
+"""Methods of compression in use: stored, deflate, deflate64, bzip2, LZMA, Zstandard, XZ, PPMd, and AES around one."""
+_MAX_VERSION, _MAX_NAME_BYTES = 63, 4096
+CUT_ARCHIVE = "its list of files, at its end, does not list the first of them: it is truncated, or there are several"
+ARCHIVE_FAULTS = (
+    zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError, struct.error,
+)  # fmt: skip
+"""Errors of a ZIP archive that is damaged."""
 
 
 class TooBigError(Exception):
@@ -59,46 +59,15 @@ class Blob:
 
     @cached_property
     def archive(self) -> zipfile.ZipFile:
-        """The ZIP archive in these bytes; its directory is read once.
+        """The ZIP archive in these bytes; its directory is read once. Raises one of `ARCHIVE_FAULTS`.
 
-        Raises
-        ------
-        BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError, struct.error
-            It is damaged.
+        If one of the last files of a cut archive is an archive itself, `zipfile` takes that one for the whole.
         """
-        if self.before_archive == "part":
+        archive = zipfile.ZipFile(self.opened())
+        first = _first_entry(self.head)
+        if first is not None and all(entry.header_offset > first for entry in archive.infolist()):
             raise zipfile.BadZipFile(CUT_ARCHIVE)
-        return zipfile.ZipFile(self.opened())
-
-    @cached_property
-    def before_archive(self) -> Literal["", "part", "archive"]:
-        """Kind of what lies before the ZIP archive that is read in these bytes, as `zip_names.before` returns it."""
-        if self._usual_names is not None:
-            return ""
-        with self.opened() as file:
-            return before(file, self.size)
-
-    @cached_property
-    def names_in_archive(self) -> list[str]:
-        """Names in the ZIP archive in these bytes, in the order of its directory; errors as of `archive`."""
-        return self.archive.namelist() if self._usual_names is None else self._usual_names
-
-    @cached_property
-    def n_encrypted(self) -> int:
-        """Number of encrypted entries in the ZIP archive in these bytes; errors as of `archive`."""
-        if self._usual_names is not None:
-            return 0
-        return sum(entry.flag_bits & _ENCRYPTED for entry in self.archive.infolist())
-
-    def archive_alone(self, max_bytes: int) -> bytes:
-        """Return the ZIP archive in these bytes without what is around it; `TooBigError` as of `held`."""
-        data = self.held(max_bytes)
-        return data if self._usual_names is not None else archive_alone(data)
-
-    @cached_property
-    def _usual_names(self) -> list[str] | None:
-        """Names in the ZIP archive in these bytes, if there is nothing unusual about it."""
-        return usual_names(self.held(self.size)) if self.size <= _HELD_ARCHIVE_BYTES else None
+        return archive
 
     def opened(self) -> BinaryIO:
         """Return a seekable file at the beginning of the bytes."""
@@ -158,3 +127,15 @@ class _Positioned(io.RawIOBase):
         n_read = os.preadv(self._descriptor, [room], self._at)
         self._at += n_read
         return n_read
+
+
+def _first_entry(head: bytes) -> int | None:
+    """Return where the first entry in a file begins; a program before it may hold the mark of one by chance."""
+    at = -1
+    while (at := head.find(_LOCAL_MARK, at + 1)) >= 0:
+        if at + _LOCAL.size > len(head):
+            return None
+        _, version, method, n_name = _LOCAL.unpack_from(head, at)
+        if (at == 0 or method in _METHODS) and version <= _MAX_VERSION and 0 < n_name <= _MAX_NAME_BYTES:
+            return at
+    return None

@@ -6,12 +6,11 @@ import codecs
 import os
 import re
 import struct
-import zipfile
 from functools import lru_cache
 from typing import Final
 
 from nearkin.stages.documents.compression import compression_of
-from nearkin.stages.documents.extraction.blobs import Blob
+from nearkin.stages.documents.extraction.blobs import ARCHIVE_FAULTS, Blob
 from nearkin.stages.documents.foreign import COMPOUND_FILE, foreign
 
 KIND_OF_SUFFIX: Final = {
@@ -158,11 +157,11 @@ def _zip_kind(blob: Blob, name: str, declared: str | None) -> str:
     if os.path.splitext(name.lower())[1] in _PROGRAMS:
         return "unsupported"
     try:
-        names = blob.names_in_archive
+        names = blob.archive.namelist()
         if "mimetype" in names and blob.archive.getinfo("mimetype").file_size < 256:
             told = blob.archive.read("mimetype").decode("ascii", "replace").strip().removesuffix("-template")
             return _OPEN_DOCUMENT.get(told, "zip")
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError, struct.error):
+    except ARCHIVE_FAULTS:
         return declared if declared in ZIPPED else "zip"
     if "[Content_Types].xml" in names:
         for prefix, kind in _OOXML:

@@ -26,8 +26,7 @@ from nearkin.stages.documents.extraction import kinds
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.html import decoded_page, text_of_html
 from nearkin.stages.documents.extraction.plain import decoded
-from nearkin.stages.documents.extraction.reading import Container, DocumentRead, Given, Member, too_big
-from nearkin.stages.documents.extraction.zip_names import safe_name
+from nearkin.stages.documents.extraction.reading import Container, DocumentRead, Given, Member, safe_name, too_big
 from nearkin.stages.documents.faults import Reason
 from nearkin.stages.documents.mail.headers import decoded_header, headers_of
 

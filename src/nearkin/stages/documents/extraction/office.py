@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING
 
 from nearkin.nouns import counted
 from nearkin.stages.documents.extraction import kinds
-from nearkin.stages.documents.extraction.blobs import ANOTHER_BEFORE, CUT_ARCHIVE, Blob
+from nearkin.stages.documents.extraction.blobs import ARCHIVE_FAULTS, Blob
 from nearkin.stages.documents.extraction.kinds import ZIPPED, kind_of
 from nearkin.stages.documents.extraction.limits import raised_by
 from nearkin.stages.documents.extraction.office_parts import PartLacking, checked_parts
 from nearkin.stages.documents.extraction.ole import CUT_OFF, OleError, OleFile
-from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member
-from nearkin.stages.documents.extraction.zip_names import safe_name
+from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member, safe_name
 from nearkin.stages.documents.foreign import COMPOUND_FILE
 
 if TYPE_CHECKING:
@@ -87,9 +86,12 @@ class OfficeFile:
         blob, most = self._given.blob, self._given.limits["output_bytes"]
         if self._given.kind not in ZIPPED:
             return blob.held(most)
-        if blob.before_archive == "part":  # else the text would be that of an embedded file
-            raise ExtractionError("damaged", f"damaged, or not of the kind that it claims: {CUT_ARCHIVE}")
-        return blob.archive_alone(most)
+        try:
+            if not blob.head.startswith(COMPOUND_FILE):  # that of an encrypted one
+                _ = blob.archive
+        except ARCHIVE_FAULTS as error:
+            raise ExtractionError("damaged", f"damaged, or not of the kind that it claims: {error}") from error
+        return blob.held(most)
 
     @cached_property
     def _inside(self) -> _OfficeContent:
@@ -113,8 +115,6 @@ class OfficeFile:
             read = read.lacking("encrypted", sentence)
         if not self._inside.is_whole:
             read = read.lacking("damaged", CUT_OFF)
-        if self._given.kind in ZIPPED and self._given.blob.before_archive:
-            read = read.lacking("damaged", ANOTHER_BEFORE)
         if found.lacking is not None:
             read = read.lacking(found.lacking.exception, found.lacking.sentence)
         if self._inside.lost or found.n_objects:
@@ -179,7 +179,7 @@ def _inside(data: bytes, blob: Blob) -> _OfficeContent:
     else:
         try:
             _of_zip(blob, found)
-        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError, struct.error):
+        except ARCHIVE_FAULTS:
             found.is_whole = False  # the extractor may read its text all the same
     return found
 
@@ -192,8 +192,8 @@ def _has_open_groups(data: bytes) -> bool:
 
 def _of_zip(blob: Blob, found: _OfficeContent) -> None:
     """List embedded files; those that are only wrapped in a compound file are unwrapped."""
-    names = blob.names_in_archive
-    found.n_encrypted = blob.n_encrypted
+    names = blob.archive.namelist()
+    found.n_encrypted = sum(entry.flag_bits & 1 for entry in blob.archive.infolist())
     beside = [name for name in names if name.startswith(_BESIDE_TEXT)]
     if any(map(_EMBEDDINGS.fullmatch, beside)):
         _of_embeddings(blob.archive, found)

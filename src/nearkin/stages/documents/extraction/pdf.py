@@ -5,7 +5,6 @@ docs/decisions/0026-text-of-pdf.md explains the choice between the two texts.
 
 from __future__ import annotations
 
-import base64
 import re
 import zlib
 from collections.abc import Iterator
@@ -17,8 +16,7 @@ from nearkin.nouns import agreeing, counted, first_of
 from nearkin.stages.documents.extraction import ocr
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.language_data import LanguageData
-from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member
-from nearkin.stages.documents.extraction.zip_names import safe_name
+from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member, safe_name
 from nearkin.stages.documents.faults import Reason
 
 _NO_IMAGE_TEXT = "text in images is not recognised; use --ocr LANGUAGES"
@@ -107,8 +105,11 @@ class Pdf:
         else:
             read = self._with_second_opinion(read)
         read = self._with_form(read)
-        if damage := _damage(lost, [one for one in self._damaged() if one not in lost], n_pages):
-            read = read.lacking("damaged", damage)
+        if lost:
+            shown = first_of([f"{number:,}" for number in lost], _SHOWN)
+            read = read.lacking("damaged", f"{agreeing(len(lost), 'page')} {shown} of {n_pages:,} cannot be read")
+        if has_damaged_stream(self._data, self._given.limits["output_bytes"]):
+            read = read.lacking("damaged", "a stream of it is damaged: text may be missing")
         if is_cut_off(self._data):  # pages may be read all the same, from a table at the beginning
             read = read.lacking("damaged", _CUT_OFF)
         if not n_images:
@@ -117,15 +118,6 @@ class Pdf:
             return replace(read, text=None, exception=exception, sentence=f"its pages are images; {why}")
         are = agreeing(n_images, "is an image", "are images")
         return read.lacking(exception, f"{n_images:,} of {counted(n_pages, 'page')} {are}; {why}")
-
-    def _damaged(self) -> list[int]:
-        """Return the numbers of the pages that pdfium may have read only in part."""
-        if not may_be_damaged(self._data, self._given.limits["output_bytes"]):
-            return []
-        try:
-            return damaged_pages(_reader(self._data), self._given.limits["output_bytes"])
-        except Exception:  # noqa: BLE001  (pypdf raises what comes for files that pdfium repairs)
-            return []
 
     def _pages(self) -> Iterator[Any]:
         """Yield the pages; None for one that cannot be read."""
@@ -236,27 +228,6 @@ def is_broken(text: str) -> bool:
     return len(words) >= _MIN_WORDS and sum(map(len, words)) < _MIN_MEAN_LENGTH * len(words)
 
 
-def _damage(lost: list[int], damaged: list[int], n_pages: int) -> str:
-    """Return a sentence that lists the missing pages and the pages that may be incomplete; empty if there are none.
-
-    Examples
-    --------
-    >>> _damage([2], [], 3), _damage([2], [1, 3], 3)
-    ('page 2 of 3 cannot be read', 'page 2 of 3 cannot be read; pages 1, 3 of 3 are damaged: text is missing')
-    >>> _damage([], [], 3)
-    ''
-    """
-    said = [
-        f"{agreeing(len(numbers), 'page')} {first_of([f'{one:,}' for one in numbers], _SHOWN)} of {n_pages:,} {what}"
-        for numbers, what in (
-            (lost, "cannot be read"),
-            (damaged, f"{agreeing(len(damaged), 'is', 'are')} damaged: text is missing"),
-        )
-        if numbers
-    ]
-    return "; ".join(said)
-
-
 def _text_of_page(page: Any) -> str:
     """Return the text of a page in the order of the file; words divided at line ends are joined."""
     layer = page.get_textpage()
@@ -325,54 +296,21 @@ def _why(error: Exception) -> str:
     return (str(error) or type(error).__name__).splitlines()[0][:200]
 
 
-_FLATE = ("/FlateDecode", "/Fl")
-_BASE_85 = ("/ASCII85Decode", "/A85")
-_BASE_16 = ("/ASCIIHexDecode", "/AHx")
-_SPACE_BYTES = b" \t\n\r\v\f\0"
-_NO_FILTER = "None"
-_ERASED = bytes(64)
-"""Bytes that no operator has: a part of the file was overwritten. Only images inside the content may hold them."""
-_INLINE_IMAGE = re.compile(rb"\bBI\b")
-_ZLIB_HEADER = 2
-_STREAM = re.compile(rb"stream\r?\n")  # after "end" it is the end of one; a look behind would cost more than the rest
-_IMAGE = re.compile(rb"/Subtype\s*/Image\b")
-_MARKS = (b"ASCII85", b"ASCIIHex", b"/A85", b"/AHx", b"/Encrypt", _ERASED)
-_OTHERS = re.compile(rb"#(?:46|6[cC])"), re.compile(rb"/Filter\s*\d"), re.compile(rb"stream\r(?!\n)(?<!endstream\r)")
-"""Signs that only the parser can judge: other filters, encryption, filters told elsewhere, names with escapes."""
-_DICTIONARY_BYTES = 4096
+_STREAM = re.compile(rb"(?<!end)stream\r?\n")
+_UNJUDGED = re.compile(rb"/Subtype\s*/Image\b|/ASCII85|/A85|/ASCIIHex|/AHx|/Crypt\b")
+"""Signs in the dictionary of a stream that its bytes are not those of zlib, or hold no text."""
+_DICTIONARY_BYTES, _ZLIB_HEADER = 4096, 2
 
 
-def damaged_pages(reader: Any, max_bytes: int) -> list[int]:
-    """Return the numbers, from 1, of pages whose content cannot be unpacked to its end.
-
-    Parameters
-    ----------
-    reader : pypdf.PdfReader
-    max_bytes : int
-        Bytes of a stream to unpack at most.
-    """
-    known: dict[int, bool] = {}
-    found = []
-    for number, page in enumerate(reader.pages, start=1):
-        if not all(_is_whole(stream, known, max_bytes) for stream in _streams_of(page)):
-            found.append(number)
-    return found
-
-
-def may_be_damaged(data: bytes, max_bytes: int) -> bool:
-    """Whether a stream of a PDF may be damaged: a quick look at all of them, which needs no parser.
-
-    False is certain: every stream that is packed by zlib alone ends properly, images aside, and there are no others.
-    """
-    if any(mark in data for mark in _MARKS) or any(other.search(data) for other in _OTHERS):
-        return True
+def has_damaged_stream(data: bytes, max_bytes: int) -> bool:
+    """Whether a stream that zlib packed cannot be unpacked to its end: pdfium reads it as far as it goes, silently."""
+    if b"/Encrypt" in data:
+        return False
     end = 0
     for begin in _STREAM.finditer(data):
-        if data.endswith(b"end", 0, begin.start()):
-            continue
         told = data[max(end, begin.start() - _DICTIONARY_BYTES) : begin.start()]
         told = told[told.rfind(b" obj") :]
-        if b"/Fl" in told and not _IMAGE.search(told):
+        if b"/Fl" in told and not _UNJUDGED.search(told):
             stop = data.find(b"endstream", begin.end())
             if stop < 0 or not ends_properly(data[begin.end() : stop], max_bytes):
                 return True
@@ -390,63 +328,16 @@ def ends_properly(packed: bytes, max_bytes: int) -> bool:
     (True, True, False)
     """
     try:
-        _, is_ended = _inflated(packed, zlib.MAX_WBITS, max_bytes)
-        return is_ended or _inflated(packed[_ZLIB_HEADER:], -zlib.MAX_WBITS, max_bytes)[1]
+        is_ended = _is_ended(packed, zlib.MAX_WBITS, max_bytes)
+        return is_ended or _is_ended(packed[_ZLIB_HEADER:], -zlib.MAX_WBITS, max_bytes)
     except zlib.error:
         return False
 
 
-def _inflated(packed: bytes, window: int, max_bytes: int) -> tuple[int, bool]:
-    """Return the number of unpacked bytes, and whether the end was reached, or there are more than the maximum."""
+def _is_ended(packed: bytes, window: int, max_bytes: int) -> bool:
+    """Whether the end is reached, or there are more bytes than the maximum."""
     inflater, n_bytes = zlib.decompressobj(window), 0
     while packed and not inflater.eof and n_bytes <= max_bytes:
         n_bytes += len(inflater.decompress(packed, 1 << 20))
         packed = inflater.unconsumed_tail
-    return n_bytes, inflater.eof or n_bytes > max_bytes
-
-
-def _streams_of(page: Any) -> Iterator[Any]:
-    """Yield the streams of a page: its content, and the forms that it may show."""
-    content = page.get("/Contents")
-    if content is not None:
-        held = content.get_object()
-        yield from (one.get_object() for one in (held if isinstance(held, list) else [held]))
-    resources = page.get("/Resources")
-    shown = None if resources is None else resources.get_object().get("/XObject")
-    for one in () if shown is None else shown.get_object().values():
-        drawn = one.get_object()
-        if hasattr(drawn, "get") and drawn.get("/Subtype") == "/Form":
-            yield drawn
-
-
-def _is_whole(stream: Any, known: dict[int, bool], max_bytes: int) -> bool:
-    """Whether a stream can be unpacked to its end; one with filters that are not looked at is taken for whole."""
-    # pypdf has no documented way to the bytes before their filters. Without this one, no damaged page is noticed:
-    # test_no_damaged_page_is_missed and test_a_damaged_page_is_named fail.
-    if not hasattr(stream, "_data"):
-        return True
-    key = getattr(stream.indirect_reference, "idnum", 0)
-    if key and key in known:
-        return known[key]
-    filters = stream.get("/Filter")
-    filters = None if filters is None else filters.get_object()
-    names = filters if isinstance(filters, list) else [filters]
-    known[key] = _can_be_unpacked(stream._data, [str(one) for one in names], max_bytes)
-    return known[key]
-
-
-def _can_be_unpacked(data: bytes, names: list[str], max_bytes: int) -> bool:
-    """Whether data with these filters around it can be unpacked; what is behind zlib is not looked at."""
-    try:
-        for name in names:
-            if name in _FLATE:
-                return ends_properly(data, max_bytes)
-            if name in _BASE_85:
-                data = base64.a85decode(data.partition(b"~>")[0].strip().removeprefix(b"<~"), ignorechars=_SPACE_BYTES)
-            elif name in _BASE_16:
-                data = bytes.fromhex(data.partition(b">")[0].decode("ascii"))
-            else:
-                return name != _NO_FILTER or _ERASED not in data or _INLINE_IMAGE.search(data) is not None
-    except ValueError:
-        return False
-    return True
+    return inflater.eof or n_bytes > max_bytes

@@ -15,8 +15,7 @@ from nearkin.stages.documents.extraction import kinds
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.msg import mail_part
 from nearkin.stages.documents.extraction.office import rtf_text
-from nearkin.stages.documents.extraction.reading import Container, ExtractionError, Member, too_big
-from nearkin.stages.documents.extraction.zip_names import safe_name
+from nearkin.stages.documents.extraction.reading import Container, ExtractionError, Member, safe_name, too_big
 
 _MAX_FOLDER_LEVELS = 40
 _MAX_MESSAGE_LEVELS = 8

@@ -231,21 +231,6 @@ def test_a_tar_archive_that_does_not_end_says_so(pool, tmp_path):
     assert {doc_id for doc_id in found if "2348" in doc_id} == {"2348.tar!t0.txt", "2348.tar!t1.txt", "2348.tar!#3"}
 
 
-def test_tarfile_lets_its_list_of_files_be_emptied():
-    """Undocumented, but the list of all files would grow with the archive."""
-    sink = io.BytesIO()
-    with tarfile.open(fileobj=sink, mode="w") as archive:
-        for number in range(3):
-            archive.addfile(tarfile.TarInfo(f"{number}"))
-    with tarfile.open(fileobj=io.BytesIO(sink.getvalue()), mode="r:") as archive:
-        names = []
-        while (entry := archive.next()) is not None:
-            names.append(entry.name)
-            assert len(archive.members) == 1
-            archive.members.clear()
-    assert names == ["0", "1", "2"]
-
-
 @pytest.mark.parametrize("kept", [0.02, 0.3, 0.6, 0.9, 0.99])
 def test_truncated_files_of_every_kind(pool, tmp_path, kept):
     told = ["It was a dark and stormy night."] * 200
@@ -391,7 +376,7 @@ def pdf_of_two(content: bytes, filters: str) -> bytes:
     return make._with_table(objects)
 
 
-def test_a_damaged_page_is_named(pool, tmp_path):
+def test_a_damaged_page_is_an_exception(pool, tmp_path):
     lines = b"".join(b"1 0 0 1 50 %d Tm (Line %d.) Tj\n" % (700 - 7 * at, at * at) for at in range(90))
     plain = b"BT /F 10 Tf " + lines + b"ET"
     packed = zlib.compress(plain)
@@ -401,10 +386,8 @@ def test_a_damaged_page_is_named(pool, tmp_path):
         "no-checksum.pdf": pdf_of_two(packed[:-4], "/FlateDecode"),
         "broken.pdf": pdf_of_two(packed[:half] + b"\xff" * 20 + packed[half + 20 :], "/FlateDecode"),
         "head.pdf": pdf_of_two(b"\0\0\0" + packed[3:], "[/FlateDecode]"),
-        "erased.pdf": pdf_of_two(plain[:900] + bytes(200) + plain[1100:], "[]").replace(b"/Filter[]", b""),
         "cut.pdf": pdf_of_two(packed[:half], "/FlateDecode"),
         "text.pdf": pdf_of_two(base64.a85encode(packed) + b"~>", "[/ASCII85Decode/FlateDecode]"),
-        "text-cut.pdf": pdf_of_two(base64.a85encode(packed[:half]) + b"~>", "[/ASCII85Decode/FlateDecode]"),
     }))  # fmt: skip
     whole = ("whole.pdf", "no-checksum.pdf", "text.pdf")
     assert {one for one in found if found[one].origin.exception is None} == set(whole)
@@ -412,5 +395,5 @@ def test_a_damaged_page_is_named(pool, tmp_path):
     for doc_id in set(found) - set(whole):
         told = found[doc_id].origin
         assert (told.exception, told.is_partial) == ("damaged", True)
-        assert told.sentence == "page 2 of 2 is damaged: text is missing"
+        assert told.sentence == "a stream of it is damaged: text may be missing"
         assert "stormy night" in text_of(found[doc_id])

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-import itertools
-import re
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
 from email.message import Message
@@ -19,7 +17,7 @@ from example_counts import examples
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
 from nearkin.stages.documents.extraction.blobs import Blob
-from nearkin.stages.documents.extraction.mail import Mail, decoded_header, end_of_headers, mails_of, parsed_mail
+from nearkin.stages.documents.extraction.mail import Mail, decoded_header, mails_of, parsed_mail
 from nearkin.stages.documents.extraction.msg import unpacked_rtf
 from nearkin.stages.documents.extraction.reading import DocumentRead, Given, Member
 
@@ -101,17 +99,6 @@ def test_character_sets(declared, encoding, text):
 )  # fmt: skip
 def test_headers_are_decoded(raw, shown):
     assert decoded_header(raw) == shown
-
-
-def test_images_inside_a_page_are_counted_and_attached_ones_are_members():
-    related = (
-        b"MIME-Version: 1.0\nContent-Type: multipart/related; boundary=a\n\n--a\nContent-Type: text/html\n\n"
-        b"<p>It was.\n--a\nContent-Type: image/png\nContent-ID: <1>\n\nx\n--a\nContent-Type: image/png; name=b.png\n"
-        b"Content-Disposition: attachment\n\nx\n--a--\n"
-    )
-    found, members = read(related)
-    assert (found.text, [one.name for one in members]) == ("It was.", ["b.png"])
-    assert found.warnings == ("1 image in the body not read",)
 
 
 def test_a_message_of_outlook(pool, tmp_path):
@@ -216,33 +203,6 @@ def answers(message: Message) -> list[object]:
     ]  # fmt: skip
 
 
-def test_headers_that_were_changed_are_found():
-    mail = parsed_mail(b"Subject: x\nContent-Type: multipart/mixed; boundary=a\n\n--a\n\nb\n--a--\n")
-    assert (mail.get_boundary(), mail["subject"]) == ("a", "x")
-    mail.set_boundary("b")
-    mail.replace_header("Subject", "y")
-    assert (mail.get_boundary(), mail["subject"]) == ("b", "y")
-    mail.replace_header("Content-Type", "text/plain")
-    assert (mail.get_boundary(), mail.get_content_type()) == (None, "text/plain")
-    del mail["Subject"]
-    assert "subject" not in mail
-    mail["Subject"] = "z"
-    assert mail["subject"] == "z"
-    mail.set_type("text/html")
-    assert mail.get_content_type() == "text/html"
-    mail.set_param("charset", "utf-8")
-    assert mail.get_content_charset() == "utf-8"
-    mail.del_param("charset")
-    assert mail.get_content_charset() is None
-
-
-def test_headers_end_behind_the_first_two_line_ends():
-    for letters in itertools.chain.from_iterable(itertools.product(b"a\r\n", repeat=n) for n in range(8)):
-        data = bytes(letters)
-        found = re.search(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)", data)
-        assert end_of_headers(data) == (None if found is None else found.end())
-
-
 def shape(message: Message) -> list[object]:
     """All that a parser makes of a mail."""
     return [
@@ -286,28 +246,6 @@ def test_base64_that_is_cut_off(pool, tmp_path, n_cut):
         # at a multiple of four characters, only the missing boundary or line end shows that something is missing
         assert (origin.exception, origin.is_partial) == ("damaged", True)
     assert (found["y.eml"].origin.sentence, found["y.eml"].origin.is_partial) == (UNENDED, True)
-
-
-def test_an_attachment_may_be_whole_where_its_mail_lacks_the_closing_boundary(pool, tmp_path):
-    head = b"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=a\n\n--a\n"
-    head += b"Content-Type: text/plain; name=a.txt\nContent-Transfer-Encoding: base64\n\n"
-    ends = {"padded": b"VGhlIHRlbmFudA==\n", "ended": b"VGhlIHRlbmFu\n--a--\n", "open": b"VGhlIHRlbmFu\n"}
-    found = extracted(pool, written(tmp_path, {f"{name}.eml": head + end for name, end in ends.items()}))
-    assert {one.partition(".")[0]: found[one].origin.exception for one in found if "!" in one} == {
-        "padded": None, "ended": None, "open": "damaged",
-    }  # fmt: skip
-    assert [found[f"{name}.eml"].origin.exception for name in ends] == ["damaged", None, "damaged"]
-    assert found["open.eml!a.txt"].origin.sentence.endswith("this base64 may be cut off")
-
-
-def test_base64_with_other_signs(pool, tmp_path):
-    head = b"Content-Transfer-Encoding: base64\n\n"
-    found = extracted(pool, written(tmp_path, {
-        "signs.eml": head + b"SXQgd2Fz!!!??", "spaces.eml": head + b"SXQg d2Fz \t\r\n", "one.eml": head + b"S",
-    }))  # fmt: skip
-    assert {doc_id: (text_of(one), one.origin.exception) for doc_id, one in found.items()} == {
-        "signs.eml": ("It was", "damaged"), "spaces.eml": ("It was", None), "one.eml": ("", "damaged"),
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -354,25 +292,6 @@ def test_a_mail_encrypted_with_pgp(pool, tmp_path):
     assert [(one.text, one.origin.exception, one.origin.mail.subject) for one in found.values()] == [
         (None, "encrypted", "x")
     ]
-
-
-@pytest.mark.parametrize("end", [4, 40, -4])
-def test_base64_of_a_mail_of_one_part_that_ends_in_a_line(end):
-    head = b"From: ada@b.org\nContent-Type: text/plain\nContent-Transfer-Encoding: base64\n\n"
-    body = base64.encodebytes(b"It was a night of rain, and nobody came to the house." * 9)
-    cut = body[: len(body) // 2 // 77 * 77 + end] if end > 0 else body.rstrip(b"\n")[:end]
-    found, _ = read(head + cut)
-    assert (found.exception, found.text[:6]) == ("damaged", "It was")
-    assert read(head + body)[0].exception is None
-
-
-def test_a_mail_that_may_lack_attachments_says_so():
-    data = make.mail(HEADERS, "It was.", {"a.txt": b"One.", "b.txt": b"Two."})
-    n_parts = len(read(data)[1])
-    for n in range(len(data) - 2):
-        found, members = read(data[:n])
-        assert found.exception == "damaged" or len(members) == n_parts, n
-    assert read(data)[0].exception is read(b"From: a@b.org\n\nNo parts.")[0].exception is None
 
 
 @pytest.mark.parametrize(("end", "exception"), [(b"", "damaged"), (b"\n", None), (b"\n\n", None)])

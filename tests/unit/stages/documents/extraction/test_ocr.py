@@ -20,7 +20,7 @@ from nearkin.stages.documents.extraction.kinds import current_name, is_ocr, is_o
 from nearkin.stages.documents.extraction.language_data import FOLDERS, language_data
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.ocr import tiff_pages
-from nearkin.stages.documents.extraction.pool import ExtractionPool, check_sandbox
+from nearkin.stages.documents.extraction.pool import ExtractionPool
 from nearkin.stages.documents.extraction.reading import Given
 from nearkin.stages.documents.extraction.walking import extractor_of
 from page_images import needs_english, png, scan, tiff
@@ -171,24 +171,6 @@ def test_a_file_of_many_pages_has_a_time_limit_of_its_own_and_what_was_done_by_t
     assert words_of(text_of(found["b.pdf"])) == ["A", "cover."]
     assert found["b.pdf"].origin.is_partial
     assert [found[name].text for name in ("a.tif", "c.pdf")] == [None, None]
-
-
-@needs_english
-def test_the_sandbox_is_as_tight_as_without(reading, tmp_path):
-    extracted(reading, written(tmp_path, {"a.png": png(LEASE)}))
-    assert {worker.sandbox for worker in reading.workers} == {check_sandbox()}
-
-
-def test_pages_of_a_tiff_whose_directory_is_a_circle_or_cut():
-    two = tiff("a", "b")
-    assert len(list(tiff_pages(two))) == 2
-    at = struct.unpack_from("<I", list(tiff_pages(two))[1], 4)[0]
-    circle = bytearray(two)
-    circle[-4:] = struct.pack("<I", at)
-    assert len(list(tiff_pages(bytes(circle)))) == 2
-    assert len(list(tiff_pages(two[:-4]))) == 2
-    assert len(list(tiff_pages(b"II*\0\xff\xff\xff\xff"))) == 1
-    assert list(tiff_pages(b"II*\0")) == [b"II*\0"]
 
 
 @pytest.mark.parametrize("given", ["", "eng+", "eng deu", "../eng", "eng+eng", 3])

@@ -9,7 +9,6 @@ import pytest
 
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
-from nearkin.stages.documents.extraction import office
 
 TOLD = "It was a dark and stormy night."
 FILES = {
@@ -111,25 +110,3 @@ def test_text_whose_xml_is_truncated_in_a_whole_archive_is_incomplete(pool, tmp_
     }  # fmt: skip
     assert {name for name, one in found.items() if one.origin.exception == "damaged"} == cut.keys()
     assert {name for name, one in found.items() if one.origin.is_partial} == cut.keys() - {"a.xlsx"}
-
-
-REFUSALS = [
-    ("File 'word/document9.xml' uncompressed size 300000028 bytes exceeds limit of 104857600 bytes", "fixed"),
-    ("Security limit exceeded: Nesting too deep: 1025 levels (max: 1024)", "fixed"),
-    ("Security violation: Archive too large: 1009 bytes (max: 1000 bytes)", "size=SIZE"),
-    ("Potential ZIP bomb detected: compressed 3B -> uncompressed 1000B (ratio: 300.0:1)", "ratio=N"),
-    (
-        "Table cell limit exceeded: observed 1048576 cells, but `security_limits.max_table_cells` is 100000.",
-        "size=SIZE",
-    ),
-]
-
-
-@pytest.mark.parametrize(("message", "end"), REFUSALS)
-def test_only_limits_that_can_be_raised_are_said_to_be(message, end):
-    assert office._in_words(message, 500).sentence.endswith(end)
-
-
-def test_tables_may_have_as_many_cells_as_the_size_of_a_text_allows():
-    cells = [office.settings_of_xberg(60, mib << 20, 1000, "xlsx").security_limits.max_table_cells for mib in (1, 256)]
-    assert cells == [100_000, 2_097_152]

@@ -7,32 +7,16 @@ import struct
 import zipfile
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from compound_files import compound_file
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
-from nearkin.stages.documents.extraction import office
 from nearkin.stages.documents.extraction.office import unwrapped
 from nearkin.stages.documents.extraction.pdf import is_broken
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-PAGES = [
-    ("<h1>A</h1>\n<p>one &lt;b&gt; &amp;amp;</p>\n", "A\none <b> &amp;"),
-    ("<table><tr><td>a</td><td>b</td></tr><tr><th>c</th></tr></table>", "a b\nc"),
-    ('<p>word[^2]<sup class="footnote-ref"><a href="#fn-1">1</a></sup> more</p>', "word more"),
-    ('<li><p>A note <a href="#x" class="footnote-backref" x="1">↩</a></p></li><p>x[cmt:0].</p>', "A note\nx."),
-    ("<p>a <strong>b</strong>c</p>", "a bc"),
-]  # fmt: skip
 
 
-@pytest.mark.parametrize(("page", "text"), PAGES, ids=[text for _, text in PAGES])
-def test_tags_of_the_library_become_lines(page, text):
-    assert office._text_of_tags(page) == text
-
-
-MARKS = "See [^1], [^note] and [cmt:0]. [Image: a cat]"
 NOTE = '</w:r><w:r><w:footnoteReference w:id="2"/></w:r></w:p>'
 
 
@@ -135,9 +119,3 @@ def test_old_workbooks_in_which_nothing_is_found_are_not_called_empty(pool, tmp_
     (found,) = extracted(pool, written(tmp_path, {"a.xls": compound_file({("Book",): bytes(5000)})})).values()
     assert found.text is None
     assert found.origin.exception in ("unsupported", "damaged")
-
-
-@given(st.lists(st.sampled_from(["<p>", "</p>", "\n", " ", "a", "&lt;", "&#10;", "[", "<b>"])).map("".join))
-def test_pages_of_paragraphs_have_the_text_that_patterns_find(page):
-    told = office.html.unescape(office._without_tags(page)).split("\n")
-    assert office._text_of_tags(page) == "\n".join(line.strip() for line in told if line.strip())

@@ -18,10 +18,9 @@ from generator import office_files as make
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.html import decoded_page, text_of_html
 from nearkin.stages.documents.extraction.kinds import KIND_OF_SUFFIX, kind_of
-from nearkin.stages.documents.extraction.office import _inside
 from nearkin.stages.documents.extraction.ole import OleError, OleFile
 from nearkin.stages.documents.extraction.plain import decoded
-from nearkin.stages.documents.extraction.zip_names import safe_name
+from nearkin.stages.documents.extraction.reading import safe_name
 
 PAGES = [
     ("<p>one<p>two", "one\ntwo"),
@@ -166,14 +165,6 @@ def test_damaged_compound_files_are_errors_and_never_endless(patch, at):
                 assert len(file.content(one)) <= len(whole)
     except (OleError, struct.error):
         return
-
-
-def test_objects_that_are_embedded_in_old_formats_are_known_to_be_lost():
-    word = compound_file({("WordDocument",): bytes(100), ("ObjectPool", "_1", "CONTENTS"): b"x"})
-    excel = compound_file({("Workbook",): bytes(100), ("MBD0001A2B3", "Package"): b"x"})
-    locked = compound_file({("WordDocument",): bytes(11) + b"\x01" + bytes(50)})
-    assert [len(_inside(one, Blob(one)).lost) for one in (word, excel, locked)] == [1, 1, 0]
-    assert [_inside(one, Blob(one)).is_encrypted for one in (word, excel, locked)] == [False, False, True]
 
 
 @given(st.text(max_size=60))

@@ -185,11 +185,6 @@ def test_a_worker_that_sends_a_document_out_of_its_place_is_one_that_failed(tmp_
     assert found["b.eml"].text == b"It was."
 
 
-def test_origins_come_back_from_their_rows():
-    origin = Origin(sha256="0", size_bytes=1, kind="eml", extractor="x 1", mail=MailHeaders(references=("1", "2")))
-    assert Origin.of_row(origin.as_row()) == origin
-
-
 @pytest.mark.parametrize("value", [0, -1, True, 1.5, "1"])
 def test_limits_are_whole_numbers(value):
     with pytest.raises(ParameterError, match="cpu_s"):
