@@ -103,8 +103,7 @@ def _check_table(source: Source, keep_column: str | None, id_parameter: str) -> 
 
     Nothing is taken from a pipe.
     """
-    from nearkin.stages.documents.table_columns import check_schema
-    from nearkin.stages.documents.table_files import check_first_to_keep_by
+    from nearkin.stages.documents.table_columns import check_first_to_keep_by, check_schema
 
     if source.text is None or source.path == STDIN:
         return None

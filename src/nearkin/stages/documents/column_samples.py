@@ -19,7 +19,7 @@ _CODE = re.compile(
     | [\d\W_]+ (?: (?:T|Z|UTC|GMT|[AaPp][Mm]) [\d\W_]* )*   # dates and times, numbers with units of their own
     ) \s*"""
 )
-_MAX_CODE, _MAX_SHOWN = 2048, 40
+_MAX_CODE = 2048
 _WITHOUT_SPACES = re.compile("[^\0-\u0dff]")  # compiled in a tenth of the time of a range up to the last character
 
 
@@ -47,8 +47,6 @@ class ColumnSample:
         Columns whose values are all null or empty, though they may hold texts.
     codes : frozenset of str
         Columns of strings that all look like ids, numbers, dates, hashes or addresses.
-    shown : mapping of str to str
-        A value of each column that has one, shortened, for messages.
     """
 
     names: tuple[str, ...]
@@ -60,7 +58,6 @@ class ColumnSample:
     unfit: Mapping[str, str] = field(default_factory=dict)
     without_values: frozenset[str] = frozenset()
     codes: frozenset[str] = frozenset()
-    shown: Mapping[str, str] = field(default_factory=dict)
 
 
 def sample_of_records(records: Iterable[Mapping[str, object]], *, is_partial: bool = False) -> ColumnSample:
@@ -72,7 +69,6 @@ def sample_of_records(records: Iterable[Mapping[str, object]], *, is_partial: bo
     lengths: dict[str, list[int]] = {}
     words: dict[str, list[float]] = {}
     n_texts: dict[str, int] = {}
-    shown: dict[str, str] = {}
     n_others: dict[str, int] = {}
     n_not_ids: dict[str, int] = {}
     unfit: dict[str, str] = {}
@@ -80,8 +76,6 @@ def sample_of_records(records: Iterable[Mapping[str, object]], *, is_partial: bo
     for record in records:
         for name, given in record.items():
             names[name], value = None, plain_number(given)
-            if value is not None:
-                shown.setdefault(name, _shown(value))
             if isinstance(value, (str, bytes)) and not isinstance(value, WrittenNumber):
                 lengths.setdefault(name, []).append(len(value))
                 words.setdefault(name, []).append(_n_words(value))
@@ -104,7 +98,6 @@ def sample_of_records(records: Iterable[Mapping[str, object]], *, is_partial: bo
         unfit={name: kind for name, kind in unfit.items() if name not in lengths},
         without_values=frozenset(name for name in names if name not in n_others and not any(lengths.get(name, ()))),
         codes=frozenset(name for name, n in n_texts.items() if not n and any(lengths[name])),
-        shown=shown,
     )
 
 
@@ -112,11 +105,6 @@ def _is_code(value: str | bytes) -> bool:
     """Whether a string is empty, or looks like an id, a number, a date, a hash or an address."""
     characters = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
     return len(characters) <= _MAX_CODE and (not characters.strip() or _CODE.fullmatch(characters) is not None)
-
-
-def _shown(value: object) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
 
 
 def objects_of_records(records: Iterable[Mapping[str, object]]) -> dict[str, str]:
@@ -188,25 +176,7 @@ def sample_of_table(table: pa.Table) -> ColumnSample:
         unfit=unfit,
         without_values=frozenset(without_values),
         codes=frozenset(codes),
-        shown=_first_values(table),
     )
-
-
-def _first_values(table: pa.Table) -> dict[str, str]:
-    """Return the first value of each column that has one, shortened."""
-    shown = {}
-    for name, column in zip(table.schema.names, table.columns, strict=True):
-        if holds_characters(column.type):
-            values: list[object] = list(_characters(column.slice(0, 20)))
-        else:
-            try:
-                values = column.slice(0, 20).to_pylist()
-            except (pa.ArrowException, ValueError, OverflowError, LookupError):  # such as times out of Python's range
-                values = []
-        value = next((value for value in values if value is not None), None)
-        if value is not None:
-            shown[name] = _shown(value)
-    return shown
 
 
 def _characters(column: pa.ChunkedArray) -> list[bytes | str | None]:

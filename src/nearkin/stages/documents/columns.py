@@ -226,8 +226,7 @@ def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
     nested = [name for name in sample.objects if _folded(name) in NESTED_NAMES]
     candidates = [] if nested else _texts(sample, doc_id)
     if not candidates:
-        shown = listed_columns([f"{name} ({sample.shown.get(name, 'null')})" for name in sample.names]) or "none"
-        said = f"{label}: no column holds text, as far as the first rows show. The columns are: {shown}."
+        said = f"{label}: no column holds text, as far as the first rows show. The columns are: {columns}."
         hint = inside_hint(nested or sample.names, sample.objects)
         raise SourceError(f"{said} Name the text column.{hint}", parameter="text")
     if len(candidates) > 1:

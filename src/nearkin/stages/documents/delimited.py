@@ -17,7 +17,7 @@ import pyarrow.csv
 from nearkin.errors import SourceError
 from nearkin.stages.documents.columns import check_unique, missing_column
 from nearkin.stages.documents.keeping import KeepColumn
-from nearkin.stages.documents.record_runs import Run, Scanned, Scanner
+from nearkin.stages.documents.record_runs import Run, Scanned, Scanner, read_runs
 from nearkin.stages.documents.rows import (
     IdType,
     RowList,
@@ -27,7 +27,6 @@ from nearkin.stages.documents.rows import (
     one_batch,
     without_empty,
 )
-from nearkin.stages.documents.run_reader import read_runs
 from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.streams import ByteStream
 

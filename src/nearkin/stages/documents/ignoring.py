@@ -7,7 +7,6 @@ the text: it has no backreferences and no look-around.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -280,20 +279,14 @@ def _check(passage: str, number: int) -> None:
 
 def _content(path: Path) -> str:
     """Read a file of passages."""
-    if "\0" in str(path):
-        raise ParameterError(f"The passages to ignore (ignore): {quoted(str(path))} contains the character U+0000.")
-    try:
-        os.fsencode(path)
-    except UnicodeEncodeError as error:
-        raise ParameterError(
-            f"The passages to ignore (ignore): {quoted(str(path))} has an unpaired surrogate."
-        ) from error
     shown = str(path) if len(str(path)) <= _MAX_SHOWN else quoted(str(path))
     try:
         with path.open("rb") as file:
             data = file.read(_MAX_FILE_BYTES + 1)
     except OSError as error:
         raise ParameterError(f"Cannot read {shown}: {why(error)}.", parameter="ignore") from error
+    except ValueError as error:  # U+0000 or an unpaired surrogate
+        raise ParameterError(f"Cannot read {quoted(str(path))}: {error}.", parameter="ignore") from error
     if len(data) > _MAX_FILE_BYTES:
         raise ParameterError(f"{shown} must be at most 1 MiB.", parameter="ignore")
     try:

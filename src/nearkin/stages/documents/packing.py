@@ -16,8 +16,7 @@ from nearkin.formats import zstd
 from nearkin.records import I64, Bool
 from nearkin.stages.documents.blocks import read_blocks
 from nearkin.stages.documents.delimited import split_header, with_records
-from nearkin.stages.documents.record_runs import Scanner
-from nearkin.stages.documents.run_reader import read_runs
+from nearkin.stages.documents.record_runs import Scanner, read_runs
 from nearkin.stages.documents.streams import ByteStream, Compression
 from nearkin.stages.documents.table_columns import RowMask
 

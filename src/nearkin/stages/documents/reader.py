@@ -93,17 +93,15 @@ def read_batches(
     encoding = check_encoding(encoding)
     if batch_bytes < 1:
         raise ParameterError.of("batch_bytes", "an int >= 1", batch_bytes)
-    if keep_column is None:
-        batches = batches_of(source, batch_bytes, None, progress, stdin, encoding, note, content, check)
-        yield from _until_damage(source, batches, note)
-        return
-    from nearkin.stages.documents.keeping import KeepColumn, noting_values_without_number
+    keep = None
+    if keep_column is not None:
+        from nearkin.stages.documents.keeping import KeepColumn, noting_values_without_number
 
-    keep = KeepColumn(keep_column)
+        check_has_columns(source.name, source.format)
+        keep = KeepColumn(keep_column)
     batches = batches_of(source, batch_bytes, keep, progress, stdin, encoding, note, content, check)
     batches = _until_damage(source, batches, note)
-    check_has_columns(source.name, source.format)
-    yield from noting_values_without_number(batches, source.name, keep, note)
+    yield from batches if keep is None else noting_values_without_number(batches, source.name, keep, note)
 
 
 def _until_damage(

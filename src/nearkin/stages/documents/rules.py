@@ -17,6 +17,7 @@ from nearkin.stages.documents.sizes import MAX_SIZE_OPTION, SIZE_RULE, parse_siz
 OnError = Literal["skip-documents", "skip", "stop"]
 MAX_UNREADABLE = 0.5
 MAX_DOCUMENT_BYTES = 64 << 20
+_SHARE_RULE = "a percentage such as 1%, or a number from 0 to 1"
 STOPPED = "The run stops at bad documents because of --on-error stop."
 
 
@@ -58,7 +59,7 @@ class ReadingRules:
         if not is_among(self.on_error, get_args(OnError)):
             raise ParameterError.of("on_error", "skip-documents, skip or stop", self.on_error)
         if not isinstance(self.max_unreadable, int | float) or not 0 <= self.max_unreadable <= 1:
-            raise _bad_share(self.max_unreadable)
+            raise ParameterError.of("max_unreadable", _SHARE_RULE, self.max_unreadable)
         if not is_int(self.max_document_bytes) or self.max_document_bytes < 1:
             raise ParameterError.of("max_document_size", SIZE_RULE, self.max_document_bytes)
 
@@ -166,20 +167,8 @@ def parse_share(given: str | float) -> float:
     elif is_number(given):
         share = float(given)
     if not 0 <= share <= 1:
-        raise _bad_share(given)
+        raise ParameterError.of("max_unreadable", _SHARE_RULE, given)
     return share
-
-
-def _bad_share(given: object) -> ParameterError:
-    hint = ""
-    if (
-        isinstance(given, str | int | float)
-        and re.fullmatch(r"\s*\d+(\.\d+)?\s*", str(given), re.ASCII)
-        and 1 < float(str(given)) <= 100
-    ):
-        hint = f" ({str(given).strip()} percent is {str(given).strip()}%)"
-    rule = f"a percentage such as 1%, or a number from 0 to 1{hint}"
-    return ParameterError.of("max_unreadable", rule, given)
 
 
 def too_long(n_bytes: int | None, max_document_bytes: int) -> str:

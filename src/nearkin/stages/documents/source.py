@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from nearkin.paths import STDIN
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
     from nearkin.stages.documents.keeping import KeepColumn
     from nearkin.stages.documents.streams import Progress
 
-_DESCRIPTORS = re.compile(r"/dev/fd|/proc/[^/]+(/task/\d+)?/fd")
-_MAX_LINKS = 40
+_DESCRIPTORS = re.compile(r"/dev/(fd/.*|std(in|out|err))|/proc/[^/]+(/task/\d+)?/fd/.*")
 
 
 def no_note(note: str) -> None:
@@ -115,22 +113,10 @@ def is_descriptor(path: str) -> bool:
 
     Examples
     --------
-    >>> is_descriptor("/dev/fd/0"), is_descriptor("/dev/null")
-    (True, False)
+    >>> is_descriptor("/dev/fd/0"), is_descriptor("/dev/stdin"), is_descriptor("/dev/null")
+    (True, True, False)
     """
-    for _ in range(_MAX_LINKS):
-        folder = os.path.dirname(os.path.abspath(path))
-        if _holds_descriptors(folder):
-            return True
-        if not os.path.islink(path):
-            return False
-        path = os.path.join(folder, os.readlink(path))
-    return False
-
-
-@lru_cache(maxsize=256)  # asked of each of the files in a folder
-def _holds_descriptors(folder: str) -> bool:
-    return any(_DESCRIPTORS.fullmatch(one) for one in (folder, os.path.realpath(folder)))
+    return _DESCRIPTORS.fullmatch(os.path.abspath(path)) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

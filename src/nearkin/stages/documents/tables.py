@@ -22,8 +22,7 @@ from nearkin.stages.documents.keeping import (
 )
 from nearkin.stages.documents.rows import IdType, RowList, one_batch
 from nearkin.stages.documents.source import no_note
-from nearkin.stages.documents.table_columns import Wanted, check_schema, pieces_of_batch
-from nearkin.stages.documents.table_files import SAMPLE_ROWS
+from nearkin.stages.documents.table_columns import SAMPLE_ROWS, Wanted, check_schema, pieces_of_batch
 from nearkin.stages.documents.text_path import TextPath, column_of, has_text, text_in
 from nearkin.stages.documents.values import id_of, in_words, text_of
 

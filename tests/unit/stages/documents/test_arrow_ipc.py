@@ -7,7 +7,6 @@ import io
 import os
 import random
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -92,24 +91,6 @@ def test_the_rows_are_those_of_parquet(tmp_path: Path, write: Write, compression
     assert values == TABLE["score"].to_pylist()
 
 
-def test_dictionaries_that_change_from_batch_to_batch(tmp_path: Path) -> None:
-    sink = io.BytesIO()
-    schema = pa.schema([("text", pa.dictionary(pa.int8(), pa.string()))])
-    batches = [
-        pa.record_batch(
-            [pa.DictionaryArray.from_arrays(pa.array([0, 1, 0], pa.int8()), pa.array(words))], schema=schema
-        )
-        for words in (["a b", "c d"], ["e f", "g h"])
-    ]
-    with pa.ipc.new_stream(sink, schema) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
-    (tmp_path / "a.arrow").write_bytes(sink.getvalue())
-    source = only(tmp_path / "a.arrow")
-    texts = [row[1] for row in rows_of(list(read_batches(source)))]
-    assert texts == [b"a b", b"c d", b"a b", b"e f", b"g h", b"e f"]
-
-
 @pytest.mark.parametrize("kind", [pa.string_view(), pa.binary_view()])
 @pytest.mark.parametrize("is_in_dictionary", [False, True])
 def test_views_and_dictionaries_of_views_serve_as_every_column(
@@ -133,14 +114,6 @@ def test_views_and_dictionaries_of_views_serve_as_every_column(
     for some in batches:
         assert rows_of(some) == [*expected, ("a", b"one", 4, None)]
         assert [value for one in some for value in one["keep_value"].to_pylist()] == [0, 86400e6, None, 0]
-
-
-@pytest.mark.parametrize("column", ["id", "text"])
-def test_a_categorical_of_polars_serves_as_id_and_text(column: str) -> None:
-    frame = pl.DataFrame({"id": ["a", "b", None], "text": ["one", "two", "one"]})
-    expected = rows_of(list(read_table(frame)))
-    for type_ in (pl.Categorical, pl.Enum(["a", "b", "one", "two"])):
-        assert rows_of(list(read_table(frame.cast({column: type_})))) == expected
 
 
 def test_a_stream_comes_through_a_pipe_and_a_file_does_not(tmp_path: Path) -> None:
@@ -203,26 +176,3 @@ def test_flipped_bytes_end_in_an_error_or_in_rows(tmp_path: Path, write: Write) 
         with contextlib.suppress(NearkinError):  # whatever else is raised is a failure, and a crash is one too
             source = only(path, rules=ReadingRules(on_error="skip"))
             list(read_batches(source))
-
-
-def test_what_is_no_arrow_file(tmp_path: Path) -> None:
-    (tmp_path / "a.arrow").write_bytes(b"It was a dark and stormy night" * 9)
-    with pytest.raises(SourceError, match=r"a\.arrow is not a readable Arrow file or stream"):
-        only(tmp_path / "a.arrow")
-    (tmp_path / "b.csv").write_bytes(as_file(TABLE))
-    with pytest.raises(SourceError, match=r"this is an Arrow file, not CSV\. Read it with --format arrow"):
-        only(tmp_path / "b.csv", file_format="csv")
-
-
-def test_a_text_over_the_limit_costs_a_row(tmp_path: Path) -> None:
-    for name, write in (("a.arrow", as_file), ("a.parquet", None)):
-        table = pa.table({"id": [1, 2, 3], "text": ["short", "x" * 5000, "short too"]})
-        if write is None:
-            pq.write_table(table, tmp_path / name)
-        else:
-            (tmp_path / name).write_bytes(write(table))
-        source = replace(only(tmp_path / name), max_document_bytes=100)
-        rows = rows_of(list(read_batches(source)))
-        problem = "too large: longer than --max-document-size (5,000 bytes; the maximum is 100)"
-        assert rows == [(1, b"short", 1, None), (2, None, 2, problem), (3, b"short too", 3, None)]
-        assert rows_of(list(read_batches(source, batch_bytes=1))) == rows

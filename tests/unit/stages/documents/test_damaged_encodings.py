@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 
 import pytest
 
-from nearkin.stages.documents.encodings import into_utf8, why_not_utf8
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.plain import PlainText
 from nearkin.stages.documents.extraction.reading import ExtractionError, Given
-from nearkin.stages.documents.streams import ByteStream
 
 Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
 
@@ -31,24 +28,6 @@ def plain(data: bytes, encoding: str = "utf-8") -> str | None:
     """Text of a plain text in an archive."""
     found = Given(blob=Blob(data), kind="text", encoding=encoding, limits={"output_bytes": 1 << 20})
     return PlainText(found).document().text
-
-
-@pytest.mark.parametrize(
-    ("data", "encoding"),
-    [
-        (NO_CHARACTER, "utf-32-le"), (b"a" + NO_CHARACTER, "utf-32-le"), (b"\x3d\xd8", "utf-16-le"),
-        (b"+A!", "utf-7"), (b"\x1b$B\x21", "iso2022_jp"), (b"~{!", "hz"), (b"\x81", "shift_jis"),
-    ],
-)  # fmt: skip
-def test_what_no_character_stands_for_is_a_problem_and_no_error(data: bytes, encoding: str) -> None:
-    assert why_not_utf8(into_utf8(data, encoding), encoding) is not None
-
-
-@pytest.mark.parametrize(("encoding", "damaged"), DAMAGE)
-def test_damage_is_written_back_unchanged(encoding: str, damaged: Callable[[bytes], bytes]) -> None:
-    data = damaged("a#b#".encode(encoding))
-    stream = ByteStream(io.BytesIO(data), "none")
-    assert stream.byte_order_mark() + stream.as_it_was(stream.read(1 << 20)) == data
 
 
 @pytest.mark.parametrize("file_format", RECORDS)
@@ -89,14 +68,6 @@ def test_a_damaged_text_has_the_same_problem_in_a_folder_and_in_an_archive(read:
     with pytest.raises(ExtractionError) as caught:
         plain(data)
     assert (caught.value.exception, caught.value.sentence) == ("damaged", str(problem).removeprefix("damaged: "))
-
-
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_utf16_without_a_mark_in_an_archive(encoding: str) -> None:
-    data = "many plain words".encode(encoding)
-    assert plain(data) == "many plain words"
-    with pytest.raises(ExtractionError, match=f"^not valid {encoding}$"):
-        plain(data[:-1])
 
 
 def test_the_named_wide_encoding_of_a_text_in_an_archive() -> None:

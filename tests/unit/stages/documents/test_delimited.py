@@ -115,14 +115,6 @@ def test_a_quote_that_is_never_closed_costs_one_line(read: Read) -> None:
     ]  # fmt: skip
 
 
-def test_a_stray_quote_over_the_limit_costs_one_line(read: Read) -> None:
-    body = b'1,"open\n' + b"2,b\n" * 1000
-    rows = read(b"id,text\n" + body, "csv", batch_bytes=100, max_document_bytes=1000)
-    assert rows[0][2:] == (2, "too large: longer than --max-document-size (the maximum is 1,000)")
-    assert read(b"id,text\n" + body, "csv", max_document_bytes=1000) == rows
-    assert [row[1:] for row in rows[1:]] == [(b"b", 3 + i, None) for i in range(1000)]
-
-
 def test_many_stray_quotes_are_read_in_windows(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_runs, "_WINDOW_BYTES", 64)
     body = b"".join(b"%d,%s\n" % (i, b'6" nail' if i % 37 == 0 else b'"plain, %d"' % i) for i in range(500))
@@ -143,17 +135,6 @@ def test_ids_are_integers_only_when_written_as_integers_are(read: Read) -> None:
     assert ids("+1") == ["+1"]
     assert ids("9223372036854775808") == ["9223372036854775808"]
     assert ids("") == [None]
-
-
-def test_columns_may_share_a_name_and_stand_in_any_order(read: Read) -> None:
-    assert read(b'x,text,id,x\n1,"a",k,2\n', "csv") == [("k", b"a", 2, None)]
-
-
-def test_a_missing_column_names_those_there_are(read: Read) -> None:
-    with pytest.raises(SourceError, match=r"input: there is no column 'text'. The columns are: id, body."):
-        read(b"id,body\n1,a\n", "csv")
-    with pytest.raises(SourceError, match="cannot read the header in line 1"):
-        read(b'"id,text\n1,a\n', "csv")
 
 
 def test_a_text_that_is_not_utf8_is_a_problem_with_advice(read: Read) -> None:
@@ -189,30 +170,6 @@ def test_lines_of_utf8_and_of_an_older_encoding_in_one_file(read: Read, size: in
     ]  # fmt: skip
 
 
-def test_a_file_in_an_encoding_of_several_bytes_is_taken_as_a_whole(read: Read) -> None:
-    data = "id,text\n1,こんにちは\n2,ﾂｱ\n"  # the last word is valid UTF-8 by chance
-    for encoding, other in (("shift_jis", "utf-8"), ("utf-16-le", "utf-8"), ("utf-8", "utf-8"), ("utf-16", "utf-8")):
-        for written in {encoding, other}:
-            rows = read(data.encode(written), "csv", encoding=encoding)
-            assert [(row[1] or b"").decode() for row in rows] == ["こんにちは", "ﾂｱ"]
-    assert read(b"text\n+AGE-\n", "csv", encoding="utf-7", doc_id=None)[0][1] == b"a"
-
-
-def test_utf16_without_a_mark_is_told_from_utf8(read: Read) -> None:
-    for encoding in ("utf-16-le", "utf-16-be"):
-        for text in ("plain words\n", "два слова и ещё\n"):
-            with pytest.raises(
-                SourceError,
-                match=f"input: looks like UTF-16 .*: repeat the command and add --encoding {encoding}.",
-            ):
-                read(f"id,text\n1,{text}".encode(encoding), "csv")
-
-
-def test_a_mark_in_the_middle_of_a_file_stays(read: Read) -> None:
-    rows = read(b"text\n" + b"\xef\xbb\xbfa\n" * 3, "csv", doc_id=None, batch_bytes=5)
-    assert [row[1] for row in rows] == [b"\xef\xbb\xbfa"] * 3
-
-
 def test_tsv_with_and_without_quotes(read: Read) -> None:
     body = '1\t"quoted\ttab"\n2\t"two\nlines"\n3\t"Yes," he said.\n4\tsaid "she"\n5\t"Open\n6\tand closed"\n7\t"open\n'
     rows = read(("id\ttext\n" + body).encode(), "tsv")
@@ -231,11 +188,3 @@ def test_keep_values_of_csv(keep_values: Callable[..., list[float | None]]) -> N
     assert keep_values(b"text,n\na,1\nb,2.5\nc,\nd,x\ne,true\n", "csv", "n") == [1.0, 2.5, None, None, 1.0]
     with pytest.raises(SourceError, match="The column 'n' holds 'x'"):
         keep_values(b"text,n\na,x\n", "csv", "n")
-
-
-@pytest.mark.parametrize("batch_bytes", [1, 1 << 20])
-def test_blank_lines_are_no_header(read: Read, batch_bytes: int) -> None:
-    with pytest.raises(SourceError, match=r"input has no header: all lines are blank\."):
-        read(b"\n\r\n\n", "csv", batch_bytes=batch_bytes)
-    assert read(b"\n\n\nid,text\n\n7,a\n", "csv", batch_bytes=batch_bytes) == [(7, b"a", 6, None)]
-    assert read(b"", "csv") == []

@@ -115,11 +115,6 @@ def test_a_pattern_over_the_same_leaves_out_the_same(folder: Path, layout: str) 
     }
 
 
-def test_hidden_files_are_left_out_as_ever(folder: Path) -> None:
-    write({"a.jsonl": JSONL, ".gitattributes": b"x", ".part.crc": b"x", ".cache/b.jsonl": JSONL})
-    assert [source.path for source in resolve_sources(["in"]).sources] == ["in/a.jsonl"]
-
-
 @pytest.mark.parametrize(
     "others",
     [
@@ -154,30 +149,6 @@ def test_a_folder_of_texts_is_read_as_ever_but_for_marks(folder: Path) -> None:
     assert [source.name for source in found.sources] == ["LICENSE", "README.md", "a.py", "part-00000"]
     assert {source.format for source in found.sources} == {"file"}
     assert found.guesses == ("in: skipped 2 files that are not documents: _SUCCESS, x.crc",)
-
-
-def test_names_that_tables_have_too(folder: Path) -> None:
-    """State names, and a table alone that is named like a description."""
-    write({"state.json": JSONL, "county.json": JSONL})
-    assert len(resolve_sources(["in"]).sources) == 2
-    write({"alone/dataset_info.json": JSONL, "other/_train.jsonl": JSONL})
-    assert len(read(resolve_sources(["in/alone"]))) == 4
-    assert len(read(resolve_sources(["in/other"]))) == 4
-
-
-def test_a_folder_of_marks_alone_holds_no_documents(folder: Path) -> None:
-    write({"_SUCCESS": b"", "_committed_1": b"{}"})
-    with pytest.raises(SourceError, match="the folder holds no documents, only marker files: _SUCCESS, _committed_1"):
-        resolve_sources(["in"])
-
-
-def test_a_named_format_is_of_all_but_what_accompanies(folder: Path) -> None:
-    write({"a.txt": b"x\tIt was\ny\tIt is\n", "README.md": b"# card", "_SUCCESS": b""})
-    found = resolve_sources(["in"], file_format="lines")
-    assert [source.path for source in found.sources] == ["in/a.txt"]
-    write({"notes/a.md": b"first\nsecond\n", "notes/b.log": b"third\n"})
-    assert len(read(resolve_sources(["in/notes"], file_format="text-lines"))) == 3
-    assert len(resolve_sources(["in"], file_format="file").sources) == 5
 
 
 def test_a_table_of_delta_lake_is_refused(folder: Path) -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import strings
 from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import Normalisation
@@ -79,48 +77,3 @@ def test_patterns_see_lines_as_they_came() -> None:
 def test_a_pattern_cannot_take_more_than_linear_time() -> None:
     ignored = Normalisation(ignored=Ignored(("re:(a+)+$x",)))
     assert ignored.apply(strings(["a" * 200_000])).to_pylist() == ["a" * 200_000]
-
-
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        ("re:(?=a)b", "not a pattern of RE2"),
-        ("re:x*", "matches the empty text"),
-        ("<<<\nnever ended", "has no end"),
-        ("re:", "not empty"),
-    ],
-)
-def test_bad_passages_are_refused_by_name(content: str, told: str) -> None:
-    with pytest.raises(ParameterError, match=told):
-        Ignored.parse(content)
-
-
-def test_a_file_is_read_and_its_problems_are_named(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    file = tmp_path / "ignore.txt"
-    file.write_bytes("\ufeff# a comment\r\ntext:#1\r\n".encode())
-    assert Ignored.of(file).passages == ("text:#1",)
-    file.write_bytes(b"caf\xe9")
-    with pytest.raises(ParameterError, match="Byte 3"):
-        Ignored.of(file)
-    file.write_bytes(b"# nothing\n")
-    with pytest.raises(ParameterError, match="no passage"):
-        Ignored.of(file)
-    with pytest.raises(ParameterError, match="Cannot read"):
-        Ignored.of(tmp_path / "missing.txt")
-
-
-@given(st.lists(st.text(min_size=1, max_size=12).filter(lambda one: one.strip()), max_size=4), st.booleans())
-def test_the_text_that_identifies_it_can_be_read_back(passages: list[str], numbers: bool) -> None:
-    ignored = Ignored(tuple(f"text:{one}" for one in passages), numbers)
-    normalise = Normalisation(case=False, ignored=ignored)
-    assert Normalisation.parse(str(normalise)) == normalise
-
-
-def test_without_options_nothing_changes() -> None:
-    assert str(Normalisation()) == "nfkc,case,space"
-    rows = RowList()
-    rows.add(1, "a", b"12")
-    batch = one_batch([rows.piece()], IdType())
-    assert ONLY_NUMBERS not in prepare(batch, Normalisation(), source_name="x").schema.names
-    numbers = Normalisation(ignored=Ignored((), numbers=True))
-    assert prepare(batch, numbers, source_name="x")[ONLY_NUMBERS].equals(pa.array([True]))

@@ -110,11 +110,6 @@ def test_a_problem_names_the_fault(read: Read, line: bytes, problem: str) -> Non
     assert rows[2][:2] == ("x", b"good")
 
 
-def test_null_and_missing_text_are_told_apart_on_the_fast_way(read: Read) -> None:
-    rows = read(b'{"id":"a"}\n{"id":"b","text":null}\n', "jsonl")
-    assert [row[3] for row in rows] == ["no such column: the object has no key 'text'", "empty: the text is null"]
-
-
 def test_a_long_line_and_deep_nesting_pass(read: Read) -> None:
     long = b'{"id": "long", "text": "' + b"x" * 60_000_000 + b'"}\n'
     deep = b'{"id": "deep", "text": "y", "other": ' + b"[" * 200_000 + b"]" * 200_000 + b"}\n"
@@ -137,11 +132,6 @@ def test_a_record_over_the_limit_is_skipped_and_the_next_are_read(read: Read) ->
     assert read(data, "jsonl", max_document_bytes=1 << 20) == rows
 
 
-@pytest.mark.parametrize("data", [b"", b"\n", b"\r\n\n", b"\xef\xbb\xbf", b"  \n\t"])
-def test_a_file_without_records_has_no_batches(read: Read, data: bytes) -> None:
-    assert read(data, "jsonl") == []
-
-
 @pytest.mark.parametrize("mark", ["utf-8-sig", "utf-16"])
 def test_a_byte_order_mark_is_believed(read: Read, mark: str) -> None:
     assert read('{"id": "ü", "text": "née 😀"}\n'.encode(mark), "jsonl")[0][:2] == ("ü", "née 😀".encode())
@@ -161,11 +151,6 @@ def test_ids_are_integers_until_one_is_not_and_none_is_lost(tmp_path: Path) -> N
     assert types == sorted(types, key=lambda type_: type_ != pa.int64())
     whole = ids_of(tmp_path / "input", "".join(lines).encode(), batch_bytes=1 << 20)
     assert whole == [(pa.large_string(), ["1", "2", "three", "4", str(2**63), "6", "1e999", "-1E400"])]
-
-
-def test_integers_stay_integers_beside_null_and_bad_lines(tmp_path: Path) -> None:
-    data = b'{"id": -1, "text": "t"}\n{"text": "t"}\nbad\n{"id": 9223372036854775807, "text": "t"}\n'
-    assert ids_of(tmp_path / "input", data, 1 << 20) == [(pa.int64(), [-1, None, None, 2**63 - 1])]
 
 
 def test_keep_values_are_numbers_true_and_false(keep_values: Callable[..., list[float | None]]) -> None:

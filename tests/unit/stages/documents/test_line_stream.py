@@ -80,9 +80,3 @@ def test_a_line_that_begins_like_another_encoding_spoils_no_other(line):
     found = list(json_documents([line, *others], text="text", doc_id="id"))
     assert [(one.doc_id, one.text) for one in found] == [(None, ""), ("first", "x"), ("second", "y")]
     assert "damaged: not valid JSON" in (found[0].problem or "")
-
-
-def test_a_byte_order_mark_before_the_first_line_is_left_out():
-    mark = b"\xef\xbb\xbf"
-    lots = arriving_lines(io.BytesIO(mark + b"one\n" + mark + b"two"), max_lines=1)
-    assert [line.data for lot in lots for line in lot] == [b"one", mark + b"two"]

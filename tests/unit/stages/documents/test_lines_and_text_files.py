@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from nearkin.errors import ParameterError, SourceError
+from nearkin.errors import ParameterError
 from nearkin.formats import zstd
 from nearkin.stages.documents.encodings import looks_like_utf16
 from nearkin.stages.documents.reader import read_batches
@@ -89,18 +89,6 @@ def test_text_files_in_other_encodings(read: Read) -> None:
     assert half[1:] == (None, 1, "damaged: not valid utf-16-le")
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "gb18030"])
-def test_what_is_utf8_stays_so_whatever_encoding_is_named(read: Read, encoding: str) -> None:
-    text = "née, ß. " * 200_000
-    for written in ("utf-8", "utf-8-sig", "utf-16", encoding):
-        assert read(text.encode(written), "file", encoding=encoding)[0][1] == text.encode()
-
-
-def test_a_text_file_is_judged_by_all_of_it(read: Read) -> None:
-    data = "ß".encode() + b"a" * (3 << 20) + b"\xe9"
-    assert read(data, "file", encoding="cp1252")[0][1] == "ÃŸ".encode() + b"a" * (3 << 20) + "é".encode()
-
-
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 def test_a_text_file_in_utf16_without_a_mark(read: Read, encoding: str) -> None:
     data = "plain words, née\n".encode(encoding)
@@ -128,14 +116,3 @@ def test_a_text_file_over_the_limit_is_a_problem(tmp_path: Path) -> None:
     problem = "too large: longer than --max-document-size (5,242,880 bytes; the maximum is 1,048,576)"
     assert batch["problem"].to_pylist() == [problem]
     assert sum(consumed) == 5 << 20
-
-
-def test_a_file_that_is_gone_is_named_with_what_to_do(tmp_path: Path) -> None:
-    source = Source(path=str(tmp_path / "gone.txt"), name="gone.txt", format="file")
-    with pytest.raises(SourceError, match=r"^Cannot open gone.txt: No such file or directory. Check the path.$"):
-        next(read_batches(source))
-
-
-def test_what_has_no_columns_has_no_column_to_keep_by(read: Read) -> None:
-    with pytest.raises(SourceError, match=r" is a file of ID<TAB>TEXT lines, which has none\.$"):
-        read(b"1\ta\n", "lines", keep_column="n")

@@ -70,19 +70,6 @@ def test_units_give_their_two_languages_in_any_order():
     assert reader.languages == {"en-GB": 1, "de_AT": 1, "de": 2, "fr": 1, "DE": 1, "EN": 1}
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig", "iso-8859-1"])
-def test_a_file_says_its_encoding(encoding):
-    head = HEAD.replace('"1.0"', f'"1.0" encoding="{encoding.removesuffix("-sig")}"')
-    _, found, fault = read((head + units(("de", "Häuser"), ("en", "houses")) + "</body></tmx>").encode(encoding))
-    assert (found, fault) == ([("Häuser", "houses", None)], None)
-
-
-def test_an_encoding_that_nobody_knows():
-    _, found, fault = read(HEAD.replace('"1.0"', '"1.0" encoding="klingon"'))
-    assert found == []
-    assert "encoding" in fault
-
-
 def test_a_file_cut_short_hands_out_what_was_whole():
     text = HEAD + units(("de", "eins"), ("en", "one")) + units(("de", "zwei"), ("en", "two"))
     for cut in (len(text), len(text) - 20, len(text) - 3):

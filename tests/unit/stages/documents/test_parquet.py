@@ -14,7 +14,6 @@ from nearkin.errors import SourceError, TruncatedInputError
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source, resolve_sources
-from nearkin.stages.documents.tables import read_table
 
 Row = tuple[object, bytes | None, int, str | None]
 
@@ -108,20 +107,6 @@ def test_a_keep_column_of_strings_is_refused(read_table_file: Callable[..., list
         read_table_file(table, keep="m")
 
 
-def test_few_long_texts_many_times_are_unfolded_in_slices(tmp_path: Path) -> None:
-    texts = pa.array(["x" * 100_000, "y" * 100_000]).take(pa.array([0, 1] * 500))
-    pq.write_table(pa.table({"text": texts}), tmp_path / "folded.parquet")
-    (source,) = resolve_sources([str(tmp_path / "folded.parquet")]).sources
-    batches = list(read_batches(source, batch_bytes=1 << 20))
-    assert max(batch.nbytes for batch in batches) < 2 << 20
-    assert pa.concat_arrays([b["text"] for b in batches]).cast(pa.large_string()).equals(texts.cast(pa.large_string()))
-
-
-def test_names_with_dots_and_many_row_groups(read_table_file: Callable[..., list[Row]]) -> None:
-    table = pa.table({"a.b": [0] * 10, "text": [str(i) for i in range(10)], "t": [{"text": "inner"}] * 10})
-    assert [row[1] for row in read_table_file(table, row_group_size=3)] == [str(i).encode() for i in range(10)]
-
-
 def test_damage_ends_in_a_problem(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(
@@ -164,25 +149,3 @@ def test_what_is_a_part_of_a_parquet_file_is_truncated(tmp_path: Path) -> None:
         (source,) = resolve_sources([str(path)], rules=ReadingRules(on_error="skip")).sources
         (batch,) = read_batches(source)
         assert batch["problem"][0].as_py().startswith(f"truncated: {message}")
-
-
-def test_a_column_without_characters_is_refused(tmp_path: Path) -> None:
-    pq.write_table(pa.table({"text": ["a"], "n": [1]}), tmp_path / "a.parquet")
-    with pytest.raises(SourceError, match=r"the column 'n' holds no strings. Those that do: text"):
-        resolve_sources([str(tmp_path / "a.parquet")], text="n")
-
-
-def test_of_two_columns_of_one_name_none_can_be_meant(tmp_path: Path) -> None:
-    columns = [pa.array([1]), pa.array(["a"]), pa.array(["b"]), pa.array([1.0]), pa.array([2.0])]
-    table = pa.Table.from_arrays(columns, names=["id", "text", "text", "score", "score"])
-    path = tmp_path / "a.parquet"
-    pq.write_table(table, path)
-    for text in (None, "text"):
-        (source,) = resolve_sources([str(path)], text=text).sources
-        with pytest.raises(SourceError, match=r"2 columns have the name 'text'; it must be unique"):
-            list(read_batches(source))
-    with pytest.raises(SourceError, match="2 columns have the name 'score'"):
-        list(read_table(table.rename_columns(["id", "text", "body", "score", "score"]), keep_column="score"))
-    pq.write_table(table.rename_columns(["id", "text", "body", "score", "score"]), path)
-    (source,) = resolve_sources([str(path)]).sources
-    assert [batch["text"].to_pylist() for batch in read_batches(source)] == [[b"a"]]

@@ -23,8 +23,3 @@ def test_sizes(text, size):
 def test_what_is_no_size(text):
     with pytest.raises(ParameterError, match="2GiB"):
         parse_size(text)
-
-
-def test_a_size_that_no_machine_has():
-    with pytest.raises(ParameterError, match="below 8 EiB"):
-        parse_size("9" * 400)

@@ -5,20 +5,15 @@ import gzip
 import io
 import json
 import os
-import re
-from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from nearkin.errors import ParameterError, SourceError
-from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sources import Source, SourceSet, resolve_sources
-from nearkin.workflows.dedup.kept_corpus import write_kept
 
 JSONL = b'{"id": "a", "url": "u", "text": "It was"}\n'
 
@@ -119,37 +114,6 @@ def test_named_columns_are_taken_and_must_be_there(folder: Path) -> None:
         resolve_sources([write("b.jsonl", b'{"n": 1}')])
 
 
-def test_columns_of_a_first_line_too_long_to_see_whole(folder: Path) -> None:
-    line = json.dumps({"id": "a", "meta": {"text": "x"}, "body": "y" * 3_000_000, "text2": "z"}).encode()
-    source = only(resolve_sources([write("a.jsonl", line)]))
-    assert (source.text, source.id) == ("body", "id")
-    assert sum(len(batch) for batch in read_batches(source)) == 1
-
-
-def test_columns_behind_a_mebibyte_of_others_are_taken_at_their_word(folder: Path) -> None:
-    record = {"id": 1, "blob": "x" * 1_500_000, "score": 3, "text": "It was"}
-    write("a.jsonl", b"".join(json.dumps(record | {"id": i}).encode() + b"\n" for i in range(2)))
-    source = only(resolve_sources(["a.jsonl"], text="text"))
-    assert (source.text, source.id) == ("text", "id")
-    batches = list(read_batches(source, keep_column="score"))
-    assert [text for batch in batches for text in batch["text"].to_pylist()] == [b"It was"] * 2
-    with pytest.raises(SourceError, match=r"a\.jsonl: the first record is so long .* \(.*id, blob\)"):
-        resolve_sources(["a.jsonl"])
-    with open("a.jsonl", "rb") as stdin:
-        assert only(resolve_sources(["-"], text="text", stdin=stdin)).text == "text"
-
-
-def test_an_id_that_is_none_does_not_make_the_column_one_of_others(folder: Path) -> None:
-    ids = [1, 1.5, 2, [3], 4, True, "x"]
-    write("a.jsonl", b"".join(json.dumps({"id": i, "text": "a"}).encode() + b"\n" for i in ids))
-    source = only(resolve_sources(["a.jsonl"]))
-    assert source.id == "id"
-    found = [doc_id for batch in read_batches(source) for doc_id in batch["doc_id"].to_pylist()]
-    assert found == ["1", "1.5", "2", "[3]", "4", "true", "x"]
-    write("b.jsonl", b'{"id": 1.5, "text": "a"}\n{"id": 2.5, "text": "a"}\n')
-    assert only(resolve_sources(["b.jsonl"])).id is None
-
-
 DAMAGED = [
     ("a.pdf", b"%PDF-1.7\n%\xe2\xe3", "pdf", "damaged, or not a PDF"),
     ("a.docx", b"PK\x03\x04\x14\x00\x06\x00", "docx", "damaged, or not of the kind that it claims"),
@@ -175,12 +139,6 @@ def test_a_document_that_is_damaged_is_a_problem_and_one_in_a_pipe_is_refused(
         assert (bad["origin"]["kind"], bad["origin"]["exception"]) == (kind, "damaged")
     with pytest.raises(SourceError, match=r"^-: this is an? .*(cannot be read from standard input|extract its text)"):
         resolve_sources(["-"], stdin=io.BufferedReader(io.BytesIO(data)))
-
-
-@pytest.mark.parametrize("file_format", ["document", "html", "eml"])
-def test_documents_do_not_come_through_a_pipe(folder: Path, file_format: str) -> None:
-    with pytest.raises(SourceError, match=r"cannot be read from standard input\. Save the file, and name it\."):
-        resolve_sources(["-"], stdin=io.BufferedReader(io.BytesIO(b"%PDF-1.7")), file_format=file_format)
 
 
 def test_order_and_repeats_do_not_matter(folder: Path) -> None:
@@ -262,24 +220,6 @@ def test_a_name_with_the_signs_of_a_glob_is_a_name(folder: Path) -> None:
     assert only(resolve_sources(["a[1].jsonl"])).path == "a[1].jsonl"
 
 
-def test_what_is_not_there_is_named_with_what_to_do(folder: Path) -> None:
-    (folder / "empty").mkdir()
-    for argument, message in {
-        "gone.jsonl": "Cannot open gone.jsonl: No such file or directory. Check the path.",
-        "*.jsonl": "no file matches. Check the pattern",
-        "data[1]/*.jsonl": "no file matches.*If a name contains [, escape it as [[].",
-        "empty": "the folder holds no files",
-    }.items():
-        with pytest.raises(SourceError, match=re.escape(message).replace(r"\.\*", ".*")):
-            resolve_sources([argument])
-    with pytest.raises(SourceError, match="No input was named"):
-        resolve_sources([])
-    with pytest.raises(SourceError, match=r"this is one JSON array"):
-        resolve_sources([write("a.json", b"[{}]")])
-    with pytest.raises(SourceError, match=r"the first object has several lines.*jq -c \."):
-        resolve_sources([write("b.json", b'{\n  "text": "a"\n}\n')])
-
-
 def test_an_unreadable_file_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*args: object, **options: object) -> None:
         raise PermissionError(13, "Permission denied")
@@ -346,20 +286,6 @@ def test_the_delimiter_of_csv_is_told_from_the_header(folder: Path, data: bytes,
     assert (f"delimiter: {words} (recognised by the header)" in found.guesses) == (delimiter != ",")
 
 
-def test_csv_with_semicolons_is_read_and_kept(folder: Path) -> None:
-    data = b'id;text\n1;"a;b"\n2;c,d\n3;e\n'
-    source = only(resolve_sources([write("a.csv", data)]))
-    (batch,) = read_batches(source)
-    assert (batch["doc_id"].to_pylist(), batch["text"].to_pylist()) == ([1, 2, 3], [b"a;b", b"c,d", b"e"])
-    unseen = replace(source, delimiter=None)
-    assert list(read_batches(unseen)) == [batch]
-    mask = np.array([False, False, False, True, True])
-    for one in (source, unseen):
-        (written,) = write_kept([one], lambda _: mask, folder / "out").values()
-        assert written.read_bytes() == b"id;text\n2;c,d\n3;e\n"
-    assert only(resolve_sources(["a.csv"], text="id;text")).delimiter == ","
-
-
 def test_a_named_column_may_be_missing_where_it_is_optional(folder: Path) -> None:
     write("a.jsonl", JSONL)
     found = resolve_sources(["a.jsonl"], text="question", doc_id="url", optional=("text", "doc_id"))
@@ -377,81 +303,12 @@ def test_standard_input_is_looked_at_and_then_read_whole(compress: type[bytes]) 
     assert sum(len(batch) for batch in read_batches(source, stdin=stdin, batch_bytes=1000)) == 500
 
 
-def test_bzip2_on_standard_input_shows_nothing_before_a_whole_block() -> None:
-    lines = b"".join(JSONL.replace(b"It was", os.urandom(30).hex().encode()) for _ in range(20_000))
-    packed = bz2.compress(lines)
-    with pytest.raises(SourceError, match=r"in a pipe cannot be detected\. Name it with --format"):
-        resolve_sources(["-"], stdin=stdin_of(packed))
-    stdin = stdin_of(packed)
-    source = only(resolve_sources(["-"], file_format="jsonl", stdin=stdin))
-    assert (source.compression, source.text) == ("bzip2", None)
-    assert sum(len(batch) for batch in read_batches(source, stdin=stdin)) == 20_000
-
-
-def test_a_text_that_begins_like_bzip2_is_a_text(folder: Path) -> None:
-    for data in (b"BZh9", b"BZh9 is how bzip2 begins", b"BZhA1AY&SY"):
-        source = only(resolve_sources([write("a.txt", data)]))
-        assert (source.format, source.compression) == ("file", "none")
-
-
-def test_standard_input_that_can_be_wound_back_is_left_where_it_was() -> None:
-    stdin = io.BytesIO(gzip.compress(JSONL, mtime=0))
-    source = only(resolve_sources(["-"], stdin=stdin))
-    assert (stdin.tell(), source.compression, source.text) == (0, "gzip", "text")
-
-
 def test_a_damaged_file_is_refused_when_it_is_looked_at(folder: Path) -> None:
     with pytest.raises(SourceError, match=r"^a.jsonl: the gzip stream is damaged: "):
         resolve_sources([write("a.jsonl", b"\x1f\x8bnothing of the kind")])
-
-
-def test_columns_of_standard_input_may_be_guessed_late() -> None:
-    stdin = stdin_of(json.dumps({"meta": "m" * 20_000, "id": 7, "text": "t"}).encode())
-    source = Source(path="-", name="-", format="jsonl")
-    (batch,) = read_batches(source, stdin=stdin)
-    assert (batch["doc_id"].to_pylist(), batch["text"].to_pylist()) == ([7], [b"t"])
 
 
 def test_parquet_does_not_come_through_a_pipe() -> None:
     source = Source(path="-", name="-", format="parquet", text="text")
     with pytest.raises(SourceError, match="Parquet cannot be read from a pipe"):
         next(read_batches(source, stdin=stdin_of(b"PAR1")))
-
-
-def test_the_digest_of_a_file(folder: Path) -> None:
-    assert file_sha256(write("a", b"abc")).startswith("ba7816bf8f01cfea")
-    with pytest.raises(SourceError, match=r"Cannot read .*gone"):
-        file_sha256("gone")
-
-
-@pytest.mark.parametrize(("n_texts", "n_lines"), [(3, 3), (4, 4), (150, 2)])
-def test_a_sentence_about_many_files_of_a_pattern_comes_once(folder: Path, n_texts: int, n_lines: int) -> None:
-    for i in range(n_texts):
-        write(f"{i:03}.txt", b"Dear Ada")
-    for i in range(n_lines):
-        write(f"{i:03}z.txt", b"a\tDear Ada\nb\tDear Bob\n")
-    found = resolve_sources(["*.txt"])
-    expected: list[str] = []
-    for n_files, end, words in ((n_texts, "", "one text document"), (n_lines, "z", "lines of ID<TAB>TEXT")):
-        names = (
-            [f"{i:03}{end}.txt" for i in range(n_files)] if n_files < 4 else [f"000{end}.txt and {n_files - 1} more"]
-        )
-        each = "each " * (n_files >= 4)
-        expected += [f"{name}: {each}read as {words} (recognised by its content)" for name in names]
-    assert sorted(found.guesses) == sorted(expected)
-
-
-def test_guesses_that_are_not_those_of_all_files_name_theirs(folder: Path) -> None:
-    write("a.jsonl", b'{"url": "u", "content": "Dear Ada"}\n')
-    for name in "bcdef":
-        write(f"{name}.csv", b"uid;content\n1;Dear Bob\n")
-    found = resolve_sources(["*.jsonl", "*.csv"])
-    of_csv = "b.csv, c.csv, d.csv and 2 more"
-    assert found.guesses == (
-        "a.jsonl: text column: 'content' (guessed from the columns url, content)",
-        "a.jsonl: id column: 'url' (guessed from the columns url, content)",
-        f"{of_csv}: delimiter: ';' (recognised by the header)",
-        f"{of_csv}: text column: 'content' (guessed from the columns uid, content)",
-        f"{of_csv}: id column: none found among the columns uid, content; documents are named file:line",
-    )
-    assert not any("b.csv" in guess for guess in resolve_sources(["b.csv", "c.csv"]).guesses)  # the same for all

@@ -20,7 +20,6 @@ from nearkin.stages.documents.streams import ByteStream, StreamFault
 
 Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
 LINES = b"".join(b'{"id": "k%d", "text": "%s"}\n' % (i, os.urandom(40).hex().encode()) for i in range(2000))
-SKIPPABLE = b"\x53\x2a\x4d\x18" + (5).to_bytes(4, "little") + b"hello"
 
 
 def drained(data: bytes, compression: str, step: int = 1000, encoding: str = "utf-8") -> bytes:
@@ -40,21 +39,6 @@ def small_blocks(data: bytes) -> bytes:
 def small_streams(data: bytes) -> bytes:
     """As `pixz` and `cat` make them: what stands before a cut can be read."""
     return b"".join(lzma.compress(data[at : at + 5000]) for at in range(0, len(data), 5000)) or lzma.compress(b"")
-
-
-@given(st.lists(st.binary(max_size=300), max_size=4), st.integers(1, 500))
-def test_members_and_frames_follow_one_another(parts: list[bytes], step: int) -> None:
-    plain = b"text" + b"".join(parts)
-    packed = [b"text", *parts]
-    assert drained(plain, "none", step) == plain
-    assert drained(b"".join(map(gzip.compress, packed)), "gzip", step) == plain
-    assert drained(b"".join(map(gzip.compress, packed)) + b"\0" * 9, "gzip", step) == plain
-    assert drained(b"".join(map(bz2.compress, packed)), "bzip2", step) == plain
-    assert drained(b"".join(map(lzma.compress, packed)), "xz", step) == plain
-    assert drained(b"".join(map(lzma.compress, packed)) + b"\0" * 8, "xz", step) == plain
-    assert drained(b"".join(map(bz2.compress, packed)) + b"\0" * 9, "bzip2", step) == plain
-    assert drained(b"".join(map(zstd.compress, packed)), "zstd", step) == plain
-    assert drained(SKIPPABLE + b"".join(zstd.compress(p) + SKIPPABLE for p in packed), "zstd", step) == plain
 
 
 @pytest.mark.parametrize(
@@ -150,12 +134,6 @@ def test_a_bomb_passes_in_pieces(compression: str, pack: Callable[[bytes], bytes
         n_bytes += n
         assert len(stream._left) <= 64 << 20
     assert n_bytes == 80 << 20
-
-
-def test_a_long_window_is_read() -> None:
-    data = os.urandom(1 << 20)
-    packer = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: 28})
-    assert drained(packer.compress(data) + packer.flush(), "zstd", 1 << 18) == data
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.integers(1, 50))

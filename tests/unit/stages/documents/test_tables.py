@@ -104,12 +104,6 @@ def test_keep_values() -> None:
         next(read_table(pa.table(COLUMNS), keep_column="body"))
 
 
-@pytest.mark.parametrize("table", [["a"], [("1", "a")], pd.Series(["a"]), [{"text": "a"}], [{"text": "a", "n": "x"}]])
-def test_a_column_to_keep_by_must_be_there_and_hold_numbers(table: object) -> None:
-    with pytest.raises(SourceError, match=r"the table: .*column|a column needs columns"):
-        next(read_table(table, keep_column="n"))
-
-
 def test_columns_are_guessed_named_and_missed() -> None:
     guessed = guess_columns(pa.table(COLUMNS))
     assert guessed is not None
@@ -128,28 +122,3 @@ def test_columns_are_guessed_named_and_missed() -> None:
 def test_what_is_no_table_is_refused_with_what_is(table: object) -> None:
     with pytest.raises(ParameterError, match="The documents must be a pyarrow Table or array"):
         rows_of(table)
-
-
-def test_wide_batches_are_cut_by_their_bytes() -> None:
-    table = pa.table({"text": ["x" * 1_000_000] * 40})
-    assert [len(batch) for batch in read_table(table)] == [8] * 5
-
-
-NOT_UTF8 = pa.array([b"\xff", b"a"]).view(pa.string())
-
-
-@pytest.mark.parametrize(
-    ("ids", "type_"),
-    [
-        (pa.array([1, 2], pa.timestamp("s", "Mars/Olympus")), r"timestamp\[s, tz=Mars/Olympus\]"),
-        (pa.ListArray.from_arrays([0, 1, 2], NOT_UTF8), "list<item: string>"),
-        (pa.StructArray.from_arrays([NOT_UTF8], ["x"]), "struct<x: string>"),
-        (pa.MapArray.from_arrays([0, 1, 2], pa.array(["a", "b"]), NOT_UTF8), "map<string, string>"),
-        (pa.array([[2**60], [1]], pa.list_(pa.timestamp("s"))), r"list<item: timestamp\[s\]>"),
-        (pa.array([[2**31 - 1], [1]], pa.list_(pa.date32())), r"list<item: date32\[day\]>"),
-    ],
-)
-def test_ids_that_cannot_be_read_are_refused_with_their_type(ids: pa.Array, type_: str) -> None:
-    table = pa.table({"ids": ids, "text": ["a", "b"]})
-    with pytest.raises(SourceError, match=f"the column 'ids' holds {type_}, and .* Choose another column"):
-        list(read_table(table, text="text", doc_id="ids"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import io
 from collections.abc import Callable
 
 import pytest
@@ -12,9 +11,7 @@ import pytest
 from nearkin.errors import SourceError, TruncatedInputError
 from nearkin.formats import zstd
 from nearkin.stages.documents.faults import problem_of
-from nearkin.stages.documents.streams import ByteStream, StreamFault
 from nearkin.stages.documents.wikipedia import pages as wikipedia_pages
-from nearkin.stages.documents.wikipedia.pages import PageReader
 from wikipedia_dumps import HEAD, PROSE, TAIL, dump, old_page, page
 
 Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
@@ -64,13 +61,6 @@ def test_old_dumps_say_less_of_a_page(read: Read) -> None:
     assert told == ["input: 4 pages: 1 article read; omitted: 2 redirects, 1 of other namespaces"]
 
 
-def test_the_last_of_several_revisions_is_read(read: Read) -> None:
-    first = page("Regen", "Alt. " + PROSE)
-    revision = first[first.index("    <revision>") : first.index("  </page>")]
-    data = dump(first.replace("  </page>", revision.replace("Alt.", "Neu.") + "  </page>"))
-    assert read(data, "wikipedia")[0][1].startswith(b"Regen\nNeu.")
-
-
 def test_languages_without_spaces_have_words_too(read: Read) -> None:
     assert len(read(dump(page("雨", "雨は水である。" * 20), page("雪", "雪。" * 20)), "wikipedia")) == 1
 
@@ -114,11 +104,6 @@ def test_entities_are_refused(read: Read, doctype: str) -> None:
         read(doctype.encode() + dump(page("a", "&b;")), "wikipedia")
 
 
-def test_an_entity_of_a_document_type_that_is_not_fetched(read: Read) -> None:
-    data = b'<!DOCTYPE mediawiki SYSTEM "x.dtd">' + dump(page("a", "b")).replace(b">b<", b">&b;<")
-    assert read(data, "wikipedia") == [("a", None, FIRST_LINE, "damaged: it has the entity &b;, which is not declared")]
-
-
 def test_other_xml_is_refused(read: Read) -> None:
     with pytest.raises(SourceError, match=r"^input is not a dump of Wikipedia: .*<mediawiki>. Got <html> instead."):
         read(b"<?xml version='1.0'?><html/>", "wikipedia")
@@ -134,17 +119,3 @@ def test_a_page_too_long_is_a_problem_and_not_held(read: Read, monkeypatch: pyte
         (None, "too large: its title is longer than 4,096 characters"),
     ]
     assert told == ["input: 3 pages: 1 article read, 2 that cannot be read"]
-
-
-def test_markup_without_end_is_not_held() -> None:
-    data = HEAD.encode() + page("a", PROSE).encode() + b"<page " + b"a" * (20 << 20)
-    pages = PageReader(ByteStream(io.BytesIO(data), "none"), "a").pages()
-    assert next(pages).title == "a"
-    line = FIRST_LINE + LINES_OF_A_PAGE
-    with pytest.raises(StreamFault, match=f"^it has a tag or a comment longer than 16 MiB in line {line}$"):
-        next(pages)
-
-
-def test_there_is_no_column_to_keep_by(read: Read) -> None:
-    with pytest.raises(SourceError, match=r" is a dump of Wikipedia, which has none\.$"):
-        read(WHOLE, "wikipedia", keep_column="n")

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from nearkin.stages.documents.column_samples import ColumnSample
     from nearkin.stages.documents.head import Head
     from nearkin.stages.documents.streams import Progress
-    from nearkin.stages.documents.table_columns import RowMask
-    from nearkin.stages.documents.table_files import TableFile
+    from nearkin.stages.documents.table_columns import RowMask, TableFile
 
 
 class TableFormat(Format):
@@ -72,7 +71,7 @@ class TableFormat(Format):
         """Return the columns of the first rows; damage inside the file is left to later readers. Errors as for `at`."""
         from nearkin.stages.documents.column_samples import sample_of_table
         from nearkin.stages.documents.streams import StreamFault
-        from nearkin.stages.documents.table_files import SAMPLE_ROWS
+        from nearkin.stages.documents.table_columns import SAMPLE_ROWS
 
         with self.at(path, name) as table:
             try:
@@ -93,7 +92,7 @@ class TableFormat(Format):
 
     def read(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield batches of rows."""
-        from nearkin.stages.documents.table_files import read_table_file
+        from nearkin.stages.documents.table_columns import read_table_file
 
         with self.opened(opened.raw, opened.source.name) as table:
             yield from read_table_file(table, opened)

@@ -6,19 +6,22 @@ import shutil
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, BinaryIO
 
+from nearkin.errors import DocumentError
 from nearkin.paths import STDIN
+from nearkin.stages.documents.faults import RecordFault, StreamFault, reason_of, sentence_of
 from nearkin.stages.documents.formats.format import Format, stream_of
 from nearkin.stages.documents.formats.tables import table_begun_by
 from nearkin.stages.documents.head import empty_stdin, head_of_stream
+from nearkin.stages.documents.rules import too_long
 from nearkin.stages.documents.source import OpenedSource, Source
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from nearkin.stages.documents.streams import Progress
+    from nearkin.stages.documents.streams import ByteStream, Progress
     from nearkin.stages.documents.table_columns import RowMask
 
-_BLOCK_BYTES = 8 << 20
+_BLOCK_BYTES, _PIECE_BYTES = 8 << 20, 1 << 20
 
 
 class WholeFile(Format):
@@ -46,25 +49,80 @@ class WholeFile(Format):
     holds = "one document"
 
     def read(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """Yield one batch of one document, which is decoded when it has been read completely."""
-        from nearkin.stages.documents.legibility import without_illegible
-        from nearkin.stages.documents.text_file import TextFile, read_text_file
+        """Yield one batch of one document, which is decoded when it has been read completely.
 
-        source, is_text = opened.source, type(self).text_of is WholeFile.text_of
+        A file that breaks off, is too long or is not plain text is a row with its problem.
+        """
+        from nearkin.stages.documents.legibility import without_illegible
+        from nearkin.stages.documents.rows import IdType, RowList, one_batch
+
+        source = opened.source
         stream = stream_of(opened, "utf-8", is_compression_known=False)  # files of a folder were not inspected before
-        file = TextFile(
-            name=source.name,
-            encoding=opened.encoding,
-            max_document_bytes=source.max_document_bytes,
-            problem_of_table=_problem_of_table,
-            is_forced=source.is_forced or not is_text,
-            is_pipe=opened.is_pipe,
-            text_of=None if is_text else self.text_of,
-        )
         if source.path == STDIN and not head_of_stream(stream).data:
             raise empty_stdin()
-        for batch in read_text_file(stream, file):
-            yield without_illegible(batch, opened.encoding, stream.byte_order_mark())
+        mark, rows = stream.byte_order_mark(), RowList()
+        try:
+            rows.add(1, source.name, self._text(self._held(stream, source), mark, opened.encoding))
+        except RecordFault as fault:
+            rows.add(1, source.name, problem=str(fault))
+        yield without_illegible(one_batch([rows.piece()], IdType()), opened.encoding, mark)
+
+    def _held(self, stream: ByteStream, source: Source) -> bytes:
+        """Return the whole file."""
+        pieces: list[bytes] = []
+        n_bytes, most = 0, source.max_document_bytes
+        try:
+            while piece := stream.read(_PIECE_BYTES):
+                if not n_bytes:
+                    self._check_begin(piece, source)
+                n_bytes += len(piece)
+                pieces += [piece] if n_bytes <= most else []
+                if n_bytes > most and source.path == STDIN:  # it may be endless
+                    break
+        except StreamFault as fault:
+            raise RecordFault("damaged", str(fault)) from fault
+        if n_bytes > most:
+            raise RecordFault("too large", sentence_of(too_long(None if source.path == STDIN else n_bytes, most)))
+        return b"".join(pieces)
+
+    def _check_begin(self, first: bytes, source: Source) -> None:
+        """Refuse a file that is no plain text."""
+        from nearkin.stages.documents.foreign import foreign
+
+        if (table := table_begun_by(first)) is not None:
+            raise RecordFault("not text", f"{table.a_file}; read it with --format {table.name}")
+        kind = foreign(first, source.name)
+        if kind is not None and not (kind.is_text and (source.is_forced or not self._is_text)):
+            raise RecordFault("unsupported" if kind.is_text else "not text", kind.problem)
+
+    def _text(self, data: bytes, mark: bytes, encoding: str) -> bytes:
+        """Return the text of the document in UTF-8; bytes that are no characters stay, and are found later."""
+        from nearkin.stages.documents import encodings
+
+        if mark:
+            encoding = dict(encodings.BYTE_ORDER_MARKS)[mark]
+            if (problem := encodings.why_not_utf8(data, encoding, mark)) is not None:
+                raise RecordFault(reason_of(problem), sentence_of(problem))
+        else:
+            encoding = encodings.with_byte_order(encoding)
+            is_wide = encoding.startswith(encodings.WIDE)
+            if not is_wide and (advice := encodings.looks_like_utf16(data)) is not None:
+                raise RecordFault("wrong encoding", advice)
+            if not encodings.is_utf8(encoding) and not encodings.is_taken_as_utf8(data, encoding, is_all=True):
+                data = encodings.into_utf8(data, encoding)
+        if self._is_text:
+            return data
+        try:
+            return self.text_of(data.decode()).encode()
+        except UnicodeDecodeError:
+            return data
+        except (ValueError, DocumentError) as error:
+            raise RecordFault("damaged", str(error).rstrip(".")) from error
+
+    @property
+    def _is_text(self) -> bool:
+        """Whether the text is the content of the file."""
+        return type(self).text_of is WholeFile.text_of
 
     def text_of(self, content: str) -> str:
         """Return the text of the document in a file.
@@ -83,9 +141,3 @@ class WholeFile(Format):
         """Copy the file."""
         shutil.copyfileobj(raw, file, _BLOCK_BYTES)
         progress(source.size_bytes)
-
-
-def _problem_of_table(first: bytes) -> str | None:
-    """Return why a file that begins with these bytes is not text, if it is a table."""
-    table = table_begun_by(first)
-    return None if table is None else f"not text: {table.a_file}; read it with --format {table.name}"
