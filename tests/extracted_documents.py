@@ -61,10 +61,7 @@ def add_extracted(
     *,
     wave: str | None = None,
     source: str = "table",
-    re_extract: bool = False,
 ) -> Added:
     """Add documents with origins."""
     rules = ReadingRules.of("skip-documents", 1.0)
-    return add_incoming(
-        collection.opened, [incoming(rows, source)], wave=wave, threads=1, rules=rules, re_extract=re_extract
-    )
+    return add_incoming(collection.opened, [incoming(rows, source)], wave=wave, threads=1, rules=rules)

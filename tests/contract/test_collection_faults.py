@@ -202,16 +202,6 @@ def test_a_removed_segment_is_never_half_there(collection, place) -> None:
     assert [path for path in place.segments.iterdir() if not path.name.startswith(".")] == []
 
 
-def test_a_wave_that_is_given_again_brings_no_old_text_back(collection) -> None:
-    collection.add([("a", "another text")], wave="second")
-    again = collection.add(TEXTS, wave="first")
-    assert (again.n_new, again.n_new_versions, again.n_unchanged) == (0, 0, 3)
-    assert (again.n_replaced, again.first_replaced) == (1, ("a",))
-    assert collection.text("a") == "another text"
-    assert collection.add([TEXTS[0]], wave="third").n_new_versions == 1  # a new wave may bring it back
-    assert collection.text("a") == TEXTS[0][1]
-
-
 def test_problems_that_were_solved_are_told_no_more(collection) -> None:
     collection.add([("d", None), ("e", None), ("f", "a text")], wave="second", max_unreadable=0.9)
     assert collection.info().n_problems == 2

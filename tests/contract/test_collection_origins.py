@@ -31,7 +31,7 @@ def add_unread(collection, doc_id: str, found, **wanted):
 
 
 def figures(added) -> tuple[int, ...]:
-    return added.n_new, added.n_new_versions, added.n_unchanged, added.n_problems, added.n_other_extractor
+    return added.n_new, added.n_new_versions, added.n_unchanged, added.n_problems
 
 
 def listed(collection, **wanted: str) -> list[tuple[str, str, bool]]:
@@ -43,7 +43,7 @@ def test_an_origin_is_stored_whole(collection) -> None:
     part = origin("b", declared_kind="doc", exception="partial", sentence="1 image", is_partial=True,
                   family="m", position=1)  # fmt: skip
     added = add_extracted(collection, [("m", LETTER, mail, None), ("m!a", LEASE, part, "m"), ("t", "text", None, None)])
-    assert (added.n_extracted, added.n_in_part, added.n_not_read) == (2, 1, 0)
+    assert (added.n_exceptions, added.n_problems) == (1, 0)
     found = collection.details("m")
     assert (found.parent, found.origin) == (None, mail)
     assert (collection.details("m!a").parent, collection.details("m!a").origin) == ("m", part)
@@ -68,53 +68,25 @@ def test_texts_that_were_not_extracted_have_none(collection) -> None:
     assert origins_in(collection) == []
 
 
-def test_a_newer_extractor_changes_nothing_until_it_is_asked_to(collection) -> None:
-    old, new = origin("a", extractor="xberg 1.0.0"), origin("a", extractor="xberg 2.0.0")
-    assert figures(add_extracted(collection, [("a", LEASE, old, None)])) == (1, 0, 0, 0, 0)
-    before = origins_in(collection)
-    assert figures(add_extracted(collection, [("a", LEASE, new, None)])) == (0, 0, 1, 0, 0)
-    assert figures(add_extracted(collection, [("a", LETTER, new, None)])) == (0, 0, 1, 0, 1)
-    assert (collection.text("a"), origins_in(collection)) == (LEASE, before)
-    assert [wave.name for wave in collection.info().waves] == ["wave 1"]
-    assert figures(add_extracted(collection, [("a", LETTER, new, None)], re_extract=True)) == (0, 1, 0, 0, 0)
-    assert (collection.text("a"), collection.details("a").origin) == (LETTER, new)
-    assert (collection.text("a", version=1), collection.details("a", version=1).origin) == (LEASE, old)
-    # back to the old one: the same text again is stored once more, on request alone
-    assert figures(add_extracted(collection, [("a", LEASE, old, None)])) == (0, 0, 1, 0, 1)
-    assert figures(add_extracted(collection, [("a", LEASE, old, None)], re_extract=True)) == (0, 1, 0, 0, 0)
-    assert collection.text("a") == LEASE
-
-
-def test_the_same_text_by_a_newer_extractor_gets_its_name_on_request(collection) -> None:
-    old, new = origin("a", extractor="nearkin html 1"), origin("a")
-    add_extracted(collection, [("a", LEASE, old, None)])
-    assert collection.info().n_older_extractors == 1
-    add_extracted(collection, [("a", LEASE, new, None)])
-    assert collection.info().n_older_extractors == 1
-    assert figures(add_extracted(collection, [("a", LEASE, new, None)], re_extract=True)) == (0, 0, 1, 0, 0)
-    assert (collection.info().n_older_extractors, collection.info().n_extracted) == (0, 1)
-    assert len(origins_in(collection)) == 1
-
-
 def test_a_changed_file_is_a_change_whatever_the_extractor(collection) -> None:
     add_extracted(collection, [("a", LEASE, origin("a", extractor="xberg 1.0.0"), None)])
     assert figures(add_extracted(collection, [("a", LETTER, origin("b", extractor="xberg 2.0.0"), None)]))[1] == 1
-    # other bytes with the same text: the origin follows, so that a newer extractor of them is no change
+    # other bytes with the same text: the origin follows
     add_extracted(collection, [("a", LETTER, origin("c", extractor="xberg 2.0.0"), None)])
     assert collection.details("a").origin.sha256 == "c" * 64
-    assert figures(add_extracted(collection, [("a", LEASE, origin("c", extractor="xberg 3.0.0"), None)]))[4] == 1
+    assert figures(add_extracted(collection, [("a", LEASE, origin("c", extractor="xberg 3.0.0"), None)]))[1] == 1
 
 
 def test_a_text_without_an_origin_gets_one(collection) -> None:
     collection.add([("a", LEASE)])
-    assert figures(add_extracted(collection, [("a", LEASE, origin("a"), None)])) == (0, 0, 1, 0, 0)
+    assert figures(add_extracted(collection, [("a", LEASE, origin("a"), None)])) == (0, 0, 1, 0)
     assert collection.details("a").origin == origin("a")
 
 
 def test_a_file_without_a_text_is_an_exception_until_it_is_read(collection) -> None:
     for _ in range(2):
         added = add_unread(collection, "a", unread("a"), wave="one")
-        assert (added.n_not_read, added.n_problems) == (1, 1)
+        assert (added.n_exceptions, added.n_problems) == (1, 1)
         assert origins_in(collection) == [("a", None, "nearkin html 2", "a", "encrypted", False)]
     add_unread(collection, "a", unread("b", exception="damaged"), wave="two")  # another file
     assert listed(collection) == [("a", "damaged", False)]

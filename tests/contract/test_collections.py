@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 
 import pandas as pd
 import polars as pl
@@ -83,9 +84,9 @@ def test_columns_may_be_named_and_documents_may_have_no_ids(collection):
 
 def test_the_same_documents_again_change_nothing(collection):
     documents = [("a", LEASE.format(1)), ("b", WILL.format(2)), ("b", "another text under b"), ("c", None)]
-    assert figures(collection.add(documents)) == (2, 1, 0, 1, 3)
+    assert figures(collection.add(documents)) == (2, 0, 0, 2, 2)
     before, problems = state(collection), collection.info().n_problems
-    assert figures(collection.add(documents, wave="again")) == (0, 0, 3, 1, 0)
+    assert figures(collection.add(documents, wave="again")) == (0, 0, 2, 2, 0)
     assert figures(collection.add(reversed(documents[:1]))) == (0, 0, 1, 0, 0)
     assert (state(collection), collection.info().n_problems) == (before, problems)
     assert [wave.name for wave in collection.info().waves] == ["wave 1"]
@@ -114,56 +115,39 @@ def test_exact_copies_share_one_text(collection):
     ]
 
 
-@pytest.mark.parametrize("batch_bytes", [1, 100, 1 << 20])
-def test_a_repeated_id_gets_versions_in_the_order_of_the_input(collection, monkeypatch, batch_bytes):
-    monkeypatch.setattr("nearkin.stages.documents.tables._BATCH_BYTES", batch_bytes)
-    texts = [LEASE.format(1), LEASE.format(1), WILL.format(1), WILL.format(2), WILL.format(1)]
-    documents = [*(("a", text) for text in texts), ("b", LEASE.format(3)), ("a", LEASE.format(4))]
-    added = collection.add(documents)
-    assert (figures(added), added.n_repeated) == ((2, 4, 1, 0, 5), 4)
-    versions = [collection.text("a", version=version) for version in range(1, 6)]
-    assert versions == [texts[0], *texts[2:], LEASE.format(4)]
-    assert [row[5] for row in state(collection) if row[0] == "a"] == [False] * 4 + [True]
-    assert current(collection) == {"a": LEASE.format(4), "b": LEASE.format(3)}
-    before = state(collection)
-    for wave in ("wave 1", None, "another"):  # given again it stores nothing, whatever its wave is called
-        added = collection.add(documents, wave=wave)
-        assert (figures(added), added.n_repeated) == ((0, 0, 7, 0, 0), 0)
-    assert state(collection) == before
-
-
-def as_later_waves(documents: list[tuple[str, str]], history: dict[str, list[str]]) -> dict[str, list[str]]:
-    """The versions of each id when every row comes in a wave of its own."""
-    told = {doc_id: list(texts) for doc_id, texts in history.items()}
-    for doc_id, text in documents:
-        versions = told.setdefault(doc_id, [])
-        if not versions or versions[-1] != text:
-            versions.append(text)
-    return told
-
-
 @pytest.mark.parametrize("seed", range(6))
-def test_repeated_ids_are_as_if_they_had_come_in_later_waves(collection, monkeypatch, seed):
-    """Unless the id had all of these texts before, and the last of them is the one that it has now."""
+def test_versions_and_counts_are_those_of_the_three_rules(collection, monkeypatch, seed):
+    """A model of the table of `docs/collections-in-three-rules.md`."""
     rng = random.Random(seed)
     monkeypatch.setattr("nearkin.stages.documents.tables._BATCH_BYTES", rng.choice([1, 60, 1 << 20]))
-    held: dict[str, list[str]] = {}
-    for wave in range(4):
-        documents = [(rng.choice("ab"), f"{rng.choice('xyz')} is the text") for _ in range(rng.randint(1, 9))]
-        told = {}
-        for doc_id in {doc_id for doc_id, _ in documents}:
-            own, before = [pair for pair in documents if pair[0] == doc_id], held.get(doc_id, [])
-            # what the id had before, up to its current text, is its history once more
-            known = [i for i, (_, text) in enumerate(own) if before and text == before[-1]]
-            first_new = next((i for i, (_, text) in enumerate(own) if text not in before), len(own))
-            start = max((i + 1 for i in known if i < first_new), default=0)
-            told |= as_later_waves(own[start:], {doc_id: before})
-        held |= told
-        collection.add(documents, wave=f"w{wave}")
-        for doc_id, versions in held.items():
-            assert [collection.text(doc_id, version=i + 1) for i in range(len(versions))] == versions
-            assert collection.text(doc_id) == versions[-1]
-            assert len([row for row in state(collection) if row[0] == doc_id]) == len(versions)
+    versions, is_current = dict[str, list[str]](), dict[str, bool]()
+    for wave in range(6):
+        documents = [(rng.choice("abcd"), f"{rng.choice('xyz')} is the text") for _ in range(rng.randint(1, 9))]
+        counts, seen = Counter(), set[str]()
+        for doc_id, text in documents:
+            if is_current.get(doc_id) and versions[doc_id][-1] == text:
+                counts["unchanged"] += 1
+            elif is_current.get(doc_id) and doc_id in seen:
+                counts["exception"] += 1
+            else:
+                counts["new version" if is_current.get(doc_id) else "new"] += 1
+                versions.setdefault(doc_id, []).append(text)
+                is_current[doc_id] = True
+            seen.add(doc_id)
+        added = collection.add(documents, wave=f"w{wave % 4}", max_unreadable=1.0)
+        assert (added.n_new, added.n_new_versions, added.n_unchanged, added.n_exceptions) == (
+            counts["new"], counts["new version"], counts["unchanged"], counts["exception"],
+        )  # fmt: skip
+        again = collection.add(documents, wave="again", max_unreadable=1.0)
+        before = {doc_id: list(texts) for doc_id, texts in versions.items()}
+        assert (again.n_new, again.n_new_versions, again.n_exceptions >= counts["exception"]) == (0, 0, True)
+        for doc_id, texts in before.items():
+            assert [collection.text(doc_id, version=i + 1) for i in range(len(texts))] == texts
+            assert len([row for row in state(collection) if row[0] == doc_id]) == len(texts)
+        gone = rng.choice(sorted(versions))
+        if is_current[gone]:
+            collection.remove([gone])
+            is_current[gone] = False
     assert collection.fsck().is_whole
 
 

@@ -18,7 +18,6 @@ from nearkin.cli.options.collection import (
     Json,
     Limit,
     Place,
-    ReExtract,
     Wait,
     Wave,
     WaveToRemove,
@@ -41,9 +40,8 @@ A command stores all of its readable documents or none. Documents that are alrea
 an interrupted command again. A document with the id of a stored document and another text becomes a new version of \
 it, even if the two texts are unrelated. The id of a file is its path below the given folder, or the path as you give \
 it for a file that you name on its own. If files of two deliveries have the same path below their folders, add the \
-folder above both deliveries: then their ids differ. If a newer extractor extracts another text from the same file, \
-the stored text stays; --re-extract stores the new text. When you add a mail or an archive again, stored documents \
-that are no longer in it are removed, as by nearkin remove; documents in it that could not be read this time stay.
+folder above both deliveries: then their ids differ. If an id occurs twice with two texts, the first is stored, and \
+the second is listed by nearkin exceptions.
 
 To see later what a wave changed in the groups, run nearkin groups after each wave.
 
@@ -79,7 +77,6 @@ def add(
     index: ChosenIndex = None,
     ignore: ChosenIgnored = None,
     ignore_numbers: ChosenIgnoredNumbers = False,
-    re_extract: ReExtract = False,
     dry_run: DryRunOfAdd = False,
     reading: ReadingOptionsOfCollection,
     cache: Cache = None,
@@ -93,10 +90,10 @@ def add(
     from functools import partial
 
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell, warn
+    from nearkin.cli.printing import tell
     from nearkin.collection.collection import Collection
     from nearkin.collection.loads.adding import noted_as_stored
-    from nearkin.reports.sentences.add import add_sentences, shared_ids_sentence
+    from nearkin.reports.sentences.add import add_sentences
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.workflows.collection.adding import add_files, opened_to_preview, refuse_unnamed
     from nearkin.workflows.reading.rereading import not_read_files
@@ -125,7 +122,6 @@ def add(
                     wave=wave,
                     resources=resources,
                     progress=bars,
-                    re_extract=re_extract,
                     dry_run=dry_run,
                 )
                 storing.is_done = not dry_run
@@ -139,8 +135,6 @@ def add(
             as_json=as_json,
             quiet=quiet,
         )
-        if as_json and (said := shared_ids_sentence(added)):
-            warn(said)
 
 
 def remove(

@@ -12,7 +12,7 @@ from nearkin.collection.matching.by_index import n_indexed
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.documents import is_removed, stored_documents, with_documents
-from nearkin.stages.documents.extraction.kinds import is_ocr, is_older
+from nearkin.stages.documents.extraction.kinds import is_ocr
 from nearkin.store.schema import contents, documents, loads, origins, problems, purges, waves
 
 
@@ -82,8 +82,6 @@ class Info:
         Exceptions: documents and files that gave no text, and those that gave a part of it.
     n_not_stored : int
         Exceptions, too: documents that were read, and are not stored because of their id or size.
-    n_older_extractors : int
-        Number of current texts that another version of an extractor made than the one installed here.
     n_by_ocr : int
         Number of current texts that were recognised in images, or in part.
     """
@@ -108,7 +106,6 @@ class Info:
     n_no_text: int = 0
     n_partial: int = 0
     n_not_stored: int = 0
-    n_older_extractors: int = 0
     n_by_ocr: int = 0
 
     def to_dict(self) -> dict[str, object]:
@@ -169,7 +166,6 @@ def _of_extraction(connection: Connection) -> dict[str, int]:
         "n_no_text": found.n_no_text,
         "n_partial": found.n_partial,
         "n_not_stored": found.n_not_stored,
-        "n_older_extractors": sum(n for extractor, n in by_extractor.items() if is_older(extractor)),
         "n_by_ocr": sum(n for extractor, n in by_extractor.items() if is_ocr(extractor)),
     }
 

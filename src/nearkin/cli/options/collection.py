@@ -56,10 +56,6 @@ ChosenIgnored = Annotated[
     ),
 ]
 ChosenIgnoredNumbers = Annotated[bool, _collection("--ignore-numbers", help="Ignore digits in a new collection.")]
-ReExtract = Annotated[
-    bool,
-    _collection("--re-extract", help="Replace the stored text of a file if another version of the extractor made it."),
-]
 ChosenIndex = Annotated[
     str | None,
     _collection(

@@ -82,7 +82,6 @@ def _fill_keys(collection: OpenedCollection, first: int) -> None:
 
 def check_in(collection: OpenedCollection, text: str, options: CheckOptions, under: CheckIn) -> Checked:
     """Check and store a text in one exclusive transaction; see `Collection.check`."""
-    from nearkin.collection.decisions.contradictions import contradiction_of_version
     from nearkin.collection.loads.incoming import incoming_of
 
     wave, started = checked_wave(under.wave), time.perf_counter()
@@ -94,9 +93,6 @@ def check_in(collection: OpenedCollection, text: str, options: CheckOptions, und
         inside = CheckInTransaction(connection, collection, incoming, wave, by=under.by)
         checked = inside.take(0, query, options, refused=_SIMILAR if under.only_new else ())
         inside.finish()
-        if (checked.version or 1) > 1:  # a new id has no decisions
-            contradicting = contradiction_of_version(connection, under.doc_id)
-            checked = replace(checked, contradiction=contradicting)
     return replace(checked, elapsed_s=_since(started))
 
 
@@ -313,7 +309,7 @@ class CheckInTransaction:
 
     def _begun(self) -> Load:
         load = Load.begin(self._connection, self._collection.store, self._collection.counting, self._wave)
-        load.brings_back, load.by = True, self._by
+        load.takes_repeated_ids, load.by = True, self._by
         return load
 
 

@@ -15,7 +15,7 @@ _MEASURES = tuple(name for name in CheckedDocument.__dataclass_fields__ if name 
 _SAME = (
     "verdict", "n_found", "expected_recall", "n_candidates", "n_compared", "n_hot_keys", "is_answered",
     "similarity_index", "stored_as", "version", "is_resent", "is_purged", "n_damaged", "elapsed_s",
-    "is_repaired", "contradiction", "missing", "n_differences", "n_moves",
+    "is_repaired", "missing", "n_differences", "n_moves",
 )  # fmt: skip
 
 

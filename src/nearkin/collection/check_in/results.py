@@ -247,8 +247,6 @@ class Checked(Tabular):
         Whether this text was erased by a purge, so that it cannot be stored again.
     is_repaired : bool
         Whether a damaged stored copy of this text was repaired.
-    contradiction : str or None
-        Decisions that contradict each other since this text was stored; see ``contradiction`` of `Added`.
     missing : str or None
         The parts that the text lacks, if it could be extracted only partly from its file.
     not_checked : tuple of str
@@ -282,7 +280,6 @@ class Checked(Tabular):
     is_resent: bool = False
     is_purged: bool = False
     is_repaired: bool = False
-    contradiction: str | None = None
     missing: str | None = None
     not_checked: tuple[str, ...] = ()
     expected_recall_of_parts: PartRecall | None = None
@@ -333,7 +330,6 @@ class Checked(Tabular):
             "is_resent": self.is_resent,
             "is_purged": self.is_purged,
             "is_repaired": self.is_repaired,
-            "contradiction": self.contradiction,
             "missing": self.missing,
             "not_checked": list(self.not_checked),
             "n_damaged": self.n_damaged,

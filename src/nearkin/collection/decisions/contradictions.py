@@ -6,12 +6,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from nearkin.collection.decisions.activity import current_decisions
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP, SettingChange
 from nearkin.collection.stored.documents import current_rows
-from nearkin.errors import CollectionError, ParameterError
+from nearkin.errors import ParameterError
 from nearkin.store.schema import decisions, documents
 
 _OF_GROUPS = (NEVER_GROUP, SAME_GROUP)
@@ -94,33 +94,6 @@ class PairDecisions:
         first = dict[int, str]()
         both = [(first.setdefault(content, doc_id), doc_id) for doc_id, content in self.content_of.items()]
         return [(one, other) for one, other in both if one != other]
-
-
-def contradiction_of_version(connection: Connection, doc_id: str) -> str | None:
-    """Return the contradiction that a new version of a document causes; see `contradiction_of_load`.
-
-    Only a text that another current document has can cause one: all other links are decisions. So the decisions, which
-    may be many, are read for such a text only.
-    """
-    own = documents.c.content.in_(
-        select(documents.c.content).where(documents.c.doc_id == doc_id, documents.c.is_current)
-    )
-    other = select(documents.c.row).where(own, documents.c.is_current, documents.c.doc_id != doc_id).limit(1)
-    return None if connection.execute(other).first() is None else contradiction_of_load(connection)
-
-
-def contradiction_of_load(connection: Connection) -> str | None:
-    """Describe the current decisions that contradict each other with the stored texts; None if there are none.
-
-    Damaged decisions keep no document from being stored: None for them, too.
-    """
-    try:
-        PairDecisions.read(connection).refuse_contradictions()
-    except ParameterError as error:
-        return str(error)
-    except CollectionError:
-        return None
-    return None
 
 
 def refuse_contradicting(connection: Connection, changes: Sequence[SettingChange]) -> None:

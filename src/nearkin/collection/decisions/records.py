@@ -16,8 +16,6 @@ FIRST = "first"
 PURGE, REMOVE, STORE = "purge", "remove", "store"
 OF_DOCUMENTS = (PURGE, REMOVE, STORE)
 """Kinds of changes that store or remove documents; they set no value, and cannot be undone."""
-GONE_IN = "gone_in"
-"""Detail of a removal: the wave whose files no longer contain the documents."""
 NO_VERSION = "no text"
 """Value of a removed or purged file without text, which has no version."""
 SettingKey = tuple[str, str, str]

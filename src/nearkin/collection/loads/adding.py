@@ -13,8 +13,6 @@ from functools import partial
 from sqlalchemy import select
 
 from nearkin.collection.counting import TextCounting
-from nearkin.collection.decisions.contradictions import contradiction_of_load
-from nearkin.collection.loads.gone_members import AddedFiles
 from nearkin.collection.loads.incoming import Examined, FailedRecords, Incoming, examine
 from nearkin.collection.loads.known_texts import KnownTexts, known_texts
 from nearkin.collection.loads.loading import Load
@@ -40,75 +38,16 @@ class Added:
     wave : str
     n_new : int
         Documents whose ids were not in the collection, or had been removed.
-    n_restored : int
-        Number of the new documents that had been removed, and were added again with a text that they had before.
-    first_restored : tuple of str
-        Ids of the first five of them.
     n_new_versions : int
         Documents whose text differs from the current one of their id.
     n_unchanged : int
-        Documents already stored with the same id and text; also documents whose text this wave added before, and
-        another wave has replaced.
-    n_replaced : int
-        Number of documents of the latter kind: their added text is not current.
-    first_replaced : tuple of str
-        Ids of the first five of them.
+        Documents whose text is the current one of their id.
+    n_exceptions : int
+        Documents that are not stored, or have no text or only a part of it, as `nearkin exceptions` lists them.
     n_problems : int
-        Documents that could not be stored; listed in the table of problems.
-    n_erased : int
-        Number of these whose text was purged.
-    n_not_stored : int
-        Number of these that were read, and are not stored because of their id or size.
-    n_listed_before : int
-        Number of these, without those whose text was purged, that an earlier load listed under their id with the same
-        problem: they are not listed again.
-    n_shared_ids : int
-        Number of the latter whose id another document of the load has, with another text.
-    first_shared_id : str or None
-        File of the first of them: its path from the folder above all files that share a name.
-    folder_above : str or None
-        That folder, if files of several folders share a name: added as a whole, it gives each file its own id.
-    n_changed_places : int
-        Number of the new versions whose document has no id of its own: it is named after its line, or is standard
-        input. If lines moved, or the source is another one, these are other documents.
-    first_changed_places : tuple of str
-        Ids of the first five of them.
-    n_unlike : int
-        Number of the new versions that are named after their file, and have a text that has almost nothing in common
-        with the one before: they may be other files with the same name.
-    first_unlike : tuple of str
-        Ids of the first five of them.
+        Number of those that are not stored.
     n_contents : int
         Texts that the collection did not have under any id.
-    n_repeated : int
-        New versions whose id occurred before in the same load.
-    n_same_again : int
-        Number of the unchanged documents whose id occurred before in the same load, with the same text.
-    n_earlier_texts : int
-        New versions whose text the document had had before this load.
-    n_repaired : int
-        Stored texts that were damaged, and have been replaced by the added ones.
-    n_no_text, n_partial : int
-        Exceptions, as `nearkin exceptions` lists them: documents without text, including blank ones; documents with
-        only a part of their text.
-    n_extracted : int
-        Documents that were extracted from files, with or without text.
-    n_members : int
-        Number of these that were inside another file: attachments, and members of archives.
-    n_in_part, n_not_read : int
-        Extracted documents of which a part of the text is missing; extracted documents without text.
-    n_other_extractor : int
-        Documents with the same bytes as the stored ones, but from which another extractor made another text. The stored
-        text is kept, and these documents are also counted as unchanged.
-    n_by_ocr : int
-        Documents whose text was recognised in images, wholly or partly.
-    removed : tuple of str
-        Documents that their files contained when the files were added before, and no longer contain.
-    removed_unread : tuple of str
-        Such documents that had no text.
-    contradiction : str or None
-        Decisions that contradict each other with the texts that are stored now: groups are refused until one of them is
-        undone. Not computed, and None, if no stored id got another text: new ids have no decisions.
     is_dry_run : bool
         Whether nothing was stored, and the counts are what a load would store.
     """
@@ -117,38 +56,10 @@ class Added:
     n_new: int
     n_new_versions: int
     n_unchanged: int
+    n_exceptions: int
     n_problems: int
     n_contents: int
-    n_erased: int = 0
-    n_repeated: int = 0
-    n_same_again: int = 0
-    n_earlier_texts: int = 0
-    n_repaired: int = 0
-    n_no_text: int = 0
-    n_partial: int = 0
-    n_extracted: int = 0
-    n_members: int = 0
-    n_in_part: int = 0
-    n_not_read: int = 0
-    n_other_extractor: int = 0
-    n_by_ocr: int = 0
-    removed: tuple[str, ...] = ()
-    removed_unread: tuple[str, ...] = ()
-    contradiction: str | None = None
     is_dry_run: bool = False
-    n_not_stored: int = 0
-    n_listed_before: int = 0
-    n_shared_ids: int = 0
-    first_shared_id: str | None = None
-    folder_above: str | None = None
-    n_restored: int = 0
-    first_restored: tuple[str, ...] = ()
-    n_changed_places: int = 0
-    first_changed_places: tuple[str, ...] = ()
-    n_unlike: int = 0
-    first_unlike: tuple[str, ...] = ()
-    n_replaced: int = 0
-    first_replaced: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -167,8 +78,6 @@ def add_incoming(
     wave: str | None,
     threads: int,
     rules: ReadingRules,
-    re_extract: bool = False,
-    are_files: bool = False,
     by: str | None = None,
     dry_run: bool = False,
 ) -> Added:
@@ -182,8 +91,6 @@ def add_incoming(
         wave=wave,
         threads=threads,
         rules=rules,
-        re_extract=re_extract,
-        are_files=are_files,
         by=by,
         dry_run=dry_run,
     )
@@ -206,8 +113,6 @@ def add(
     wave: str | None,
     threads: int,
     rules: ReadingRules,
-    re_extract: bool = False,
-    are_files: bool = False,
     by: str | None = None,
     dry_run: bool = False,
 ) -> Added:
@@ -224,12 +129,6 @@ def add(
         Number of threads that count and sign.
     rules : ReadingRules
         Whether an unreadable document ends the load, and how many may be unreadable.
-    advice : mapping
-        See `OpenedCollection`.
-    re_extract : bool
-        Whether texts replace those that another extractor made of the same bytes.
-    are_files : bool
-        Whether every file among the sources is read whole: what it contained before and contains no more is removed.
     by : str, optional
         Name of a person: what is stored is then an activity of theirs in the log.
     dry_run : bool
@@ -249,8 +148,7 @@ def add(
     commit = Commit(store)
     with _rolled_back() if dry_run else commit.noted(), store.writing() as connection:
         load = Load.begin(connection, store, counting, wave)
-        load.files = AddedFiles() if are_files else None
-        load.origins.re_extract, load.by = re_extract, by
+        load.by = by
         load.failed = FailedRecords(failed_places(connection))
         unreadable = _Unreadable()
         work = partial(examine, counting=counting, known=known, wave=load.name)
@@ -281,16 +179,8 @@ def _rolled_back() -> Iterator[None]:
 
 
 def _added(load: Load, *, is_dry_run: bool) -> Added:
-    figures = asdict(load.finish()) | asdict(load.origins.figures)
-    return Added(
-        wave=load.name,
-        n_contents=load.next_content - load.first_content,
-        removed=load.removed.doc_ids,
-        removed_unread=load.removed.unread_ids,
-        contradiction=contradiction_of_load(load.connection) if load.changes_ids else None,
-        is_dry_run=is_dry_run,
-        **figures,
-    )
+    n_contents = load.next_content - load.first_content
+    return Added(wave=load.name, n_contents=n_contents, is_dry_run=is_dry_run, **asdict(load.finish()))
 
 
 def _stop_at_problems(examined: Examined) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,13 +18,11 @@ from nearkin.collection.stored.profiles import Profile, profiles_of
 from nearkin.collection.stored.purged import PURGED
 from nearkin.formats import zstd
 from nearkin.nouns import counted
-from nearkin.paths import STDIN
 from nearkin.records import DOCUMENTS_SCHEMA, U64, Bool
 from nearkin.stages.documents.encodings import kind_of_plain
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile
 from nearkin.stages.documents.preparing import ORIGIN, PARENT, prepare
-from nearkin.stages.documents.rows import escaped_ids
 
 _LEVEL = 3
 _MAX_OF_AN_ID = 2_000  # bytes: PostgreSQL's indexes allow little more
@@ -63,21 +61,12 @@ class Incoming:
     file_of : callable, optional
         Digests the file of a document by its place in the batch; None if its file is no plain text. It is called for
         documents without a text.
-    are_files : bool array, shape (n_documents,), optional
-        Which documents are a file, or inside of one, so that their ids are made of its name; by default none.
-    paths : mapping of int to str, optional
-        Path of the file of a document, by its place in the batch, if another file of the load has the same name.
-    are_places : bool array, shape (n_documents,), optional
-        Which of the given ids say only where their document was read; by default none.
     """
 
     batch: pa.RecordBatch
     sources: pa.LargeStringArray
     name: str | None
     file_of: Callable[[int], PlainFile | None] = lambda _: None
-    are_files: Bool | None = None
-    paths: Mapping[int, str] = field(default_factory=dict)
-    are_places: Bool | None = None
 
 
 def incoming_of(
@@ -121,20 +110,8 @@ class Examined:
         plain text without a text.
     blank : set of int
         Places of documents whose text is empty, or white space.
-    has_made_id : bool array, shape (n_documents,), or None
-        Which ids are made of the document's place, and not given as a value of a row; None: none.
-    places : dict of int to str
-        Path of a document by its place, if another file of the load has the same name: `Incoming.paths`, and what the
-        id adds to the name of the file.
-    has_name_of_place : bool array, shape (n_documents,), or None
-        Which ids say only where their document was read, so that another one can be there the next time: rows without
-        an id, and standard input; None: none.
-    is_named_after_wave : bool
-        Whether such ids are made of the name of the wave.
-    file_of : callable, optional
-        See `Incoming`.
-    escaped_ids : mapping of int to str
-        Places of ids that were bytes other than UTF-8, with a digest of these; see `rows.escaped_ids`.
+    are_unnamed : bool array, shape (n_documents,), or None
+        Which documents have no id and are named after the wave and their row; None: none.
     """
 
     doc_ids: list[str]
@@ -147,26 +124,7 @@ class Examined:
     damaged: set[bytes]
     origins: dict[int, OriginValues] = field(default_factory=dict)
     blank: frozenset[int] = frozenset()
-    has_made_id: Bool | None = None
-    places: dict[int, str] = field(default_factory=dict)
-    has_name_of_place: Bool | None = None
-    is_named_after_wave: bool = False
-    file_of: Callable[[int], PlainFile | None] = lambda _: None
-    escaped_ids: Mapping[int, str] = field(default_factory=dict)
-
-    def is_named_after_file(self, place: int) -> bool:
-        """Whether the id of a document is made of the name of its file, and not of a line in it."""
-        if self.has_made_id is None or not self.has_made_id[place]:
-            return False
-        return self.has_name_of_place is None or not self.has_name_of_place[place]
-
-    def problem_id(self, place: int) -> str:
-        """Return the id under which a problem of a document is listed: with its path if its file shares its name."""
-        doc_id, path = self.doc_ids[place], self.places.get(place)
-        if path is None:
-            return doc_id
-        own = f"{doc_id} ({path}:{self.lines[place]})"
-        return doc_id if _bad_id(own) else own
+    are_unnamed: Bool | None = None
 
 
 def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str) -> Examined:
@@ -205,37 +163,16 @@ def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str)
         damaged=stored.damaged,
         origins=_origins(prepared, doc_ids, problems) | _plain_files(incoming, doc_ids, problems, blank),
         blank=blank,
-        has_made_id=_made_ids(incoming),
-        places={i: path + doc_ids[i].removeprefix(sources[i]) for i, path in incoming.paths.items()},
-        has_name_of_place=_names_of_places(incoming, sources),
-        is_named_after_wave=incoming.name is None,
-        file_of=incoming.file_of,
-        escaped_ids=escaped_ids(incoming.batch),
+        are_unnamed=_unnamed(incoming),
     )
 
 
-def _made_ids(incoming: Incoming) -> Bool | None:
-    """Return which ids are made of the place of their document, or None if there are none."""
-    ids, are_files = incoming.batch["doc_id"], incoming.are_files
-    if incoming.are_places is not None:
-        return incoming.are_places
-    if not ids.null_count:
-        return are_files if are_files is not None and are_files.any() else None
-    is_null: Bool = ids.is_null().to_numpy(zero_copy_only=False)
-    return is_null if are_files is None else is_null | are_files
-
-
-def _names_of_places(incoming: Incoming, sources: Sequence[str]) -> Bool | None:
-    """Return which ids say only where their document was read, or None if there are none."""
-    if incoming.are_places is not None:
-        return incoming.are_places
-    ids, are_files = incoming.batch["doc_id"], incoming.are_files
-    if not ids.null_count and (are_files is None or STDIN not in sources):
+def _unnamed(incoming: Incoming) -> Bool | None:
+    ids = incoming.batch["doc_id"]
+    if incoming.name is not None or not ids.null_count:
         return None
-    is_one: Bool = ids.is_null().to_numpy(zero_copy_only=False)
-    if are_files is None:
-        return is_one
-    return (is_one & ~are_files) | (are_files & np.array([source == STDIN for source in sources], np.bool_))
+    is_null: Bool = ids.is_null().to_numpy(zero_copy_only=False)
+    return is_null
 
 
 def _blank(texts: pa.LargeStringArray) -> frozenset[int]:

@@ -1,8 +1,8 @@
-"""Origins that a load writes, and texts of other extractors, which it keeps."""
+"""Origins that a load writes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,27 +18,10 @@ from nearkin.collection.stored.origins import (
     remove_unread,
     with_origins,
 )
-from nearkin.stages.documents.extraction.kinds import is_ocr
 from nearkin.store.bulk import in_slices, insert_rows, is_storable, number_after_last
 from nearkin.store.schema import origins
 
-_PARENT, _SHA256, _EXTRACTOR, _EXCEPTION, _IS_PARTIAL = (
-    NAMES.index(name) for name in ("parent", "sha256", "extractor", "exception", "is_partial")
-)
-
-
-@dataclass(slots=True)
-class ExtractionFigures:
-    """Counts of the documents of a load that were extracted from files, and of its exceptions."""
-
-    n_no_text: int = 0
-    n_partial: int = 0
-    n_extracted: int = 0
-    n_members: int = 0
-    n_in_part: int = 0
-    n_not_read: int = 0
-    n_other_extractor: int = 0
-    n_by_ocr: int = 0
+_SHA256, _EXTRACTOR, _EXCEPTION = (NAMES.index(name) for name in ("sha256", "extractor", "exception"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +51,6 @@ class LoadOrigins:
     load : int
     added_at : str
         When the load began.
-    re_extract : bool
-        Whether texts and origins of other extractors are replaced.
     n_written : int
         Number of origins that were stored.
     """
@@ -77,8 +58,6 @@ class LoadOrigins:
     connection: Connection
     load: int
     added_at: str
-    re_extract: bool = False
-    figures: ExtractionFigures = field(default_factory=ExtractionFigures)
     n_written: int = 0
     _known: dict[int, _StoredOrigin] = field(default_factory=dict)
     _unread: dict[str, _UnreadFile] = field(default_factory=dict)
@@ -91,7 +70,6 @@ class LoadOrigins:
         """Copy the state; see `Load.copy`."""
         return replace(
             self,
-            figures=replace(self.figures),
             _known=dict(self._known),
             _unread=dict(self._unread),
             _plain=dict(self._plain),
@@ -114,57 +92,34 @@ class LoadOrigins:
             plain = select(origins.c.doc_id, origins.c.sha256).where(is_plain).order_by(origins.c.number)
             self._plain |= dict(self.connection.execute(plain).all())
 
-    def values_of(self, row: int) -> OriginValues | None:
-        """Return the origin of the version in a row that was looked up."""
-        known = self._known.get(row)
-        return None if known is None else known.values
-
-    def is_of_same_file(self, row: int, origin: OriginValues) -> bool:
-        """Whether the version in a row was made of the same bytes by another extractor."""
-        known = self._known.get(row)
-        if known is None or origin[_SHA256] is None:
-            return False
-        own, other = known.values, origin
-        if own[_EXTRACTOR] is None:
-            return False
-        return bool(own[_SHA256] == other[_SHA256] and own[_EXTRACTOR] != other[_EXTRACTOR])
-
     def take(self, row: int, doc_id: str, origin: OriginValues) -> None:
         """Store the origin of a new version."""
         self._new.append((row, doc_id, *origin))
         self._known[row] = _StoredOrigin(None, origin)
 
     def complete(self, row: int, doc_id: str, origin: OriginValues) -> None:
-        """Store the origin of an unchanged text that has none; replace it if that was asked for."""
+        """Store the origin of an unchanged text that has none, or that came from other bytes before."""
         known = self._known.get(row)
         if known is None:
             self.take(row, doc_id, origin)
-        elif known.number is not None and known.values != origin and self._is_newer(known, origin):
+        elif known.number is not None and known.values[_SHA256] != origin[_SHA256]:
             self._replaced.append(known)
             self.take(row, doc_id, origin)
 
-    def _is_newer(self, known: _StoredOrigin, origin: OriginValues) -> bool:
-        """Whether an origin of the same text replaces the stored one: that of other bytes always does."""
-        return self.re_extract or known.values[_SHA256] != origin[_SHA256]
-
-    def take_unread(self, doc_id: str, origin: OriginValues, row: int | None) -> bool:
-        """Store the origin of a document without a text, unless it is known; ``row``: of the current version.
-
-        Return whether the document is now listed as an exception of this load.
-        """
+    def take_unread(self, doc_id: str, origin: OriginValues, row: int | None) -> None:
+        """Store the origin of a document without a text, unless it is known; ``row``: of the current version."""
         known = None if row is None else self._known.get(row)
         now = _UnreadFile(None, origin[_SHA256], origin[_EXCEPTION])
         if origin[_EXTRACTOR] is None:
             self.take_plain(doc_id, origin)
-            return False
+            return
         if now.exception is None or self._is_unread_already(doc_id, now):
-            return False
+            return
         if known is not None and known.values[_SHA256] == origin[_SHA256]:
-            return False  # the same bytes gave a text before
-        self._close(doc_id)
+            return  # the same bytes gave a text before
+        self.read(doc_id)
         self._unread[doc_id] = now
         self._new.append((None, doc_id, *origin))
-        return True
 
     def take_plain(self, doc_id: str, origin: OriginValues) -> None:
         """Store what is known of a file that was read as text, unless it is stored: its problem is stored apart."""
@@ -176,35 +131,13 @@ class LoadOrigins:
         was = self._unread.get(doc_id)
         return was is not None and (was.sha256, was.exception) == (now.sha256, now.exception)
 
-    def _close(self, doc_id: str) -> None:
+    def read(self, doc_id: str) -> None:
         """End what was said of an earlier file with this id that gave no text."""
         was = self._unread.pop(doc_id, None)
         if was is not None and was.number is not None:
             self._read_since.append(was.number)
         elif was is not None:
             self._new = [row for row in self._new if row[:2] != (None, doc_id)]
-
-    def count(self, doc_ids: Set[str], origin: OriginValues, *, is_read: bool) -> None:
-        """Count a document; one that is read now is no exception any more, under any of its ids."""
-        for doc_id in doc_ids if is_read else ():
-            self._close(doc_id)
-        if origin[_EXTRACTOR] is None:
-            return
-        self.figures.n_extracted += 1
-        self.figures.n_members += origin[_PARENT] is not None
-        self.figures.n_not_read += not is_read
-        self.figures.n_in_part += is_read and bool(origin[_IS_PARTIAL])
-        self.figures.n_by_ocr += is_read and is_ocr(str(origin[_EXTRACTOR]))
-
-    def count_exception(self, origin: OriginValues | None, *, has_text: bool) -> None:
-        """Count a document as `listing.exceptions` lists it."""
-        self.figures.n_no_text += not has_text
-        self.figures.n_partial += has_text and origin is not None and origin[_EXCEPTION] is not None
-
-    def uncount_exception(self, origin: OriginValues | None, *, has_text: bool) -> None:
-        """Take back what `count_exception` counted of a document that is not stored after all."""
-        self.figures.n_no_text -= not has_text
-        self.figures.n_partial -= has_text and origin is not None and origin[_EXCEPTION] is not None
 
     def write(self) -> None:
         """Write what was taken, after the documents."""

@@ -14,7 +14,7 @@ from nearkin.collection.stored.origins import IS_UNREAD
 from nearkin.stages.documents.members import BETWEEN
 from nearkin.store.bulk import in_slices, is_storable
 from nearkin.store.ordering import by_bytes
-from nearkin.store.schema import documents, loads, origins, problems
+from nearkin.store.schema import documents, origins, problems
 
 _AT_A_TIME = 100  # a condition of SQL for each
 AFTER = chr(ord(BETWEEN) + 1)
@@ -37,14 +37,10 @@ def enclosing(doc_id: str) -> Iterator[str]:
         end = doc_id.rfind(BETWEEN, 0, end)
 
 
-def documents_inside(
-    connection: Connection, sources: Sources, *, up_to_wave: int | None = None
-) -> Iterator[tuple[int, str]]:
+def documents_inside(connection: Connection, sources: Sources) -> Iterator[tuple[int, str]]:
     """Yield row and id of the current extracted documents with these ids, and of those inside."""
-    joined = documents.join(origins, origins.c.row == documents.c.row).join(loads, loads.c.load == documents.c.load)
+    joined = documents.join(origins, origins.c.row == documents.c.row)
     is_wanted = documents.c.is_current & origins.c.extractor.is_not(None)
-    if up_to_wave is not None:
-        is_wanted &= loads.c.wave <= up_to_wave
     query = select(documents.c.row, documents.c.doc_id, documents.c.source).select_from(joined).where(is_wanted)
     for some in _parts(sources):
         for row, doc_id, source in connection.execute(query.where(_are_inside(connection, some))).all():
@@ -52,14 +48,9 @@ def documents_inside(
                 yield row, doc_id
 
 
-def unread_inside(
-    connection: Connection, sources: Sources, *, up_to_wave: int | None = None
-) -> Iterator[tuple[int, str]]:
+def unread_inside(connection: Connection, sources: Sources) -> Iterator[tuple[int, str]]:
     """Yield the number of the origin and the id of files without a text with these ids, and of those inside."""
-    is_wanted = IS_UNREAD
-    if up_to_wave is not None:
-        is_wanted &= loads.c.wave <= up_to_wave
-    query = select(origins.c.number, origins.c.doc_id).join(loads, loads.c.load == origins.c.load).where(is_wanted)
+    query = select(origins.c.number, origins.c.doc_id).where(IS_UNREAD)
     for some in _parts(sources):
         found = connection.execute(query.where(_are_inside(connection, some))).all()
         files = unread_sources(connection, [doc_id for _, doc_id in found])

@@ -94,6 +94,11 @@ def own_values(row: Sequence[Any]) -> OriginValues:
     return tuple(row[FIRST : FIRST + len(NAMES)])
 
 
+def has_exception(values: OriginValues) -> bool:
+    """Whether a file could not be read, or only in part."""
+    return value_of(values, "exception") is not None
+
+
 def value_of(values: OriginValues | None, name: str) -> Any:
     """Return one value of an origin; None if there is none."""
     return None if values is None else values[NAMES.index(name)]

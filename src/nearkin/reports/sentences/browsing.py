@@ -192,9 +192,6 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
     if n := told.n_extracted:
         by_ocr = f", {told.n_by_ocr:,} of them by OCR" if told.n_by_ocr else ""
         yield Sentence(f"{counted(n, 'document')} extracted from files{by_ocr}")
-    if n := told.n_older_extractors:
-        texts = counted(n, "text is", "texts are")
-        yield Sentence(f"{texts} of another version of an extractor: nearkin add COLLECTION … --re-extract", "warning")
     if told.n_no_text or told.n_partial or told.n_not_stored:
         said = exception_counts(told.n_no_text, told.n_partial, told.n_not_stored)
         yield Sentence(f"{said}: nearkin exceptions COLLECTION", "warning")

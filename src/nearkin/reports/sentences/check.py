@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.reports.quantities import recall_at_text
-from nearkin.reports.sentences.sentence import Sentence, contradiction_sentences, missing_sentences, not_shown
+from nearkin.reports.sentences.sentence import Sentence, missing_sentences, not_shown
 from nearkin.reports.sentences.similar import mean_part_recall_sentences, part_recall_sentences
 
 if TYPE_CHECKING:
@@ -83,7 +83,6 @@ def check_sentences(
             yield Sentence("; to list its versions: nearkin history", strong=stored)
         else:
             yield Sentence("", strong=f"stored as {found.stored_as}")
-        yield from contradiction_sentences(found.contradiction)
     elif is_storing and found.is_resent:
         yield Sentence("", strong="already stored under the same id")
     elif is_storing:

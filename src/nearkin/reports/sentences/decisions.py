@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from nearkin.collection.decisions.records import (
     FIRST,
-    GONE_IN,
     GROUP_NOTE,
     NEVER_GROUP,
     NO_VERSION,
@@ -135,8 +134,6 @@ def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingCha
         return f"tag {data.get('field')}{f'={value}' if value else ''}, {n}"
     if kind == "untag":
         return f"remove the tag {data.get('field')}, {n}"
-    if kind == REMOVE and GONE_IN in data:
-        return f"remove {n} that the files of {wave_text(data[GONE_IN])} no longer contain"
     if kind == REMOVE:
         return f"remove {n}" + (f" of {wave_text(data['wave'])}" if "wave" in data else "")
     if kind == STORE:

@@ -52,9 +52,3 @@ def missing_sentences(name: str, missing: str | None) -> Iterator[Sentence]:
     """Warn about a text that is only a part of the text of its file; no sentence if ``missing`` is None."""
     if missing is not None:
         yield Sentence(f"Only a part of {name} was read: {missing}", "warning")
-
-
-def contradiction_sentences(contradiction: str | None) -> Iterator[Sentence]:
-    """Warn that stored texts make decisions contradict one another."""
-    if contradiction is not None:
-        yield Sentence(f"Groups can no longer be computed. {contradiction}", "warning")

@@ -58,7 +58,6 @@ def put_document(service: ReviewService, visitor: Visitor, asked: StoredQuery, s
         outcome=outcome,
         version=stored.version,
         wave=stored.wave,
-        contradiction=added.contradiction,
         missing=one.missing,
         not_stored=list(one.inside),
         page=_page(asked.id),

@@ -106,7 +106,6 @@ class ApiStored(msgspec.Struct, kw_only=True):
     outcome: str
     version: int
     wave: str
-    contradiction: str | None
     missing: str | None
     not_stored: list[str]
     page: str
@@ -198,7 +197,6 @@ class ApiChecked(msgspec.Struct, kw_only=True, omit_defaults=True):
     is_resent: bool
     is_purged: bool
     is_repaired: bool
-    contradiction: str | None
     missing: str | None
     not_checked: list[str]
     n_damaged: int

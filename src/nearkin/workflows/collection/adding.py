@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,8 +17,8 @@ from nearkin.collection.collection import Collection
 from nearkin.collection.loads.adding import Added, add_incoming
 from nearkin.collection.loads.incoming import Incoming, PlainFile
 from nearkin.errors import CollectionBusyError, MissingCollectionError, NearkinError, ParameterError, SourceError
-from nearkin.paths import STDIN, printable
-from nearkin.records import I64, Bool
+from nearkin.paths import STDIN
+from nearkin.records import I64
 from nearkin.runs.progress import Meter, Progress
 from nearkin.stages.documents.columns import listed_columns
 from nearkin.stages.documents.digest import file_sha256
@@ -33,7 +29,7 @@ from nearkin.stages.documents.source import Source
 from nearkin.store.failures import reason_of
 from nearkin.store.place import Place
 from nearkin.store.store import refuse_other_files
-from nearkin.workflows.reading.inputs import FileInput, StoredSource, is_loose
+from nearkin.workflows.reading.inputs import FileInput, StoredSource
 from nearkin.workflows.reading.kept_documents import KeptDocuments
 from nearkin.workflows.reading.texts import RawBatch, Texts
 from nearkin.workflows.resources import Resources
@@ -46,14 +42,11 @@ def add_files(
     wave: str | None,
     resources: Resources,
     progress: Progress,
-    re_extract: bool = False,
     dry_run: bool = False,
 ) -> Added:
     """Add every document of some files as one wave: all of them, or none if anything fails.
 
-    A collection that was created for them is removed if they fail. With ``re_extract`` texts replace those that
-    another extractor made of the same bytes. What a file contained when it was added before, and contains no more, is
-    removed. With ``dry_run`` nothing is stored.
+    A collection that was created for them is removed if they fail. With ``dry_run`` nothing is stored.
 
     Raises
     ------
@@ -68,42 +61,31 @@ def add_files(
     meter = Meter(progress)
     try:
         _check_apart(collection, texts)
-        shared = files_with_shared_names(texts)
         with meter.stage("add", texts.size_bytes, "bytes") as counted:
-            added = add_incoming(
+            return add_incoming(
                 collection.opened,
-                _incoming(texts, shared.paths, counted),
+                _incoming(texts, counted),
                 wave=wave,
                 threads=resources.n_threads,
                 rules=texts.rules,
-                re_extract=re_extract,
-                are_files=True,
                 dry_run=dry_run,
             )
     except BaseException as error:
         undo_creation(collection, error)
         raise
-    return replace(added, folder_above=shared.folder) if added.n_shared_ids else added
 
 
-def _incoming(texts: Texts, paths: Mapping[int, str], progress: Progress) -> Iterator[Incoming]:
+def _incoming(texts: Texts, progress: Progress) -> Iterator[Incoming]:
     names = pa.array(texts.names, pa.large_string())
-    are_files = np.array([is_of_documents(source.format) for source in texts.sources], np.bool_)
     named = NamedRecords(texts.sources)
     texts.check_columns(check_has_ids)
     for came in texts.raw_batches(progress):
-        raw, are_places = named_by_run(came, texts.sources)
-        file_of = partial(_plain_file, texts.sources, raw.sources)
-        sources = raw.sources.tolist() if paths else []
-        shared = {row: paths[number] for row, number in enumerate(sources) if number in paths}
+        raw = named_by_run(came, texts.sources)
         yield Incoming(
             batch=named.of(raw),
             sources=names.take(pa.array(raw.sources)),
             name=raw.name,
-            file_of=file_of,
-            are_files=are_files[raw.sources],
-            paths=shared,
-            are_places=are_places,
+            file_of=partial(_plain_file, texts.sources, raw.sources),
         )
 
 
@@ -128,67 +110,17 @@ def _check_apart(collection: Collection, texts: Texts) -> None:
             raise ParameterError(f"{source.path} is in the collection's own directory. Keep documents elsewhere.")
 
 
-class NamedByRun(NamedTuple):
-    """Documents with the names of their run.
-
-    Parameters
-    ----------
-    raw : RawBatch
-    are_places : bool array, shape (n_documents,), or None
-        Which ids say only where the run read the document, such as ``forum.csv:2``; None for documents of no run.
-    """
-
-    raw: RawBatch
-    are_places: Bool | None
-
-
-def named_by_run(raw: RawBatch, sources: Sequence[Source]) -> NamedByRun:
+def named_by_run(raw: RawBatch, sources: Sequence[Source]) -> RawBatch:
     """Return the documents of a source; those of a run that have no id get their name in the run."""
     source = sources[raw.sources[0]]
     if not isinstance(source, StoredSource) or not isinstance(source.documents, KeptDocuments):
-        return NamedByRun(raw, None)
-    names, are_places = source.documents.named(raw.batch["line"])
-    batch = raw.batch
+        return raw
+    names, batch = source.documents.named(raw.batch["line"]), raw.batch
     if names is not None and batch["doc_id"].null_count:
         ids = pc.coalesce(batch["doc_id"].cast(pa.large_string()), names)
         batch = pa.RecordBatch.from_arrays([ids, *batch.columns[1:]], names=batch.schema.names)
         batch = batch.replace_schema_metadata(raw.batch.schema.metadata)
-    return NamedByRun(raw._replace(batch=batch), are_places)
-
-
-@dataclass(frozen=True, slots=True)
-class SharedNames:
-    """Files that share a name with another file.
-
-    Parameters
-    ----------
-    paths : mapping of int to str
-        Path of each, below ``folder``, by the number of the source. So it is the same in whatever way it was given.
-    folder : str or None
-        Folder above all of them, relative if they were given so; None if no folder gives them different names.
-    """
-
-    paths: Mapping[int, str] = field(default_factory=dict)
-    folder: str | None = None
-
-
-def files_with_shared_names(texts: Texts) -> SharedNames:
-    """Find the files whose name, as ids have it, is also that of another file."""
-    loose = [number for number, source in enumerate(texts.sources) if is_loose(source)]
-    names = texts.names
-    n_called = Counter(names[number] for number in loose)
-    given = {number: texts.sources[number].path for number in loose if n_called[names[number]] > 1}
-    if not given:
-        return SharedNames()
-    full = {number: os.path.abspath(path) for number, path in given.items()}
-    above = os.path.commonpath([os.path.dirname(path) for path in full.values()])
-    paths = {number: printable(os.path.relpath(path, above)) for number, path in full.items()}
-    if len({(names[number], path) for number, path in paths.items()}) < len(paths):
-        return SharedNames(paths)  # names that differ only in bytes
-    if above == os.path.dirname(above):
-        return SharedNames(paths)  # nobody adds all files of a machine
-    is_relative = not any(os.path.isabs(path) for path in given.values())
-    return SharedNames(paths, printable(os.path.relpath(above) if is_relative else above))
+    return raw._replace(batch=batch)
 
 
 def undo_creation(collection: Collection, error: BaseException) -> None:

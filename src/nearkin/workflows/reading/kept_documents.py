@@ -15,14 +15,13 @@ from typing import get_args
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from nearkin.errors import InputError, MissingExtraError, SourceError
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.manifests.stored import InputFile
 from nearkin.paths import STDIN, on_disk, printable
-from nearkin.records import DOCUMENTS_SCHEMA, I64, Bool
+from nearkin.records import DOCUMENTS_SCHEMA, I64
 from nearkin.runs.files import text_of
 from nearkin.runs.finished import MANIFEST, damage_of, read_results
 from nearkin.runs.progress import Progress, Silent
@@ -177,7 +176,7 @@ class KeptDocuments:
         inputs = [_with_column(one, keep_column) for one in self.again.inputs]
         return StoredInput(replace(self, again=replace(self.again, inputs=inputs)), name)
 
-    def named(self, lines: pa.Int64Array) -> tuple[pa.LargeStringArray | None, Bool]:
+    def named(self, lines: pa.Int64Array) -> pa.LargeStringArray:
         """Return the names of documents with some numbers, as `batches` gives them; see `KeptNames.at`."""
         return self.names.at(np.searchsorted(self.rows, lines.to_numpy() - 1))
 
@@ -214,30 +213,20 @@ class KeptNames:
         self._rows = rows
         self._ids = ids
 
-    def at(self, places: I64) -> tuple[pa.LargeStringArray, Bool]:
-        """Return the names of some kept documents, and which have no id of their own.
-
-        The name of a document without an id says only where it was read.
+    def at(self, places: I64) -> pa.LargeStringArray:
+        """Return the names of some kept documents.
 
         Raises
         ------
         RunError
             The run is damaged.
         """
-        names, are_places = self._read
-        return names.take(pa.array(places)), are_places[places]
+        return self._read.take(pa.array(places))
 
     @cached_property
-    def _read(self) -> tuple[pa.LargeStringArray, Bool]:
+    def _read(self) -> pa.LargeStringArray:
         with damage_of(self._directory):
-            table = _documents(self._directory / _TABLE, "name", "source", "line")
-            names = _at(table["name"], self._rows)
-            is_place, sources = self._ids.is_null(), _at(table["source"], self._rows).cast(pa.large_string())
-            if not pa.types.is_integer(self._ids.type):  # the place is the id if no document of the run has one
-                line = _at(table["line"], self._rows).cast(pa.large_string())
-                place = pc.binary_join_element_wise(sources, line, pa.scalar(":", pa.large_string()))
-                is_place = pc.or_(is_place, pc.equal(pc.fill_null(self._ids, ""), place))
-            return names, is_place.to_numpy(zero_copy_only=False)
+            return _at(_documents(self._directory / _TABLE, "name")["name"], self._rows)
 
 
 def _documents(path: Path, *columns: str) -> pa.Table:
