@@ -19,8 +19,8 @@ from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rules import STOPPED, ReadingRules
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.inputs import StoredSource
-from nearkin.workflows.reading.problems import first_problem
 from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.reading.texts import first_problem
 
 BATCH_BYTES = 1 << 20
 _COLUMNS = pa.schema([PREPARED_SCHEMA.field(name) for name in ("doc_id", "text", "digest")])

@@ -24,7 +24,7 @@ from nearkin.workflows.pairing.collecting import DOCUMENTS_SCHEMA, Collected, Sp
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.translating import SideTranslation, check_fits, way_of_words
 from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
-from nearkin.workflows.reading.distinct_ids import with_distinct_names
+from nearkin.workflows.reading.texts import with_distinct_names
 from nearkin.workflows.table_words import TableWords
 
 _FINGERPRINT = "lab cross-lingual"

@@ -40,7 +40,7 @@ from nearkin.workflows.dedup.on_spark.partitions import PAIRS
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.reading import inputs as dedup_inputs
 from nearkin.workflows.reading.on_spark.tasks import TaskInput
-from nearkin.workflows.reading.problems import damaged_files
+from nearkin.workflows.reading.texts import damaged_files
 from nearkin.workflows.resources import Resources
 
 Records = Sequence[Mapping[str, object]]

@@ -27,7 +27,7 @@ from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import Judged
 from nearkin.workflows.dedup.plans import plan_as_stored
-from nearkin.workflows.reading.problems import damaged_files
+from nearkin.workflows.reading.texts import damaged_files
 from nearkin.workflows.resources import Resources
 
 

@@ -21,7 +21,7 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.wording import restored
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.reading.inputs import Input, LooseFilesInput
-from nearkin.workflows.reading.problems import stop_at_problem
+from nearkin.workflows.reading.texts import stop_at_problem
 
 SOURCE_COLUMN = "source"
 _NOTED = ("id_kind", "said")

@@ -25,8 +25,8 @@ from nearkin.workflows.dedup.corpus import EMPTY, UNREADABLE, Corpus
 from nearkin.workflows.dedup.origins import FIELDS, Origins, find_origins, told_rows, with_exceptions
 from nearkin.workflows.dedup.outcome import NO_ROW
 from nearkin.workflows.dedup.reading import SOURCE_COLUMN
-from nearkin.workflows.reading.distinct_ids import renamed
 from nearkin.workflows.reading.exceptions import ExceptionRow, exception_row
+from nearkin.workflows.reading.texts import renamed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

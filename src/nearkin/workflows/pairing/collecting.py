@@ -19,10 +19,8 @@ from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.vocabulary import Vocabulary
-from nearkin.workflows.reading.distinct_ids import with_distinct_names
 from nearkin.workflows.reading.identity import SourceRecords, check_unchanged, records_of
-from nearkin.workflows.reading.problems import check_readable
-from nearkin.workflows.reading.texts import RawBatch, Texts
+from nearkin.workflows.reading.texts import RawBatch, Texts, check_readable, with_distinct_names
 
 Splitting = Callable[[pa.LargeStringArray], TextWords]
 DOCUMENTS_SCHEMA = pa.schema(

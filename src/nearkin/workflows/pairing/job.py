@@ -68,10 +68,9 @@ from nearkin.workflows.pairing.verifying import FoundPairs, cosines_of
 from nearkin.workflows.reading.collection_exceptions import all_exceptions
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, named_as_in, write_exceptions
 from nearkin.workflows.reading.identity import fingerprint_of
-from nearkin.workflows.reading.problems import damaged_files
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.rereading import not_read_files
-from nearkin.workflows.reading.texts import Texts
+from nearkin.workflows.reading.texts import Texts, damaged_files
 from nearkin.workflows.resources import Resources
 
 INLINE = "inline"

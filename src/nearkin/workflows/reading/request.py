@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import itertools
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -83,38 +84,76 @@ class ReadingRequest:
         with_unread: bool = False,
         is_said: bool = True,
     ) -> SourceSet:
-        """Find the sources, and what is not read beside them.
+        """Find the sources: files, collections, results of finished runs, documents in memory; and what is not read.
+
+        A collection stands for its current documents, a run for the documents that it kept. They follow the files,
+        unless everything is read in the order of the arguments.
 
         Parameters
         ----------
         progress : Progress
-        optional, in_order, without, with_unread
-            See `resolve_inputs`.
+        optional, in_order, without
+            See `resolve_sources`. Format and columns are refused if there are no files, except those that are optional.
+        with_unread : bool
+            Whether files that gave no text to a collection are documents of it, with a problem.
         is_said : bool
-            Whether what was guessed about them is reported.
+            Whether what was guessed about the sources is reported.
 
         Raises
         ------
-        SourceError
-            There is no input, or none can be read.
+        SourceError, ParameterError
+            There is no input, or none can be read; or an argument names a table of results, which holds no texts.
+        CollectionError
+            A collection cannot be opened.
         """
-        found = resolve_inputs(
-            self.inputs,
-            file_format=self.file_format,
-            text=self.text,
-            doc_id=self.doc_id,
-            optional=optional,
-            encoding=self.encoding,
-            stdin=self.stdin,
-            in_order=in_order,
-            rules=self.rules,
-            without=without,
-            with_unread=with_unread,
-            progress=progress,
-        )
-        if is_said:
-            _say(found, progress)
-        return found
+        named = [one for argument in self.inputs if isinstance(argument, str) for one in _expanded(argument)]
+        in_memory = [one for one in self.inputs if isinstance(one, StoredSource)]
+        parts, stored = list[list[str] | StoredSource](), dict[str, StoredSource]()
+        for kind, arguments in itertools.groupby(named, key=kind_of):
+            if kind == "file":
+                parts.append([*arguments])
+                continue
+            for argument in arguments:
+                identity = argument if "://" in argument else os.path.realpath(argument)
+                if identity not in stored:
+                    stored[identity] = _stored_source(argument, kind, progress, with_unread=with_unread)
+                    parts.append(stored[identity])
+        files = [one for part in parts if isinstance(part, list) for one in part]
+        if stored and not files:
+            self._refuse_what_is_of_files(next(iter(stored.values())), optional)
+        if not in_order:
+            of_files: list[list[str] | StoredSource] = [files] if files or not (stored or in_memory) else []
+            parts = [*of_files, *sorted(stored.values(), key=lambda one: one.path)]
+        sources, guesses = dict[str, Source]((one.path, one) for one in in_memory), list[str]()
+        not_read = list[NotRead]()
+        for part in parts:
+            if isinstance(part, StoredSource):
+                sources[part.path] = part
+                guesses.append(_in_words(part))
+                continue
+            found = resolve_sources(
+                part, file_format=self.file_format, text=self.text, doc_id=self.doc_id, optional=optional,
+                encoding=self.encoding, stdin=self.stdin, in_order=in_order, rules=self.rules, without=without,
+            )  # fmt: skip
+            for source in found.sources:
+                sources.setdefault(source.path, source)
+            guesses += found.guesses
+            not_read += found.not_read
+        for guess in guesses if is_said else ():
+            progress.say(guess)
+        return SourceSet(tuple(sources.values()), tuple(guesses), tuple(dict.fromkeys(not_read)))
+
+    def _refuse_what_is_of_files(self, source: StoredSource, optional: Collection[str]) -> None:
+        what = "a collection" if source.format == "collection" else "results of a run"
+        given = (("file_format", self.file_format), ("text", self.text), ("doc_id", self.doc_id))
+        for name, value in given:
+            if value is not None and name not in optional:
+                parameter = "id" if name == "doc_id" else name
+                kind = SourceError if name == "file_format" else MissingColumnError
+                raise kind(
+                    f"{source.name} is {what}, whose ids and texts are known; omit the {parameter} {value}.",
+                    parameter=parameter,
+                )
 
     def opened(self, progress: Progress, check: Callable[[Texts], None] | None = None) -> Texts:
         """Return the sources, checked to have their columns.
@@ -131,7 +170,8 @@ class ReadingRequest:
             texts = Texts(found.sources, inputs, self.rules, found.not_read)
             if check is not None:
                 check(texts)
-            _say(found, progress)
+            for guess in found.guesses:
+                progress.say(guess)
             check_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
         except SourceError as error:
             error.parameter = self.named.get(error.parameter or "", error.parameter)
@@ -139,98 +179,10 @@ class ReadingRequest:
         return texts
 
 
-def _say(found: SourceSet, progress: Progress) -> None:
-    for guess in found.guesses:
-        progress.say(guess)
-
-
 Kind = Literal["collection", "results", "file"]
 COLLECTION_FILE = "nearkin.sqlite"
 """File by which a directory is recognised as a collection; repeated from `store.place`, which needs an extra."""
-_INDEX, _DEPTH = "segments", 3  # of a collection's files below its directory
-_OWN_NAMES = {*TABLES, MANIFEST, *(f"{COLLECTION_FILE}{suffix}" for suffix in ("", "-wal", "-shm"))}
-_SQLITE = b"SQLite format 3\0"
-
-
-def resolve_inputs(
-    arguments: Sequence[str | StoredSource],
-    *,
-    file_format: str | None = None,
-    text: str | None = None,
-    doc_id: str | None = None,
-    optional: Collection[str] = (),
-    encoding: str = "utf-8",
-    stdin: BinaryIO | None = None,
-    in_order: bool = False,
-    rules: ReadingRules | None = None,
-    without: Path | None = None,
-    with_unread: bool = False,
-    progress: Progress,
-) -> SourceSet:
-    """Find the sources that arguments name: files, collections, results of finished runs, and documents in memory.
-
-    A collection stands for its current documents, a run for the documents that it kept. They follow the files,
-    unless everything is read in the order of the arguments.
-
-    Parameters
-    ----------
-    arguments : sequence of str or StoredSource
-        Files, globs, folders, "-"; directories or URLs of collections; directories of runs. Documents in memory are
-        sources already.
-    file_format, text, doc_id, optional, encoding, stdin, in_order, rules, without
-        See `resolve_sources`; the first five apply only to files. The first three are refused if there are none, except
-        those that are ``optional``.
-    with_unread : bool
-        Whether files that gave no text to a collection are documents of it, with a problem.
-    progress : Progress
-        Receives progress while a run's files are checked.
-
-    Raises
-    ------
-    SourceError, ParameterError
-        As in `resolve_sources`; or an argument names a file of Nearkin that holds no documents.
-    CollectionError
-        A collection cannot be opened.
-    """
-    parts, stored = list[list[str] | StoredSource](), dict[str, StoredSource]()
-    held = [one for one in arguments if isinstance(one, StoredSource)]
-    named = [one for one in arguments if isinstance(one, str)]
-    for argument in (one for asked in named for one in _expanded(asked)):
-        kind = kind_of(argument)
-        if kind == "file":
-            if not (parts and isinstance(parts[-1], list)):
-                parts.append([])
-            parts[-1].append(argument)  # type: ignore[union-attr]  # it is a list
-            continue
-        identity = argument if "://" in argument else os.path.realpath(argument)
-        if identity not in stored:
-            stored[identity] = _stored_source(argument, kind, progress, with_unread=with_unread)
-            parts.append(stored[identity])
-    files = [one for part in parts if isinstance(part, list) for one in part]
-    if stored and not files:
-        asked = {"file_format": file_format, "text": text, "doc_id": doc_id}
-        _refuse_what_is_of_files(
-            next(iter(stored.values())), {name: value for name, value in asked.items() if name not in optional}
-        )
-    if not in_order:
-        of_files: list[list[str] | StoredSource] = [files] if files or not (stored or held) else []
-        parts = [*of_files, *sorted(stored.values(), key=lambda one: one.path)]
-    sources, guesses = dict[str, Source]((one.path, one) for one in held), list[str]()
-    not_read = list[NotRead]()
-    for part in parts:
-        if isinstance(part, StoredSource):
-            sources[part.path] = part
-            guesses.append(_in_words(part))
-            continue
-        found = resolve_sources(
-            part, file_format=file_format, text=text, doc_id=doc_id, optional=optional, encoding=encoding,
-            stdin=stdin, in_order=in_order, rules=rules, without=without,
-        )  # fmt: skip
-        for source in found.sources:
-            sources.setdefault(source.path, source)
-        guesses += found.guesses
-        not_read += found.not_read
-    return SourceSet(tuple(sources.values()), tuple(guesses), tuple(dict.fromkeys(not_read)))
+_TABLES = {*TABLES, MANIFEST}
 
 
 def _stored_source(
@@ -246,7 +198,7 @@ def _stored_source(
 def check_inputs(
     sources: Sequence[Source], *, keep_column: str | None = None, encoding: str, stdin: BinaryIO | None
 ) -> None:
-    """Check that all sources of `resolve_inputs` have the columns that will be read.
+    """Check that all sources of a request have the columns that will be read.
 
     Raises
     ------
@@ -266,7 +218,7 @@ def kind_of(argument: str) -> Kind:
     Raises
     ------
     SourceError
-        The argument is a file of Nearkin that holds no documents.
+        The argument is a table of results, which holds no documents.
     """
     if argument.startswith(("postgresql:", "postgres:")) and "://" in argument:
         return "collection"
@@ -274,7 +226,7 @@ def kind_of(argument: str) -> Kind:
     if argument != STDIN and os.path.isdir(argument):
         return _kind_of_directory(Path(argument))
     if argument != STDIN and os.path.isfile(argument):
-        _refuse_own_file(Path(argument))
+        _refuse_table_of_results(Path(argument))
     return "file"
 
 
@@ -284,7 +236,6 @@ def _kind_of_directory(path: Path) -> Kind:
 
     if _is_collection(path):
         return "collection"
-    _refuse_part_of_collection(path)
     command = _command_of(path)
     if command in DedupManifest.commands:
         return "results"
@@ -303,34 +254,12 @@ def _command_of(directory: Path) -> str | None:
     return None if manifest is None else str(manifest["command"])
 
 
-def _refuse_own_file(path: Path) -> None:
-    """Refuse a file of a collection, a table of a run, or any database."""
-    _refuse_part_of_collection(path)
-    if path.name in _OWN_NAMES and _command_of(path.absolute().parent) is not None:
+def _refuse_table_of_results(path: Path) -> None:
+    if path.name in _TABLES and _command_of(path.absolute().parent) is not None:
         raise SourceError(
             f"{path} is a table of results and holds no texts. Name its directory to read the documents that the run "
             "kept."
         )
-    try:
-        with path.open("rb") as file:
-            is_database = file.read(len(_SQLITE)) == _SQLITE
-    except OSError:
-        return  # the reader says why
-    if is_database:
-        raise SourceError(
-            f"{path} is an SQLite database, not text. Name a collection of Nearkin by its directory; from any other "
-            "database export the texts first."
-        )
-
-
-def _refuse_part_of_collection(path: Path) -> None:
-    for folder in path.absolute().parents[:_DEPTH]:
-        first = path.absolute().relative_to(folder).parts[0]
-        if first.startswith((COLLECTION_FILE, _INDEX)) and _is_collection(folder):
-            raise SourceError(
-                f"{path} is part of the collection in {folder}. Name the collection by its directory to read its "
-                "documents."
-            )
 
 
 def _expanded(argument: str) -> Iterator[str]:
@@ -339,8 +268,8 @@ def _expanded(argument: str) -> Iterator[str]:
     matches = sorted(glob.glob(argument, recursive=True)) if is_pattern else []
     folders = {match for match in matches if os.path.isdir(match)}
     for match in matches:
-        if os.path.basename(match) in _OWN_NAMES and match not in folders:
-            _refuse_own_file(Path(match))
+        if os.path.basename(match) in _TABLES and match not in folders:
+            _refuse_table_of_results(Path(match))
     stored = [folder for folder in sorted(folders) if _is_stored(Path(folder))]
     if not stored:
         yield argument
@@ -357,18 +286,6 @@ def _is_stored(folder: Path) -> bool:
 
 def _is_collection(folder: Path) -> bool:
     return os.path.isfile(folder / COLLECTION_FILE)
-
-
-def _refuse_what_is_of_files(source: StoredSource, given: Mapping[str, str | None]) -> None:
-    parameters = {"file_format": "file_format", "text": "text", "doc_id": "id"}
-    for name, value in given.items():
-        if value is not None:
-            what = "a collection" if source.format == "collection" else "results of a run"
-            kind = SourceError if name == "file_format" else MissingColumnError
-            raise kind(
-                f"{source.name} is {what}, whose ids and texts are known; omit the {parameters[name]} {value}.",
-                parameter=parameters[name],
-            )
 
 
 def _in_words(source: StoredSource) -> str:

@@ -1,4 +1,4 @@
-"""Files → batches of texts with their ids, for signing and counting."""
+"""Files → batches of texts with their ids, for signing and counting; their unique names; checks of unreadable ones."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from nearkin.errors import ParameterError
+from nearkin.errors import DocumentError, ParameterError
 from nearkin.paths import STDIN, is_one_of, printable
-from nearkin.records import I64, FeatureCounts
+from nearkin.records import I32, I64, Bool, FeatureCounts
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.faults import is_rest_missing, sentence_of
-from nearkin.stages.documents.ids import IdKind
+from nearkin.stages.documents.ids import IdKind, given_ids
+from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.not_read import NotRead
 from nearkin.stages.documents.preparing import prepare
-from nearkin.stages.documents.rules import ReadingRules
+from nearkin.stages.documents.rules import STOPPED, ReadingRules
 from nearkin.stages.documents.sources import Source
 from nearkin.stages.features.shingles import Shingling, count_features
 from nearkin.workflows.reading.inputs import FileInput, Input, LooseFilesInput, places_in
-from nearkin.workflows.reading.problems import stop_at_problem
 
 if TYPE_CHECKING:
     from nearkin.manifests.stored import DamagedFile
@@ -206,3 +207,128 @@ def check_not_an_input(out: Path, sources: Iterable[Source]) -> None:
 def counts_fingerprint(features: Shingling, normalise: Normalisation) -> str:
     """Return the fingerprint of counted features: normalisation and features."""
     return f"{normalise.fingerprint};{features.fingerprint}"
+
+
+def first_problem(documents: pa.Table | pa.RecordBatch, source_of: Callable[[int], str]) -> str:
+    """Return the place and the problem of the first unreadable document; empty if there is none.
+
+    Parameters
+    ----------
+    documents : Table or RecordBatch
+        With the columns ``line`` and ``problem``.
+    source_of : function
+        Returns the name of the source of a row.
+    """
+    problems = documents["problem"]
+    if problems.null_count == len(problems):
+        return ""
+    row = problems.is_valid().index(True).as_py()
+    doc_id = documents["doc_id"][row].as_py() if "doc_id" in documents.schema.names else None
+    return f"{place_text(doc_id, source_of(row), documents['line'][row].as_py())}: {problems[row]}"
+
+
+def stop_at_problem(documents: pa.RecordBatch, source_of: Callable[[int], str]) -> None:
+    """Stop the run at the first unreadable document; see `first_problem`.
+
+    Raises
+    ------
+    DocumentError
+    """
+    if where := first_problem(documents, source_of):
+        raise DocumentError(f"{where}. {STOPPED}")
+
+
+def check_readable(documents: Sequence[pa.Table], rules: ReadingRules, *, of: str = "") -> None:
+    """Check that not too many documents are unreadable.
+
+    Parameters
+    ----------
+    documents : sequence of Table or RecordBatch
+        With the columns ``source``, ``line`` and ``problem``, in reading order.
+    rules : ReadingRules
+    of : str, optional
+        Option that names the documents.
+
+    Raises
+    ------
+    SourceError, DocumentError
+        See `ReadingRules.check_readable`.
+    """
+    n_unreadable = sum(len(some) - some["problem"].null_count for some in documents)
+    if n_unreadable:
+        first = next(some for some in documents if some["problem"].null_count < len(some))
+        where = first_problem(first, lambda row: str(first["source"][row]))
+        rules.check_readable(n_unreadable, sum(map(len, documents)), where, of=of)
+
+
+def damaged_files(documents: Sequence[pa.Table]) -> tuple[DamagedFile, ...]:
+    """Return the files of which only a part was used, by the same columns."""
+    from nearkin.manifests.stored import DamagedFile
+
+    found: list[DamagedFile] = []
+    for some in documents:
+        if some["problem"].null_count < len(some):
+            bad = some.select(["source", "line", "problem"]).filter(some["problem"].is_valid()).to_pylist()
+            found += [
+                DamagedFile(path=one["source"], line=one["line"], problem=sentence_of(one["problem"]))
+                for one in bad
+                if is_rest_missing(one["problem"])
+            ]
+    return tuple(found)
+
+
+def with_distinct_names(table: pa.Table, kind: IdKind) -> pa.Table:
+    """Return documents with their ids and unique names.
+
+    A document whose name was used before gets its place appended, and a problem that says so, as in `nearkin dedup`.
+
+    Parameters
+    ----------
+    table : Table
+        ``name`` and ``has_id``, as `preparing.prepare` gives them, ``line``, ``problem``, ``source``.
+    kind : IdKind
+        Kind of all ids.
+
+    Returns
+    -------
+    Table
+        ``id``, ``name``, ``line``, ``problem``, ``source``.
+    """
+    names, problems = table["name"].combine_chunks(), table["problem"].combine_chunks()
+    codes: I32 = names.dictionary_encode().indices.to_numpy(zero_copy_only=False)
+    is_repeated: Bool = np.ones(len(names), np.bool_)
+    is_repeated[np.unique(codes, return_index=True)[1]] = False
+    ids = given_ids(names, table["has_id"].combine_chunks(), kind)
+    rows = np.flatnonzero(is_repeated).tolist()
+    if rows:
+        sources = table["source"].combine_chunks().dictionary_encode()
+        of_sources, places = sources.dictionary.to_pylist(), sources.indices.to_numpy().astype(np.int64)
+        distinct = renamed(names, rows, of_sources, places, table["line"].to_numpy())
+        said = [
+            f"id repeated: {names[row].as_py()!r} was used before; this document is called {distinct[row].as_py()}"
+            for row in rows
+        ]
+        problems = pc.coalesce(problems, pc.replace_with_mask(problems, is_repeated, pa.array(said, problems.type)))
+        names = distinct
+    fields = [
+        pa.field("id", ids.type), pa.field("name", names.type, nullable=False),
+        *(table.schema.field(column) for column in ("line", "problem", "source")),
+    ]  # fmt: skip
+    return pa.table([ids, names, table["line"], problems, table["source"]], schema=pa.schema(fields))
+
+
+def renamed(
+    ids: pa.LargeStringArray, rows: Sequence[int], source_names: Sequence[str], source: I32 | I64, line: I64
+) -> pa.LargeStringArray:
+    """Return the ids; those of ``rows``, which were used before, get the place of the document appended.
+
+    If another document has that id, a number is appended.
+    """
+    names = [f"{ids[row]} ({source_names[int(source[row])]}:{int(line[row])})" for row in rows]
+    number = 2
+    while taken := set(ids.filter(pc.is_in(ids, pa.array(names, ids.type))).to_pylist()):
+        names = [f"{name} [{number}]" if name in taken else name for name in names]
+        number += 1
+    mask = np.zeros(len(ids), np.bool_)
+    mask[rows] = True
+    return pc.replace_with_mask(ids, pa.array(mask), pa.array(names, pa.large_string()))

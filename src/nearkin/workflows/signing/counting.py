@@ -19,8 +19,7 @@ from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.signatures.bits import BitMethod
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
-from nearkin.workflows.reading.problems import check_readable
-from nearkin.workflows.reading.texts import RawBatch, TextBatch, Texts, counts_fingerprint
+from nearkin.workflows.reading.texts import RawBatch, TextBatch, Texts, check_readable, counts_fingerprint
 from nearkin.workflows.signing.options import SigningOptions
 
 

@@ -20,13 +20,17 @@ from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig, WeightedTopSig
 from nearkin.workflows.reading.collection_exceptions import all_exceptions
-from nearkin.workflows.reading.distinct_ids import with_distinct_names
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, named_as_in, write_exceptions
 from nearkin.workflows.reading.identity import SourceRecords, check_unchanged, records_of
-from nearkin.workflows.reading.problems import check_readable, damaged_files
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.rereading import not_read_files
-from nearkin.workflows.reading.texts import Texts, check_not_an_input
+from nearkin.workflows.reading.texts import (
+    Texts,
+    check_not_an_input,
+    check_readable,
+    damaged_files,
+    with_distinct_names,
+)
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.counting import (
     DOCUMENTS,

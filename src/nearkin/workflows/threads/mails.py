@@ -21,9 +21,7 @@ from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.origin import MailHeaders, Origin
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
 from nearkin.workflows.dedup.origins import Origins, find_origins
-from nearkin.workflows.reading.distinct_ids import with_distinct_names
-from nearkin.workflows.reading.problems import check_readable
-from nearkin.workflows.reading.texts import TextBatch, Texts
+from nearkin.workflows.reading.texts import TextBatch, Texts, check_readable, with_distinct_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,9 @@ import pytest
 from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.sources import resolve_sources
-from nearkin.workflows.reading.distinct_ids import with_distinct_names
 from nearkin.workflows.reading.exceptions import ExceptionRow, exception_row, lines_with_digests, named_as_in
 from nearkin.workflows.reading.identity import records_of, with_digests
+from nearkin.workflows.reading.texts import with_distinct_names
 from nearkin.workflows.resources import Resources
 
 
