@@ -15,8 +15,6 @@ from nearkin.errors import ParameterError
 from nearkin.jobs.documents import (
     Documents,
     Inputs,
-    check_have_effect,
-    given_about_files,
     inputs_of,
     only,
     paths_of,
@@ -234,16 +232,6 @@ def dedup(
     rules = ReadingRules.of(on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr)
     documents = readable_twice(documents)
     sets = [documents] if against is None else [documents, readable_twice(against, "against")]
-    check_have_effect(
-        *sets,
-        of_columns={"text": text, "id": id},
-        of_files=given_about_files(
-            rules, file_format=file_format, encoding=encoding, text_root=text_root, extraction_limits=extraction_limits,
-            ocr=ocr,
-        ),
-    )  # fmt: skip
-    if against is not None:
-        check_have_effect(sets[1], of_columns=columns.given, of_files={})
     in_memory = None if paths_of(documents) is not None else documents
     mine = listening if against is None else LabelledProgress("INPUT", listening)
     inputs = inputs_of(documents, text=text, id=id, keep_column=chosen.keep.column, progress=mine)

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import ParameterError, SourceError, is_among, quoted
+from nearkin.errors import ParameterError, SourceError, quoted
 from nearkin.nouns import counted
 from nearkin.paths import STDIN
 from nearkin.records import Bool
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.arrow_values import WITHOUT_VIEWS
-from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, ReadingRules
+from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.tables import check_names
 from nearkin.wording import reveal_line
 from nearkin.workflows.pairing.inputs import PairInput, names_of_columns
@@ -61,6 +61,7 @@ def inputs_of(
     ParameterError, SourceError
         The documents have no accepted type, or lack a column; or a list of strings names files, see `check_are_texts`.
     """
+    check_names(text=text, id=id)
     documents = readable_twice(documents, name)
     paths = paths_of(documents)
     if paths is not None:
@@ -140,60 +141,6 @@ def readable_twice(documents: Documents, name: str = "documents") -> Documents:
     if isinstance(documents, Iterable) and not isinstance(documents, str | bytes | Mapping):
         return list(documents)
     raise ParameterError.of("documents" if name == IN_MEMORY else name, _ACCEPTED, type(documents).__name__)
-
-
-def check_have_effect(*sets: Documents, of_columns: Mapping[str, object], of_files: Mapping[str, bool]) -> None:
-    """Refuse names of columns that are no strings and, if all sets are in memory, parameters without an effect.
-
-    Parameters
-    ----------
-    *sets : Documents
-        Already `readable_twice`.
-    of_columns : mapping
-        Names of columns by parameter; they need a set with columns.
-    of_files : mapping of str to bool
-        Whether each parameter that is about files was given.
-
-    Raises
-    ------
-    ParameterError
-    """
-    check_names(**of_columns)
-    if any(paths_of(one) is not None for one in sets):
-        return
-    if wrong := [name for name, is_given in of_files.items() if is_given]:
-        raise ParameterError("is about files, and has no effect on documents in memory: omit it.", parameter=wrong[0])
-    named = [name for name, column in of_columns.items() if column is not None]
-    if named and not any(_has_columns(one) for one in sets):
-        raise ParameterError("names a column, and texts and (id, text) pairs have none: omit it.", parameter=named[0])
-
-
-def given_about_files(
-    rules: ReadingRules,
-    *,
-    file_format: str | None = None,
-    encoding: str = "utf-8",
-    text_root: object = None,
-    extraction_limits: object = None,
-    ocr: str | None = None,
-) -> dict[str, bool]:
-    """Return, for each parameter about files, whether it was given; see `check_have_effect`."""
-    return {
-        "file_format": file_format is not None,
-        "encoding": not is_among(encoding, ["utf-8"]),
-        "text_root": text_root is not None,
-        "max_document_size": rules.max_document_bytes != MAX_DOCUMENT_BYTES,
-        "extraction_limits": extraction_limits is not None,
-        "ocr": ocr is not None,
-    }
-
-
-def _has_columns(documents: Documents) -> bool:
-    """Whether documents in memory have named columns; an empty list may have any."""
-    if isinstance(documents, list | tuple):
-        return not documents or isinstance(documents[0], Mapping)
-    is_series = _package(documents) in ("pandas", "polars") and type(documents).__name__ == "Series"
-    return not is_series and not isinstance(documents, pa.Array | pa.ChunkedArray)
 
 
 def only(documents: Documents, keep: Bool) -> Documents:
@@ -299,42 +246,12 @@ class SideReading:
 
 
 def readable_sides(
-    left: Documents,
-    right: Documents,
-    *,
-    names: tuple[str, str] = ("left", "right"),
-    columns: Mapping[str, object],
-    of_files: Mapping[str, bool],
-    translated: Documents = None,
+    left: Documents, right: Documents, names: tuple[str, str] = ("left", "right")
 ) -> tuple[Documents, Documents]:
-    """Return the documents of both sides, which can be read twice; refuse parameters without an effect.
-
-    Parameters
-    ----------
-    left, right : Documents
-    names : tuple of str
-        Parameters of the two sides, for messages.
-    columns : mapping
-        Names of columns by parameter; those of one side begin with ``left_`` or ``right_``.
-    of_files : mapping of str to bool
-        As for `check_have_effect`.
-    translated : Documents, optional
-        Documents of the left side in the language of the right one, which may be files.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Return the documents of both sides, which can be read twice; ``names`` are their parameters."""
     is_one = right is left  # an iterator is read once, for both
     left = readable_twice(left, names[0])
-    right = left if is_one else readable_twice(right, names[1])
-    own = [{name: one for name, one in columns.items() if name.startswith(side)} for side in ("left_", "right_")]
-    check_have_effect(left, of_columns=own[0], of_files={})
-    check_have_effect(right, of_columns=own[1], of_files={})
-    both = {name: one for name, one in columns.items() if name not in own[0] | own[1]}
-    sets = [left, right] if translated is None else [left, right, translated]
-    check_have_effect(*sets, of_columns=both, of_files=of_files)
-    return left, right
+    return left, left if is_one else readable_twice(right, names[1])
 
 
 def check_two_sides(left: Documents, right: Documents, given: PairInput, owner: str) -> None:

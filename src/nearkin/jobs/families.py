@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from nearkin.arguments import checking_arguments
-from nearkin.jobs.documents import Documents, check_have_effect, given_about_files, inputs_of, readable_twice
+from nearkin.jobs.documents import Documents, inputs_of, readable_twice
 from nearkin.jobs.places import Listener, Where, check_needs_out, directory_for, manifest_in, progress_of, table_in
 from nearkin.nouns import counted
 from nearkin.paths import path_of
@@ -143,18 +143,6 @@ def families(
     resources = Resources.of(threads, memory)
     rules = ReadingRules.of(on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr)
     documents = readable_twice(documents)
-    check_have_effect(
-        documents,
-        of_columns={"text": text, "id": id},
-        of_files=given_about_files(
-            rules,
-            file_format=file_format,
-            encoding=encoding,
-            text_root=text_root,
-            extraction_limits=extraction_limits,
-            ocr=ocr,
-        ),
-    )
     asked = ReadingRequest(
         inputs=inputs_of(documents, text=text, id=id, progress=listening),
         file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules,

@@ -14,9 +14,7 @@ from nearkin.errors import ParameterError, is_int, is_number
 from nearkin.jobs.documents import (
     Documents,
     SideReading,
-    check_have_effect,
     check_two_sides,
-    given_about_files,
     inputs_of,
     readable_sides,
     readable_twice,
@@ -228,7 +226,6 @@ def plan(
         if is_int(documents):
             raise ParameterError.of("documents", "a sample of the corpus unless there is 'other'", documents)
         documents = readable_twice(documents)
-        check_have_effect(documents, of_columns={"text": text, "id": id}, of_files=given_about_files(rules))
         inputs = inputs_of(documents, text=text, id=id, progress=listening)
         asked = ReadingRequest(inputs=inputs, text=text, doc_id=id, rules=rules)
         return _corpus_plan(asked, options, n_documents, resources, listening)
@@ -308,10 +305,7 @@ def _pairs_plan(
     if chosen.get("terms") is not None:
         raise ParameterError("is measured on the samples: omit it.", parameter="terms")
     text, id = columns
-    sides = readable_sides(
-        *sides, names=("documents", "other"), of_files=given_about_files(side.rules),
-        columns={"text": text, "id": id, "left_text": chosen.get("left_text"), "right_text": chosen.get("right_text")},
-    )  # fmt: skip
+    sides = readable_sides(*sides, names=("documents", "other"))
     given = PairInput(
         side.request(sides[0], "left", text=text, id=id, own_text=chosen.get("left_text")),
         side.request(sides[1], "right", text=text, id=id, own_text=chosen.get("right_text")),

@@ -14,7 +14,7 @@ from nearkin.arguments import checking_arguments
 from nearkin.errors import ParameterError
 from nearkin.formats import parquet
 from nearkin.formats.delimited import table_writer
-from nearkin.jobs.documents import Documents, check_have_effect, given_about_files, inputs_of, readable_twice
+from nearkin.jobs.documents import Documents, inputs_of, readable_twice
 from nearkin.jobs.places import Listener, Where, file_for, progress_of
 from nearkin.nouns import counted
 from nearkin.paths import path_of
@@ -203,13 +203,6 @@ def sign(
     rules = ReadingRules.of(on_error, max_unreadable, max_document_size, extraction_limits=extraction_limits, ocr=ocr)
     resources = Resources(threads)
     documents = readable_twice(documents)
-    check_have_effect(
-        documents,
-        of_columns={"text": text, "id": id},
-        of_files=given_about_files(
-            rules, file_format=file_format, encoding=encoding, extraction_limits=extraction_limits, ocr=ocr
-        ),
-    )
     with file_for(out, "sign", overwrite=overwrite) as path:
         reading = ReadingRequest(
             inputs=inputs_of(documents, text=text, id=id, progress=listening),

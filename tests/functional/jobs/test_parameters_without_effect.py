@@ -1,4 +1,4 @@
-"""Parameters from Python that have no effect, cannot be paths, or are booleans in place of numbers, are refused."""
+"""Parameters from Python that cannot be paths, or are booleans in place of numbers, are refused."""
 
 from __future__ import annotations
 
@@ -20,45 +20,7 @@ JOBS: dict[str, Callable[..., object]] = {
     "families": nearkin.families,
     "sign": nearkin.sign,
     "pairs": lambda documents, **given: nearkin.pairs(documents, [*documents], min_occurrences=1, **given),
-    "plan": nearkin.plan,
-    "plan of pairs": lambda documents, **given: nearkin.plan(documents, [*documents], **given),
 }
-ABOUT_FILES = {
-    "file_format": "jsonl",
-    "encoding": "latin-1",
-    "max_document_size": "1MiB",
-    "extraction_limits": {"time": 5},
-    "ocr": "eng",
-}
-_OF_PLAN = {"max_document_size"}
-JOBS_AND_PARAMETERS = [
-    (job, parameter) for job in JOBS for parameter in ABOUT_FILES if "plan" not in job or parameter in _OF_PLAN
-]
-
-
-@pytest.mark.parametrize(("job", "parameter"), JOBS_AND_PARAMETERS)
-def test_what_is_about_files_is_refused_for_documents_in_memory(job: str, parameter: str) -> None:
-    with pytest.raises(ParameterError, match=f"^{parameter}: is about files"):
-        JOBS[job](PAIRS, **{parameter: ABOUT_FILES[parameter]})
-
-
-@pytest.mark.parametrize("job", JOBS)
-def test_a_column_of_texts_without_columns_is_refused(job: str) -> None:
-    for name in ("text", "id"):
-        with pytest.raises(ParameterError, match=f"^{name}: names a column"):
-            JOBS[job](iter(PAIRS) if "pairs" not in job else PAIRS, **{name: "body"})
-    JOBS[job](DICTS, text="body", id="name")
-
-
-def test_a_column_of_one_side_needs_columns_on_that_side(tmp_path: Path) -> None:
-    file = tmp_path / "right.jsonl"
-    file.write_text('{"name": "r", "body": "' + TEXT + '"}\n')
-    for name in ("left_text", "left_id"):
-        with pytest.raises(ParameterError, match=f"^{name}: names a column"):
-            nearkin.pairs(PAIRS, file, right_text="body", right_id="name", **{name: "body"})
-    with pytest.raises(ParameterError, match=r"^right_text: names a column"):
-        nearkin.plan(file, PAIRS, left_text="body", right_text="body")
-    assert len(nearkin.pairs(PAIRS, file, text="body", min_occurrences=1, encoding="latin-1").pairs) > 0
 
 
 @pytest.mark.parametrize("job", ["dedup", "families", "sign", "pairs"])

@@ -54,7 +54,7 @@ def test_options_of_other_jobs(value: object, tmp_path: Path) -> None:
     refused(nearkin.plan, TEXTS, on_error=value)
     refused(nearkin.compare, *TEXTS, shingle=value)
     refused(nearkin.compare, *TEXTS, ignore=value)
-    refused(nearkin.families, TEXTS, file_format=value)
+    refused(nearkin.families, tmp_path, file_format=value)
     refused(nearkin.threads, tmp_path, file_format=value)
     signed = nearkin.sign(TEXTS)
     for name in ("shingle", "normalise", "equal"):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from nearkin.engines.local import LOCAL, Engine
 from nearkin.errors import ParameterError
@@ -18,7 +18,6 @@ from nearkin.runs.spool import SPOOL, Spool
 from nearkin.wording import WarningMessage
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.carrying import carried_columns, check_carry
-from nearkin.workflows.dedup.engines import DedupEngine, DedupFound, check_sources, dedup_engine
 from nearkin.workflows.dedup.inputs import AS_THE_INPUT, OtherColumns, Sourced
 from nearkin.workflows.dedup.kept_corpus import check_can_be_written, write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions
@@ -27,11 +26,15 @@ from nearkin.workflows.dedup.reading import BeginningRead
 from nearkin.workflows.dedup.tables import write_exceptions_of
 from nearkin.workflows.overlay import check_tool
 from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
-from nearkin.workflows.reading.identity import check_unchanged, digested_sides
+from nearkin.workflows.reading.identity import SourceRecords, by_path, check_unchanged, digested_sides
 from nearkin.workflows.reading.inputs import Input, StoredSource, file_inputs, sides_apart
+from nearkin.workflows.reading.on_spark.tasks import check_can_be_shared
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.rereading import not_read_files
 from nearkin.workflows.resources import Resources
+
+if TYPE_CHECKING:
+    from nearkin.engines.spark.session import Cluster
 
 _MUCH_LONGER = 4
 __all__ = ["Delivery", "Ending", "RunResult", "dedup_files"]
@@ -146,16 +149,15 @@ def dedup_files(
         check_can_be_written(sourced.sources)
     if delivery.carry:
         check_carry(delivery.carry, sourced.sources, encoding=asked.encoding, stdin=asked.stdin)
-    check_sources(engine, sourced.sources + sourced.others)
+    engine.choose(local=lambda: None, cluster=lambda _: check_can_be_shared(sourced.sources + sourced.others))
     command = "dedup" if ending is None else ending.command
     fingerprint = {**sourced.identity(command, options), "engine": engine.name}
     with run.claimed(
         fingerprint, resume=delivery.resume, overwrite=delivery.overwrite, done=lambda: _done(run, sourced)
     ):
         records = digested_sides(sourced.records, run, resources)
-        worker = dedup_engine(engine, records, resources, run.meter)
-        searched = _find(sourced, run, options, worker)
-        result = _with_exceptions_beside(searched.result, sourced)
+        result, cluster = _find(engine, sourced, run, options, records, resources)
+        result = _with_exceptions_beside(result, sourced)
         inputs = file_inputs(sourced.sources, encoding=asked.encoding)
         if delivery.carry:
             carried = carried_columns(delivery.carry, inputs, result.corpus.n_inputs, run.meter)
@@ -172,14 +174,17 @@ def dedup_files(
         write_exceptions_of(out, result.places, dict(enumerate([*files, *others])))
         record = replace(
             manifest.build(result, options, files, others, preset=preset, command=command),
-            encoding=asked.encoding, reading=asked.as_read(), engine=searched.engine, kept=kept, families=families,
+            encoding=asked.encoding, reading=asked.as_read(), engine=cluster, kept=kept, families=families,
             carried=tuple(result.places.carried) or None, not_read=not_read_files(sourced.not_read),
         )  # fmt: skip
         # so the digests are those of the bytes that were searched and copied
         check_unchanged([one for side in records.values() for one in side if one.has_many_documents])
         if delivery.report:
             record = _report(found, record, ending)
-        return run.finish(replace(record, memory=worker.memory(result)), kept=delivery.kept)
+        if engine.name == "local":  # the tasks of a cluster use most of the memory
+            longest = int(result.corpus.n_characters.max(initial=0))
+            record = replace(record, memory=manifest.memory(resources, run.meter, longest))
+        return run.finish(record, kept=delivery.kept)
 
 
 def _twice(delivery: Delivery, ending: Ending | None) -> str | None:
@@ -226,19 +231,34 @@ def _with_exceptions_beside(result: job.Result, sourced: Sourced) -> job.Result:
 
 
 def _find(
+    engine: Engine,
     sourced: Sourced,
     run: JobRun,
     options: DedupOptions,
-    engine: DedupEngine,
-) -> DedupFound:
+    records: Mapping[str, SourceRecords],
+    resources: Resources,
+) -> tuple[job.Result, Mapping[str, object] | None]:
+    """Find the near-duplicates by threads of this process or on a cluster; also return the record of the cluster."""
     asked = sourced.asked
     inputs = file_inputs(sourced.sources, keep_column=options.keep.column, encoding=asked.encoding, stdin=asked.stdin)
     others = file_inputs(sourced.others, encoding=asked.encoding, stdin=asked.stdin)
     if sourced.is_against:
         inputs, others = sides_apart(inputs, others)
-    return engine.find(
-        inputs, others if sourced.is_against else None, options, run.work, rules=asked.rules,
-    )  # fmt: skip
+    given = inputs, others if sourced.is_against else None, options, run.work
+
+    def here() -> tuple[job.Result, None]:
+        return job.find(*given, rules=asked.rules, resources=resources, meter=run.meter), None
+
+    def on_cluster(cluster: Cluster) -> tuple[job.Result, Mapping[str, object]]:
+        from nearkin.engines.spark.stages import stages_on
+        from nearkin.workflows.dedup.on_spark.job import find
+
+        known = by_path(records["inputs"]), by_path(records["against"])
+        with stages_on(cluster, run.work, run.meter) as stages:
+            found = find(*given, stages, rules=asked.rules, resources=resources, meter=run.meter, known=known)
+            return found, stages.about
+
+    return engine.choose(local=here, cluster=on_cluster)
 
 
 def _write_overlay(found: RunResult, tool: str) -> None:
