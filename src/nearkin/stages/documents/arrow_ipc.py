@@ -31,7 +31,7 @@ _ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeDecodeError)  # the last
 
 
 class ArrowTable:
-    """An open Arrow file or stream; see `.table_files.TableFile`."""
+    """An open Arrow file or stream; see `.table_columns.TableFile`."""
 
     def __init__(self, reader: _Reader, name: str) -> None:
         self._reader = reader
@@ -42,7 +42,7 @@ class ArrowTable:
     @classmethod
     @contextmanager
     def opened(cls, raw: BinaryIO, name: str) -> Iterator[ArrowTable]:
-        """Open a file or a stream; see `.table_files.opened_table`."""
+        """Open a file or a stream; see `.formats.tables.TableFormat`."""
         with _source(raw) as (source, size_bytes):
             yield cls(_reader(source, size_bytes, name), name)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,7 +87,7 @@ def files_of(
     notes = list[Note](_said_of_hidden(folder, found))
     if not found.paths:
         but = ", and results of Nearkin in it are not read" if found.own else ""
-        links = len(found.outside) + len(found.linked)
+        links = len(found.not_read[OUTSIDE]) + len(found.not_read[LINKED])
         but += f"; {counted(links, 'link')} out of it or to folders not followed" if links else ""
         raise SourceError(f"{folder}: the folder holds no files (hidden ones are not read{but}).")
     if file_format == "document":
@@ -176,22 +176,23 @@ def is_shard(path: str) -> bool:
     return _SHARD.fullmatch(os.path.basename(path)) is not None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Inside:
-    """The regular files below a folder, sorted; hidden files and folders; links to missing files.
+HIDDEN, DANGLING, OUTSIDE, LINKED, SPECIAL = (
+    "hidden files and folders", "links to missing files", "links out of the folder", "links to folders",
+    "named pipes, sockets or devices",
+)  # fmt: skip
 
-    ``passed`` is the skipped folder, if it exists; ``own`` are folders with results of Nearkin; ``outside`` are links
-    to files that are not below the folder, ``linked`` links to folders; ``special`` are named pipes, sockets, devices.
+
+@dataclass(frozen=True, slots=True)
+class _Inside:
+    """The regular files below a folder, sorted; folders with results of Nearkin; what is not read, by its reason.
+
+    ``passed`` is the skipped folder, if it exists.
     """
 
     paths: list[str]
-    hidden: list[str]
-    dangling: list[str]
-    passed: str | None
     own: list[str]
-    outside: list[str]
-    linked: list[str]
-    special: list[str]
+    not_read: Mapping[str, list[str]]
+    passed: str | None
 
 
 def _walk(folder: str, without: Path | None) -> _Inside:
@@ -205,47 +206,30 @@ def _walk(folder: str, without: Path | None) -> _Inside:
         raise SourceError(f"Cannot read the folder {error.filename}: {error.strerror}.") from error
 
     place = None if without is None else os.path.realpath(without)
-    paths: list[str] = []
-    dangling: list[str] = []
-    outside: list[str] = []
-    linked: list[str] = []
-    special: list[str] = []
-    own: list[str] = []
+    paths, own, passed = list[str](), list[str](), None
+    not_read: dict[str, list[str]] = {reason: [] for reason in (HIDDEN, DANGLING, OUTSIDE, LINKED, SPECIAL)}
     inside = os.path.realpath(folder)
-    hidden, passed = list[str](), None
     for where, folders, files in os.walk(folder, onerror=refuse):
-        hidden += [os.path.join(where, name) for name in (*folders, *files) if name.startswith(".")]
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        linked += [path for name in folders if os.path.islink(path := os.path.join(where, name))]
-        for name in folders:
-            if place is not None and os.path.realpath(os.path.join(where, name)) == place:
-                passed = os.path.join(where, name)
-                folders.remove(name)
-                break
-        own += [path for name in folders if is_own(path := os.path.join(where, name))]
-        folders[:] = [name for name in folders if os.path.join(where, name) not in own]
-        for name in files:
+        not_read[HIDDEN] += [os.path.join(where, name) for name in (*folders, *files) if name.startswith(".")]
+        for name in [*folders]:
             path = os.path.join(where, name)
-            if name.startswith("."):
-                continue
+            is_passed = place is not None and os.path.realpath(path) == place
+            passed = path if is_passed and not name.startswith(".") else passed
+            if name.startswith(".") or is_passed:
+                folders.remove(name)
+            elif os.path.islink(path):
+                not_read[LINKED].append(path)
+            elif is_own(path):
+                own.append(path)
+                folders.remove(name)
+        for path in (os.path.join(where, name) for name in files if not name.startswith(".")):
             if os.path.islink(path) and not _leads_inside(path, inside):
-                outside.append(path)
+                not_read[OUTSIDE].append(path)
             elif os.path.isfile(path):
                 paths.append(path)
-            elif os.path.islink(path) and not os.path.exists(path):
-                dangling.append(path)
             else:
-                special.append(path)
-    return _Inside(
-        paths=sorted(paths),
-        hidden=sorted(hidden),
-        dangling=sorted(dangling),
-        passed=passed,
-        own=own,
-        outside=sorted(outside),
-        linked=sorted(linked),
-        special=sorted(special),
-    )
+                not_read[DANGLING if os.path.islink(path) and not os.path.exists(path) else SPECIAL].append(path)
+    return _Inside(sorted(paths), own, {reason: sorted(some) for reason, some in not_read.items()}, passed)
 
 
 def _leads_inside(path: str, folder: str) -> bool:
@@ -259,16 +243,9 @@ def _said_of_hidden(folder: str, found: _Inside) -> Iterable[Note]:
         yield f"{found.passed}: not read; the results of this command go there"
     if found.own:
         yield said_of_own(folder, found.own)
-    if found.hidden:
-        yield _not_read(folder, "hidden files and folders", found.hidden, str)
-    for reason, paths in (
-        ("links to missing files", found.dangling),
-        ("links out of the folder", found.outside),
-        ("links to folders", found.linked),
-        ("named pipes, sockets or devices", found.special),
-    ):
+    for reason, paths in found.not_read.items():
         if paths:
-            yield _not_read(folder, reason, paths, WarningMessage)
+            yield _not_read(folder, reason, paths, str if reason == HIDDEN else WarningMessage)
 
 
 def _not_read(folder: str, reason: str, paths: Sequence[str], message: Callable[[str], str]) -> NotRead:

@@ -25,7 +25,7 @@ _FOLDED_BYTES = 64
 
 
 class ParquetTable:
-    """An open Parquet file; see `.table_files.TableFile`."""
+    """An open Parquet file; see `.table_columns.TableFile`."""
 
     def __init__(self, raw: BinaryIO, parquet: pq.ParquetFile, size_bytes: int, name: str) -> None:
         self._raw = raw
@@ -37,7 +37,7 @@ class ParquetTable:
     @classmethod
     @contextmanager
     def opened(cls, raw: BinaryIO, name: str) -> Iterator[ParquetTable]:
-        """Open a file; see `.table_files.opened_table`."""
+        """Open a file; see `.formats.tables.TableFormat`."""
         if not raw.seekable():
             raise SourceError(f"{name}: Parquet cannot be read from a pipe. Save it to a file first.")
         size_bytes = raw.seek(0, 2)

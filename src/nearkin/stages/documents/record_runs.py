@@ -375,7 +375,6 @@ class _RunReader:
             n_quotes, n_passed = n_quotes + len(quotes), n_passed + len(self._data)
             self._line += len(breaks)
             self._data = b""
-            self._stream.check_ends(n_passed)
             self._data = self._stream.read(_READ_BYTES)
             if not self._data:
                 return n_passed

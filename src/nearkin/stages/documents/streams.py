@@ -30,8 +30,6 @@ __all__ = ["ByteStream", "Compression", "Progress", "StreamFault", "no_progress"
 
 Progress = Callable[[int], None]
 MAX_LINE_BYTES = 1 << 30
-ENDLESS_BYTES = 64 << 30
-"""Limit for lines from a pipe, which may be endless: a longer line is taken for one without an end."""
 _SKIP_BYTES = 1 << 20
 
 
@@ -129,8 +127,6 @@ class ByteStream:
         Receives the number of bytes of the file itself consumed since the last call.
     max_line_bytes : int
         Longer lines are not decoded; readers of lines skip them.
-    is_pipe : bool
-        Whether the bytes may be endless: then a line without an end is a fault.
     """
 
     def __init__(
@@ -141,7 +137,6 @@ class ByteStream:
         encoding: str = "utf-8",
         progress: Progress = no_progress,
         max_line_bytes: int = MAX_LINE_BYTES,
-        is_pipe: bool = False,
     ) -> None:
         pull = unpacked(_counted(raw, progress), compression)
         self._pull: Pull = pull
@@ -150,7 +145,6 @@ class ByteStream:
         self._progress = progress
         self._encoding = with_byte_order(encoding)
         self._max_line_bytes = max_line_bytes
-        self._is_pipe = is_pipe
         self._left = b""
         self._fault: StreamFault | None = None
         self._started = False
@@ -229,11 +223,6 @@ class ByteStream:
         int
             Number of skipped bytes, without the newline. If the file ends or breaks off first, the next read shows it.
 
-        Raises
-        ------
-        StreamFault
-            The line comes through a pipe and has no end within `ENDLESS_BYTES`.
-
         Examples
         --------
         >>> import io
@@ -256,13 +245,6 @@ class ByteStream:
             if not piece:
                 return n_passed
             n_passed += len(piece)
-            self.check_ends(n_passed)
-
-    def check_ends(self, n_passed: int) -> None:
-        """Raise StreamFault if a record from a pipe is so long that it may be endless."""
-        if self._is_pipe and n_passed > ENDLESS_BYTES:
-            self._fault = StreamFault(f"a line has no end within {ENDLESS_BYTES:,} bytes")
-            raise self._fault
 
     def _give(self, room: memoryview, piece: bytes) -> int:
         """Copy a piece to the room; the rest waits."""

@@ -12,12 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nearkin.errors import TruncatedInputError
 from nearkin.formats import zstd
-from nearkin.stages.documents import streams
 from nearkin.stages.documents.faults import problem_of
-from nearkin.stages.documents.reader import read_batches
-from nearkin.stages.documents.sources import Source
 from nearkin.stages.documents.streams import ByteStream
 from unit.stages.documents.conftest import rows_of
 
@@ -105,20 +101,6 @@ def test_a_bomb_of_one_line_is_passed_over(encoding: str) -> None:
     assert len(held) == 1
     assert held[0] < 64 << 20
     assert rows_of(batches)[1][3] == too_long((200 << 20) + len('{"text": ""}'), 1 << 20)
-
-
-def piped(data: bytes, file_format: str, limit: int) -> list[tuple[object, bytes | None, int, str | None]]:
-    source = Source(path="-", name="-", format=file_format, text="text", max_document_bytes=limit)  # type: ignore[arg-type]
-    return rows_of(list(read_batches(source, stdin=io.BytesIO(data), batch_bytes=1000)))
-
-
-@pytest.mark.parametrize("file_format", ["jsonl", "lines", "text-lines", "csv"])
-def test_a_line_without_an_end_through_a_pipe_is_given_up(monkeypatch: pytest.MonkeyPatch, file_format: str) -> None:
-    monkeypatch.setattr(streams, "ENDLESS_BYTES", 10_000_000)
-    head = {"csv": b"id,text\n1,a\n"}.get(file_format, b'{"text": "a\tb"}\n')
-    with pytest.raises(TruncatedInputError, match=r"^-: a line has no end within 10,000,000 bytes, after 1 document\."):
-        piped(head + b"x" * 20_000_000, file_format, LIMIT)
-    assert len(piped(head + b"x" * 5_000_000 + b"\n" + head, file_format, LIMIT)) >= 2
 
 
 def test_a_file_that_breaks_off_inside_a_long_line(read: Read) -> None:

@@ -236,5 +236,4 @@ def stream_of(opened: OpenedSource, encoding: str, *, is_compression_known: bool
         encoding=encoding,
         progress=opened.progress,
         max_line_bytes=source.max_document_bytes,
-        is_pipe=opened.is_pipe,
     )
