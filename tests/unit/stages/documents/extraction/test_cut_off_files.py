@@ -16,7 +16,6 @@ from extraction_files import extracted, text_of, written
 from generator import office_files as make
 from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.office import _inside
-from nearkin.stages.documents.extraction.ole import OleError, OleFile
 from nearkin.stages.documents.extraction.pst import OutlookMailbox
 from nearkin.stages.documents.extraction.reading import ExtractionError, Given
 
@@ -82,16 +81,6 @@ def test_a_message_inside_another_whose_attachment_is_cut_off_is_incomplete(pool
     files = {"cut.msg": lengthened(whole, "__substg1.0_37010102"), "whole.msg": whole}
     found = extracted(pool, written(tmp_path, files))
     assert [one.origin.exception for one in found.values()] == ["damaged", "damaged", None, None, None, None]
-
-
-def test_a_stream_with_missing_bytes_is_an_error_unless_the_rest_is_wanted():
-    file = OleFile(lengthened(compound_file({("a",): b"x" * 100, ("b",): b"y" * 5000}), "a", "b", by=1000))
-    short, long = file.entries
-    assert (file.available(short), file.available(long)) == (b"x" * 100 + bytes(28), b"y" * 5000 + bytes(120))
-    assert not file.is_whole
-    for one in file.entries:
-        with pytest.raises(OleError, match="truncated or damaged"):
-            file.content(one)
 
 
 def test_old_office_files_are_whole_or_not():

@@ -149,7 +149,6 @@ def test_streams_that_share_their_bytes_are_damage():
     assert OleFile(data).is_whole
     a, b = (data.index(name.encode("utf-16-le") + b"\0" * 60) for name in "ab")  # entries have names of 64 bytes
     shared = data[: b + 116] + data[a + 116 : a + 124] + data[b + 124 :]  # where the stream begins, and its size
-    assert OleFile(shared).entries[1].start == OleFile(shared).entries[0].start
     assert not OleFile(shared).is_whole
 
 
@@ -162,7 +161,7 @@ def test_damaged_compound_files_are_errors_and_never_endless(patch, at):
         file = OleFile(bytes(whole))
         for one in file.entries:
             if one.is_stream:
-                assert len(file.content(one)) <= len(whole)
+                assert len(file.available(one)) <= len(whole)
     except (OleError, struct.error):
         return
 
