@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from nearkin.errors import SourceError, quoted
-from nearkin.formats import parquet
-from nearkin.formats.delimited import as_it_was
-from nearkin.nouns import counted
 from nearkin.stages.documents.columns import listed_columns
-from nearkin.workflows.reading.sheets import id_columns, json_objects, load_file_rows, named_column, read_rows, text_of
-
-_DELIMITED, _RECORDS = (".csv", ".tsv"), (".jsonl", ".ndjson")
-_PACKED = (".gz", ".bz2", ".xz", ".zst")
+from nearkin.workflows.reading.sheets import (
+    Sheet,
+    has_columns,
+    id_columns,
+    load_file_rows,
+    named_column,
+    read_sheet,
+    text_of,
+)
 
 
 def read_ids(path: Path, *, column: str | None = None, encoding: str = "utf-8") -> list[str]:
@@ -51,75 +51,34 @@ def read_ids(path: Path, *, column: str | None = None, encoding: str = "utf-8") 
     ...     read_ids(file)
     ['a-1', 'a-2']
     """
-    suffix = next((one.lower() for one in reversed(path.suffixes) if one.lower() not in _PACKED), "")
-    if suffix == ".parquet":
-        found = _of_parquet(path, column)
-    elif suffix in _RECORDS:
-        found = _of_records(path, column, encoding)
-    elif suffix in _DELIMITED or column is not None or load_file_rows(path, encoding) is not None:
-        found = _of_rows(path, column, encoding)
-    else:
+    if column is None and not has_columns(path) and load_file_rows(path, encoding) is None:
         found = [line.removesuffix("\r") for line in text_of(path, encoding).split("\n")]
-    ids = list(dict.fromkeys(one for one in found if one.strip()))
+    else:
+        sheet = read_sheet(path, encoding, lambda names: [_place(path, names, column) or 0])
+        place = _place(path, sheet.names, column)
+        if place is None:
+            sheet = sheet.without_header()
+        found = [_id_in(sheet, place or 0, row) for row in range(len(sheet.rows))]
+    ids = list(dict.fromkeys(doc_id for doc_id in found if doc_id.strip()))
     if not ids:
         raise SourceError(f"{path} has no ids. It must have one per line, or a column of them.")
     return ids
 
 
-def _of_rows(path: Path, column: str | None, encoding: str) -> list[str]:
-    rows = read_rows(path, encoding)
-    if not rows:
-        raise SourceError(f"{path} is empty. It must have a column of ids.")
-    header = [name.strip() for name in rows[0][1]]
-    at = _place(path, header, column)
-    is_headless = at is None
-    for line, row in rows:
-        if len(row) != len(header):
-            raise SourceError(
-                f"{path}:{line}: {counted(len(row), 'field')} where the first row has {len(header)}. Put a value that "
-                "contains the delimiter in quotes."
-            )
-        if not row[at or 0].strip() and any(value.strip() for value in row):
-            raise _without_id(path, line, header[at or 0])
-    return [as_it_was(row[at or 0]) for _, row in (rows if is_headless else rows[1:])]
+def _id_in(sheet: Sheet, place: int, row: int) -> str:
+    """Return the id of a row; empty if the whole row is blank."""
+    where, value = f"{sheet.path}:{sheet.lines[row]}", sheet.rows[row][place]
+    if value is None or not str(value).strip():
+        if any(other is not None and str(other).strip() for other in sheet.rows[row]):
+            raise SourceError(f"{where}: no id in {quoted(sheet.names[place])}. Give the id, or leave the row out.")
+        return ""
+    if not isinstance(value, str | int) or isinstance(value, bool):
+        raise SourceError(f"{where}: ids are strings or integers, but {sheet.names[place]!r} is {value!r}.")
+    return str(value)
 
 
-def _of_records(path: Path, column: str | None, encoding: str) -> list[str]:
-    ids, names = list[str](), list[str]()
-    for number, record in json_objects(path, encoding):
-        names = names or [list(record)[_place(path, list(record), column) or 0]]
-        doc_id = record.get(names[0])
-        if not isinstance(doc_id, str | int) or isinstance(doc_id, bool):
-            raise SourceError(f"{path}:{number}: ids are strings or integers, but {names[0]!r} is {doc_id!r}.")
-        ids.append(str(doc_id))
-    return ids
-
-
-def _of_parquet(path: Path, column: str | None) -> list[str]:
-    try:
-        with parquet.open_table(path) as file:
-            names = file.schema_arrow.names
-            at = _place(path, names, column) or 0
-            values = file.read([names[at]])[names[at]]
-    except parquet.UNREADABLE as error:
-        raise SourceError(f"{path}: {parquet.why_unreadable(path, error)}.") from error
-    kind = values.type
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    if not (pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        raise SourceError(f"{path}: ids are strings or integers, but the column {names[at]!r} has the type {kind}.")
-    ids = values.cast(pa.large_string())
-    if ids.null_count:
-        raise _without_id(path, pc.index(pc.is_null(ids), True).as_py() + 1, names[at])
-    return [str(one) for one in ids.to_pylist()]
-
-
-def _without_id(path: Path, row: int, column: str) -> SourceError:
-    return SourceError(f"{path}:{row}: no id in {quoted(column)}. Give the id, or leave the row out.")
-
-
-def _place(path: Path, header: list[str], column: str | None) -> int | None:
-    """Return the place of the ids; None for the only column if its name is not a usual one."""
+def _place(path: Path, header: Sequence[str], column: str | None) -> int | None:
+    """Return the place of the ids; None for the only column if its name is no usual one: it may be an id."""
     named = named_column(path, header, column)
     if named is not None:
         return named

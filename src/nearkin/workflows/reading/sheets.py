@@ -5,12 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime
 from pathlib import Path
 
 from nearkin.errors import SourceError, quoted
-from nearkin.nouns import one_of
+from nearkin.formats import parquet
+from nearkin.formats.delimited import as_it_was
+from nearkin.nouns import counted, one_of
 from nearkin.stages.documents.columns import listed_columns
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16, why_not_utf8
 from nearkin.stages.documents.finding import by_suffix
@@ -28,8 +32,140 @@ _NAMES_OF_IDS = (
 )
 _NAMES_OF_FILES = ("file", "filename", "file name", "path", "filepath", "file path", "name")
 ID_NAMES = (*_NAMES_OF_IDS, *_NAMES_OF_FILES)
+_RECORDS = (".jsonl", ".ndjson")
+_PACKED = (".gz", ".bz2", ".xz", ".zst")
 _MAX_OF_A_FIELD = 1 << 24
 _READ_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """Rows of a file with named columns.
+
+    Parameters
+    ----------
+    path : Path
+    names : tuple of str
+    rows : sequence of tuple
+        Values as they were read; None: missing.
+    lines : sequence of int
+        Line, or row, of each in the file.
+    first : tuple of str or None
+        The first row of delimited text, which may be no header.
+    """
+
+    path: Path
+    names: tuple[str, ...]
+    rows: Sequence[tuple[object, ...]]
+    lines: Sequence[int]
+    first: tuple[str, ...] | None = None
+
+    def without_header(self) -> Sheet:
+        """Return the rows of delimited text whose first row is no header."""
+        names = tuple(f"column {number}" for number in range(1, len(self.names) + 1))
+        first = [] if self.first is None else [self.first]
+        return Sheet(self.path, names, [*first, *self.rows], [1, *self.lines] if first else self.lines)
+
+    def text(self, column: int, row: int) -> str:
+        """Return a value as text; empty if it is missing.
+
+        Raises
+        ------
+        SourceError
+            It is neither text, a number, a date nor true or false.
+        """
+        value = self.rows[row][column]
+        if value is None:
+            return ""
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, datetime):
+            is_day = (value.hour, value.minute, value.second, value.microsecond) == (0, 0, 0, 0)
+            return value.date().isoformat() if is_day else value.isoformat()
+        if isinstance(value, date):
+            return value.isoformat()
+        if isinstance(value, str | int | float):
+            return str(value)
+        raise SourceError(
+            f"{self.path}:{self.lines[row]}: {self.names[column]!r} must be text, a number, a date or true or false, "
+            f"but is {value!r}."
+        )
+
+
+def has_columns(path: Path) -> bool:
+    """Whether the name of a file, which may be compressed, is that of a table."""
+    return _suffix_of(path) in (".csv", ".tsv", ".parquet", *_RECORDS)
+
+
+def _suffix_of(path: Path) -> str:
+    return next((suffix.lower() for suffix in reversed(path.suffixes) if suffix.lower() not in _PACKED), "")
+
+
+def read_sheet(path: Path, encoding: str, places_of: Callable[[Sequence[str]], Sequence[int]]) -> Sheet:
+    r"""Read a .jsonl, .ndjson or .parquet file, a load file, or other delimited text.
+
+    Parameters
+    ----------
+    path : Path
+    encoding : str
+        Fallback encoding of text that is not UTF-8.
+    places_of : callable
+        Returns the places of the columns of Parquet that are read, by the names of all.
+
+    Raises
+    ------
+    SourceError
+        The file cannot be read, or is empty; or a row has another number of fields than the first.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "labels.jsonl")
+    ...     n = file.write_text('{"id": "a", "label": true}\n{"id": 7}\n')
+    ...     sheet = read_sheet(file, "utf-8", lambda names: [0, 1])
+    >>> sheet.names, [(sheet.text(0, i), sheet.text(1, i)) for i in range(len(sheet.rows))]
+    (('id', 'label'), [('a', 'true'), ('7', '')])
+    """
+    suffix = _suffix_of(path)
+    if suffix == ".parquet":
+        sheet = _of_parquet(path, places_of)
+    elif suffix in _RECORDS:
+        records = dict(_json_objects(path, encoding))
+        names = tuple(dict.fromkeys(name for record in records.values() for name in record))
+        sheet = Sheet(path, names, [tuple(map(record.get, names)) for record in records.values()], list(records))
+    else:
+        sheet = _of_delimited(path, encoding)
+    if not sheet.rows and not sheet.first:
+        raise SourceError(f"{path} is empty. It must have columns.")
+    return sheet
+
+
+def _of_delimited(path: Path, encoding: str) -> Sheet:
+    (_, first), *rows = read_rows(path, encoding) or [(0, [])]
+    for line, row in rows:
+        if len(row) != len(first):
+            raise SourceError(
+                f"{path}:{line}: {counted(len(row), 'field')} where the first row has {len(first)}. Put a value that "
+                "contains the delimiter in quotes."
+            )
+    names = tuple(name.strip() for name in first)
+    values = [tuple(map(as_it_was, row)) for _, row in rows]
+    return Sheet(path, names, values, [line for line, _ in rows], tuple(map(as_it_was, first)))
+
+
+def _of_parquet(path: Path, places_of: Callable[[Sequence[str]], Sequence[int]]) -> Sheet:
+    try:
+        with parquet.open_table(path) as file:
+            names = file.schema_arrow.names
+            places = places_of(names)
+            table = file.read([names[place] for place in places])
+    except parquet.UNREADABLE as error:
+        raise SourceError(f"{path}: {parquet.why_unreadable(path, error)}.") from error
+    columns: list[list[object]] = [[None] * len(table) for _ in names]
+    for place in places:
+        columns[place] = table[names[place]].to_pylist()
+    return Sheet(path, tuple(names), list(zip(*columns, strict=True)), range(1, len(table) + 1))
 
 
 def read_rows(path: Path, encoding: str = "utf-8", *, delimiter: str | None = None) -> list[tuple[int, list[str]]]:
@@ -54,7 +190,7 @@ def read_rows(path: Path, encoding: str = "utf-8", *, delimiter: str | None = No
         raise SourceError(f"{path} is not a CSV file: {error}.") from error
 
 
-def json_objects(path: Path, encoding: str) -> Iterator[tuple[int, dict[str, object]]]:
+def _json_objects(path: Path, encoding: str) -> Iterator[tuple[int, dict[str, object]]]:
     """Yield the objects of a file of JSON Lines, each with the number of its line.
 
     Raises
@@ -173,7 +309,7 @@ def _long_fields() -> Iterator[None]:
         csv.field_size_limit(was)
 
 
-def named_column(path: Path, header: list[str], wanted: str | None) -> int | None:
+def named_column(path: Path, header: Sequence[str], wanted: str | None) -> int | None:
     """Return the place of a requested column."""
     if wanted is None:
         return None
@@ -185,7 +321,7 @@ def named_column(path: Path, header: list[str], wanted: str | None) -> int | Non
     raise SourceError(f"{path} has no column {wanted!r}. The columns are: {listed_columns(header)}.")
 
 
-def usual_columns(path: Path, header: list[str], usual: tuple[str, ...], taken: int | None) -> list[int]:
+def usual_columns(path: Path, header: Sequence[str], usual: tuple[str, ...], taken: int | None) -> list[int]:
     """Return the places of usual names, the likeliest first, without that of the other column."""
     names, found = [plain_name(name) for name in header], list[int]()
     for name in usual:
@@ -196,7 +332,7 @@ def usual_columns(path: Path, header: list[str], usual: tuple[str, ...], taken: 
     return found
 
 
-def id_columns(path: Path, header: list[str], taken: int | None = None) -> list[int]:
+def id_columns(path: Path, header: Sequence[str], taken: int | None = None) -> list[int]:
     """Return the places of columns that may hold the ids, the likeliest first: in a load file, the control number.
 
     Raises
