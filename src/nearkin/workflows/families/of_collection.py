@@ -16,7 +16,7 @@ from nearkin.collection.counting import SHINGLES
 from nearkin.collection.groups.current import CollectionGroups, group
 from nearkin.collection.info import documents_by_extractor
 from nearkin.collection.listing.exceptions import ListedException, StoredException, listed_exceptions
-from nearkin.collection.stored.documents import DocumentRow, document_rows
+from nearkin.collection.stored.documents import document_rows
 from nearkin.collection.stored_relations import Pair, relations_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, ExtractionCounts, FamilyCounts
@@ -58,21 +58,6 @@ class CollectionFamilies:
         """Return the manifest with the changes of the groups, as JSON types."""
         groups = self.groups.to_dict()
         return {**self.manifest.as_stored(), **{name: groups[name] for name in ("is_first", "new_waves", "changes")}}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _FamilyMember:
-    """Document of a group, as the store has it."""
-
-    group: int
-    size: int
-    doc_id: str
-    row: int
-    content: int
-    source: str
-    line: int
-    similarity: float
-    is_principal: bool
 
 
 def group_parameters(tolerance: Tolerance) -> dict[str, str | float | int]:
@@ -123,11 +108,10 @@ def families_of_collection(
             with run.stage("group"):
                 found = group(collection.opened, tolerance, threads=resources.n_threads)
             with collection.opened.store.reading() as connection:
-                members = _members(connection, found)
+                kin = _kin(connection, found)
             run.begin_results()
-            with run.stage("compare", len(members), "documents") as told:
-                kin = _all_kin(collection, members, told)
-                write_families(run.path, page.passing(kin), pa.large_string())
+            with run.stage("compare", len(kin), "documents") as told:
+                write_families(run.path, page.passing(_compared(collection, kin, told)), pa.large_string())
             with collection.opened.store.reading() as connection:
                 without_text = listed_exceptions(connection)
                 counts = _counts(connection, found, without_text)
@@ -149,71 +133,62 @@ def families_of_collection(
         return CollectionFamilies(run.finish(manifest), found)
 
 
-def _members(connection: Connection, found: CollectionGroups) -> list[_FamilyMember]:
-    """Return the members of all groups, the largest group first, its principal first."""
-    table = found.members
-    sizes = {one.number: one.n_documents for one in found.groups}
+def _kin(connection: Connection, found: CollectionGroups) -> list[Kin]:
+    """Return the members of all groups, not compared yet: the largest group first, its principal first."""
     place = {one.number: place for place, one in enumerate(found.groups)}
-    numbers = table["group"].to_pylist()
-    order = np.argsort([place[number] for number in numbers], kind="stable").tolist()
-    names = list(zip(table["doc_id"].to_pylist(), table["version"].to_pylist(), strict=True))
-    similarity, is_principal = table["jaccard"].to_pylist(), table["is_principal"].to_pylist()
-    rows = _rows(connection, names)
-    return [
-        _FamilyMember(
-            group=numbers[i],
-            size=sizes[numbers[i]],
-            doc_id=names[i][0],
-            row=rows[names[i]].row,
-            content=rows[names[i]].content,
-            source=rows[names[i]].source,
-            line=rows[names[i]].line,
-            similarity=similarity[i],
-            is_principal=is_principal[i],
+    names = list(zip(found.members["doc_id"].to_pylist(), found.members["version"].to_pylist(), strict=True))
+    rows = {
+        (one.doc_id, one.version): one
+        for one in document_rows(connection, documents.c.doc_id, [doc_id for doc_id, _ in names])
+    }
+    kin, principal = list[Kin](), None
+    members = sorted(zip(found.members.to_pylist(), names, strict=True), key=lambda member: place[member[0]["group"]])
+    for member, name in members:
+        row = rows[name]
+        principal = row.doc_id if member["is_principal"] or principal is None else principal
+        kin.append(
+            Kin(
+                family=member["group"],
+                family_size=found.groups[place[member["group"]]].n_documents,
+                principal=principal,
+                doc_id=row.doc_id,
+                name=row.doc_id,
+                row=row.row,
+                source=row.source,
+                line=row.line,
+                similarity=member["jaccard"],
+                containment_in_principal=1.0,
+                containment_of_principal=1.0,
+                comparison=None if member["is_principal"] else COPY,
+                text_row=row.content,
+                place=row.source if row.source == row.doc_id else place_text(row.doc_id, row.source, row.line),
+            )
         )
-        for i in order
-    ]
+    return kin
 
 
-def _rows(connection: Connection, names: Sequence[tuple[str, int]]) -> dict[tuple[str, int], DocumentRow]:
-    """Return the rows of documents by id and version, neither of which ever changes."""
-    found = document_rows(connection, documents.c.doc_id, [doc_id for doc_id, _ in names])
-    return {(one.doc_id, one.version): one for one in found}
-
-
-def _all_kin(collection: Collection, members: Sequence[_FamilyMember], progress: Progress) -> Iterator[Kin]:
-    """Yield the document of each member, with its relation to the principal before it."""
-    pairs, principal = list[Pair](), members[0] if members else None
-    for one in members:
-        principal = one if one.is_principal or principal is None else principal
-        if one.content != principal.content:
-            pairs.append((principal.content, one.content))
+def _compared(collection: Collection, kin: Sequence[Kin], progress: Progress) -> Iterator[Kin]:
+    """Yield each document, those with another text than the principal before them with their relation to it."""
+    pairs, principal = list[Pair](), 0
+    for one in kin:
+        principal = one.text_row if one.comparison is None else principal
+        if one.text_row != principal:
+            pairs.append((principal, one.text_row))
     # the review screen shows the one-sided text of these pairs from what is stored
     is_stored = not collection.opened.store.access.is_read_only
     related = relations_of(collection.opened, pairs, with_one_sided=is_stored)
-    for one in members:
-        principal = one if one.is_principal or principal is None else principal
-        comparison, inside, holding = (None if one.is_principal else COPY), 1.0, 1.0
-        if one.content != principal.content:
+    for one in kin:
+        principal = one.text_row if one.comparison is None else principal
+        if one.text_row == principal:
+            yield one
+        else:
             _, text = next(related)
-            comparison = text.comparison
-            inside, holding = text.containment_in_principal, text.containment_of_principal
-        yield Kin(
-            family=one.group,
-            family_size=one.size,
-            principal=principal.doc_id,
-            doc_id=one.doc_id,
-            name=one.doc_id,
-            row=one.row,
-            source=one.source,
-            line=one.line,
-            similarity=one.similarity,
-            containment_in_principal=inside,
-            containment_of_principal=holding,
-            comparison=comparison,
-            text_row=one.content,
-            place=one.source if one.source == one.doc_id else place_text(one.doc_id, one.source, one.line),
-        )
+            yield replace(
+                one,
+                comparison=text.comparison,
+                containment_in_principal=text.containment_in_principal,
+                containment_of_principal=text.containment_of_principal,
+            )
         progress.advance(1)
 
 
