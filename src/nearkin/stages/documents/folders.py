@@ -285,21 +285,6 @@ def _named(folder: str, paths: Sequence[str]) -> str:
     return first_of(names, _SHOWN, len(paths))
 
 
-def patterns_for(folder: str, paths: Sequence[str]) -> str:
-    """Return globs that match some files: one per suffix, or the first names if there is no suffix."""
-    suffixes = list(dict.fromkeys(_suffixes(path) for path in paths))
-    if len(suffixes) > _SHOWN or "" in suffixes:
-        shown = " ".join(f"'{path}'" for path in paths[:_SHOWN])
-        return shown if len(paths) <= _SHOWN else f"{shown} …"
-    return " ".join(f"'{os.path.join(folder, '**', '*' + suffix)}'" for suffix in suffixes)
-
-
-def _suffixes(path: str) -> str:
-    """Return the last suffix of a name, preceded by the one before it if the file is compressed."""
-    stem, last = os.path.splitext(os.path.basename(path))
-    return os.path.splitext(stem)[1] + last if last.lower() in (".gz", ".zst", ".zstd", ".bz2", ".xz") else last
-
-
 _COLLECTION = "nearkin.sqlite"
 _MANIFESTS = ("manifest.json", "summary.json")
 _UNFINISHED = os.path.join(".work", "run.json")

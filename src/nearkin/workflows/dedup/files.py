@@ -19,7 +19,7 @@ from nearkin.wording import WarningMessage
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.carrying import carried_columns, check_carry
 from nearkin.workflows.dedup.inputs import AS_THE_INPUT, OtherColumns, Sourced
-from nearkin.workflows.dedup.kept_corpus import check_can_be_written, write_kept_corpus
+from nearkin.workflows.dedup.kept_corpus import write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.overlays import write_overlay_of_run
 from nearkin.workflows.dedup.reading import BeginningRead
@@ -145,8 +145,6 @@ def dedup_files(
         if delivery.resume:
             raise ParameterError("needs files: standard input (-) can be read only once.", parameter="resume")
         run = replace(run, is_resumable=False)
-    if delivery.kept:
-        check_can_be_written(sourced.sources)
     if delivery.carry:
         check_carry(delivery.carry, sourced.sources, encoding=asked.encoding, stdin=asked.stdin)
     engine.choose(local=lambda: None, cluster=lambda _: check_can_be_shared(sourced.sources + sourced.others))

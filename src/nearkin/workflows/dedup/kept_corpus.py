@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,7 +13,7 @@ from typing import BinaryIO, cast, get_args
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import InputError, OutputExistsError, ParameterError, TruncatedInputError
+from nearkin.errors import InputError, OutputExistsError, TruncatedInputError
 from nearkin.manifests.dedup import DedupManifest, KeptFile
 from nearkin.manifests.stored import InputFile
 from nearkin.paths import on_disk
@@ -41,44 +40,11 @@ from nearkin.stages.documents.streams import StreamFault
 from nearkin.workflows.dedup.row_places import Places
 from nearkin.workflows.reading.identity import SourceRecords, check_unchanged
 from nearkin.workflows.reading.inputs import StoredSource, file_inputs
-from nearkin.workflows.reading.kept_documents import KeptDocuments, stored_source
+from nearkin.workflows.reading.kept_documents import stored_source
 from nearkin.workflows.reading.rereading import records_again
 from nearkin.workflows.resources import Resources
 
 NOT_SHOWN = Silent()
-
-
-def check_can_be_written(sources: Sequence[Source]) -> None:
-    """Refuse results of another run as input: the columns of their files are no longer known.
-
-    Raises
-    ------
-    ParameterError
-    """
-    for source in sources:
-        if isinstance(source, StoredSource) and source.format == "results":
-            raise ParameterError(
-                f"writes files in the format of the input, and {source.name} holds results of a run. "
-                f"{_with_files(source)}",
-                parameter="write_kept",
-            )
-
-
-def _with_files(source: StoredSource) -> str:
-    """Say which files to name instead of the results of a run, and how to make them if the run wrote none."""
-    run = source.documents
-    if isinstance(run, KeptDocuments) and run.is_in_kept:
-        folder = f"{source.name}/kept"
-        if len({is_of_documents(one.format) for one in run.files}) > 1:  # a folder of both is refused
-            from nearkin.stages.documents.folders import patterns_for  # only for this sentence
-
-            folder = patterns_for(folder, [str(one.path) for one in run.files])
-        return f"Name the files in its folder kept instead: {folder}"
-    if isinstance(run, KeptDocuments) and run.regrouped_at is not None:
-        write = f"nearkin regroup {shlex.quote(source.name)} --threshold {run.regrouped_at:.15g} --write-kept"
-    else:
-        write = "nearkin dedup on the first input again with --write-kept"
-    return f"It has no folder kept: run {write}, and name the files in the folder kept of that run."
 
 
 def write_kept_corpus(
@@ -179,7 +145,7 @@ def write_kept(
 def kept_names(sources: Sequence[Source]) -> list[PurePosixPath]:
     """Return the path of each kept file relative to the folder that all share; distinct, and none outside that folder.
 
-    A collection gives its name to a file in the folder itself.
+    A collection or a run gives its name to a file in the folder itself.
 
     Examples
     --------
@@ -193,7 +159,7 @@ def kept_names(sources: Sequence[Source]) -> list[PurePosixPath]:
     names, taken = list[PurePosixPath](), set[str]()
     for source in sources:
         if isinstance(source, StoredSource):
-            stem = Path(source.path.rpartition("schema=")[2]).resolve().name or "collection"
+            stem = Path(source.path.rpartition("schema=")[2]).resolve().name or source.format
             name = PurePosixPath(f"{stem}.jsonl")
         else:
             name = PurePosixPath(Path(os.path.abspath(source.path)).relative_to(shared).as_posix())
@@ -311,7 +277,6 @@ class InputAgain:
                 error.parameter = "write_kept"
                 raise
         sources = [record.source for record in records]
-        check_can_be_written(sources)
         if manifest.reading is not None:  # copied as by the run, to which damage may have been an error
             takes_damaged = manifest.reading.on_error == "skip"
             sources = [replace(source, takes_damaged=takes_damaged) for source in sources]

@@ -47,7 +47,7 @@ class Collected:
     inputs : sequence of SourceRecord
         The files as they were when they were read; empty if the documents are not from files.
     documents : Table
-        ``id``, ``name``, ``line``, ``problem``, ``source``; see `distinct_ids.with_distinct_names`.
+        ``id``, ``name``, ``line``, ``problem``, ``source``; see `texts.with_distinct_names`.
     n_unreadable : int
     counts : TermCounts
     vocabulary : Vocabulary

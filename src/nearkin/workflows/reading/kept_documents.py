@@ -75,10 +75,6 @@ class KeptDocuments:
         Id of the container of each kept document; None if no document is in a container.
     again : Reread
         The files, checked to be unchanged.
-    is_in_kept : bool
-        Whether the files hold the documents that the run wrote, rather than its input.
-    regrouped_at : float or None
-        Threshold of a run of nearkin regroup; None for other runs.
     """
 
     directory: Path
@@ -89,10 +85,8 @@ class KeptDocuments:
     files: Sequence[InputFile]
     wanted: I64
     again: Reread
-    is_in_kept: bool
     names: KeptNames
     parents: pa.LargeStringArray | None = None
-    regrouped_at: float | None = None
 
     @classmethod
     def of(cls, directory: Path, progress: Progress) -> KeptDocuments:
@@ -119,7 +113,6 @@ class KeptDocuments:
             ids = _at(table["id"], rows)
             parents = _at(table["parent"], rows) if "parent" in table.column_names else None
             files, wanted = _files(directory, manifest, rows)
-            is_in_kept = manifest.kept is not None
             again = _reread(directory, files, manifest, progress)
         return cls(
             directory=directory,
@@ -130,10 +123,8 @@ class KeptDocuments:
             files=files,
             wanted=wanted,
             again=again,
-            is_in_kept=is_in_kept,
             names=KeptNames(directory, rows, ids),
             parents=parents,
-            regrouped_at=manifest.threshold if manifest.command == "regroup" else None,
         )
 
     def __len__(self) -> int:

@@ -95,7 +95,7 @@ DOCUMENTS = pa.schema(
         pa.field("source", pa.large_string(), nullable=False),
     ]
 )
-"""Columns stored for a document beside its signature; see `distinct_ids.with_distinct_names`."""
+"""Columns stored for a document beside its signature; see `texts.with_distinct_names`."""
 SignedBatch = tuple[pa.RecordBatch, BitSignatures]
 """Documents, with columns `DOCUMENTS`, and their signatures."""
 
