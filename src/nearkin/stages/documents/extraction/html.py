@@ -22,7 +22,6 @@ Source: HTML Standard, 15.3 Non-replaced elements.
 _BREAK, _KEPT_SPACE = "\f", "\x1f"
 """Marks: white space of HTML, which may stand between the rows of a table, and a space that is shown as it is."""
 _AS_IS = {ord("\n"): _BREAK + _KEPT_SPACE, ord("\t"): _KEPT_SPACE, ord(" "): _KEPT_SPACE}
-_SPACE = re.compile(r"[ \t\n\r]{2,}|[\t\n\r]")
 _CHARSET = re.compile(
     rb"""<meta[^>]{0,1000}?charset\s*=\s*["']?\s*([\w.:+-]{1,40})|<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})""",
     re.IGNORECASE,
@@ -87,5 +86,8 @@ def text_of_html(page: str) -> str:
         for node in [node for node in element.traverse(include_text=True) if node.is_text_node]:
             node.replace_with((node.text_content or "").translate(_AS_IS))
     shown = "" if tree.root is None else tree.root.text(deep=True).replace("\xa0", " ").replace("\xad", "")
-    lines = (line.strip(" ") for line in _SPACE.sub(" ", shown).split(_BREAK))
+    shown = shown.replace("\n", " ").replace("\t", " ").replace("\r", " ")
+    while "  " in shown:  # a pattern would take ten times as long
+        shown = shown.replace("  ", " ")
+    lines = (line.strip(" ") for line in shown.split(_BREAK))
     return "\n".join(line.replace(_KEPT_SPACE, " ").strip(" ") for line in lines if line).strip("\n")
