@@ -324,7 +324,7 @@ WRONG_OPTIONS = [
     (["--memory", "-5GB"], "2GiB"),
     (["--threads", "-1"], "threads"),
     (["--on-error", "ignore"], "skip or stop"),
-    (["--max-unreadable", "50"], "50 percent is 50%"),
+    (["--max-unreadable", "50"], "--max-unreadable"),
     (["--max-unreadable", "some"], "--max-unreadable"),
     (["--max-document-size", "large"], "2GiB"),
     (["--max-document-size", "0"], "--max-document-size: must"),

@@ -99,8 +99,8 @@ def test_ids_of_all_rows_are_counted(tmp_path, name):
     assert ("repeat an id" in ended.out) == bool(n_repeated + n_without)
     named = [row["name"] for row in documents.to_pylist() if "was already used at" in (row["problem"] or "")]
     assert len(named) == n_repeated
-    assert json.loads((out / "manifest.json").read_text())["problems"].get("the id", 0) == n_repeated
-    assert (f">repeated id: {n_repeated}<" in (out / "report.html").read_text("utf-8")) == bool(n_repeated)
+    assert json.loads((out / "manifest.json").read_text())["problems"].get("id repeated", 0) == n_repeated
+    assert (f">id repeated: {n_repeated}<" in (out / "report.html").read_text("utf-8")) == bool(n_repeated)
 
 
 def test_one_string_makes_a_column_of_strings(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -220,10 +221,10 @@ class DedupManifest(Stored):
         """Numbers of extracted documents and of exceptions; None if nothing was extracted and no text is missing."""
         if self.extraction is not None:
             return self.extraction
-        others = self.against_counts or {}
-        found = {kind: self.count(kind) + others.get(kind, 0) for kind in ("empty", "unreadable")}
-        found = {kind: n for kind, n in found.items() if n}
-        return ExtractionCounts(exceptions=found) if found else None
+        found = Counter({reason: n for reason, n in self.problems.items() if reason != "id repeated"})
+        found["empty"] += self.count("empty") + (self.against_counts or {}).get("empty", 0)
+        found = +found  # without zeros
+        return ExtractionCounts(exceptions=dict(sorted(found.items()))) if found else None
 
     @property
     def n_textless_others(self) -> int:

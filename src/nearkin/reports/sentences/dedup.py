@@ -129,7 +129,7 @@ def extraction_sentence(told: ExtractionCounts, *, n_of_others: int = 0) -> Sent
     Examples
     --------
     >>> extraction_sentence(ExtractionCounts(documents=9, unread=2, exceptions={"damaged": 2})).text
-    'exceptions.csv lists 2 documents without text: 2 corrupt'
+    'exceptions.csv lists 2 documents without text: 2 damaged'
     >>> extraction_sentence(ExtractionCounts(documents=9)).text
     '9 documents extracted from files, all of them completely'
     """
