@@ -237,7 +237,7 @@ def test_stop_at_the_first_one(matter):
     stream = lines({"id": "a", "text": TEXTS[1]}) + b"{broken\n" + lines({"id": "b", "text": TEXTS[2]})
     ended = nearkin_here("check", matter, "-", "--jsonl", "--store", "--on-error", "stop", stdin=stream)
     assert ended.code == 4
-    assert "line 2: not valid JSON" in ended.err
+    assert "line 2: damaged: not valid JSON" in ended.err
     assert [one["line"] for one in told(ended.out)] == [1, 2]
     with Collection.open(matter) as collection:
         assert (collection.has_document("a"), collection.has_document("b")) == (True, False)

@@ -173,7 +173,7 @@ def test_a_resumed_run_must_drop_the_same(files, tmp_path, monkeypatch):
         assert dedup(files, tmp_path / "out", "--drop", "containing", "--no-report").code == 130
     ended = dedup(files, tmp_path / "out", "--drop", "either", "--no-report", "--resume", "-q")
     assert ended.code == 5
-    assert "--drop was" in ended.err
+    assert "containing" in ended.err
     assert dedup(files, tmp_path / "out", "--drop", "containing", "--no-report", "--resume", "-q").code == 0
 
 

@@ -49,7 +49,7 @@ def test_a_table_is_for_people(tmp_path: Path) -> None:
     shown = run("index", documents).out.splitlines()
     assert shown[0].split()[-1] == "id"
     assert [line.split()[-1] for line in shown[1:5]] == ["d0", "d1", "d2", "d3"]
-    assert "bad: the object has no key 'text'" in shown[5]
+    assert "no such column: the object has no key 'text'" in shown[5]
     assert "index" in run("index", documents, "--index", "nonsense", code=2).err
     run("index", documents, "--on-error", "stop", code=4)
     run("index", documents, "--max-unreadable", "1%", code=4)
