@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearkin
-from functional.conftest import FAST, write_jsonl
+from functional.conftest import FAST
 from functional.jobs.conftest import RECORDS, TEXTS, ran, records_of
 from nearkin.errors import FingerprintError, ParameterError, SourceError
 from nearkin.results import DedupResult, FamiliesResult, PairsResult, SignedDocuments
@@ -88,36 +88,6 @@ def test_what_is_kept_of_documents_in_memory_can_be_written(tmp_path: Path) -> N
     assert (tmp_path / "out/report.html").is_file()
     again = nearkin.dedup(tmp_path / "out")
     assert again.documents["id"].to_pylist() == [0, 2]
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"text": "nope"}, {"id": "nope"}, {"file_format": "csv"}, {"encoding": "cp1252"}, {"max_document_size": "1MiB"},
-        {"text_root": "."}, {"extraction_limits": {"time": 9}},
-    ],
-    ids=lambda one: next(iter(one)),
-)  # fmt: skip
-@pytest.mark.parametrize("kind", ["texts", "pairs", "series", "array"])
-def test_parameters_without_an_effect_on_documents_in_memory_are_refused(
-    kind: str, given: dict[str, object], tmp_path: Path
-) -> None:
-    documents = {
-        "texts": TEXTS, "pairs": list(enumerate(TEXTS)), "series": pl.Series(TEXTS), "array": pa.array(TEXTS)
-    }[kind]  # fmt: skip
-    name = next(iter(given))
-    with pytest.raises(ParameterError, match=f"^{name}: "):
-        nearkin.dedup(documents, **given)
-    with pytest.raises(ParameterError, match=f"^{name}: "):
-        nearkin.dedup(documents, against=iter(TEXTS), **given)
-    if name in ("file_format", "encoding", "max_document_size"):
-        with pytest.raises(ParameterError, match=f"^{name}: "):
-            nearkin.dedup(RECORDS, **given)
-        nope = {"file_format": "jsonl"} if name == "file_format" else given
-        path = write_jsonl(tmp_path / "in.jsonl", RECORDS)
-        assert len(nearkin.dedup(documents, against=path, **nope).documents) == len(TEXTS)  # they are about this file
-    if name in ("text", "id") and kind in ("texts", "pairs"):
-        assert len(nearkin.dedup(documents, against=RECORDS, **{name: name}).documents) == len(TEXTS)
 
 
 def test_no_file_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: Path) -> None:

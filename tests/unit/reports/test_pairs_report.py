@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ from nearkin.errors import MissingExtraError
 from nearkin.manifests.pairs import PairsManifest
 from nearkin.reports.dedup.page import ProblemRow
 from nearkin.reports.pairs.page import PairRow, Remarks, TermRow, render_pairs_report
-from nearkin.runs.progress import Silent
 from nearkin.workflows.pairing import reporting
 
 WINDOW = {"method": "window", "bits": 512, "distance": 210, "permutations": 15, "window": 1300}
@@ -161,8 +161,8 @@ def test_pairs_are_chosen_over_all_cosines(at_once: int, tmp_path: Path, monkeyp
 
 def test_the_page_is_written(tmp_path: Path) -> None:
     written(tmp_path, np.linspace(0.3, 0.9, 200))
-    reporting.write_report(tmp_path, PairsManifest.of(manifest()), 4.5, Silent())
-    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    run: Any = SimpleNamespace(path=tmp_path, meter=SimpleNamespace(elapsed_s=4.5))
+    html = reporting.render_page(run, PairsManifest.of(manifest()))
     assert "75 more pairs, down to a cosine of" in html
     assert re.search(
         r"</code> · \d{4}-\d\d-\d\d \d\d:\d\d UTC · took 4\.50.s, plus the time to write this report</p>", html
@@ -172,23 +172,6 @@ def test_the_page_is_written(tmp_path: Path) -> None:
     assert "<bdi>in.csv:2</bdi>" in html
     assert "1 remark about documents on the right" in html
     assert "<bdi>in.txt</bdi>" in html
-
-
-def test_without_the_extra_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[str] = []
-
-    class Told(Silent):
-        def say(self, message: str) -> None:
-            said.append(message)
-
-    def missing(*_: object, **__: object) -> str:
-        raise MissingExtraError.of("report.html", "report")
-
-    written(tmp_path, np.full(3, 0.5))
-    monkeypatch.setattr(reporting, "render_pairs_report", missing)
-    reporting.write_report(tmp_path, PairsManifest.of(manifest()), 4.5, Told())
-    assert said == ["report.html needs the report extra: pip install 'nearkin[report]'. Everything else is written."]
-    assert not (tmp_path / "report.html").exists()
 
 
 def test_a_missing_library_is_a_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:

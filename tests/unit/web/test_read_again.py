@@ -102,26 +102,6 @@ def test_what_cannot_be_assigned_or_read_is_said(visit: Visit) -> None:
     assert visit.send("GET", "/exceptions/read?job=99").status_code == 400
 
 
-def test_a_file_that_shares_its_name_is_found_by_its_name_and_its_path(visit: Visit, tmp_path: Path) -> None:
-    folders = [tmp_path / name for name in ("f1", "f2")]
-    for folder in folders:
-        folder.mkdir()
-        (folder / "a.txt").write_bytes(f"d\xe9j\xe0 vu in {folder.name}".encode("cp1252"))
-    for name in ("b.txt", "c.txt", "d.txt"):
-        (folders[0] / name).write_text(f"{name} can be read by everybody.")
-    (folders[1] / "b.txt").write_bytes(b"d\xe9j\xe0 vu")
-    texts = ReadingRequest(inputs=[str(folder) for folder in folders]).opened(Silent())
-    add_files(visit.service.collection, texts, wave="april", resources=Resources(), progress=Silent())
-    paths = ["f1/a.txt", "f2/a.txt"]
-    place = send(visit, "cp1252", *((name, b"d\xe9j\xe0 vu") for name in ("a.txt", "b.txt", *paths)))
-    read = visit.get(place.replace("read?", "read.json?")).json()["files"]
-    assert read[0]["problem"] == "2 exceptions have this name"
-    labels = ["b.txt (f2/b.txt:1)", *(f"a.txt ({path}:1)" for path in paths)]
-    assert [one["doc_id"] for one in read[1:]] == labels
-    assert store(visit, place) == "3 documents stored"
-    assert not visit.service.collection.exceptions(wave="april").exceptions
-
-
 def test_a_document_that_was_stored_meanwhile_stays_as_it_is(visit: Visit) -> None:
     place = send(visit, "cp1250", ("czech.txt", CZECH.encode("cp1250")))
     visit.service.collection.add([("czech.txt", "A better text.")], wave="april")

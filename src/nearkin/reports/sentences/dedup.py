@@ -78,20 +78,12 @@ def _kept_and_dropped(told: DedupManifest) -> str:
     return f"{counted(told.count('documents'), 'document')}: {told.count('kept'):,} kept, {dropped}{neither}"
 
 
-def input_sentences(
-    told: DedupManifest, *, has_kept: bool = False, empty_files: str = "as unreadable above and in documents.parquet"
-) -> Iterator[Sentence]:
-    """List remarks about the input: damaged files, documents without a text, ids that are not unique.
-
-    ``empty_files`` says as what empty files count.
-    """
+def input_sentences(told: DedupManifest, *, has_kept: bool = False) -> Iterator[Sentence]:
+    """List remarks about the input: damaged files, documents without a text, ids that are not unique."""
     who = "The results and the kept corpus have" if has_kept else "The results have"
     yield from damage_sentences(told.damaged_files or (), who)
     if (exceptions := told.exception_counts) is not None:
         yield extraction_sentence(exceptions, n_of_others=told.n_textless_others)
-        if n_files := _n_empty_files(told, exceptions):
-            are = agreeing(n_files, "counts", "count")
-            yield Sentence(f"{counted(n_files, 'empty file')} without text, such as a blank PDF, {are} {empty_files}")
         if n := exceptions.by_ocr:
             yield ocr_sentence(n)
     has_text_files = any(one.format not in _ALWAYS_UTF8 for one in (*told.inputs, *told.against))
@@ -107,14 +99,6 @@ def input_sentences(
             "warning",
         )
         yield Sentence("Join tables by row number (row, group_row, row_a, …), not by id", "warning")
-
-
-def _n_empty_files(told: DedupManifest, found: ExtractionCounts) -> int:
-    """Return how many empty exceptions the run counts as unreadable; 0 if the two counts are not comparable."""
-    n_empty, n_unreadable = told.by_reason.get("empty", 0), told.count("unreadable")
-    if found.unread + found.others != n_empty + n_unreadable:
-        return 0
-    return max(0, (found.exceptions or {}).get("empty", 0) - n_empty)
 
 
 def extraction_sentence(told: ExtractionCounts, *, n_of_others: int = 0) -> Sentence:

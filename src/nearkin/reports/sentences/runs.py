@@ -115,9 +115,7 @@ def families_sentences(
             "Relations are to the principal only: two identical members can both be 'revised'",
             "quiet",
         )
-    yield from input_sentences(
-        told, empty_files="above as without readable text, and in documents.parquet as unreadable"
-    )
+    yield from input_sentences(told)
     if "recall_at_threshold" in told.plan_numbers:  # of files; of a collection, see `family_group_sentences`
         yield missed_pairs_sentence(told)
     yield Sentence(speed_text(total_s(told.stages), n_documents, has_compiled=has_compiled))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -27,8 +26,6 @@ from nearkin.web.service import GoTo, ReviewService, ScreenAnswer
 from nearkin.web.sign_in import Visitor
 
 MAX_FILES = 500
-_LABELLED = re.compile(r"(.+) \(((?:.*[/\\])?\1):\d+\)", re.DOTALL)
-"""Label of a file that shares its name, with its path."""
 
 
 def read_again(collection: Collection, sent: SentAgain, progress: Progress) -> SentAgain:
@@ -47,16 +44,8 @@ def read_again(collection: Collection, sent: SentAgain, progress: Progress) -> S
 
 
 def _names_of(doc_id: str) -> set[str]:
-    """Return the names that the file of an exception may be sent under.
-
-    Examples
-    --------
-    >>> sorted(_names_of("deep/1.txt")), sorted(_names_of("1.txt (b/1.txt:1)"))
-    (['1.txt', 'deep/1.txt'], ['1.txt', '1.txt (b/1.txt:1)', 'b/1.txt'])
-    """
-    labelled = _LABELLED.fullmatch(doc_id)
-    names = (doc_id,) if labelled is None else labelled.groups()
-    return {doc_id, *names, *(name.replace("\\", "/").rpartition("/")[2] for name in names)}
+    """Return the names that the file of an exception may be sent under: its id, and the last part of it."""
+    return {doc_id, doc_id.replace("\\", "/").rpartition("/")[2]}
 
 
 def _read(file: SentFile, encoding: str, by_name: Mapping[str, Sequence[StoredException]]) -> FileReadAgain:
