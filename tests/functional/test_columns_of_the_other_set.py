@@ -81,13 +81,11 @@ def test_in_python(files):
         nearkin.dedup(files[0], against=files[1], against_text="prompt")
     assert "".join(traceback.format_exception(caught.value)).count("there is no column") == 1
     for mine, theirs in (files, (PAGES, ITEMS)):
-        with pytest.raises(ParameterError, match=r"^against_text: must be the name of a column\. Got: 3$"):
+        with pytest.raises(ParameterError, match=r"text: must be the name of a column\. Got: 3$"):
             nearkin.dedup(mine, against=theirs, against_text=3)
     for mine, theirs in (files, (PAGES, ITEMS)):
         with pytest.raises(MissingColumnError, match=r"^right_text: .*'prompt'"):
             nearkin.pairs(mine, theirs, right_text="prompt")
-    with pytest.raises(ParameterError, match="against_text: names a column, and texts and"):
-        nearkin.dedup(files[0], against=["a text"], against_text="question")
 
 
 def test_a_resumed_run_needs_the_same_columns(files, tmp_path, monkeypatch):
