@@ -42,7 +42,6 @@ class _Newest(NamedTuple):
     row: int
     content: int
     is_current: bool
-    load: int
     source: str
     line: int
 
@@ -249,7 +248,7 @@ class Load:
         self.digest.take(doc_id, examined.digests[i])
         if (origin := examined.origins.get(i)) is not None:
             self.origins.take(row, doc_id, origin)
-        return _Newest(version, row, content, True, self.number, source, line)
+        return _Newest(version, row, content, True, source, line)
 
     def finish(self) -> Figures:
         """Write the load's counts and digest; a load that added nothing leaves no trace."""
