@@ -65,7 +65,7 @@ def middle_of_a_file(file, array):
 with Collection.open(address, create=True, cache=cache) as collection:
     if when == "statement":
         event.listen(Engine, "before_cursor_execute", strike)
-        import nearkin.collection.loads.writing as writing
+        import nearkin.collection.loads.loading as writing
         before(writing, "insert_rows")
     elif when == "commit":
         event.listen(Engine, "commit", strike)

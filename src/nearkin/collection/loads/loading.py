@@ -6,11 +6,12 @@ If an id occurs twice in a load with two texts, the first is stored, and the sec
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sqlalchemy import Connection, func, insert, select, update
@@ -21,15 +22,113 @@ from nearkin.collection.decisions.records import STORE, SettingChange
 from nearkin.collection.loads.incoming import Examined, FailedRecords, SeenIds
 from nearkin.collection.loads.known_texts import numbers_of, repair
 from nearkin.collection.loads.origins import LoadOrigins
-from nearkin.collection.loads.writing import Figures, LoadRows, LoadWriter
 from nearkin.collection.stored import origins, shingle_table
+from nearkin.collection.stored.contents import text_of
 from nearkin.collection.stored.load_spans import LoadDigest
 from nearkin.collection.stored.origins import has_exception
+from nearkin.collection.word_search import word_tables
 from nearkin.errors import SourceError
 from nearkin.records import Bool
 from nearkin.store import schema
-from nearkin.store.bulk import in_slices, is_storable, number_after_last
+from nearkin.store.bulk import in_slices, insert_rows, is_storable, number_after_last
 from nearkin.store.store import Store
+
+_TEXT, _DIGEST = ([column.name for column in schema.contents.columns].index(name) for name in ("text", "digest"))
+
+
+@dataclass(slots=True)
+class LoadRows:
+    """Rows that a batch adds to the tables.
+
+    Attributes
+    ----------
+    documents, contents, profiles, problems : lists of tuple
+    replaced : list of int
+        Rows of documents that have a newer version now.
+    """
+
+    documents: list[tuple[Any, ...]] = field(default_factory=list)
+    contents: list[tuple[Any, ...]] = field(default_factory=list)
+    profiles: list[tuple[Any, ...]] = field(default_factory=list)
+    problems: list[tuple[Any, ...]] = field(default_factory=list)
+    replaced: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True, kw_only=True)
+class LoadWriter:
+    """Writer of the rows of a load.
+
+    Attributes
+    ----------
+    connection : Connection
+        In a write transaction.
+    collection_store : Store
+    counting : TextCounting
+    load : int
+    keeps_words : bool
+        Whether the collection has stored sets of word 5-grams: those of new texts are stored before their documents.
+    n_problems, n_new_problems : int
+    """
+
+    connection: Connection
+    collection_store: Store
+    counting: TextCounting
+    load: int
+    keeps_words: bool = False
+    n_problems: int = 0
+    n_new_problems: int = 0
+
+    def copy(self) -> LoadWriter:
+        """Copy the state; see `Load.copy`."""
+        return replace(self)
+
+    def write(self, rows: LoadRows, origins: LoadOrigins) -> None:
+        """Write the rows of a batch and their origins; count the problems."""
+        documents = schema.documents
+        for some in in_slices(rows.replaced):
+            self.connection.execute(update(documents).where(documents.c.row.in_(some)).values(is_current=False))
+        insert_rows(self.connection, schema.contents, _columns(rows.contents))
+        insert_rows(self.connection, schema.profiles, _columns(rows.profiles))
+        came = [(row[0], row[_TEXT], row[_DIGEST]) for row in rows.contents]
+        texts = [text_of(*content) for content in came]
+        word_tables.write(self.connection, [number for number, _, _ in came], texts)
+        if self.keeps_words:
+            shingle_table.store_words(self.connection, self.collection_store, self.counting, came)
+        insert_rows(self.connection, documents, _columns(rows.documents))
+        origins.write()
+        self._write_problems(rows.problems)
+
+    def _write_problems(self, problems: list[tuple[Any, ...]]) -> None:
+        unknown = self._unknown(problems)
+        numbered = [(self.load, self.n_new_problems + i, *problem) for i, problem in enumerate(unknown)]
+        insert_rows(self.connection, schema.problems, _columns(numbered))
+        self.n_problems += len(problems)
+        self.n_new_problems += len(unknown)
+
+    def _unknown(self, problems: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """Select problems that are not recorded: adding the same documents again stores nothing."""
+        columns = [schema.problems.c[name] for name in ("doc_id", "source", "line", "problem")]
+        told = set[Any]()
+        for some in in_slices([problem[0] for problem in problems]):
+            is_told = columns[0].in_(some) & ~origins.IS_STORED_SINCE
+            told |= {tuple(row) for row in self.connection.execute(select(*columns).where(is_told))}
+        return [problem for problem in problems if problem not in told]
+
+
+def _columns(rows: Iterable[Any]) -> list[Any]:
+    return list(zip(*rows, strict=True))
+
+
+@dataclass(slots=True)
+class Figures:
+    """Counts of a load so far."""
+
+    n_new: int = 0
+    n_new_versions: int = 0
+    n_unchanged: int = 0
+    n_exceptions: int = 0
+    n_problems: int = 0
+
 
 _COUNTS = ("n_new", "n_new_versions", "n_unchanged", "n_problems")
 """Columns of ``loads`` that are written at its end."""
@@ -42,7 +141,6 @@ class _Newest(NamedTuple):
     row: int
     content: int
     is_current: bool
-    load: int
     source: str
     line: int
 
@@ -249,7 +347,7 @@ class Load:
         self.digest.take(doc_id, examined.digests[i])
         if (origin := examined.origins.get(i)) is not None:
             self.origins.take(row, doc_id, origin)
-        return _Newest(version, row, content, True, self.number, source, line)
+        return _Newest(version, row, content, True, source, line)
 
     def finish(self) -> Figures:
         """Write the load's counts and digest; a load that added nothing leaves no trace."""

@@ -1,4 +1,4 @@
-"""Reach of data derived from the stored texts: keys, sets of word 5-grams, words.
+"""Reach of data derived from the stored texts: keys, sets of word 5-grams.
 
 Three facts belong to each kind of derived data: the method that made it, the content up to which it is stored, and the
 contents below that have none, because their stored texts are damaged. What is not stored yet is derived when needed.

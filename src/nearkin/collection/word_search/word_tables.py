@@ -23,7 +23,6 @@ _INSERT_PARTS = text(
     "INSERT INTO search_words SELECT content, part, CAST(words AS tsvector) FROM unnest(CAST(:contents AS bigint[]), "
     "CAST(:parts AS integer[]), CAST(:words AS text[])) AS given (content, part, words)"
 )
-_DELETE_FROM_SQLITE = "INSERT INTO search_words (search_words, rowid, words) VALUES ('delete', ?, ?)"
 _VOCABULARY_OF_SQLITE = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_terms USING fts5vocab(main, search_words, row)"
 
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast, get_args
 
@@ -130,8 +131,10 @@ def write_kept(
             _copy(form, source, mask, files[number], encoding, progress)
         else:
             as_json[number] = mask
-    documents = _documents([sources[number] for number in as_json], encoding, progress)
-    for number, batches in itertools.groupby(documents, key=lambda item: list(as_json)[item[0]]):
+    numbers = list(as_json)
+    documents = _documents([sources[number] for number in numbers], encoding, progress)
+    for place, batches in itertools.groupby(documents, key=itemgetter(0)):
+        number = numbers[place]
         files[number] = out / names[number]
         files[number].parent.mkdir(parents=True, exist_ok=True)
         with published(files[number]) as aside, open(aside, "wb") as file:
