@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,10 +17,8 @@ from hypothesis import strategies as st
 from example_counts import examples
 from in_process import InProcess
 from nearkin.engines.local import LOCAL, Engine
-from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.session import Cluster
-from nearkin.engines.spark.stages import Stages
-from nearkin.errors import DocumentError, OutputExistsError, ParameterError, ResumeError, SourceError
+from nearkin.errors import DocumentError, ParameterError, ResumeError, SourceError
 from nearkin.kernels import choosing
 from nearkin.kernels.buffers import strings
 from nearkin.manifests.pairs import SideFacts
@@ -412,12 +409,7 @@ FEW_TASKS = Cut(part=60, rows_a_meeting=40, chunk_size=50, weighed_at_once=11)
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name",
-    [
-        "two languages, a window",
-        pytest.param("one language, signatures", marks=pytest.mark.soak),
-        pytest.param("the best, by vectors", marks=pytest.mark.soak),
-    ],
+    "name", ["two languages, a window", pytest.param("the best, by vectors", marks=pytest.mark.soak)]
 )
 def test_a_cluster_writes_what_one_machine_writes(name, spark, tmp_path, monkeypatch):
     case = replace(cases()[name], cut=FEW_TASKS)
@@ -425,40 +417,3 @@ def test_a_cluster_writes_what_one_machine_writes(name, spark, tmp_path, monkeyp
     expected = tables_of(case, given, tmp_path / "local", LOCAL)
     monkeypatch.chdir(tmp_path)  # workers are somewhere else
     assert_same_tables(tables_of(case, given, Path("spark"), Cluster()), expected)
-
-
-@pytest.mark.soak
-def test_a_run_that_lost_its_driver_goes_on(spark, tmp_path, monkeypatch):
-    case = Case(BY_WINDOW | {"permutations": 2}, cut=replace(FEW_TASKS, orders_a_round=1))
-    given, done = case.given(tmp_path), []
-    expected = tables_of(case, given, tmp_path / "local", LOCAL)
-    make = Stages.kept
-
-    def kept(own: Stages, name: str, *how) -> Blocks:
-        if name == "pairs-001" and "lost" not in done:
-            done.append("lost")
-            raise KeyboardInterrupt
-        if not own.is_kept(name):
-            done.append(name)
-        return make(own, name, *how)
-
-    monkeypatch.setattr(Stages, "kept", kept)
-    with pytest.raises(KeyboardInterrupt):
-        tables_of(case, given, tmp_path / "spark", Cluster())
-    with pytest.raises(OutputExistsError, match="--resume"):
-        tables_of(case, given, tmp_path / "spark", Cluster())
-    for path in tmp_path.glob("*/*.jsonl"):
-        os.utime(path, (9, 9))
-    assert_same_tables(tables_of(case, given, tmp_path / "spark", Cluster(), resume=True), expected)
-    assert done == [
-        "read-left",
-        "read-right",
-        "weigh-left",
-        "weigh-right",
-        "sign",
-        "pairs-000",
-        "sort-000",
-        "lost",
-        "pairs-001",
-        "sort-001",
-    ]

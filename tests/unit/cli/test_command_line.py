@@ -66,11 +66,6 @@ def test_no_command_begins_with_an_object_store(command, name, function, are_str
             function(**{name: Path("folder/x\udcff")})
 
 
-def test_there_are_places_to_look_at():
-    assert len(places()) > 60
-    assert "dedup" in {command for command, *_ in places()}
-
-
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 def test_a_stream_takes_every_character(encoding):
     raw = io.BytesIO()

@@ -15,26 +15,9 @@ from rich.console import Console
 from nearkin.cli import main
 from nearkin.cli.bars import Bars
 from nearkin.cli.command_line import CommandLine
-from nearkin.cli.dedup import print_summary
-from nearkin.cli.printing import Printer
 from nearkin.errors import DocumentError, NearkinError, OutputError, ParameterError
-from nearkin.manifests.dedup import DedupManifest
 from nearkin.runs.run import JobRun
 from nearkin.wording import WarningMessage
-
-MANIFEST = {
-    "counts": {
-        "documents": 1234, "unique": 1000, "exact_copy": 200, "near_duplicate": 30, "empty": 1, "too_short": 2,
-        "unreadable": 1, "kept": 1002, "dropped": 231, "groups": 12, "pairs": 345, "pairs_of_exact_copies": 200,
-        "bridges_refused": 6, "candidates": 999, "pairs_not_compared": 0,
-    },
-    "parameters": {"measure": "jaccard", "threshold": 0.7, "shingle": "words:5"},
-    "plan": {"recall_at_threshold": 0.99128},
-    "estimated_missed_pairs": 1.25,
-    "estimated_recall": 0.996,
-    "stages": [{"name": "read", "elapsed_s": 2.0, "peak_memory_bytes": 100 << 20}],
-    "problems": {"damaged: not valid JSON": 1},
-}  # fmt: skip
 
 
 @pytest.fixture
@@ -61,39 +44,10 @@ def raising(error: BaseException):
     return do
 
 
-def test_all_is_well(ends):
-    assert ends("dedup", doing=lambda: None) == (0, "", "")
-
-
 @pytest.mark.parametrize("error", [NearkinError("x"), ParameterError.of("a", "c", 1), DocumentError("f:3: bad")])
 def test_errors_end_with_their_code_and_say_why(ends, error):
     code, out, err = ends("dedup", doing=raising(error))
     assert (code, out, err) == (error.exit_code, "", f"Error: {error}\n")
-
-
-def printer_to(file: io.StringIO) -> Printer:
-    printer = Printer(file=file)
-    printer.width = 300
-    return printer
-
-
-@pytest.mark.parametrize(
-    ("peak", "longest", "said"),
-    [
-        (256, 10**9, None),
-        (257, 10, "(--memory 256 MiB, and 150 MiB of Python and its libraries)"),
-        (500, 100, "compiled code, mapped files and the memory of each thread are not included)"),
-        (500, 7_000_000, "the longest document, of 7,000,000 characters, is compared whole)"),
-    ],
-)
-def test_more_memory_than_allowed_is_explained(peak, longest, said):
-    out = io.StringIO()
-    facts = {"limit_bytes": 256 << 20, "before_bytes": 150 << 20, "peak_bytes": peak << 20}
-    stages = [{"name": "read", "elapsed_s": 2.0, "peak_memory_bytes": peak << 20}]
-    told = MANIFEST | {"stages": stages, "memory": facts | {"longest_document_characters": longest}}
-    print_summary(printer_to(out), DedupManifest.of(told), Path("somewhere"))
-    line = next(line for line in out.getvalue().splitlines() if "of memory" in line)
-    assert line.endswith(said or f"at most {peak} MiB of memory")
 
 
 def in_a_run(directory: Path, error: BaseException, *, keeps: bool = True, is_resumable: bool = True):
@@ -159,12 +113,6 @@ def test_a_full_disk_says_how_to_go_on_where_work_was_kept(ends, tmp_path):
         assert (code, err) == (5, "Error: the disk is full\n")
 
 
-def test_a_fault_of_ours_shows_itself(monkeypatch):
-    monkeypatch.setattr(main, "app", lambda arguments, standalone_mode: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        main.run([])
-
-
 def test_bars_are_shown_on_a_terminal_only():
     for is_terminal in (True, False):
         file = io.StringIO()
@@ -190,18 +138,6 @@ def test_bars_say_nothing_but_warnings_when_told_to_be_quiet(capsys):
         bars.advance(5)
         bars.finish()
     assert (file.getvalue(), capsys.readouterr().err) == ("", "Warning: mails: not followed: a⟨U+001B⟩link\n")
-
-
-def test_a_reader_that_goes_away_ends_what_is_printed_and_not_what_is_done():
-    class Closed(io.StringIO):
-        def write(self, text: str) -> int:
-            raise BrokenPipeError
-
-    with pytest.raises(BrokenPipeError):
-        Printer(file=Closed()).print("results")
-    progress = Printer(file=Closed(), stderr=True)
-    progress.print("going on")
-    assert progress.quiet
 
 
 def test_no_word_of_a_help_text_is_cut_off_at_80_columns(monkeypatch, capsys):

@@ -82,17 +82,6 @@ def test_the_lower_end_is_seldom_above_the_recall_however_few_pairs_there_are(sp
         assert n_above <= 2, n_pairs
 
 
-def test_few_documents_whose_pairs_are_all_found_do_not_promise_everything():
-    pairs = SamplePairs(
-        n_bits=N_BITS,
-        documents=np.arange(5),
-        n_documents=1000,
-        cosines=np.linspace(0.5, 0.9, 5),
-        distances=np.full(5, 40),
-    )
-    assert told(pairs, 100_000, WITHIN_80).recall_low < 0.9
-
-
 def test_the_gaps_of_the_search_decide_what_a_window_finds():
     pairs = SamplePairs(
         n_bits=N_BITS,
@@ -104,10 +93,3 @@ def test_the_gaps_of_the_search_decide_what_a_window_finds():
     )
     window = PairSearch("window", N_BITS, 80, 2, 10)
     assert told(pairs, 4, window).recall_low == told(pairs, 4, window).recall == 0.5
-
-
-def test_a_window_whose_orders_were_not_made_has_an_interval():
-    """The orders of the model are no measurement, even if all documents were sampled."""
-    pairs = sampled(np.arange(200), 200, np.full(200, 0.6), seed=1)
-    prediction = told(pairs, 200, PairSearch("window", N_BITS, 80, 40, 100))
-    assert prediction.recall_low < prediction.recall < prediction.recall_high

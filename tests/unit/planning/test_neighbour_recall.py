@@ -12,7 +12,6 @@ from nearkin.planning.neighbour_recall import (
     BITS,
     MEASURED,
     BitsApart,
-    distance_for,
     distance_reaching,
     expected_recall,
     is_known,
@@ -38,12 +37,6 @@ def test_pairs_that_differ_are_drawn_twice(n_bits, a, b):
         assert apart.share_within(n_bits, distance) == pytest.approx(float((drawn <= distance).mean()), abs=0.01)
 
 
-def test_pairs_that_never_or_always_differ():
-    assert BitsApart(0.0, 0.0).share_within(64, 0) == 1.0
-    assert BitsApart(1.0, 0.0).share_within(64, 63) == 0.0
-    assert BitsApart(1.0, 0.0).distance_reaching(64, 0.9) == 64
-
-
 @pytest.mark.parametrize("method", ["minhash", *MEASURED])
 @pytest.mark.parametrize("n_bits", [8, 16, 24, 64, 200, 1024])
 def test_the_distance_that_reaches_a_recall_is_the_least(method, n_bits):
@@ -54,11 +47,6 @@ def test_the_distance_that_reaches_a_recall_is_the_least(method, n_bits):
     recalls = [expected_recall(method, n_bits, distance) for distance in range(0, n_bits, 1 + n_bits // 50)]
     assert all(low <= high for low, high in recalls)
     assert all(one <= other + 1e-12 for (one, _), (other, _) in pairwise(recalls))
-
-
-def test_minhash_is_that_of_range_search_by_signatures():
-    for n_bits in (64, 256, 1024):
-        assert distance_reaching("minhash", n_bits, 0.999) == distance_for(0.8, n_bits)
 
 
 def test_what_is_measured_is_whole_and_what_is_not_is_not_known():

@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from nearkin.errors import ParameterError
 from nearkin.planning.pairs.calibration import BOTH_SIDES, Prefix, calibrated
 from nearkin.planning.pairs.chances import CosineSpread
 from nearkin.planning.pairs.search import PairSearch, Question, predict
@@ -111,27 +110,3 @@ def test_theory_is_that_of_the_article():
     assert (least, most) == (10, math.ceil(math.log2(4_910_000 / 2000)))
     assert least < middle < most
     assert Prefix().lengths(100, 100) == Prefix().lengths(100, 5000) == (0, 0, 0)
-
-
-def test_another_number_of_documents_shifts_a_measured_prefix():
-    cosines, left, right = leaning(0.3, 0.5)
-    prefix = calibrated(cosines[:N_PROBED], gaps(left, right, 8), 2 * N)
-    assert prefix.is_measured
-    assert prefix.lengths(20 * N, 400) == pytest.approx(prefix.lengths(2 * N, 40))  # the same share of the documents
-    lengths = [prefix.lengths(2000 * N, window)[1] for window in (10, 100, 1000, 10_000, 10**6)]
-    assert lengths == sorted(lengths, reverse=True)
-    assert prefix.lengths(2 * N, 2 * N) == (0, 0, 0)
-
-
-def test_few_pairs_widen_the_band():
-    cosines, left, right = leaning(0.3, 0.5)
-    apart = gaps(left, right, 8)
-    few, many = (calibrated(cosines[:n], apart[:n], 2 * N).lengths(2 * N, 100) for n in (30, 300))
-    assert few[2] - few[0] > many[2] - many[0]
-
-
-def test_what_cannot_be_calibrated():
-    for cosines, apart, n in (([0.5], [[1, 2], [1, 2]], 9), ([0.5], [1], 9), ([2.0], [[1]], 9), ([0.5], [[1]], 1)):
-        with pytest.raises(ParameterError):
-            calibrated(np.array(cosines), np.array(apart), n)
-    assert not calibrated(np.array([0.5]), np.array([[90]]), 10**6).lengths(100, 100)[0]

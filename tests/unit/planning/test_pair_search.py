@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from math import comb
 
 import numpy as np
 import pytest
 
-from nearkin.errors import ParameterError
 from nearkin.planning.pairs.chances import TAIL_RATE, TAIL_SHARE, Chances, CosineSpread, distance_shares
-from nearkin.planning.pairs.costs import Costs, measured_costs
+from nearkin.planning.pairs.costs import measured_costs
 from nearkin.planning.pairs.search import QUICK_S, PairSearch, Question, choose, exact_is_quick, predict
 from nearkin.planning.pairs.sliding_window import within_distance
 from nearkin.records import BitSignatures
@@ -52,26 +51,6 @@ def test_the_background_is_that_of_the_documents_it_was_taken_from():
     assert CosineSpread.default(0.3).share_above(0.3) == pytest.approx(TAIL_SHARE, rel=1e-3)
 
 
-def test_a_spread_counts_a_cut_bin_by_its_width():
-    spread = CosineSpread.of_counts(np.array([-1.0, 0.0, 0.4, 1.0]), np.array([2.0, 1.0, 1.0]))
-    assert spread.share_above(-1) == 1
-    assert spread.share_above(0.3) == pytest.approx(0.25 + 0.25 / 4)
-    assert spread.share_above(1) == 0
-    cosines, weights = spread.above(0.3)
-    assert cosines.tolist() == pytest.approx([0.35, 0.7])
-    assert weights.tolist() == pytest.approx([0.2, 0.8])
-    nowhere = CosineSpread.of_counts(np.array([0.0, 0.1, 1.0]), np.array([1, 0])).above(0.5)
-    assert (nowhere[0].tolist(), nowhere[1].tolist()) == ([0.5], [1.0])
-
-
-def test_what_is_no_spread():
-    for edges, shares in (([0.0, 0.5], [0.5]), ([0.5, 0.1], [1.0]), ([0.0, 2.0], [1.0]), ([0, 0.5, 1], [2.0, -1.0])):
-        with pytest.raises(ParameterError):
-            CosineSpread(np.array(edges), np.array(shares))
-    with pytest.raises(ParameterError):
-        CosineSpread.of_counts(np.array([0.0, 1.0]), np.array([0]))
-
-
 # -- Chances ----------------------------------------------------------------------------------------------------------
 
 
@@ -107,26 +86,6 @@ def test_comparisons_are_those_that_are_made():
         made = SlidingWindow(5, window).pairs(left, right, distance=3).n_comparisons
         told = predict(PairSearch("window", 64, 3, 5, window), question).n_comparisons
         assert told == pytest.approx(made, rel=0.05, abs=300)
-
-
-def test_signatures_find_more_within_a_looser_distance():
-    tight, loose = (predict(PairSearch("signatures", 1000, distance), WIKIPEDIA) for distance in (400, 450))
-    assert tight.recall < 0.77
-    assert loose.recall > 0.99
-    assert loose.n_candidates > 3 * tight.n_candidates
-    assert loose.n_comparisons == tight.n_comparisons
-
-
-def test_a_band_is_a_band_and_parts_make_the_whole():
-    told = predict(PairSearch("window", 1024, 430, 300, 2000), WIKIPEDIA)
-    assert told.recall_low < told.recall < told.recall_high
-    assert told.core_s == pytest.approx(told.signing_s + told.sorting_s + told.comparing_s + told.checking_s)
-    many = Question(n_left=3_440_000, n_right=1_470_000, threshold=0.3, recall=0.9, cores=128)
-    assert predict(PairSearch("window", 1024, 430, 300, 2000), many).elapsed_s == pytest.approx(told.core_s / 128)
-    n_sorted = 300 * WIKIPEDIA.n_documents
-    in_comparisons = told.sorting_s / told.comparing_s * told.n_comparisons
-    assert told.relative_cost == pytest.approx((told.n_comparisons + in_comparisons) / WIKIPEDIA.n_pairs)
-    assert told.sorting_s == pytest.approx(1e-9 * n_sorted * Costs().sorting_ns(1024, WIKIPEDIA.n_documents))
 
 
 def test_vectors_find_all_and_take_no_signatures():
@@ -169,32 +128,10 @@ def test_exact_search_is_chosen_while_it_is_quick():
     assert max(told.core_s for _, told in plan.alternatives) > QUICK_S
 
 
-def test_a_plan_is_told_for_another_machine():
-    question = Question(n_left=90_000, n_right=90_000, threshold=0.3, recall=0.9)
-    plan = choose(question)
-    slow = replace(question, costs=question.costs.scaled(0.5))
-    told = plan.told(slow)
-    assert told.search == plan.search
-    assert told.prediction == predict(plan.search, slow)
-    assert told.prediction.core_s == pytest.approx(2 * plan.prediction.core_s)
-    assert [way for way, _ in told.alternatives] == [way for way, _ in plan.alternatives]
-
-
 def test_all_pairs_take_vectors():
     plan = choose(Question(n_left=1000, n_right=1_000_000, threshold=0.3, recall=1))
     assert plan.search == PairSearch("vectors")
     assert {search.method for search, _ in plan.alternatives} == {"signatures", "window"}
-
-
-def test_more_recall_costs_more():
-    for method in (None, "signatures", "window"):
-        costs = [
-            choose(
-                Question(n_left=1_000_000, n_right=500_000, threshold=0.3, recall=recall), method=method
-            ).prediction.core_s
-            for recall in (0.2, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
-        ]
-        assert costs == sorted(costs)
 
 
 def test_more_documents_cost_more_and_favour_windows():
@@ -227,45 +164,7 @@ def test_what_cannot_be_reached_is_said():
     assert plan.search.distance > 400
 
 
-def test_what_does_not_go_together():
-    for fixed in ({"method": "vectors", "bits": 64}, {"method": "signatures", "window": 9}, {"method": "magic"}):
-        with pytest.raises(ParameterError):
-            choose(WIKIPEDIA, **fixed)
-    with pytest.raises(ParameterError):
-        choose(WIKIPEDIA, bits=13)
-
-
 # -- What is refused, and costs ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("magic",), ("vectors", 64), ("signatures", 12), ("signatures", 64, 65), ("signatures", 64, 3, 1),
-        ("window", 64, 3), ("window", 64, 3, 1, 0), ("window", 64, 3, True, 5), ("signatures", 64.0, 3),
-    ],
-)  # fmt: skip
-def test_no_such_search(arguments):
-    with pytest.raises(ParameterError):
-        PairSearch(*arguments)
-
-
-@pytest.mark.parametrize(
-    "changed", [{"n_left": 0}, {"n_right": 1.5}, {"threshold": 0.0}, {"recall": 1.1}, {"cores": 0}, {"left_terms": -1}]
-)
-def test_no_such_question(changed):
-    with pytest.raises(ParameterError):
-        Question(**{"n_left": 5, "n_right": 5, "threshold": 0.5, "recall": 0.5, **changed})
-
-
-def test_a_faster_machine_takes_as_much_less():
-    costs = Costs().scaled(2)
-    assert costs.comparison_ns(1000, 10) == pytest.approx(Costs().comparison_ns(1000, 10) / 2)
-    assert Costs().comparison_ns(1000, 10**6) > Costs().comparison_ns(1000, 10)  # beyond the caches
-    with pytest.raises(ParameterError):
-        Costs().scaled(0)
-    with pytest.raises(ParameterError):
-        Costs(sign=-1)
 
 
 def test_costs_are_measured():

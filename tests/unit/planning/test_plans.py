@@ -46,19 +46,6 @@ def test_a_plan_reaches_its_recall_within_the_slots(threshold, recall, n_documen
     assert (np.diff(plan.found_probability(n_common, n_common, each, threshold)) >= -1e-9).all()
 
 
-def test_more_documents_and_more_likeness_make_stricter_bands():
-    assert plan_bands(0.8, 0.99, strangers(1000, 0.1)).rows < plan_bands(0.8, 0.99, strangers(10**7, 0.1)).rows
-    assert plan_bands(0.8, 0.99, strangers(10**5, 0.0)).rows < plan_bands(0.8, 0.99, strangers(10**5, 0.4)).rows
-
-
-def test_a_plan_for_nothing():
-    nothing = Sample.of_one(0, np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
-    assert plan_bands(0.8, 0.99, nothing).expected_candidates == 0
-    assert 0 < plan_sampling(0.8, 0.99, nothing).rate <= 1
-    empty_texts = Sample.of_one(3, np.zeros(3, np.int64), np.zeros(3), np.zeros(3, np.int64))
-    assert plan_sampling(0.8, 0.99, empty_texts).recall_at_threshold >= 0.99
-
-
 def test_matches_are_no_unrelated_pairs_of_a_search_by_sampled_shingles_and_leave_the_plan_as_it_is():
     n_common = np.arange(4950) % 300
     sample = Sample.of_one(1000, np.full(100, 300), n_common / 300, n_common, n_common >= 240)
@@ -103,17 +90,6 @@ def test_whatever_the_sizes_a_contained_document_is_found_as_surely_as_asked(thr
     assert plan.rate <= 1e-5 or 1 - (1 - plan.rate + 1.1e-5) ** at_bound < recall
 
 
-def test_where_there_are_short_documents_they_do_not_make_long_ones_dear():
-    long = np.full(1000, 2000)
-    mixed = np.concatenate([long, np.full(50, 4)])
-    alone, beside_short = (
-        plan_sampling(0.8, 0.99, Sample.of_one(10_000, sizes, np.zeros(0), np.zeros(0, np.int64)))
-        for sizes in (long, mixed)
-    )
-    assert beside_short.rate < 3 * alone.rate < 0.02
-    assert beside_short.exact_below > 4
-
-
 @given(st.lists(st.floats(0.3, 1.0), min_size=1, max_size=50))
 def test_the_estimate_of_what_was_missed(found):
     assert missed(np.array(found)) == pytest.approx(sum((1 - p) / p for p in found))
@@ -147,16 +123,6 @@ def test_sketches_agree_in_a_band_as_often_as_said(bands, rows, n_union, similar
     is_found = (slots[0] == slots[1]).all(axis=2).any(axis=1)
     (predicted,) = SketchRecall(bands, rows).found(np.array([n_common]), np.array([n_union]))
     assert is_plausible(is_found.mean(), predicted, n)
-
-
-def test_between_the_sizes_that_are_computed_the_chance_is_read_off():
-    recall, chance = SketchRecall(20, 7), np.random.default_rng(0)
-    n_union = chance.integers(150, 5000, 400)
-    n_common = (n_union * chance.uniform(0.7, 1.0, 400)).astype(np.int64)
-    together = recall.found(n_common, n_union)[::4]
-    alone = [recall.found(n_common[[i]], n_union[[i]])[0] for i in range(0, 400, 4)]
-    assert together == pytest.approx(np.array(alone), abs=0.002)
-    assert recall.found(np.array([160, 160]), np.array([160, 160])).tolist() == [1, 1]
 
 
 def test_documents_that_are_searched_exactly_are_never_missed():

@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import re
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,7 +8,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from nearkin.errors import MissingExtraError
 from nearkin.manifests.pairs import PairsManifest
 from nearkin.reports.dedup.page import ProblemRow
 from nearkin.reports.pairs.page import PairRow, Remarks, TermRow, render_pairs_report
@@ -69,39 +65,6 @@ def page(about: dict[str, Any], *best: PairRow, others: tuple[PairRow, ...] = ()
     )
 
 
-def test_known_pairs_and_a_translation() -> None:
-    known = {
-        "told_by": "<i>links</i>", "n_told": 12, "n_known": 10, "n_comparable": 9, "n_found": 8, "n_first": 7,
-        "recall": 0.8, "n_pairs": 20, "precision_of_all_pairs": 0.4, "n_pairs_of_known_left": 16,
-        "precision_of_known_left": 0.5, "mean_cosine": 0.45,
-        "histogram": [0, 0, 1, 3, 5, 0, 0, 0, 0, 0],
-    }  # fmt: skip
-    translated = {
-        "pairs": "known by links", "n_pairs": 9, "mean_by_table": 0.45, "mean_by_translation": 0.55,
-        "histogram_by_table": known["histogram"], "histogram_by_translation": [0, 0, 0, 2, 2, 5, 0, 0, 0, 0],
-    }  # fmt: skip
-    html = page(manifest(known=known, translated=translated), pair())
-    assert "Source of the known pairs: &lt;i&gt;links&lt;/i&gt;." in html
-    assert (
-        "Recall 80.0%: 8 of 10 known pairs found. 7 of these are the most similar pair of their left document." in html
-    )
-    assert "Precision over all pairs: 40.0% of 20 reported pairs are known." in html
-    rest = "A pair that is not known is not necessarily wrong."
-    assert f"Precision over left documents with a known partner: 50.0% of their 16 pairs are known. {rest}" in html
-    assert "2 known pairs were skipped: the list repeats them" in html
-    assert "1 known pair has a document that could not be compared" in html
-    assert "the mean cosine is 0.450 by the table and 0.550 by the translated documents" in html
-    assert '<td>0.50 to under 0.60</td><td class="number">0 · 5</td>' in html
-    nothing = known | {"n_comparable": 0, "n_found": 0, "n_first": 0, "recall": 0.0, "n_pairs": 0,
-                       "precision_of_all_pairs": None, "n_pairs_of_known_left": 0, "precision_of_known_left": None,
-                       "mean_cosine": None, "histogram": [0] * 10}  # fmt: skip
-    none = translated | {"n_pairs": 0, "mean_by_table": None, "mean_by_translation": None}
-    html = page(manifest(known=nothing, translated=none), pair())
-    assert "Recall 0.0%: 0 of 10 known pairs found." in html
-    assert "none could be compared" in html
-    assert "known-w" not in html
-
-
 def test_hostile_ids_and_words_stay_text() -> None:
     evil = "</td><script>alert(1)</script>\u202e{{ 7*7 }}\x00"
     remarks = (Remarks("left", 30, (ProblemRow(evil, evil, evil),)),)
@@ -157,24 +120,3 @@ def test_pairs_are_chosen_over_all_cosines(at_once: int, tmp_path: Path, monkeyp
     assert np.median(rows[len(best) :]) > 1000  # not the first of each step
     assert all(one.right == f"r{row}" and cosines[row] == one.cosine for row, one in zip(rows, (*best, *others)))
     assert (best, others) == reporting.shown_pairs(tmp_path)
-
-
-def test_the_page_is_written(tmp_path: Path) -> None:
-    written(tmp_path, np.linspace(0.3, 0.9, 200))
-    run: Any = SimpleNamespace(path=tmp_path, meter=SimpleNamespace(elapsed_s=4.5))
-    html = reporting.render_page(run, PairsManifest.of(manifest()))
-    assert "75 more pairs, down to a cosine of" in html
-    assert re.search(
-        r"</code> · \d{4}-\d\d-\d\d \d\d:\d\d UTC · took 4\.50.s, plus the time to write this report</p>", html
-    )
-    assert '<a href="pairs.parquet">' in html
-    assert "known.tsv" not in html  # the run had no known pairs
-    assert "<bdi>in.csv:2</bdi>" in html
-    assert "1 remark about documents on the right" in html
-    assert "<bdi>in.txt</bdi>" in html
-
-
-def test_a_missing_library_is_a_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(MissingExtraError, match=r"nearkin\[report\]"):
-        page(manifest(), pair())

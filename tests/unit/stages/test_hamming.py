@@ -102,39 +102,6 @@ def test_the_plan_follows_size_distance_and_skew():
     assert many.method == "tables"
 
 
-def test_the_plan_is_said_in_words():
-    words = random_words(200_000, 4)
-    assert plan_hamming(words, None, n_bits=256, distance=3).describe().startswith("Multi-index hashing for 200,000")
-    brute = plan_hamming(words, None, n_bits=256, distance=120).describe()
-    assert brute.startswith("Brute force for 200,000 distinct signatures of 256 bits within distance 120")
-    assert "instead of" in brute
-    forced = plan_hamming(words, words[:5], n_bits=256, distance=3, method="brute force").describe()
-    assert forced.startswith("Brute force for 5 signatures against 200,000")
-    assert "tables" not in forced
-
-
-def test_progress_hears_the_plan_and_every_step():
-    class Recorder:
-        def __init__(self):
-            self.heard = []
-
-        def start(self, stage, total, unit):
-            self.heard.append((stage, total, unit))
-
-        def advance(self, n):
-            self.heard.append(n)
-
-        def finish(self):
-            self.heard.append("finish")
-
-        def say(self, message):
-            self.heard.append(message)
-
-    recorder = Recorder()
-    found = neighbour_pairs(signatures(np.eye(8)), 3, method="tables", progress=recorder)
-    assert recorder.heard == [found.plan.describe(), ("search", found.plan.n_tables, "steps"), 1, 1, 1, 1, "finish"]
-
-
 def test_rows_too_large_to_be_packed_are_sorted_too():
     left, right = np.array([2**31, 5, 5], np.uint32), np.array([2**32 - 1, 7, 6], np.uint32)
     distances = np.array([300, 2, 1], np.uint16)
@@ -142,33 +109,3 @@ def test_rows_too_large_to_be_packed_are_sorted_too():
     assert left.tolist() == [5, 5, 2**31]
     assert right.tolist() == [6, 7, 2**32 - 1]
     assert distances.tolist() == [1, 2, 300]
-
-
-@pytest.mark.parametrize(
-    ("other", "said"),
-    [
-        (
-            "normalise=none;topsig;bits=64;seed=1",
-            "differ in seed cannot be compared: queries has seed=0, signatures has",
-        ),
-        ("normalise=none;topsig;bits=64;seed=0;statistics=ab", "differ in statistics cannot be compared"),
-        ("normalise=none;simhash=shake256;bits=64", "differ in method cannot be compared: queries has method=topsig, "),
-    ],
-)
-def test_what_differs_is_named(other, said):
-    """Signatures of one method with other parameters are not called those of different methods."""
-    own = BitSignatures(np.zeros((2, 8), np.uint8), np.ones(2, bool), "normalise=none;topsig;bits=64;seed=0")
-    with pytest.raises(FingerprintError, match=f"^Signatures that {said}"):
-        nearest(own, BitSignatures(np.zeros((2, 8), np.uint8), np.ones(2, bool), other), distance=2)
-    with pytest.raises(FingerprintError, match=r"differ in bits cannot .* has bits=64, signatures has bits=32"):
-        nearest(own, BitSignatures(np.zeros((2, 4), np.uint8), np.ones(2, bool), "normalise=none;topsig;seed=0"), 2)
-
-
-def test_a_plan_says_nothing_twice():
-    none = np.zeros((0, 1), np.uint64)
-    assert plan_hamming(none, None, n_bits=64, distance=3).describe() == "Nothing to compare: 0 distinct signatures."
-    words = np.arange(20, dtype=np.uint64)[:, None]
-    for method in (None, "tables", "brute force"):
-        said = plan_hamming(words, None, n_bits=64, distance=1, method=method).describe()
-        assert said.count("under 0.01 s") <= 1
-        assert "20 distinct signatures" in said

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import pickle
-from typing import get_args
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.errors import ParameterError
 from nearkin.records import Matches
 from nearkin.stages.verification.measures import (
-    MEASURE_COLUMNS,
-    MEASURE_NAMES,
     MEASURES,
-    Jaccard,
-    MeasureName,
-    measured,
 )
-from nearkin.workflows.dedup.options import DedupOptions
 
 sizes = st.integers(1, 50)
 pairs = st.lists(
@@ -33,10 +23,6 @@ every_measure = pytest.mark.parametrize("measure", MEASURES.values(), ids=str)
 def matches_of(counts: list[tuple[int, int, int]]) -> Matches:
     rows = np.arange(len(counts), dtype=np.uint32)
     return Matches(rows, rows, *(np.array(column, np.uint32) for column in zip(*counts, strict=True)))
-
-
-def test_the_type_names_what_the_registry_has():
-    assert get_args(MeasureName) == tuple(MEASURES)
 
 
 @every_measure
@@ -65,23 +51,3 @@ def test_pairs_at_a_threshold_have_the_sizes_for_it(measure, counts, threshold):
     alike = matches.where(measure.similarity(matches) >= threshold)
     smaller, larger = np.minimum(alike.n_left, alike.n_right), np.maximum(alike.n_left, alike.n_right)
     assert (smaller >= measure.min_size_ratio(threshold) * larger - 1e-9).all()
-
-
-def test_columns_are_those_of_all_measures():
-    matches = matches_of([(2, 4, 8)])
-    assert MEASURE_COLUMNS == ("jaccard", "containment_a_in_b", "containment_b_in_a")
-    assert [values.tolist() for values in measured(matches)] == [[0.2], [0.5], [0.25]]
-
-
-@every_measure
-def test_a_task_gets_the_same_measure(measure):
-    assert pickle.loads(pickle.dumps(measure)) == measure
-    assert [one for one in MEASURES.values() if one == measure] == [measure]
-
-
-def test_options_take_a_measure_or_its_name():
-    assert DedupOptions.of(measure="jaccard") == DedupOptions.of(measure=Jaccard()) == DedupOptions()
-    assert DedupOptions().in_words()["measure"] == "jaccard"
-    for unknown in ("cosine", "", 5):
-        with pytest.raises(ParameterError, match=f"measure: must be {MEASURE_NAMES}"):
-            DedupOptions.of(measure=unknown)

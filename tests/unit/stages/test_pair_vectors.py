@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nearkin.errors import ParameterError
 from nearkin.kernels import choosing
 from nearkin.kernels.buffers import strings
 from nearkin.records import TermCounts
@@ -30,14 +29,6 @@ def test_a_vocabulary_numbers_words_as_they_come(parts):
     assert vocabulary.words.to_pylist() == list(expected)
     assert vocabulary.find(strings([*expected, "none"])).tolist() == [*expected.values(), -1]
     np.testing.assert_array_equal(vocabulary.hashes, hashes_of(strings(list(expected))))
-
-
-def test_a_vocabulary_grows():
-    vocabulary = Vocabulary()
-    words = [f"word{i}" for i in range(10_000)]
-    assert vocabulary.add(strings(words[:5_000])).tolist() == list(range(5_000))
-    assert vocabulary.add(strings(words)).tolist() == list(range(10_000))
-    assert vocabulary.words.to_pylist() == words
 
 
 def test_the_bits_of_words_never_change():
@@ -62,12 +53,6 @@ def test_large_weights_and_small_ones_give_the_same_bits(kind, monkeypatch):
     np.testing.assert_array_equal(small.packed, large.packed)
 
 
-@pytest.mark.parametrize("bits", [0, 7, 100, 65_536, 8.0, True])
-def test_lengths_that_are_refused(bits):
-    with pytest.raises(ParameterError, match="multiple of 8 from 8 to 65528"):
-        RandomProjection(bits)
-
-
 def test_bm25_by_its_formula():
     counts = TermCounts(np.array([0, 2, 1, 2], np.int32), np.array([3, 1, 0.5, 2], np.float32), np.array([0, 2, 2, 4]))
     df, n, mean = np.array([1.0, 0.25, 2.0]), 3, 2.0
@@ -83,12 +68,6 @@ def test_bm25_by_its_formula():
         expected += [one / norm for one in row]
     np.testing.assert_allclose(vectors.weights, expected, rtol=1e-6)
     np.testing.assert_allclose(sums_of(vectors.weights.astype(float) ** 2, vectors.offsets), [1, 0, 1], rtol=1e-6)
-
-
-@pytest.mark.parametrize("arguments", [(-1,), (float("nan"),), (1.2, 1.1), (1.2, -0.1)])
-def test_bm25_refuses(arguments):
-    with pytest.raises(ParameterError):
-        BM25(*arguments)
 
 
 KNOWN = {"verkehr": 50.0, "unfall": 40.0, "fall": 300.0, "arbeit": 90.0, "geber": 30.0, "kind": 80.0, "garten": 70.0}
@@ -168,20 +147,3 @@ def test_a_word_of_the_table_whose_translations_are_not_there_becomes_nothing():
 def test_agreement_leaves_out_what_the_other_direction_denies():
     assert ways_of(["haus"], ["house", "home"], agreement=0.6)["haus"][1] == {}
     assert ways_of(["haus"], ["house", "home"], agreement=0.4)["haus"][1] == {"house": 1.0, "home": 1.0}
-
-
-def test_words_and_targets_that_are_not_used():
-    words, targets = strings(["haus", "boot"]), strings(["boat", "house", "home"])
-    way = Projector(table()).of(words, np.array([True, False]), targets, np.array([2]))
-    assert way.starts.tolist() == [0, 1, 1]
-    assert way.targets.tolist() == [2]
-    assert way.n_targets == 3
-
-
-def test_projected_counts_and_frequencies():
-    words, targets = strings(["haus", "boot"]), strings(["boat", "house", "home"])
-    way = Projector(table()).of(words, np.ones(2, bool), targets, np.arange(3))
-    counts = TermCounts(np.array([0, 1], np.int32), np.array([3, 2], np.float32), np.array([0, 2]))
-    projected = way.project(counts, least=0.0)
-    assert dict(zip(projected.terms.tolist(), projected.counts.tolist(), strict=True)) == {0: 2.0, 1: 3.0, 2: 3.0}
-    assert way.document_frequencies(np.array([5.0, 1.0])).tolist() == [1.0, 5.0, 5.0]

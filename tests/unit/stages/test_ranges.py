@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from threadpoolctl import ThreadpoolController
 
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.records import LetterVectors
 from nearkin.stages.search.ranges.index import RangeIndex
-from nearkin.stages.search.ranges.segment import SCALE, Directions, RangeSegment, _sampled
+from nearkin.stages.search.ranges.segment import SCALE, Directions, RangeSegment
 
 
 def vectors(n: int = 500, d: int = 62, seed: int = 0) -> LetterVectors:
@@ -67,18 +65,6 @@ def test_waves_find_what_one_segment_finds():
             np.testing.assert_array_equal(getattr(ours, field), getattr(theirs, field))
 
 
-def test_a_segment_is_its_arrays(tmp_path):
-    index = RangeIndex.of(vectors())
-    for name in RangeSegment.array_names():
-        np.save(tmp_path / name, getattr(index.segments[0], name))
-    mapped = RangeSegment(**{n: np.load(tmp_path / f"{n}.npy", mmap_mode="r") for n in RangeSegment.array_names()})
-    again = RangeIndex((mapped,), index.fingerprint)
-    queries = vectors(40)
-    ours, theirs = index.search(queries, 0.2), again.search(queries, 0.2)
-    np.testing.assert_array_equal(ours.row, theirs.row)
-    np.testing.assert_array_equal(ours.survivors, theirs.survivors)
-
-
 def test_an_empty_index_answers():
     found = RangeIndex.of(vectors(0)).search(vectors(3), 0.1)
     assert (len(found), found.survivors.shape, found.is_answered.all()) == (0, (3, 4), True)
@@ -113,33 +99,3 @@ def test_points_have_no_rounding_but_the_last():
         assert point[:-1].tolist() == [float(np.float32(value)) for value in along[:11]]
         rest = float(sum(value * value for value in along[11:])) ** 0.5
         assert abs(float(point[-1]) - rest) <= 2.0**-23 * rest
-
-
-@pytest.mark.parametrize("n_rows", [0, 1, 1000, 2**16, 2**16 + 1, 2**18 + 7])
-def test_directions_are_learned_from_rows_at_equal_distances(n_rows):
-    equal = np.linspace(0, max(0, n_rows - 1), 2**16).astype(np.int64)
-    np.testing.assert_array_equal(_sampled(n_rows), np.unique(equal)[:n_rows])
-
-
-def test_directions_are_learned_by_one_thread_however_many_blas_has(monkeypatch):
-    """Its threads would keep every core busy after so small a matrix; other threads learn at the same time."""
-    blas, had, found = ThreadpoolController().select(user_api="blas"), np.linalg.eigh, []
-
-    def n_threads() -> set[int]:
-        return {library["num_threads"] for library in blas.info()}
-
-    def eigh(matrix):
-        found.append(n_threads())
-        return had(matrix)
-
-    monkeypatch.setattr(np.linalg, "eigh", eigh)
-    before = n_threads()
-    with ThreadPoolExecutor(4) as pool:
-        learned = list(pool.map(lambda _: Directions.learn(vectors().counts), range(20)))
-    assert found == [{1}] * 20
-    assert n_threads() == before
-    with blas.limit(limits=3):
-        learned.append(Directions.learn(vectors().counts))
-        assert found.pop() == {1}
-        assert n_threads() == {3}
-    assert all(np.array_equal(one.matrix, learned[0].matrix) for one in learned)

@@ -11,14 +11,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from example_counts import examples
-from nearkin.errors import FingerprintError, ParameterError
 from nearkin.planning.search import Sample, plan_sampling
 from nearkin.records import ShingleSets, Signatures
 from nearkin.stages.search import linking
 from nearkin.stages.search import prefixes as prefixes_module
 from nearkin.stages.search.bands import Bands
-from nearkin.stages.search.exhaustive import LeadKeys, all_pairs, bits_of, is_new_entry
-from nearkin.stages.search.linking import FOLLOWS, MIN_PIVOTS, Linking, SkewedRuns, merge_runs
+from nearkin.stages.search.exhaustive import LeadKeys, bits_of
+from nearkin.stages.search.linking import FOLLOWS, MIN_PIVOTS, Linking, SkewedRuns
 from nearkin.stages.search.prefixes import COUNT_BITS, Occurrences, Prefixes
 from nearkin.stages.search.sampling import Sampling
 from nearkin.stages.signatures.minhash import MinHash
@@ -92,12 +91,6 @@ def test_the_filter_by_size_lets_every_pair_at_the_threshold_pass(percent):
     assert found == {(2 * i, 2 * i + 1) for i in range(len(sizes))}
 
 
-def test_prefixes_are_as_short_as_they_may_be():
-    assert Prefixes(0.8).lengths(np.array([0, 1, 2, 5, 10, 100])).tolist() == [0, 1, 1, 2, 3, 21]
-    assert Prefixes(1.0).lengths(np.array([0, 1, 100])).tolist() == [0, 1, 1]
-    assert Prefixes(0.7).lengths(np.array([10])).tolist() == [4]  # 0.7 * 10 is a whole number, however it is rounded
-
-
 @pytest.mark.parametrize("sorted_below", [0, 1 << 18])
 @given(
     parts=st.lists(
@@ -157,34 +150,6 @@ def test_one_very_long_run_makes_a_bounded_number_of_pairs(monkeypatch):
     assert n_pairs + n_left == n * (n - 1) // 2
 
 
-@given(st.lists(st.sets(st.integers(0, 40), max_size=20), max_size=5), st.integers(1, 30))
-def test_merged_runs_are_the_sorted_union(runs, block_pairs):
-    arrays = [np.array(sorted(run), np.uint64) for run in runs]
-    blocks = list(merge_runs(arrays, block_pairs=block_pairs))
-    assert [x for block in blocks for x in block.right.tolist()] == sorted(set().union(*runs))
-    assert all(len(block) for block in blocks)
-
-
-def test_merged_runs_keep_to_their_blocks():
-    runs = [np.arange(i, 10_000, 7, dtype=np.uint64) for i in range(7)]
-    blocks = list(merge_runs(runs, block_pairs=700))
-    assert max(map(len, blocks)) <= 700 + 7
-    assert sum(map(len, blocks)) == 10_000
-
-
-def test_both_rows_come_out_of_a_key():
-    (block,) = merge_runs([np.array([(3 << 32) | 9, (0xFFFFFFFE << 32) | 0xFFFFFFFF], np.uint64)], block_pairs=8)
-    assert block.left.tolist() == [3, 0xFFFFFFFE]
-    assert block.right.tolist() == [9, 0xFFFFFFFF]
-
-
-@given(st.integers(0, 30), st.integers(1, 9))
-def test_all_pairs_are_all_pairs(n_rows, block_rows):
-    blocks = list(all_pairs(n_rows, block_rows=block_rows))
-    pairs = [pair for block in blocks for pair in zip(block.left.tolist(), block.right.tolist(), strict=True)]
-    assert sorted(pairs) == list(combinations(range(n_rows), 2))
-
-
 @pytest.mark.parametrize("rate", [0.01, 0.2, 0.5, 1.0])
 def test_a_shingle_is_sampled_everywhere_or_nowhere_and_as_often_as_said(rate):
     n_common = 40
@@ -242,15 +207,6 @@ def test_what_some_set_leads_with_is_found_in_all_others(values, led):
     assert set(zip(set_of_key.tolist(), keys.tolist(), strict=True)) >= set(expected)
 
 
-def test_few_elements_pass_that_no_set_leads_with():
-    chance = np.random.default_rng(3)
-    led, others = (chance.integers(0, 2**64, n, np.uint64) for n in (5_000, 100_000))
-    sets = as_sets([set(others.tolist())], spread=0)
-    passing = LeadKeys.of_bits(bits_of(led, len(led)), len(led)).followed_by(sets)[0]
-    assert 0 < len(passing) < 0.065 * len(others)
-    assert not len(LeadKeys.of(led).followed_by(sets)[0])
-
-
 @given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), max_size=20), st.integers(1, 9))
 def test_entries_that_follow_meet_those_that_lead(entries, max_pivots):
     entries = sorted(entries, key=lambda entry: entry[1])
@@ -288,46 +244,6 @@ def test_as_many_pivots_as_are_affordable(lengths, max_pairs, data):
     n_following = runs.lengths - runs.n_leads
     possible = (runs.lengths * (runs.lengths - 1) - n_following * (n_following - 1)) // 2
     assert n_not_compared == possible.sum() - len(pairs)
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), unique=True),
-    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5))),
-)
-def test_entries_that_are_new(entries, others):
-    keys, rows, other_keys, other_rows = (
-        np.array([entry[i] for entry in some], kind)
-        for some in (entries, others)
-        for i, kind in ((0, np.uint64), (1, np.uint32))
-    )
-    is_new = is_new_entry(keys, rows, (other_keys, other_rows))
-    assert is_new.tolist() == [entry not in others for entry in entries]
-
-
-def test_methods_refuse_what_breaks_their_rule():
-    for make in (
-        lambda: Bands(0, 5),
-        lambda: Bands(2, 1.5),
-        lambda: MinHash(0),
-        lambda: MinHash(70_000),
-        lambda: MinHash(8, -1),
-        lambda: MinHash(8, 2**64),
-        lambda: Sampling(0.0),
-        lambda: Sampling(1.5),
-        lambda: Sampling(0.5, -1),
-        lambda: Prefixes(0.0),
-        lambda: Prefixes(float("nan")),
-        lambda: Bands(3, 3).keys(Signatures(np.zeros((1, 8), np.uint64), "")),
-    ):
-        with pytest.raises(ParameterError, match="must be"):
-            make()
-
-
-def test_signatures_of_different_methods_are_not_mixed():
-    sets = as_sets([{1, 2}])
-    MinHash(8).similarity(MinHash(8).sign(sets), MinHash(8).sign(sets))
-    with pytest.raises(FingerprintError, match=r"seed=0.*seed=1"):
-        MinHash(8).similarity(MinHash(8).sign(sets), MinHash(8, 1).sign(sets))
 
 
 def test_another_seed_is_another_sketch_and_a_key_depends_on_band_and_order():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from nearkin.errors import FingerprintError, ParameterError, SourceError
 from nearkin.kernels.buffers import strings
 from nearkin.stages.features.words import WordSplitter
-from nearkin.stages.translation.model_1 import MAX_WORDS, GrowingPairs, Model1, SentencePairs
+from nearkin.stages.translation.model_1 import MAX_WORDS, GrowingPairs, SentencePairs
 from nearkin.stages.translation.rows import Pruning, TranslationRows
 from nearkin.stages.translation.table import TableOrigin, TranslationTable
 
@@ -193,22 +193,6 @@ def test_words_of_any_script_are_stemmed_where_that_is_wanted():
     assert stemmed.words.to_pylist() == ["haus", "家", "は", "2", "1990"]
     assert stemmed.ids.tolist() == [0, 1, 2, 3, 0, 4]
     assert stemmed.fingerprint.startswith("words;unicode=14.0;stem=german;snowball=")
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: WordSplitter("xx"), "stem: must be one of ar, ca"),
-        (lambda: Model1(0), "iterations: "),
-        (lambda: Pruning(1.5), "min_probability: "),
-        (lambda: Pruning(0.1, 0), "max_translations: "),
-        (lambda: TableOrigin("de", "de", "", "", 0), "a language other than de"),
-        (lambda: TableOrigin(" ", "de", "", "", 0), "the code of a language"),
-    ],
-)
-def test_parameters_that_break_their_rule(make, message):
-    with pytest.raises(ParameterError, match=message):
-        make()
 
 
 PAIRS = SentencePairs(

@@ -17,7 +17,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-from example_counts import every
 from nearkin.engines.spark.session import Cluster, session
 from nearkin.errors import DriverMemoryError, EngineError, MissingExtraError, ParameterError
 from nearkin.runs.progress import Silent
@@ -26,7 +25,6 @@ from spark_cluster import java_options
 PREAMBLE = """
 import sys
 from pathlib import Path
-from nearkin.engines.spark.executors import check_executors
 from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.session import Cluster, session
 from nearkin.errors import NearkinError
@@ -166,15 +164,11 @@ attempt(Cluster(None, {"spark.driver.memory": "many"}), shown)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", every(2, [signal.SIGINT, signal.SIGTERM]))
-def test_interrupted_in_the_middle_of_a_job(cluster, tmp_path, number):
+def test_interrupted_in_the_middle_of_a_job(cluster, tmp_path):
     """Quiet and quick, and no Java is left behind."""
     settings = {"spark.driver.extraJavaOptions": java_options(), "spark.ui.enabled": "false"}
     code = f"""
 import signal, time
-def as_interrupt(number, frame):
-    raise KeyboardInterrupt
-signal.signal(signal.SIGTERM, as_interrupt)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever started the tests may ignore it
 
 def sleeping(batches):
@@ -198,7 +192,7 @@ except KeyboardInterrupt:
             time.sleep(0.1)
         children = psutil.Process(process.pid).children(recursive=True)
         assert children
-        process.send_signal(number)
+        process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=120)
     finally:
         process.kill()
@@ -206,31 +200,3 @@ except KeyboardInterrupt:
     _, alive = psutil.wait_procs(children, timeout=10)
     assert not alive
     assert not list(tmp_path.glob("nearkin-spark-*"))
-
-
-@pytest.mark.slow
-def test_spark_connect(connect_url, tmp_path):
-    ended = run(
-        tmp_path,
-        f"""
-def bad(batches):
-    from nearkin.errors import DocumentError
-    list(batches)
-    raise DocumentError("in.jsonl:3: damaged: not valid JSON")
-    yield
-
-def work(spark):
-    found = check_executors(spark, Path({str(tmp_path)!r}), Voice())
-    print([one.python == sys.executable for one in found], spark.conf.get("spark.sql.shuffle.partitions"))
-    with engine_errors():
-        spark.range(2).mapInArrow(bad, "id long").toArrow()
-
-attempt(Cluster({connect_url!r}, {{"spark.sql.shuffle.partitions": "3"}}), work)
-attempt(Cluster({connect_url!r}, {{"spark.executor.memory": "3g"}}), work)
-""",
-    )
-    lines = ended.out.splitlines()
-    assert lines[:2] == ["[True] 3", "DocumentError: in.jsonl:3: damaged: not valid JSON"], ended
-    refused = f"spark.executor.memory can only be set where the server at {connect_url} is started. Omit it."
-    assert lines[2] == f"EngineError: {refused}"
-    assert (ended.err, ended.code) == ("", 0)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -30,11 +29,6 @@ def test_differences_are_marked_and_escaped(a: str, b: str, expected: str) -> No
     assert expected in page(a, b)
 
 
-def test_marks_are_told_to_those_who_hear_the_page() -> None:
-    html = comparison_html(compare_texts("in 30 days", "in 45 days"), name_a="a", name_b="b")
-    assert '<span class="unseen">[only in A: </span>30<span class="unseen">]</span></del>' in html
-
-
 def test_marks_name_their_kinds_once_for_each_difference() -> None:
     html = comparison_fragment(compare_texts("pays Kern 30 not", "pays Dorn 45\nat all"))
     (label,) = re.findall(r'<small class="kind">([^<]*)</small><del data-n="1" data-kinds="([^"]*)"', html)
@@ -52,43 +46,12 @@ def test_names_and_facts_are_shown_and_escaped() -> None:
     assert "<dt>Edit &lt;similarity&gt;</dt><dd>0.9 &amp; more⟨U+202E⟩</dd>" in html
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "headline"),
-    [
-        ("a b", "a b", "The two documents are the same, character for character"),
-        ("a b", "a\nb", "The two documents are identical except for white space"),
-        ("é b", "e\u0301 b", "The two documents are identical except for the Unicode form of characters"),
-        ("a, b", "A b", "The two documents have the same words, written differently in 1 place"),
-        ("a loss of -500", "a loss of 500", "1 difference in numbers; all other words are the same"),
-        ("$500 a day", "500 a day", "1 difference in numbers; all other words are the same"),
-        ("pages 1\u20132", "pages 1-2", "The two documents have the same words, written differently in 1 place"),
-        ("10⁵ cells", "105 cells", "1 difference in numbers; all other words are the same"),
-        (
-            "In all, of the 10⁵ cells",
-            "in all of the 105 cells",
-            "1 difference in numbers; 2 other places are only written differently",
-        ),
-        ("12 m² here", "12 m2 here", "1 difference in numbers; all other words are the same"),
-        ("12％ here", "12% here", "The two documents have the same words, written differently in 1 place"),
-        ("a b", "a c d", "1 difference: 1 word only in A, 2 words only in B"),
-    ],
-)
-def test_the_headline_says_what_there_is(a: str, b: str, headline: str) -> None:
-    html = page(a, b)
-    assert f"<h1>{headline}</h1>" in html
-    assert ("<script>" in html) == ("data-n" in html)
-
-
 def test_what_is_left_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparison_page, "_MAX_LINES", 10)
     a = "\n".join(f"line {i} of the contract" for i in range(1000))
     html = page(a, a.replace("00 of", "00 in"))
     assert "The first 2 of 9 differences are on this page" in html
     assert html.count("<tr><td") == 10
-
-
-def test_a_page_is_the_same_for_the_same_texts() -> None:
-    assert page("in 30 days", "in 45 days") == page("in 30 days", "in 45 days")
 
 
 @pytest.mark.parametrize(("a", "b"), [("in 30 days", "in 45 days"), ("rent", "Rent"), ("a\nb\n" * 9, "a\nb c\n" * 9)])
@@ -102,9 +65,3 @@ def test_a_fragment_has_the_lines_of_the_page_and_nothing_that_may_be_there_once
     assert len(lines) == comparison.n_hunks
     assert comparison.headline in fragment
     assert not re.search(r"<html|<style|<script|<main|<h1| id=", fragment)
-
-
-def test_a_fragment_says_where_a_bound_was_hit() -> None:
-    comparison = replace(compare_texts("in 30 days", "in 45 days"), is_whole=False)
-
-    assert "too long to be compared to the end" in comparison_fragment(comparison)

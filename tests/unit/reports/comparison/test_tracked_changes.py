@@ -112,7 +112,3 @@ def test_characters_that_xml_cannot_have_are_their_code_points_and_line_ends_one
     assert settled(document, accepted=False) == "a⟨U+0000⟩b\nc\nd"
     assert settled(document, accepted=True) == "a⟨U+0000⟩b\nc\nd⟨U+D800⟩"
     assert not re.search(rb"[\x00-\x08]", zipfile.ZipFile(io.BytesIO(document)).read("word/document.xml"))
-
-
-def test_equal_arguments_give_equal_bytes() -> None:
-    assert made("a b", "a c") == made("a b", "a c")

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,61 +66,10 @@ def test_long_texts_are_held_together_by_their_runs_of_words() -> None:
     ]
 
 
-def test_what_is_over_the_bounds_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aligning, "MAX_WORDS", 50)
-    found = align(Wording("a " + "b " * 100), Wording("c " + "d " * 100))
-    assert not found.is_whole
-    assert all(len(one.a) <= 50 and len(one.b) <= 50 for one in found.differences)
-
-
 def test_strangers_of_many_repeated_words_are_not_compared_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(aligning, "MAX_CELLS", 10_000)
     found = align(Wording("a b " * 500), Wording("b c " * 500 + "a"))
     assert not found.is_whole
-
-
-class CountedList(list[Any]):
-    """Words, or their places, which count how often one of them is read."""
-
-    n_read = 0
-
-    def __iter__(self) -> Iterator[Any]:
-        for one in super().__iter__():
-            CountedList.n_read += 1
-            yield one
-
-    def __getitem__(self, key: Any) -> Any:
-        found = super().__getitem__(key)
-        CountedList.n_read += len(found) if isinstance(key, slice) else 1
-        return found
-
-
-def test_words_between_words_that_differ_are_not_looked_at_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The longest run is always a single word, so that almost all words are looked at again for each of them."""
-    plain = aligning._longest_run
-
-    def counting(a: Any, b: Any, places: dict[int, list[int]], *rest: Any) -> tuple[int, int, int]:
-        return plain(a, b, {code: CountedList(some) for code, some in places.items()}, *rest)
-
-    monkeypatch.setattr(aligning, "MAX_STEPS", 100_000)
-    monkeypatch.setattr(aligning, "_longest_run", counting)
-    CountedList.n_read = 0
-    a, b = (Wording(" ".join(f"x {letter}{i}" for i in range(150))) for letter in "yq")
-    found = align(a, b)
-    assert not found.is_whole
-    assert CountedList.n_read <= 200_000  # bisection reads some places, too
-    assert found.differences[0].a[0].core == "y0"
-    assert len(found.differences) > 1
-    monkeypatch.undo()
-    assert align(a, b).is_whole
-
-
-def test_merged_differences_are_not_read_again() -> None:
-    CountedList.n_read = 0
-    words = CountedList(Wording("one two three four five same " * 200).words(0, 10_000))
-    blocks = [(i, i + 5, i, i + 5) for i in range(0, len(words), 6)]
-    assert aligning._joined(blocks, words, words) == [(0, len(words) - 1, 0, len(words) - 1)]
-    assert CountedList.n_read <= 5 * len(words)
 
 
 def test_lines_are_those_of_the_text_as_it_came() -> None:

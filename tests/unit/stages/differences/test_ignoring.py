@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.errors import ParameterError
 from nearkin.stages.differences.comparing import compare_texts
 
 WORDS = ["Rent", "rent", "due", "12", "1,250.50", ",", ".", "(", "\n", "Straße", "STRASSE", "é"]
@@ -74,12 +73,6 @@ def test_lines_keep_their_numbers(a: str, b: str) -> None:
             ]
             first = pieces[0][1].text.split()[0]
             assert first in b.split("\n")[one.line_b - 1]
-
-
-@pytest.mark.parametrize("bad", [["spelling"], "case", ["case", "x"]])
-def test_what_is_unknown_is_refused(bad: list[str]) -> None:
-    with pytest.raises(ParameterError, match="some of case, punctuation, numbers"):
-        compare_texts("a", "b", ignore=bad)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from nearkin.collection.groups.grouping import OneSidedPassages
@@ -50,18 +48,6 @@ def test_a_negation_that_moves_to_another_subject_is_named() -> None:
     sentence = f"The a shall {duty}"
     for one in sides(f"{sentence} The b shall {other}", f"The b shall {other} {sentence}"):
         assert (one.negations, one.passages, one.n_words_moved) == ((), (), 10)
-
-
-class CountedSlices(list[tuple[int, int]]):
-    """Bounds of passages, which count how many are copied."""
-
-    n_copied = 0
-
-    def __getitem__(self, key: Any) -> Any:
-        found = super().__getitem__(key)
-        if isinstance(key, slice):
-            CountedSlices.n_copied += len(found)
-        return found
 
 
 def test_a_sign_that_changes_in_a_moved_passage_is_shown() -> None:
