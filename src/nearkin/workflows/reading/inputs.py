@@ -56,7 +56,7 @@ class Input(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FileInput:
     """File of records, or standard input."""
 
@@ -305,7 +305,7 @@ def file_inputs(
         if isinstance(source, StoredSource):
             inputs.append(StoredInput(source.documents.keeping(keep_column, source.name), source.name))
             continue
-        inputs.append(FileInput(source, keep_column, encoding, stdin))
+        inputs.append(FileInput(source=source, keep_column=keep_column, encoding=encoding, stdin=stdin))
     if loose:
         inputs.append(LooseFilesInput(tuple(loose), encoding))
     return tuple(inputs)
