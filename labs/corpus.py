@@ -195,7 +195,7 @@ def first_rows(
 def batches_of(source: Source, encoding: str, note: Callable[[str], None]) -> Iterator[pa.RecordBatch]:
     """Yield the documents of a source in batches."""
     if isinstance(source, StoredSource):
-        return (batch for batch, _ in source.documents.input(source.name, keep_column=None).batches(Silent()))
+        return source.documents.batches(Silent())
     return read_batches(source, batch_bytes=BATCH_BYTES, encoding=encoding, note=note)
 
 

@@ -77,11 +77,12 @@ def found(
 ) -> dict[str, object]:
     """What a run leaves, and what its manifest says beside what it took."""
     mine, theirs = written(case, folder)
+    request = ReadingRequest(inputs=mine)
     dedup_files(
-        ReadingRequest(inputs=mine),
+        request,
         out,
         case.chosen(),
-        against=theirs,
+        against=request.of_other_set(theirs) if theirs else None,
         delivery=delivery,
         resources=Resources(2),
         progress=progress,

@@ -72,11 +72,12 @@ def run_here(
     **options: object,
 ) -> Mapping[str, object]:
     """A run in this process, at 0.8 on three words a shingle, without the report unless asked for."""
+    request = ReadingRequest(inputs=list(inputs))
     return dedup_files(
-        ReadingRequest(inputs=list(inputs)),
+        request,
         out,
         DedupOptions.of(**{"shingle": "words:3", "threshold": 0.8} | options),
-        against=against,
+        against=request.of_other_set(against) if against else None,
         delivery=delivery or Delivery(report=False),
         resources=Resources(threads, memory),
     ).as_stored()

@@ -14,11 +14,9 @@ import nearkin
 from functional.conftest import nearkin_here, write_jsonl
 from made_up_prose import Prose
 from nearkin.errors import MissingColumnError, ParameterError, ResumeError
-from nearkin.runs.progress import Silent
 from nearkin.runs.run import JobRun
 from nearkin.workflows.dedup import job
 from nearkin.workflows.dedup.files import Delivery, dedup_files
-from nearkin.workflows.dedup.inputs import AS_THE_INPUT, OtherColumns, Sourced
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
@@ -81,7 +79,7 @@ def test_in_python(files):
         nearkin.dedup(files[0], against=files[1], against_text="prompt")
     assert "".join(traceback.format_exception(caught.value)).count("there is no column") == 1
     for mine, theirs in (files, (PAGES, ITEMS)):
-        with pytest.raises(ParameterError, match=r"text: must be the name of a column\. Got: 3$"):
+        with pytest.raises(ParameterError, match=r"^against_text: must be the name of a column\. Got: 3$"):
             nearkin.dedup(mine, against=theirs, against_text=3)
     for mine, theirs in (files, (PAGES, ITEMS)):
         with pytest.raises(MissingColumnError, match=r"^right_text: .*'prompt'"):
@@ -89,36 +87,20 @@ def test_in_python(files):
 
 
 def test_a_resumed_run_needs_the_same_columns(files, tmp_path, monkeypatch):
-    def run(columns: OtherColumns, **given: bool) -> object:
-        asked = ReadingRequest(inputs=[str(files[0])])
-        delivery = Delivery(report=False, **given)
+    def run(*columns: str, **given: bool) -> object:
+        request = ReadingRequest(inputs=[str(files[0])])
         return dedup_files(
-            asked, tmp_path / "out", DedupOptions(), against=[str(files[1])], against_columns=columns,
-            delivery=delivery, resources=Resources(1),
+            request, tmp_path / "out", DedupOptions(), against=request.of_other_set([str(files[1])], *columns),
+            delivery=Delivery(report=False, **given), resources=Resources(1),
         )  # fmt: skip
 
-    question = OtherColumns(text="question")
     with monkeypatch.context() as patched:
         patched.setattr(job, "verify_all", lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            run(question)
+            run("question")
     assert JobRun(tmp_path / "out").is_unfinished
     with pytest.raises(ResumeError, match="against_text was question and is now answer"):
-        run(OtherColumns(text="answer"), resume=True)
+        run("answer", resume=True)
     with pytest.raises(ResumeError, match="against_id was not given and is now qid"):
-        run(OtherColumns(text="question", doc_id="qid"), resume=True)
-    run(question, resume=True)
-
-
-def test_runs_without_them_keep_their_identity(files, tmp_path):
-    def identity(columns: OtherColumns) -> dict[str, object]:
-        asked = ReadingRequest(inputs=[str(files[0])])
-        sourced = Sourced.of(
-            asked, tmp_path / "out", DedupOptions(), Silent(), against=[str(files[0])], against_columns=columns
-        )
-        return sourced.identity("dedup", DedupOptions())
-
-    plain = identity(AS_THE_INPUT)
-    assert not {"against_text", "against_id"} & plain.keys()
-    named = identity(OtherColumns(text="text"))
-    assert named == plain | {"against_text": "text"}
+        run("question", "qid", resume=True)
+    run("question", resume=True)

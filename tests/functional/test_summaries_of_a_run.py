@@ -90,6 +90,19 @@ def test_a_carried_column_may_be_missing_in_some_files_and_have_a_taken_name(rec
     assert pq.read_table(out / "documents.parquet")["input_source"].to_pylist() == ["web"] * 3 + [None] * 2
 
 
+def test_carried_values_of_many_types_are_read_in_one_pass(tmp_path):
+    values = [{"a": 7, "b": "x"}, {"a": "7x", "b": True}, {"b": 1.5}, {"a": None, "b": ""}, {"a": 2**70, "b": [1]}]
+    path = write_jsonl(tmp_path / "in.jsonl", [{"text": f"text {i}", **row} for i, row in enumerate(values * 30)])
+    with open(path, "ab") as file:
+        file.write(b'{"text": "not UTF-8", "a": "caf\xe9", "b": 3}\n{broken\n')
+    out = tmp_path / "out"
+    assert nearkin_here("dedup", path, "--out", out, "--carry", "a", "--carry", "b", "-q").code == 0
+    documents = pq.read_table(out / "documents.parquet")
+    a, b = ["7", "7x", None, None, str(2**70)], ["x", "true", "1.5", None, "[1]"]
+    assert documents["a"].to_pylist() == [*a * 30, r"caf\xe9", None]
+    assert documents["b"].to_pylist() == [*b * 30, "3", None]
+
+
 def test_by_source(records, tmp_path):
     paths = [written(records[i::3], tmp_path / str(i), "jsonl") for i in range(3) if not (tmp_path / str(i)).mkdir()]
     out = tmp_path / "out"

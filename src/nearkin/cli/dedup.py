@@ -81,10 +81,10 @@ def dedup(
     """Clean a corpus of copies."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell, warn_of_report
-    from nearkin.workflows.dedup.files import Delivery, dedup_files
-    from nearkin.workflows.dedup.inputs import OtherColumns
+    from nearkin.workflows.dedup.files import Delivery, check_needs_against, dedup_files
     from nearkin.workflows.resources import Resources
 
+    check_needs_against(against, against_text=against_text, against_id=against_id)
     options = chosen.options(preset)
     delivery = Delivery(
         resume=resume, overwrite=overwrite, kept=write_kept, report=report, carry=tuple(carry or ()), overlay=overlay
@@ -92,10 +92,10 @@ def dedup(
     resources, where = Resources.of(threads, memory), engine.chosen()
     with bars_shown(is_quiet=quiet or as_json) as bars:
         bars.say(", ".join(f"{name} {value}" for name, value in options.shown(is_against=bool(against)).items()))
+        request = reading.request(inputs)
         manifest = dedup_files(
-            reading.request(inputs), out, options, against=against or (),
-            against_columns=OtherColumns(against_text, against_id), delivery=delivery, resources=resources,
-            progress=bars, preset=preset, engine=where,
+            request, out, options, against=request.of_other_set(against, against_text, against_id) if against else None,
+            delivery=delivery, resources=resources, progress=bars, preset=preset, engine=where,
         )  # fmt: skip
     warn_of_report(manifest.report_problem, is_silent=quiet or as_json)
     tell(manifest.as_stored, lambda console: print_summary(console, manifest, out), as_json=as_json, quiet=quiet)

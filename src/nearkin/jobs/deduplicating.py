@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Unpack
 
@@ -14,7 +14,7 @@ from nearkin.arguments import checking_arguments, taking
 from nearkin.errors import ParameterError
 from nearkin.jobs.documents import (
     Documents,
-    Inputs,
+    check_files_are_read,
     inputs_of,
     only,
     paths_of,
@@ -26,11 +26,10 @@ from nearkin.runs.progress import LabelledProgress
 from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.stages.verification.measures import MEASURES
 from nearkin.tabular import Histogram, Tabular, histogram
-from nearkin.workflows.dedup.files import Delivery, dedup_files
-from nearkin.workflows.dedup.inputs import OTHER_SET, OtherColumns, about_the_other_set
+from nearkin.workflows.dedup.files import OTHER_SET, Delivery, check_needs_against, dedup_files
 from nearkin.workflows.dedup.manifest import counts_in_words
 from nearkin.workflows.dedup.options import DedupGiven, DedupOptions, Preset
-from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.reading.request import ReadingRequest, columns_named
 from nearkin.workflows.resources import Resources
 
 _COMMANDS = ("dedup", "regroup")
@@ -221,8 +220,7 @@ def dedup(
     listening = progress_of(progress)
     chosen = _chosen(options, **given)
     chosen.check_fits(is_against=against is not None)
-    columns = OtherColumns(against_text, against_id)
-    columns.check_fits(is_against=against is not None)
+    check_needs_against(against is not None, against_text=against_text, against_id=against_id)
     if isinstance(carry, str):
         raise ParameterError.of("carry", "a list of columns", carry)
     check_needs_out(out, write_kept=write_kept, report=report, overwrite=overwrite)
@@ -231,21 +229,26 @@ def dedup(
     resources = Resources.of(threads, memory)
     rules = ReadingRules.of(on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr)
     documents = readable_twice(documents)
-    sets = [documents] if against is None else [documents, readable_twice(against, "against")]
+    others = None if against is None else readable_twice(against, "against")
     in_memory = None if paths_of(documents) is not None else documents
     mine = listening if against is None else LabelledProgress("INPUT", listening)
     inputs = inputs_of(documents, text=text, id=id, keep_column=chosen.keep.column, progress=mine)
-    asked = ReadingRequest(inputs=inputs, file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules)
-    others: Inputs = []
-    if against is not None:
-        with about_the_other_set(columns):
-            others = inputs_of(
-                sets[1], name="against", text=text if against_text is None else against_text,
-                id=id if against_id is None else against_id, progress=LabelledProgress(OTHER_SET, listening),
+    request = ReadingRequest(
+        inputs=inputs, file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules
+    )
+    other_request: ReadingRequest | None = None
+    if others is not None:
+        other_request = request.of_other_set((), against_text, against_id)
+        with columns_named(other_request.named):
+            other_inputs = inputs_of(
+                others, name="against", text=other_request.text, id=other_request.doc_id,
+                progress=LabelledProgress(OTHER_SET, listening),
             )  # fmt: skip
+        other_request = replace(other_request, inputs=other_inputs)
+    check_files_are_read(request, other_request)
     with directory_for(out, "dedup") as directory:
         manifest = dedup_files(
-            asked, directory, chosen, against=others, against_columns=columns, resources=resources, progress=listening,
+            request, directory, chosen, against=other_request, resources=resources, progress=listening,
             preset=given.get("preset"),
             delivery=Delivery(overwrite=overwrite, kept=write_kept, report=report, carry=tuple(carry), overlay=overlay),
         )  # fmt: skip

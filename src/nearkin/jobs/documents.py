@@ -17,13 +17,13 @@ from nearkin.paths import STDIN
 from nearkin.records import Bool
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.arrow_values import WITHOUT_VIEWS
-from nearkin.stages.documents.rules import ReadingRules
+from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, ReadingRules
 from nearkin.stages.documents.tables import check_names
 from nearkin.wording import reveal_line
-from nearkin.workflows.pairing.inputs import PairInput, names_of_columns
+from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.memory_documents import IN_MEMORY, memory_source
-from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.reading.request import ReadingRequest, columns_named, names_of_columns
 
 Documents = Any
 """Path, list of paths or collection; Arrow table, data frame or data set; list of texts, of (id, text) or of dicts."""
@@ -67,6 +67,28 @@ def inputs_of(
     if paths is not None:
         return [*paths]
     return [memory_source(_readable(documents), name, text=text, doc_id=id, keep_column=keep_column, say=progress.say)]
+
+
+def check_files_are_read(*requests: ReadingRequest | None) -> None:
+    """Refuse parameters about files in a job that reads none.
+
+    Raises
+    ------
+    ParameterError
+    """
+    given = [request for request in requests if request is not None]
+    if any(isinstance(one, str) for request in given for one in request.inputs):
+        return
+    request = given[0]
+    rules, is_usual = request.rules, request.rules.max_document_bytes == MAX_DOCUMENT_BYTES
+    of_files = {
+        "file_format": request.file_format, "encoding": None if request.encoding == "utf-8" else request.encoding,
+        "max_document_size": None if is_usual else rules.max_document_bytes, "text_root": rules.text_root,
+        "extraction_limits": rules.limits.given or None, "ocr": rules.ocr,
+    }  # fmt: skip
+    for name, value in of_files.items():
+        if value is not None:
+            raise ParameterError("is for files, and the documents are in memory: omit it.", parameter=name)
 
 
 def paths_of(documents: Documents) -> list[str] | None:
@@ -234,11 +256,8 @@ class SideReading:
         """
         named = names_of_columns(name, text=(own_text, text), id=(own_id, id))
         text, id = own_text or text, own_id or id
-        try:
+        with columns_named(named):
             inputs = inputs_of(documents, name=name, text=text, id=id, progress=self.progress)
-        except SourceError as error:
-            error.parameter = named.get(error.parameter or "", error.parameter)
-            raise
         return ReadingRequest(
             inputs=inputs, file_format=self.file_format, text=text, doc_id=id, encoding=self.encoding,
             rules=self.rules, named=named,

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from nearkin.arguments import checking_arguments
-from nearkin.jobs.documents import Documents, inputs_of, readable_twice
+from nearkin.jobs.documents import Documents, check_files_are_read, inputs_of, readable_twice
 from nearkin.jobs.places import Listener, Where, check_needs_out, directory_for, manifest_in, progress_of, table_in
 from nearkin.nouns import counted
 from nearkin.paths import path_of
@@ -147,6 +147,7 @@ def families(
         inputs=inputs_of(documents, text=text, id=id, progress=listening),
         file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules,
     )  # fmt: skip
+    check_files_are_read(asked)
     with directory_for(out, "families") as directory:
         manifest = families_files(
             asked, directory, threshold=threshold, shingle=shingle, ignore=ignore, ignore_numbers=ignore_numbers,

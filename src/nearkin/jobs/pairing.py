@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from nearkin.arguments import checking_arguments
-from nearkin.jobs.documents import Documents, SideReading, check_two_sides, readable_sides
+from nearkin.jobs.documents import Documents, SideReading, check_files_are_read, check_two_sides, readable_sides
 from nearkin.jobs.places import Listener, Where, check_needs_out, directory_for, manifest_in, progress_of, table_in
 from nearkin.nouns import counted
 from nearkin.paths import path_of
@@ -209,6 +209,7 @@ def pairs(
         None if interwiki is None else str(path_of(interwiki, "interwiki")),
         None if left_translated is None else side.request(left_translated, "left_translated"),
     )
+    check_files_are_read(given.left, given.right, beside.translated)
     with directory_for(out, "pairs") as directory:
         manifest = pair_files(
             given, directory, options, beside, overwrite=overwrite, report=report, resources=Resources(threads),

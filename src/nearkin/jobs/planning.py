@@ -14,6 +14,7 @@ from nearkin.errors import ParameterError, is_int, is_number
 from nearkin.jobs.documents import (
     Documents,
     SideReading,
+    check_files_are_read,
     check_two_sides,
     inputs_of,
     readable_sides,
@@ -228,6 +229,7 @@ def plan(
         documents = readable_twice(documents)
         inputs = inputs_of(documents, text=text, id=id, progress=listening)
         asked = ReadingRequest(inputs=inputs, text=text, doc_id=id, rules=rules)
+        check_files_are_read(asked)
         return _corpus_plan(asked, options, n_documents, resources, listening)
     chosen = {
         **_checked(given, _OF_PAIRS, "a plan of nearkin.pairs"),
@@ -313,6 +315,7 @@ def _pairs_plan(
         chosen.get("left_language"), chosen.get("right_language"),
     )  # fmt: skip
     check_two_sides(*sides, given, "plan")
+    check_files_are_read(given.left, given.right)
     told = of_pairs.forecast(
         given, options, n_left=counts[0], n_right=counts[1], cores=cores, costs=costs, resources=resources,
         progress=side.progress,

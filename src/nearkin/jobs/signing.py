@@ -14,7 +14,7 @@ from nearkin.arguments import checking_arguments
 from nearkin.errors import ParameterError
 from nearkin.formats import parquet
 from nearkin.formats.delimited import table_writer
-from nearkin.jobs.documents import Documents, inputs_of, readable_twice
+from nearkin.jobs.documents import Documents, check_files_are_read, inputs_of, readable_twice
 from nearkin.jobs.places import Listener, Where, file_for, progress_of
 from nearkin.nouns import counted
 from nearkin.paths import path_of
@@ -208,6 +208,7 @@ def sign(
             inputs=inputs_of(documents, text=text, id=id, progress=listening),
             file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules,
         )  # fmt: skip
+        check_files_are_read(reading)
         file, record = sign_texts(
             reading, None if out is None else path, options, statistics=weighted_by, resources=resources,
             progress=listening,

@@ -141,6 +141,8 @@ def damage_of(directory: Path, advice: str = "Run the command again.") -> Iterat
         why = str(error.args[0] if isinstance(error, KeyError) and error.args else error).partition("\n")[0].rstrip(".")
         if isinstance(error, KeyError) and " " not in why:
             why = f"{why!r} is missing"
+        if isinstance(error, FileNotFoundError) and error.filename:
+            why = f"{Path(error.filename).name} is missing"
         raise damaged_run(directory, why, advice) from error
 
 

@@ -1,4 +1,4 @@
-"""Parameters from Python that cannot be paths, or are booleans in place of numbers, are refused."""
+"""Parameters from Python that are for files, cannot be paths, or are booleans in place of numbers, are refused."""
 
 from __future__ import annotations
 
@@ -21,6 +21,24 @@ JOBS: dict[str, Callable[..., object]] = {
     "sign": nearkin.sign,
     "pairs": lambda documents, **given: nearkin.pairs(documents, [*documents], min_occurrences=1, **given),
 }
+
+
+@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize(
+    "given",
+    [{"encoding": "cp1252"}, {"file_format": "csv"}, {"max_document_size": 9}, {"extraction_limits": {"time": 9}}],
+)
+def test_parameters_of_files_are_refused_for_documents_in_memory(job, given, tmp_path):
+    with pytest.raises(ParameterError) as caught:
+        JOBS[job](PAIRS, **given)
+    assert [caught.value.parameter] == [*given]
+
+
+def test_parameters_of_files_are_those_of_the_other_set(tmp_path):
+    other = tmp_path / "other.csv"
+    other.write_bytes(f"id;text\n1;{TEXT} caf\xe9\n2;{TEXT}\n".encode("latin-1"))
+    found = nearkin.dedup(PAIRS, against=str(other), encoding="latin-1", file_format="csv")
+    assert found.documents["reason"].to_pylist() == ["exact copy", "near-duplicate"]
 
 
 @pytest.mark.parametrize("job", ["dedup", "families", "sign", "pairs"])

@@ -119,7 +119,7 @@ def test_a_resumed_run_repeats_warnings_as_warnings(tmp_path) -> None:
     data = gzip.compress(b"It was a night.\n" * 9)
     (tmp_path / "cut.txt.gz").write_bytes(data[:-4])
     source = resolve_sources([str(tmp_path / "cut.txt.gz")], file_format="lines").sources[0]
-    one, spool = FileInput(replace(source, takes_damaged=True)), Spool(tmp_path / "spool")
+    one, spool = FileInput(source=replace(source, takes_damaged=True)), Spool(tmp_path / "spool")
     spool.path.mkdir()
     told = Said(), Said()
     for said in told:

@@ -183,8 +183,7 @@ class SidesOptions(OptionGroup):
         return PairInput(*sides, self.table, self.left_language, self.right_language)
 
     def _request(self, inputs: Sequence[str], side: str, text: str | None, doc_id: str | None) -> ReadingRequest:
-        from nearkin.workflows.pairing.inputs import names_of_columns
-        from nearkin.workflows.reading.request import ReadingRequest
+        from nearkin.workflows.reading.request import ReadingRequest, names_of_columns
 
         return ReadingRequest(
             inputs=inputs, file_format=self.file_format, text=text or self.text, doc_id=doc_id or self.id,

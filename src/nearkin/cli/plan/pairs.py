@@ -144,9 +144,9 @@ def plan_pairs(
 ) -> None:
     """Plan a search for pairs."""
     from nearkin.cli.plan.arguments import parse_machine
-    from nearkin.workflows.pairing.inputs import PairInput, names_of_columns
+    from nearkin.workflows.pairing.inputs import PairInput
     from nearkin.workflows.pairing.options import PairOptions
-    from nearkin.workflows.reading.request import ReadingRequest
+    from nearkin.workflows.reading.request import ReadingRequest, names_of_columns
     from nearkin.workflows.resources import Resources
 
     check_engine(engine)

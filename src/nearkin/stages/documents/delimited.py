@@ -44,6 +44,7 @@ class _Layout:
     doc_id: int | None
     keep: int | None
     keeper: KeepColumn
+    carry: list[int | None]
 
 
 def read_delimited(stream: ByteStream, scanner: Scanner, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
@@ -73,6 +74,7 @@ def read_delimited(stream: ByteStream, scanner: Scanner, opened: OpenedSource) -
                 doc_id=None if source.id is None else _index(name, header, "id", source.id),
                 keep=None if keep is None else _index(name, header, "keep", keep.name),
                 keeper=keep or KeepColumn(""),
+                carry=[header.index(column) if column in header else None for column in opened.carry],
             )
         pieces = [piece for run in with_records(runs) for piece in _read_run(run, layout)]
         if pieces:
@@ -128,7 +130,7 @@ def _read_fast(run: Run, layout: _Layout) -> RowPiece | None:
         return None
     buffer = pa.py_buffer(run.data)[start:end]
     names = [str(index) for index in range(layout.n_columns)]
-    wanted = [str(index) for index in (layout.text, layout.doc_id, layout.keep) if index is not None]
+    wanted = [str(index) for index in (layout.text, layout.doc_id, layout.keep, *layout.carry) if index is not None]
     try:
         table = pa.csv.read_csv(
             pa.BufferReader(buffer),
@@ -156,6 +158,9 @@ def _read_fast(run: Run, layout: _Layout) -> RowPiece | None:
         text=column(layout.text).cast(pa.large_binary()),
         line=run.lines,
         keep_value=None if layout.keep is None else layout.keeper.of_characters(column(layout.keep)),
+        carried=[
+            pa.nulls(len(run)) if index is None else integers_or_strings(named(column(index))) for index in layout.carry
+        ],
     )
 
 
@@ -172,11 +177,21 @@ def _piece_of_scanned(records: list[Scanned], lines: list[int], layout: _Layout)
             keeps.append(None)
             continue
         doc_id = b"" if layout.doc_id is None else fields[layout.doc_id]
-        rows.add(line, doc_id or None, fields[layout.text])
+        carried = [None if index is None else fields[index] or None for index in layout.carry]
+        rows.add(line, doc_id or None, fields[layout.text], carried=carried)
         keeps.append(None if layout.keep is None else fields[layout.keep])
     piece = rows.piece()
     doc_ids = named(pa.array(rows.doc_ids, pa.large_binary()))
-    return replace(piece, doc_id=doc_ids, keep_value=layout.keeper.of_characters(pa.array(keeps, pa.binary())))
+    return replace(
+        piece,
+        doc_id=doc_ids,
+        keep_value=layout.keeper.of_characters(pa.array(keeps, pa.binary())),
+        carried=[integers_or_strings(_characters(values)) for values in piece.carried],
+    )
+
+
+def _characters(values: pa.Array) -> pa.Array:
+    return named(values) if pa.types.is_large_binary(values.type) else values
 
 
 def _n_fields(n_fields: int) -> str:

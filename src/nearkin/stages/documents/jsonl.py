@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -47,6 +47,7 @@ class _Wanted:
     text: str
     doc_id: str | None
     keeper: KeepColumn | None
+    carry: Sequence[str]
     id_types: list[pa.DataType] = field(default_factory=lambda: [pa.int64(), pa.binary()])
     keep_types: list[pa.DataType] = field(default_factory=lambda: [pa.float64(), pa.bool_(), pa.binary()])
     is_settled: bool = False
@@ -110,9 +111,10 @@ def read_jsonl(
     keep: KeepColumn | None,
     batch_bytes: int,
     max_document_bytes: int,
+    carry: Sequence[str] = (),
 ) -> Iterator[pa.RecordBatch]:
     """Yield batches of documents, one for each block that is not entirely blank."""
-    wanted = _Wanted(text, doc_id, keep)
+    wanted = _Wanted(text, doc_id, keep, carry)
     ids = IdType()
     for block in read_blocks(stream, batch_bytes, max_document_bytes):
         if block.problem is not None:
@@ -186,7 +188,7 @@ def _read_fast(lines: _JsonLines, wanted: _Wanted) -> RowPiece | None:
         return None
     start, end = int(lines.starts[0]), int(lines.ends[-1])
     buffer = pa.py_buffer(lines.data)[start:end]
-    table = _arrow_table(buffer, len(lines), wanted)
+    table = _arrow_table(buffer, len(lines), wanted, _types_to_carry(lines, wanted.carry))
     if table is None or len(table) != len(lines):
         return None
     texts = _only_chunk(table.column("text")).cast(pa.large_binary())
@@ -201,7 +203,24 @@ def _read_fast(lines: _JsonLines, wanted: _Wanted) -> RowPiece | None:
     keep_values = pa.nulls(len(lines), pa.float64())
     if wanted.keeper is not None:
         keep_values = wanted.keeper.of_json(_only_chunk(table.column("keep_value")))
-    return RowPiece(doc_id=doc_ids, text=texts, line=lines.numbers, problem=problems, keep_value=keep_values)
+    carried = [_only_chunk(table.column(f"carried {name}")) for name in wanted.carry]
+    return RowPiece(
+        doc_id=doc_ids, text=texts, line=lines.numbers, problem=problems, keep_value=keep_values,
+        carried=[one if pa.types.is_int64(one.type) else ids_from_characters(one) for one in carried],
+    )  # fmt: skip
+
+
+def _types_to_carry(lines: _JsonLines, names: Sequence[str]) -> Mapping[str, pa.DataType]:
+    """Return the types of carried columns: that of the first value of each in the first lines."""
+    types = dict[str, pa.DataType]()
+    for index in range(min(len(lines), _FEW_LINES) if names else 0):
+        record = _load(lines.line(index)).value
+        for name, value in record.items() if isinstance(record, dict) else ():
+            if name in names and value is not None:
+                types.setdefault(name, pa.int64() if isinstance(value, int) else pa.binary())
+        if len(types) == len(names):
+            break
+    return {name: types.get(name, pa.binary()) for name in names}
 
 
 def _only_chunk(column: pa.ChunkedArray) -> pa.Array:
@@ -209,12 +228,14 @@ def _only_chunk(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
 
 
-def _arrow_table(buffer: pa.Buffer, n_lines: int, wanted: _Wanted) -> pa.Table | None:
+def _arrow_table(
+    buffer: pa.Buffer, n_lines: int, wanted: _Wanted, carried: Mapping[str, pa.DataType]
+) -> pa.Table | None:
     """Return the wanted columns under our names; None if the types do not fit."""
     read_options = pa.json.ReadOptions(use_threads=False, block_size=buffer.size + 64)
     for id_type, keep_type in wanted.types_to_try(n_lines):
         # binary instead of string: Arrow does not check UTF-8 in either
-        types = {wanted.text: pa.binary()}
+        types = {**carried, wanted.text: pa.binary()}
         if wanted.keep is not None:
             types[wanted.keep] = keep_type
         if wanted.doc_id is not None:
@@ -238,6 +259,7 @@ def _renamed(table: pa.Table, wanted: _Wanted) -> pa.Table:
         columns["doc_id"] = table.column(wanted.doc_id)
     if wanted.keep is not None:
         columns["keep_value"] = table.column(wanted.keep)
+    columns |= {f"carried {name}": table.column(name) for name in wanted.carry}
     return pa.table(columns)
 
 
@@ -276,12 +298,17 @@ def _read_slow(lines: _JsonLines, wanted: _Wanted) -> RowPiece:
             text, problem = text_of(text_in(record, wanted.text), is_utf8=loaded.is_utf8)
         else:
             text, problem = None, no_key(wanted.text)
-        doc_id: int | str | bytes | None = None if wanted.doc_id is None else id_of(record.get(wanted.doc_id))
-        if isinstance(doc_id, str) and not loaded.is_utf8:  # consistent with Arrow's result
-            doc_id = _with_bytes(doc_id)
+        doc_id = None if wanted.doc_id is None else _id_of(record.get(wanted.doc_id), is_utf8=loaded.is_utf8)
+        carried = [_id_of(record.get(name), is_utf8=loaded.is_utf8) for name in wanted.carry]
         keep_value = None if wanted.keeper is None else wanted.keeper.of_value(record.get(wanted.keeper.name))
-        rows.add(number, doc_id, text, problem, keep_value)
+        rows.add(number, doc_id, text, problem, keep_value, carried=carried)
     return rows.piece()
+
+
+def _id_of(value: object, *, is_utf8: bool) -> int | str | bytes | None:
+    """Return an id or a carried value; in a line that is not UTF-8 its bytes, as Arrow does."""
+    doc_id = id_of(value)
+    return doc_id if is_utf8 or not isinstance(doc_id, str) else _with_bytes(doc_id)
 
 
 def _with_bytes(characters: str) -> bytes:

@@ -38,6 +38,7 @@ def read_batches(
     note: Callable[[str], None] = no_note,
     content: bytes | None = None,
     check: Callable[[Source, Sequence[str]], None] = no_check,
+    carry: Sequence[str] = (),
 ) -> Iterator[pa.RecordBatch]:
     """Yield the documents of a source in batches.
 
@@ -75,6 +76,8 @@ def read_batches(
     check : callable, optional
         Receives a source whose columns were not known, with those that were chosen, and the names of all; it may refuse
         them.
+    carry : sequence of str
+        More columns, which follow in batches under the names of `.rows.carried_field`.
 
     Yields
     ------
@@ -99,7 +102,7 @@ def read_batches(
 
         check_has_columns(source.name, source.format)
         keep = KeepColumn(keep_column)
-    batches = batches_of(source, batch_bytes, keep, progress, stdin, encoding, note, content, check)
+    batches = batches_of(source, batch_bytes, keep, progress, stdin, encoding, note, content, check, carry)
     batches = _until_damage(source, batches, note)
     yield from batches if keep is None else noting_values_without_number(batches, source.name, keep, note)
 
@@ -135,6 +138,7 @@ def batches_of(
     note: Callable[[str], None],
     content: bytes | None = None,
     check: Callable[[Source, Sequence[str]], None] = no_check,
+    carry: Sequence[str] = (),
 ) -> Iterator[pa.RecordBatch]:
     """Yield the batches of an opened source; parameters as for `read_batches`.
 
@@ -153,6 +157,7 @@ def batches_of(
             encoding=encoding,
             note=note,
             check=check,
+            carry=carry,
         )
         yield from FORMATS[source.format].read(opened)
 

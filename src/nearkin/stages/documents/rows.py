@@ -33,7 +33,7 @@ class RowPiece:
     """Some rows: ``doc_id`` int64 or large_string, ``text`` large_binary, the rest as in the documents schema.
 
     Ids of which some are not UTF-8 are large_binary: `one_batch` escapes them. Omitted columns have no value in any
-    row.
+    row. Carried columns are as ids.
     """
 
     text: pa.Array
@@ -43,6 +43,7 @@ class RowPiece:
     keep_value: pa.Array = None
     parent: pa.Array = None
     origin: pa.Array = None
+    carried: Sequence[pa.Array] = ()
 
     def __post_init__(self) -> None:
         for name, kind in _LEFT_OUT.items():
@@ -64,6 +65,7 @@ class RowList:
     keep_values: list[float | None] = field(default_factory=list)
     parents: list[str | None] = field(default_factory=list)
     origins: list[Origin | None] = field(default_factory=list)
+    carried: list[Sequence[int | str | bytes | None]] = field(default_factory=list)
 
     def add(
         self,
@@ -74,6 +76,7 @@ class RowList:
         keep_value: float | None = None,
         parent: str | None = None,
         origin: Origin | None = None,
+        carried: Sequence[int | str | bytes | None] = (),
     ) -> None:
         """Add a row."""
         self.doc_ids.append(doc_id)
@@ -83,6 +86,7 @@ class RowList:
         self.keep_values.append(keep_value)
         self.parents.append(parent)
         self.origins.append(origin)
+        self.carried.append(carried)
 
     def extend(self, piece: RowPiece) -> None:
         """Add the rows of a piece."""
@@ -93,9 +97,12 @@ class RowList:
         self.keep_values += piece.keep_value.to_pylist()
         self.parents += piece.parent.to_pylist()
         self.origins += [None if one is None else Origin.of_row(one) for one in piece.origin.to_pylist()]
+        values = [column.to_pylist() for column in piece.carried]
+        self.carried += zip(*values, strict=True) if values else [()] * len(piece)
 
     def piece(self) -> RowPiece:
         """Return the rows as arrays."""
+        n_carried = max(map(len, self.carried), default=0)
         return RowPiece(
             doc_id=ids_from_python(self.doc_ids),
             text=_array(self.texts, pa.large_binary()),
@@ -104,6 +111,7 @@ class RowList:
             keep_value=_array(self.keep_values, pa.float64()),
             parent=_array(self.parents, pa.large_string()),
             origin=_array([None if one is None else one.as_row() for one in self.origins], ORIGIN_TYPE),
+            carried=[ids_from_python([row[i] if row else None for row in self.carried]) for i in range(n_carried)],
         )
 
 
@@ -180,7 +188,16 @@ def one_batch(pieces: Sequence[RowPiece], ids: IdType) -> pa.RecordBatch:
         _joined([piece.origin for piece in pieces]),
     ]
     schema = _INT64_SCHEMA if pa.types.is_int64(doc_ids.type) else DOCUMENTS_SCHEMA
+    for i in range(max(len(piece.carried) for piece in pieces)):
+        values = [_escaped(piece.carried[i], {}, 0) if piece.carried else pa.nulls(len(piece)) for piece in pieces]
+        columns.append(without_empty(_joined_ids(values)))
+        schema = schema.append(pa.field(carried_field(i), columns[-1].type))
     return _with_escaped(pa.RecordBatch.from_arrays(columns, schema=schema), escaped)
+
+
+def carried_field(number: int) -> str:
+    """Return the name of a carried column in batches, by its place among those that were asked for."""
+    return f"carried {number}"
 
 
 def escaped_ids(batch: pa.RecordBatch) -> Mapping[int, str]:

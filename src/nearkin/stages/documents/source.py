@@ -132,6 +132,8 @@ class OpenedSource:
     note: Callable[[str], None]
     check: Callable[[Source, Sequence[str]], None] = no_check
     """Refuses a source whose columns are not known before it is read; it receives these, and the names of all."""
+    carry: Sequence[str] = ()
+    """More columns to read, as ids are read; one that the file does not have is null."""
     nodes: Iterable[ExtractedNode] | None = None
     """Documents that a pool of extraction workers made from the file; None if it is not read yet."""
 

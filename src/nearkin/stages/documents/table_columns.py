@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -35,6 +35,7 @@ class Wanted:
     doc_id: str | None
     keep: KeepColumn | None = None
     path: TextPath | None = None
+    carry: Sequence[str | None] = ()
 
     @property
     def text_column(self) -> str:
@@ -45,7 +46,9 @@ class Wanted:
     def names(self) -> list[str]:
         """Names of the columns, each once."""
         keep = None if self.keep is None else self.keep.name
-        return list(dict.fromkeys(name for name in (self.text_column, self.doc_id, keep) if name is not None))
+        return list(
+            dict.fromkeys(name for name in (self.text_column, self.doc_id, keep, *self.carry) if name is not None)
+        )
 
     def ids(self, schema: pa.Schema) -> IdType:
         """Return the type of the ids, which is settled if the column is not of integers."""
@@ -156,6 +159,10 @@ def _piece(batch: pa.RecordBatch, wanted: Wanted, name: str, first_row: int, why
         line=np.arange(first_row, first_row + n_rows, dtype=np.int64),
         problem=problems,
         keep_value=None if keep is None else keep.of_json(plain(batch.column(keep.name))),
+        carried=[
+            pa.nulls(n_rows) if column is None else _ids(plain(batch.column(column)), name, column)
+            for column in wanted.carry
+        ],
     )
 
 
@@ -241,7 +248,9 @@ def read_table_file(table: TableFile, opened: OpenedSource) -> Iterator[pa.Recor
         columns = choose_columns(sample, source.name, text=None, doc_id=doc_id)
         text, doc_id = columns.text, columns.id
         opened.check(replace(source, text=text, id=doc_id), sample.names)
-    wanted = Wanted(text, doc_id, keep, TextPath.of(text, table.schema.names))
+    names = table.schema.names
+    carry = [column if column in names else None for column in opened.carry]
+    wanted = Wanted(text, doc_id, keep, TextPath.of(text, names), carry)
     check_schema(source.name, table.schema, text, doc_id, None if keep is None else keep.name)
     if keep is not None:
         check_first_to_keep_by(table, source.name, keep.name)

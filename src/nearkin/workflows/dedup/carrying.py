@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import BinaryIO
 
@@ -12,6 +12,7 @@ from nearkin.errors import MissingColumnError, ParameterError
 from nearkin.runs.progress import Meter, Progress
 from nearkin.stages.documents.checking import check_columns, without_columns
 from nearkin.stages.documents.formats import has_columns
+from nearkin.stages.documents.rows import carried_field
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.dedup.origins import FIELDS
 from nearkin.workflows.reading.identity import changed_while_read
@@ -72,28 +73,23 @@ def carried_columns(
 
     A column is int64 if all of its values are integers, otherwise text; null if the document or its file has none.
     """
-    with meter.stage("carry", sum(one.size_bytes for one in inputs) * len(columns), "bytes") as progress:
-        carried = {carried_name(column): _values(column, inputs, progress) for column in columns}
-    if any(len(values) != n_documents for values in carried.values()):
+    with meter.stage("carry", sum(one.size_bytes for one in inputs), "bytes") as progress:
+        parts = [values for one in inputs for values in _values(columns, one, progress)]
+    if sum(len(values[0]) for values in parts) != n_documents:
         raise changed_while_read("The input")
-    return carried
+    return {carried_name(name): _joined([values[i] for values in parts]) for i, name in enumerate(columns)}
 
 
-def _values(column: str, inputs: Sequence[Input], progress: Progress) -> pa.Array:
-    parts = list[pa.Array]()
-    for one in inputs:
-        try:
-            parts += _of_input(column, one, progress)
-        except MissingColumnError:  # it is raised before the first batch
-            parts += _of_input(None, one, progress)
+def _values(columns: Sequence[str], one: Input, progress: Progress) -> Iterator[list[pa.Array]]:
+    """Yield the values of all columns, some documents at a time; nulls where the input has no columns."""
+    if isinstance(one, FileInput) and has_columns(one.source.format):
+        one = replace(one, keep_column=None, carry=columns)
+    for batch, _ in one.batches(progress):
+        names = [carried_field(i) for i in range(len(columns))]
+        yield [batch[name] if name in batch.schema.names else pa.nulls(batch.num_rows) for name in names]
+
+
+def _joined(parts: Sequence[pa.Array]) -> pa.Array:
     types = {part.type for part in parts if part.null_count < len(part)}
     kind = pa.int64() if types == {pa.int64()} else pa.large_string()
     return pa.chunked_array([part.cast(kind) for part in parts], kind).combine_chunks()
-
-
-def _of_input(column: str | None, one: Input, progress: Progress) -> list[pa.Array]:
-    """Read a column as if it had the ids, which may be of any type; where there is none, nulls."""
-    if column is None or not isinstance(one, FileInput) or not has_columns(one.source.format):
-        return [pa.nulls(batch.num_rows) for batch, _ in one.batches(progress)]
-    as_ids = replace(one, source=replace(one.source, id=column), keep_column=None)
-    return [batch["doc_id"] for batch, _ in as_ids.batches(progress)]

@@ -7,18 +7,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from nearkin._version import __version__
 from nearkin.engines.local import LOCAL, Engine
-from nearkin.errors import ParameterError
+from nearkin.errors import OutputExistsError, ParameterError
 from nearkin.manifests.dedup import DedupManifest, FamilyCounts, KeptFile
 from nearkin.nouns import counted
 from nearkin.paths import STDIN
-from nearkin.runs.progress import Meter, Progress, Silent
+from nearkin.reports.pages import counted_inputs
+from nearkin.runs.progress import LabelledProgress, Meter, Progress, Silent
 from nearkin.runs.run import JobRun
 from nearkin.runs.spool import SPOOL, Spool
+from nearkin.stages.documents.rules import ReadingRules
+from nearkin.stages.documents.sources import Source, SourceSet
 from nearkin.wording import WarningMessage
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.carrying import carried_columns, check_carry
-from nearkin.workflows.dedup.inputs import AS_THE_INPUT, OtherColumns, Sourced
 from nearkin.workflows.dedup.kept_corpus import write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.overlays import write_overlay_of_run
@@ -26,18 +29,27 @@ from nearkin.workflows.dedup.reading import BeginningRead
 from nearkin.workflows.dedup.tables import write_exceptions_of
 from nearkin.workflows.overlay import check_tool
 from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
-from nearkin.workflows.reading.identity import SourceRecords, by_path, check_unchanged, digested_sides
-from nearkin.workflows.reading.inputs import Input, StoredSource, file_inputs, sides_apart
+from nearkin.workflows.reading.identity import (
+    SourceRecords,
+    by_path,
+    check_unchanged,
+    digested_sides,
+    fingerprint_of,
+    records_of,
+)
+from nearkin.workflows.reading.inputs import Input, file_inputs, sides_apart
+from nearkin.workflows.reading.memory_documents import IN_MEMORY
 from nearkin.workflows.reading.on_spark.tasks import check_can_be_shared
-from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.reading.request import ReadingRequest, columns_named
 from nearkin.workflows.reading.rereading import not_read_files
 from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
     from nearkin.engines.spark.session import Cluster
 
+OTHER_SET = "other set"
+"""Label of messages about the files of ``--against``."""
 _MUCH_LONGER = 4
-__all__ = ["Delivery", "Ending", "RunResult", "dedup_files"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,16 +93,21 @@ class RunResult:
     run : JobRun
     result : job.Result
     options : DedupOptions
-    sourced : Sourced
-    inputs : sequence of Input
-        Documents for a second reading, in the same order.
+    sources : sequence of Source
+    encoding : str
+        Encoding with which they are read.
     """
 
     run: JobRun
     result: job.Result
     options: DedupOptions
-    sourced: Sourced
-    inputs: Sequence[Input]
+    sources: Sequence[Source]
+    encoding: str
+
+    @property
+    def inputs(self) -> Sequence[Input]:
+        """Documents for a second reading, in the same order."""
+        return file_inputs(self.sources, encoding=self.encoding)
 
 
 class Ending(Protocol):
@@ -100,20 +117,19 @@ class Ending(Protocol):
     def command(self) -> str:
         """Name of the command; it reads the input a second time."""
 
-    def write(self, found: RunResult) -> FamilyCounts:
+    def write(self, ended: RunResult) -> FamilyCounts:
         """Write the tables from the input."""
 
-    def render(self, found: RunResult, manifest: DedupManifest) -> str:
+    def render(self, ended: RunResult, manifest: DedupManifest) -> str:
         """Return the page, which replaces that of ``nearkin dedup``."""
 
 
 def dedup_files(
-    asked: ReadingRequest,
+    request: ReadingRequest,
     out: Path,
     options: DedupOptions,
     *,
-    against: Sequence[str | StoredSource] = (),
-    against_columns: OtherColumns = AS_THE_INPUT,
+    against: ReadingRequest | None = None,
     delivery: Delivery,
     ending: Ending | None = None,
     resources: Resources,
@@ -124,6 +140,7 @@ def dedup_files(
     """Find near-duplicates in files, write the tables into a directory, and finish as the command requires.
 
     A cluster must see the files and the directory under the same paths. Without an ``ending`` it is ``nearkin dedup``.
+    ``against`` requests the other set, if there is one; see `ReadingRequest.of_other_set`.
 
     Returns
     -------
@@ -134,74 +151,169 @@ def dedup_files(
     InputError, RunError, ParameterError
         See `nearkin.errors`.
     """
-    options.check_fits(is_against=bool(against))
-    against_columns.check_fits(is_against=bool(against))
+    options.check_fits(is_against=against is not None)
     run = JobRun(out, Meter(progress or Silent()))
-    sourced = Sourced.of(
-        asked, out, options, run.progress, against=against, against_columns=against_columns,
-        twice=_twice(delivery, ending),
-    )  # fmt: skip
-    if any(source.path == STDIN for source in sourced.sources + sourced.others):
-        if delivery.resume:
-            raise ParameterError("needs files: standard input (-) can be read only once.", parameter="resume")
+    found, others = find_sources(request, against, out, options, run.progress)
+    sources, other_sources = found.sources, others.sources
+    if any(source.path == STDIN for source in sources + other_sources):
+        _check_read_once(sources, other_sources, delivery, ending)
         run = replace(run, is_resumable=False)
     if delivery.carry:
-        check_carry(delivery.carry, sourced.sources, encoding=asked.encoding, stdin=asked.stdin)
-    engine.choose(local=lambda: None, cluster=lambda _: check_can_be_shared(sourced.sources + sourced.others))
+        check_carry(delivery.carry, sources, encoding=request.encoding, stdin=request.stdin)
+    engine.choose(local=lambda: None, cluster=lambda _: check_can_be_shared(sources + other_sources))
     command = "dedup" if ending is None else ending.command
-    fingerprint = {**sourced.identity(command, options), "engine": engine.name}
+    fingerprint = {**identity(command, options, request, sources, against, other_sources), "engine": engine.name}
+    records = {"inputs": records_of(sources, request.encoding), "against": records_of(other_sources, request.encoding)}
+    inputs = file_inputs(sources, keep_column=options.keep.column, encoding=request.encoding, stdin=request.stdin)
+    other_inputs = file_inputs(other_sources, encoding=request.encoding, stdin=request.stdin)
     with run.claimed(
-        fingerprint, resume=delivery.resume, overwrite=delivery.overwrite, done=lambda: _done(run, sourced)
+        fingerprint, resume=delivery.resume, overwrite=delivery.overwrite, done=lambda: _done(run, inputs, other_inputs)
     ):
-        records = digested_sides(sourced.records, run, resources)
-        result, cluster = _find(engine, sourced, run, options, records, resources)
-        result = _with_exceptions_beside(result, sourced)
-        inputs = file_inputs(sourced.sources, encoding=asked.encoding)
+        records = digested_sides(records, run, resources)
+        if against is not None:
+            inputs, other_inputs = sides_apart(inputs, other_inputs)
+        sides = inputs, None if against is None else other_inputs
+        result, cluster = _find(engine, sides, run, options, records, request.rules, resources)
+        result = _with_exceptions_beside(result, sources + other_sources)
         if delivery.carry:
             carried = carried_columns(delivery.carry, inputs, result.corpus.n_inputs, run.meter)
             result = replace(result, places=replace(result.places, carried=carried))
         _say_much_shorter(result, options, run.progress)
         run.begin_results()
         job.write(result, out, run.meter)
-        found = RunResult(run=run, result=result, options=options, sourced=sourced, inputs=inputs)
+        ended = RunResult(run=run, result=result, options=options, sources=sources, encoding=request.encoding)
         if delivery.overlay is not None:
-            _write_overlay(found, delivery.overlay)
-        families = None if ending is None else ending.write(found)
-        kept = _write_kept(found) if delivery.kept else None
-        files, others = ([one.file for one in records[side]] for side in ("inputs", "against"))
-        write_exceptions_of(out, result.places, dict(enumerate([*files, *others])))
+            _write_overlay(ended, delivery.overlay)
+        families = None if ending is None else ending.write(ended)
+        kept = _write_kept(ended) if delivery.kept else None
+        files, other_files = ([record.file for record in records[side]] for side in ("inputs", "against"))
+        write_exceptions_of(out, result.places, dict(enumerate([*files, *other_files])))
         record = replace(
-            manifest.build(result, options, files, others, preset=preset, command=command),
-            encoding=asked.encoding, reading=asked.as_read(), engine=cluster, kept=kept, families=families,
-            carried=tuple(result.places.carried) or None, not_read=not_read_files(sourced.not_read),
+            manifest.build(result, options, files, other_files, preset=preset, command=command),
+            encoding=request.encoding, reading=request.as_read(), engine=cluster, kept=kept, families=families,
+            carried=tuple(result.places.carried) or None,
+            not_read=not_read_files(tuple(dict.fromkeys((*found.not_read, *others.not_read)))),
         )  # fmt: skip
         # so the digests are those of the bytes that were searched and copied
         check_unchanged([one for side in records.values() for one in side if one.has_many_documents])
         if delivery.report:
-            record = _report(found, record, ending)
+            record = _report(ended, record, ending)
         if engine.name == "local":  # the tasks of a cluster use most of the memory
             longest = int(result.corpus.n_characters.max(initial=0))
             record = replace(record, memory=manifest.memory(resources, run.meter, longest))
         return run.finish(record, kept=delivery.kept)
 
 
-def _twice(delivery: Delivery, ending: Ending | None) -> str | None:
-    """Return the parameter or command that needs a second reading of the input; None if none does."""
-    if ending is not None:
-        return f"nearkin {ending.command}"
-    return "write_kept" if delivery.kept else "carry" if delivery.carry else None
+def check_needs_against(against: object, **columns: str | None) -> None:
+    """Refuse columns of another set if there is none.
+
+    Raises
+    ------
+    ParameterError
+    """
+    for name, column in columns.items():
+        if column is not None and not against:
+            raise ParameterError("needs 'against'.", parameter=name)
 
 
-def _report(found: RunResult, record: DedupManifest, ending: Ending | None) -> DedupManifest:
+def find_sources(
+    request: ReadingRequest, against: ReadingRequest | None, out: Path, options: DedupOptions, progress: Progress
+) -> tuple[SourceSet, SourceSet]:
+    """Find the sources of the input and of the other set, and check that they have their columns.
+
+    If the first document is to be kept, the order of the arguments decides which is first.
+    """
+    mine = LabelledProgress("INPUT", progress) if against is not None else progress
+    found = _found_outside(request, out, mine, in_order=options.keep.rule == "first")
+    others = SourceSet((), ())
+    if against is not None:
+        with columns_named(against.named):
+            others = _found_outside(against, out, LabelledProgress(OTHER_SET, progress))
+        progress.say(f"INPUT: {counted_inputs(found.sources)}; {OTHER_SET}: {counted_inputs(others.sources)}")
+    request.check_columns(found.sources, options.keep.column)
+    if against is not None:
+        with columns_named(against.named):
+            against.check_columns(others.sources)
+    return found, others
+
+
+def _found_outside(request: ReadingRequest, out: Path, progress: Progress, *, in_order: bool = False) -> SourceSet:
+    """Return the sources without those in the output directory, which a run replaces."""
+    found = request.found(progress, in_order=in_order, without=out)
+    place = out.resolve()
+    on_disk = [
+        source.path for source in found.sources
+        if source.path != STDIN and "://" not in source.path and source.format != IN_MEMORY
+    ]  # fmt: skip
+    inside = {path for path in on_disk if Path(path).resolve().is_relative_to(place)}
+    if named := sorted(inside.intersection(one for one in request.inputs if isinstance(one, str))):
+        where = "is also " if Path(named[0]).resolve() == place else f"lies in {out}, which is "
+        raise OutputExistsError(f"The input {named[0]} {where}--out: the run would replace it. Choose another --out.")
+    if inside:
+        progress.say(f"omitted {counted(len(inside), 'file')} in {out}: results of an earlier run")
+    return replace(found, sources=tuple(source for source in found.sources if source.path not in inside))
+
+
+def identity(
+    command: str,
+    options: DedupOptions,
+    request: ReadingRequest,
+    sources: Sequence[Source],
+    against: ReadingRequest | None,
+    others: Sequence[Source],
+) -> dict[str, object]:
+    """Return everything that decides the result: a resumed run must share it with the interrupted one."""
+    rules, columns = request.rules, dict[str, str | None]()
+    if against is not None:
+        columns = {"against_text": against.text, "against_id": against.doc_id}
+    given = {
+        "extraction_limits": rules.limits.given or None, "ocr": rules.ocr, "text_root": rules.text_root,
+        **{name: one for (name, one), both in zip(columns.items(), (request.text, request.doc_id)) if one != both},
+    }  # fmt: skip
+    return {
+        "nearkin": __version__,
+        "command": command,
+        "parameters": options.in_words(),
+        "encoding": request.encoding,
+        "max_document_bytes": rules.max_document_bytes,
+        **{name: value for name, value in given.items() if value is not None},
+        "inputs": fingerprint_of(sources),
+        "against": fingerprint_of(others),
+    }
+
+
+def _check_read_once(
+    sources: Sequence[Source], others: Sequence[Source], delivery: Delivery, ending: Ending | None
+) -> None:
+    """Refuse standard input where it would be read twice.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if sum(source.path == STDIN for source in (*sources, *others)) > 1:
+        raise ParameterError("Standard input ('-') can be read only once. Got it twice.")
+    again = "write_kept" if delivery.kept else "carry" if delivery.carry else None
+    again = again if ending is None else f"nearkin {ending.command}"
+    if again and any(source.path == STDIN for source in sources):
+        raise ParameterError(
+            "It reads its input twice, and standard input (-) can be read only once: save it to a file first.",
+            parameter=again,
+        )
+    if delivery.resume:
+        raise ParameterError("needs files: standard input (-) can be read only once.", parameter="resume")
+
+
+def _report(ended: RunResult, record: DedupManifest, ending: Ending | None) -> DedupManifest:
     """Write ``report.html``."""
     from nearkin.workflows.dedup.reporting import other_page, render_new_page  # a run without a page needs none of it
 
     if ending is not None:
-        return found.run.report(record, lambda manifest: ending.render(found, manifest))
-    return found.run.report(
+        return ended.run.report(record, lambda manifest: ending.render(ended, manifest))
+    return ended.run.report(
         record,
-        lambda manifest: render_new_page(found.run, manifest, found.result, found.options),
-        instead=other_page(found.run.path, record),
+        lambda manifest: render_new_page(ended.run, manifest, ended.result, ended.options),
+        instead=other_page(ended.run.path, record),
     )
 
 
@@ -221,31 +333,25 @@ def _say_much_shorter(result: job.Result, options: DedupOptions, progress: Progr
         progress.say(WarningMessage(told))
 
 
-def _with_exceptions_beside(result: job.Result, sourced: Sourced) -> job.Result:
+def _with_exceptions_beside(result: job.Result, sources: Sequence[Source]) -> job.Result:
     """Add the exceptions of collections that are none of their documents; tables and numbers stay as they are."""
-    known = result.places.exceptions()
-    beside = exceptions_of_collections([*sourced.sources, *sourced.others], known)
+    beside = exceptions_of_collections(sources, result.places.exceptions())
     return replace(result, places=replace(result.places, beside=beside)) if beside else result
 
 
 def _find(
     engine: Engine,
-    sourced: Sourced,
+    sides: tuple[Sequence[Input], Sequence[Input] | None],
     run: JobRun,
     options: DedupOptions,
     records: Mapping[str, SourceRecords],
+    rules: ReadingRules,
     resources: Resources,
 ) -> tuple[job.Result, Mapping[str, object] | None]:
     """Find the near-duplicates by threads of this process or on a cluster; also return the record of the cluster."""
-    asked = sourced.asked
-    inputs = file_inputs(sourced.sources, keep_column=options.keep.column, encoding=asked.encoding, stdin=asked.stdin)
-    others = file_inputs(sourced.others, encoding=asked.encoding, stdin=asked.stdin)
-    if sourced.is_against:
-        inputs, others = sides_apart(inputs, others)
-    given = inputs, others if sourced.is_against else None, options, run.work
 
     def here() -> tuple[job.Result, None]:
-        return job.find(*given, rules=asked.rules, resources=resources, meter=run.meter), None
+        return job.find(*sides, options, run.work, rules=rules, resources=resources, meter=run.meter), None
 
     def on_cluster(cluster: Cluster) -> tuple[job.Result, Mapping[str, object]]:
         from nearkin.engines.spark.stages import stages_on
@@ -253,29 +359,27 @@ def _find(
 
         known = by_path(records["inputs"]), by_path(records["against"])
         with stages_on(cluster, run.work, run.meter) as stages:
-            found = find(*given, stages, rules=asked.rules, resources=resources, meter=run.meter, known=known)
-            return found, stages.about
+            result = find(
+                *sides, options, run.work, stages, rules=rules, resources=resources, meter=run.meter, known=known
+            )
+            return result, stages.about
 
     return engine.choose(local=here, cluster=on_cluster)
 
 
-def _write_overlay(found: RunResult, tool: str) -> None:
-    formats = [source.format for source in found.sourced.sources]
-    with found.run.stage("write overlay", 0, "documents") as progress:
-        outcome, places = found.result.judged.outcome, found.result.places
-        path = write_overlay_of_run(found.run.path, tool, outcome, places, found.options, formats)
+def _write_overlay(ended: RunResult, tool: str) -> None:
+    formats = [source.format for source in ended.sources]
+    with ended.run.stage("write overlay", 0, "documents") as progress:
+        outcome, places = ended.result.judged.outcome, ended.result.places
+        path = write_overlay_of_run(ended.run.path, tool, outcome, places, ended.options, formats)
         progress.say(f"overlay: {path}")
 
 
-def _write_kept(found: RunResult) -> tuple[KeptFile, ...]:
+def _write_kept(ended: RunResult) -> tuple[KeptFile, ...]:
     return write_kept_corpus(
-        found.sourced.sources,
-        found.result.places,
-        found.result.judged.outcome.keep,
-        found.run.begin_kept(),
-        encoding=found.sourced.asked.encoding,
-        meter=found.run.meter,
-    )
+        ended.sources, ended.result.places, ended.result.judged.outcome.keep, ended.run.begin_kept(),
+        encoding=ended.encoding, meter=ended.run.meter,
+    )  # fmt: skip
 
 
 _STAGES = (
@@ -287,15 +391,14 @@ _STAGES = (
 """File that each finished stage leaves in the work folder; later stages take seconds and leave none."""
 
 
-def _done(run: JobRun, sourced: Sourced) -> list[str]:
+def _done(run: JobRun, inputs: Sequence[Input], others: Sequence[Input]) -> list[str]:
     """Return what an interrupted run finished: files that were read, and stages."""
     from nearkin.engines.spark.stages import stages_kept
 
     if kept := stages_kept(run.work):
         return kept
-    sides = (sourced.sources, sourced.others)
-    inputs = [one for side in sides for one in file_inputs(side, encoding=sourced.asked.encoding)]
-    n_read, n_files = files_read(Spool(run.work / SPOOL), inputs), sum(len(one.names) for one in inputs)
+    everything = [*inputs, *others]
+    n_read, n_files = files_read(Spool(run.work / SPOOL), everything), sum(len(one.names) for one in everything)
     read = [f"read {n_read:,} of {counted(n_files, 'file')}"] if n_read else []
     return read + [name for name, mark in _STAGES if (run.work / mark).exists()]
 

@@ -138,26 +138,6 @@ def opened(
     return sides[0], sides[1]
 
 
-def names_of_columns(side: str, **columns: tuple[str | None, str | None]) -> dict[str, str]:
-    """Return the parameters that an error about a side names, by those for both sides.
-
-    Parameters
-    ----------
-    side : str
-    **columns : (str or None, str or None)
-        For "text" and "id", the column of this side and that of both. The parameter for both is meant only if it alone
-        was given: otherwise the other side may have no such column.
-
-    Examples
-    --------
-    >>> names_of_columns("left", text=("body", None), id=(None, "key"))
-    {'text': 'left_text'}
-    >>> names_of_columns("left", text=(None, None))
-    {'text': 'left_text'}
-    """
-    return {name: f"{side}_{name}" for name, (own, of_both) in columns.items() if own or not of_both}
-
-
 def _opened(reading: ReadingRequest, language: str | None, progress: OfSide) -> Texts:
     """Open the files of a side; a column named after the language is its text, unless another column was named."""
     if language is None or reading.text is not None:

@@ -26,7 +26,7 @@ from nearkin.store.bulk import MAX_NAMED, in_slices
 from nearkin.store.place import FILE, Place
 from nearkin.store.schema import contents, documents, origins
 from nearkin.store.store import Access, Store
-from nearkin.workflows.reading.inputs import BATCH_BYTES, Input, StoredInput
+from nearkin.workflows.reading.inputs import BATCH_BYTES
 
 _ROWS_AT_A_TIME = 1 << 16
 
@@ -101,8 +101,8 @@ class CollectionDocuments:
         """Return the digest; writing to the collection does not change the documents that are read."""
         return self.digest
 
-    def input(self, name: str, *, keep_column: str | None) -> Input:
-        """Return the documents as input.
+    def keeping(self, keep_column: str | None, name: str) -> CollectionDocuments:
+        """Return the documents.
 
         Raises
         ------
@@ -114,7 +114,7 @@ class CollectionDocuments:
                 f"{name}: a collection has no column '{keep_column}' to keep by, only ids and texts. "
                 "Use --keep longest, shortest or first."
             )
-        return StoredInput(self, name)
+        return self
 
     def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
         """Yield batches of `DOCUMENTS_SCHEMA`: ids, texts and origins; a damaged text is a problem of its document."""

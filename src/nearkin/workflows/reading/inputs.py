@@ -56,7 +56,7 @@ class Input(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FileInput:
     """File of records, or standard input."""
 
@@ -66,6 +66,7 @@ class FileInput:
     stdin: BinaryIO | None = None
     check: Callable[[Source, Sequence[str]], None] = no_check
     """Refuses columns that are not known before the file is read; see `read_batches`."""
+    carry: Sequence[str] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -88,6 +89,7 @@ class FileInput:
             encoding=self.encoding,
             note=progress.say,
             check=self.check,
+            carry=self.carry,
         ):
             yield batch, 0
 
@@ -188,32 +190,8 @@ class LooseFilesInput:
             raise unreadable(file.source.name, error) from error
 
 
-@dataclass(frozen=True, slots=True)
-class TableInput:
-    """Documents in memory."""
-
-    held: Sequence[pa.RecordBatch]
-    name: str = "table"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Name of the table."""
-        return (self.name,)
-
-    @property
-    def size_bytes(self) -> int:
-        """Size of the text and of the other columns that are read."""
-        return sum(batch.nbytes for batch in self.held)
-
-    def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
-        """Yield the batches."""
-        for batch in self.held:
-            yield batch, 0
-            progress.advance(batch.nbytes)
-
-
 class StoredDocuments(Protocol):
-    """Documents stored by Nearkin, in a collection or by a run."""
+    """Documents of a collection, of a run, or in the memory of a program."""
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -233,13 +211,13 @@ class StoredDocuments(Protocol):
     def state(self) -> str:
         """Return the current state, which must not change while a run reads the documents."""
 
-    def input(self, name: str, *, keep_column: str | None) -> Input:
-        """Return the documents as input with this name.
+    def keeping(self, keep_column: str | None, name: str) -> StoredDocuments:
+        """Return the documents with the values of a column to keep by; ``name`` is for messages.
 
         Raises
         ------
         SourceError
-            There is no such column to keep by.
+            There is no such column.
         """
 
     def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
@@ -254,7 +232,7 @@ class StoredInput:
     ----------
     documents : StoredDocuments
     name : str
-        Name of the collection, or of the directory of the run.
+        Name of the collection, of the directory of the run, or of the table in memory.
     """
 
     documents: StoredDocuments
@@ -278,7 +256,7 @@ class StoredInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredSource(Source):
-    """Collection or results of a run, given instead of files.
+    """Collection, results of a run, or documents in memory, given instead of files.
 
     ``path`` is the name in messages and manifests: a URL without the password.
     """
@@ -325,9 +303,9 @@ def file_inputs(
             inputs.append(LooseFilesInput(tuple(loose), encoding))
             loose = []
         if isinstance(source, StoredSource):
-            inputs.append(source.documents.input(source.name, keep_column=keep_column))
+            inputs.append(StoredInput(source.documents.keeping(keep_column, source.name), source.name))
             continue
-        inputs.append(FileInput(source, keep_column, encoding, stdin))
+        inputs.append(FileInput(source=source, keep_column=keep_column, encoding=encoding, stdin=stdin))
     if loose:
         inputs.append(LooseFilesInput(tuple(loose), encoding))
     return tuple(inputs)

@@ -154,8 +154,8 @@ class KeptDocuments:
             told.update(repr((str(path), found.st_mtime_ns, found.st_size)).encode(errors="backslashreplace"))
         return f"{self.digest} {told.hexdigest()}"
 
-    def input(self, name: str, *, keep_column: str | None) -> Input:
-        """Return the documents as input.
+    def keeping(self, keep_column: str | None, name: str) -> KeptDocuments:
+        """Return the documents with the values of a column to keep by.
 
         Raises
         ------
@@ -163,9 +163,9 @@ class KeptDocuments:
             A file of the run has no such column to keep by.
         """
         if keep_column is None:
-            return StoredInput(self, name)
+            return self
         inputs = [_with_column(one, keep_column) for one in self.again.inputs]
-        return StoredInput(replace(self, again=replace(self.again, inputs=inputs)), name)
+        return replace(self, again=replace(self.again, inputs=inputs))
 
     def named(self, lines: pa.Int64Array) -> pa.LargeStringArray:
         """Return the names of documents with some numbers, as `batches` gives them; see `KeptNames.at`."""
@@ -233,7 +233,7 @@ def _at(column: pa.ChunkedArray, rows: I64) -> pa.Array:
 def _with_column(one: Input, keep_column: str) -> Input:
     """Return an input with the values to keep by."""
     if isinstance(one, StoredInput):
-        return one.documents.input(one.name, keep_column=keep_column)
+        return replace(one, documents=one.documents.keeping(keep_column, one.name))
     if isinstance(one, LooseFilesInput):
         check_has_columns(one.names[0], one.sources[0].format)
     if not isinstance(one, FileInput):

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from nearkin.kernels.buffers import text_buffers
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.tables import guess_columns, read_table
-from nearkin.workflows.reading.inputs import Input, StoredSource, TableInput
+from nearkin.workflows.reading.inputs import StoredSource
 
 IN_MEMORY = "table"
 """Format of documents in memory, as manifests name it."""
@@ -65,9 +65,9 @@ class MemoryDocuments:
         """Return a constant: Arrow data never changes."""
         return IN_MEMORY
 
-    def input(self, name: str, *, keep_column: str | None) -> Input:
-        """Return the documents as input; the column to keep by was checked when they were read."""
-        return TableInput(self.parts, name)
+    def keeping(self, keep_column: str | None, name: str) -> MemoryDocuments:
+        """Return the documents; the column to keep by was checked when they were read."""
+        return self
 
     def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
         """Yield the batches."""

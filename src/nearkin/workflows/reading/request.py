@@ -5,12 +5,13 @@ from __future__ import annotations
 import glob
 import itertools
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
-from nearkin.errors import MissingColumnError, SourceError
+from nearkin.errors import MissingColumnError, ParameterError, SourceError
 from nearkin.nouns import counted, first_of
 from nearkin.paths import STDIN, printable
 from nearkin.runs.finished import HOW_TO_FINISH, MANIFEST, TABLES, manifest_if_any
@@ -43,7 +44,9 @@ class ReadingRequest:
     stdin : binary file or None
         Used instead of the process's standard input.
     named : mapping of str to str
-        Parameters by which the user named the columns, such as "left_text" for "text".
+        Parameters by which the user named the columns, such as "left_text" for "text"; see `names_of_columns`.
+    optional : frozenset of str
+        Of "file_format", "text" and "doc_id" those that were given for other files, so that these may differ.
     """
 
     inputs: Sequence[str | StoredSource]
@@ -54,6 +57,18 @@ class ReadingRequest:
     rules: ReadingRules = field(default_factory=ReadingRules)
     stdin: BinaryIO | None = field(default=None, compare=False)
     named: Mapping[str, str] = field(default_factory=dict, compare=False)
+    optional: frozenset[str] = frozenset()
+
+    def of_other_set(
+        self, inputs: Sequence[str | StoredSource], text: str | None = None, doc_id: str | None = None
+    ) -> ReadingRequest:
+        """Request the documents of ``--against``, read as these except for their own columns."""
+        own = {"file_format": None, "text": text, "doc_id": doc_id}
+        return replace(
+            self, inputs=inputs, text=text or self.text, doc_id=doc_id or self.doc_id,
+            named=names_of_columns("against", text=(text, self.text), id=(doc_id, self.doc_id)),
+            optional=frozenset(name for name, column in own.items() if column is None),
+        )  # fmt: skip
 
     def as_read(self) -> HowRead:
         """Return the options of reading, for the manifest."""
@@ -78,7 +93,6 @@ class ReadingRequest:
         self,
         progress: Progress,
         *,
-        optional: Collection[str] = (),
         in_order: bool = False,
         without: Path | None = None,
         with_unread: bool = False,
@@ -92,7 +106,7 @@ class ReadingRequest:
         Parameters
         ----------
         progress : Progress
-        optional, in_order, without
+        in_order, without
             See `resolve_sources`. Format and columns are refused if there are no files, except those that are optional.
         with_unread : bool
             Whether files that gave no text to a collection are documents of it, with a problem.
@@ -120,7 +134,7 @@ class ReadingRequest:
                     parts.append(stored[identity])
         files = [one for part in parts if isinstance(part, list) for one in part]
         if stored and not files:
-            self._refuse_what_is_of_files(next(iter(stored.values())), optional)
+            self._refuse_what_is_of_files(next(iter(stored.values())))
         if not in_order:
             of_files: list[list[str] | StoredSource] = [files] if files or not (stored or in_memory) else []
             parts = [*of_files, *sorted(stored.values(), key=lambda one: one.path)]
@@ -132,7 +146,7 @@ class ReadingRequest:
                 guesses.append(_in_words(part))
                 continue
             found = resolve_sources(
-                part, file_format=self.file_format, text=self.text, doc_id=self.doc_id, optional=optional,
+                part, file_format=self.file_format, text=self.text, doc_id=self.doc_id, optional=self.optional,
                 encoding=self.encoding, stdin=self.stdin, in_order=in_order, rules=self.rules, without=without,
             )  # fmt: skip
             for source in found.sources:
@@ -143,11 +157,11 @@ class ReadingRequest:
             progress.say(guess)
         return SourceSet(tuple(sources.values()), tuple(guesses), tuple(dict.fromkeys(not_read)))
 
-    def _refuse_what_is_of_files(self, source: StoredSource, optional: Collection[str]) -> None:
+    def _refuse_what_is_of_files(self, source: StoredSource) -> None:
         what = "a collection" if source.format == "collection" else "results of a run"
         given = (("file_format", self.file_format), ("text", self.text), ("doc_id", self.doc_id))
         for name, value in given:
-            if value is not None and name not in optional:
+            if value is not None and name not in self.optional:
                 parameter = "id" if name == "doc_id" else name
                 kind = SourceError if name == "file_format" else MissingColumnError
                 raise kind(
@@ -164,7 +178,7 @@ class ReadingRequest:
         ------
         SourceError
         """
-        try:
+        with columns_named(self.named):
             found = self.found(progress, is_said=False)
             inputs = file_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
             texts = Texts(found.sources, inputs, self.rules, found.not_read)
@@ -172,11 +186,61 @@ class ReadingRequest:
                 check(texts)
             for guess in found.guesses:
                 progress.say(guess)
-            check_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
-        except SourceError as error:
-            error.parameter = self.named.get(error.parameter or "", error.parameter)
-            raise
+            self.check_columns(found.sources)
         return texts
+
+    def check_columns(self, sources: Sequence[Source], keep_column: str | None = None) -> None:
+        """Check that all sources have the columns that will be read.
+
+        Raises
+        ------
+        SourceError
+            A column is missing or unusable.
+        """
+        files = [source for source in sources if not isinstance(source, StoredSource)]
+        check_columns(files, keep_column=keep_column, encoding=self.encoding, stdin=self.stdin)
+        for source in sources:
+            if isinstance(source, StoredSource):
+                source.documents.keeping(keep_column, source.name)
+
+
+@contextmanager
+def columns_named(named: Mapping[str, str]) -> Iterator[None]:
+    """Name the columns in errors by the parameters of the user; see `ReadingRequest.named`.
+
+    Examples
+    --------
+    >>> with columns_named({"text": "against_text"}):
+    ...     raise SourceError("eval.jsonl: there is no column 'text'.", parameter="text")
+    Traceback (most recent call last):
+    ...
+    nearkin.errors.SourceError: against_text: eval.jsonl: there is no column 'text'.
+    """
+    try:
+        yield
+    except (SourceError, ParameterError) as error:
+        error.parameter = named.get(error.parameter or "", error.parameter)
+        raise
+
+
+def names_of_columns(side: str, **columns: tuple[str | None, str | None]) -> dict[str, str]:
+    """Return the parameters that an error about a side names, by those for both sides.
+
+    Parameters
+    ----------
+    side : str
+    **columns : (str or None, str or None)
+        For "text" and "id", the column of this side and that of both. The parameter for both is meant only if it alone
+        was given: otherwise the other side may have no such column.
+
+    Examples
+    --------
+    >>> names_of_columns("left", text=("body", None), id=(None, "key"))
+    {'text': 'left_text'}
+    >>> names_of_columns("left", text=(None, None))
+    {'text': 'left_text'}
+    """
+    return {name: f"{side}_{name}" for name, (own, of_both) in columns.items() if own or not of_both}
 
 
 Kind = Literal["collection", "results", "file"]
@@ -193,23 +257,6 @@ def _stored_source(
     if kind == "collection":
         return source_of_collection(argument, with_unread=with_unread)
     return source_of_run(Path(argument), progress)
-
-
-def check_inputs(
-    sources: Sequence[Source], *, keep_column: str | None = None, encoding: str, stdin: BinaryIO | None
-) -> None:
-    """Check that all sources of a request have the columns that will be read.
-
-    Raises
-    ------
-    SourceError
-        A column is missing or unusable.
-    """
-    files = [source for source in sources if not isinstance(source, StoredSource)]
-    check_columns(files, keep_column=keep_column, encoding=encoding, stdin=stdin)
-    for source in sources:
-        if isinstance(source, StoredSource):
-            source.documents.input(source.name, keep_column=keep_column)
 
 
 def kind_of(argument: str) -> Kind:

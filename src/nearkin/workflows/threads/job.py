@@ -28,7 +28,7 @@ from nearkin.workflows.reading.collection_exceptions import exceptions_of_collec
 from nearkin.workflows.reading.exceptions import named_as_in, write_exceptions_in
 from nearkin.workflows.reading.identity import check_unchanged, records_of, with_digests
 from nearkin.workflows.reading.inputs import file_inputs
-from nearkin.workflows.reading.request import ReadingRequest, check_inputs
+from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.rereading import not_read_files
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
@@ -76,7 +76,7 @@ def thread_files(
     run = JobRun(out, Meter(progress or Silent()), is_resumable=False)
     found = asked.found(run.progress, without=out, with_unread=True)
     sources = found.sources
-    check_inputs(sources, encoding=asked.encoding, stdin=asked.stdin)
+    asked.check_columns(sources)
     records = records_of(sources, asked.encoding)
     texts = Texts(sources, file_inputs(sources, encoding=asked.encoding, stdin=asked.stdin), asked.rules)
     fingerprint = {"nearkin": __version__, "command": COMMAND, "parameters": options.in_words()}

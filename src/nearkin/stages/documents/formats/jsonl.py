@@ -65,6 +65,7 @@ class JsonLines(LineFormat):
             text=source.text if source.text is not None else "text",
             doc_id=source.id,
             keep=opened.keep,
+            carry=opened.carry,
             batch_bytes=opened.batch_bytes,
             max_document_bytes=source.max_document_bytes,
         )

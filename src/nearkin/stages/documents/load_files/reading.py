@@ -78,6 +78,7 @@ class _LoadFile:
     text_name: str
     control: int | None
     keep: int | None
+    carry: Sequence[int | None]
     family: Sequence[int]
     folder: TextFolder | None
 
@@ -88,6 +89,11 @@ class _LoadFile:
     def parent_of(self, record: LoadRecord, control: str | None) -> str | None:
         """Return the control number of the parent."""
         return parent_in(control, (record.fields[index] for index in self.family)) if control else None
+
+    def carried_of(self, record: LoadRecord) -> list[str | None]:
+        """Return the values of carried columns."""
+        fields = record.fields
+        return [None if index is None or not fields else fields[index].strip() or None for index in self.carry]
 
     def text_of(self, record: LoadRecord) -> tuple[bytes | None, str | None]:
         """Return the text of a record, or the reason why there is none."""
@@ -130,6 +136,7 @@ def _opened(opened: OpenedSource, stream: ByteStream) -> _LoadFile:
         text_name=names[text],
         control=index("id", source.id),
         keep=index("keep", None if opened.keep is None else opened.keep.name),
+        carry=[names.index(column) if column in names else None for column in opened.carry],
         family=[index("", name) or 0 for name in (columns.parent, columns.begin_family) if name is not None],
         folder=_text_folder(opened, dialect) if has_paths else None,
     )
@@ -163,12 +170,16 @@ def read_load_file(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.Reco
         piece = rows.piece()
         doc_ids = integers_or_strings(named(pa.array(rows.doc_ids, pa.large_string())))
         kept = None if opened.keep is None else opened.keep.of_characters(pa.array(keeps, pa.binary()))
-        return one_batch([replace(piece, doc_id=doc_ids, keep_value=kept)], ids)
+        carried = [integers_or_strings(column) for column in piece.carried]
+        return one_batch([replace(piece, doc_id=doc_ids, keep_value=kept, carried=carried)], ids)
 
     for record in load_file.records:
         control = load_file.control_of(record)
         text, problem = load_file.text_of(record)
-        rows.add(record.line, control, text, problem, parent=load_file.parent_of(record, control))
+        rows.add(
+            record.line, control, text, problem, parent=load_file.parent_of(record, control),
+            carried=load_file.carried_of(record),
+        )  # fmt: skip
         keeps.append(record.fields[load_file.keep].encode() if load_file.keep is not None and record.fields else None)
         n_bytes += len(text or b"")
         if n_bytes >= opened.batch_bytes or len(keeps) >= _BATCH_RECORDS:
