@@ -8,15 +8,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin._version import __version__
 from nearkin.engines.local import LOCAL, Engine
 from nearkin.errors import ParameterError
 from nearkin.manifests.pairs import (
     SIDES,
-    CosineHistogram,
     PairCounts,
     PairsManifest,
     SideFacts,
@@ -293,8 +290,6 @@ def build(
     """Return the manifest without the results for known pairs."""
     table, vectors = prepared.table, prepared.vectors
     return PairsManifest(
-        version=__version__,
-        made_with={"numpy": np.__version__, "pyarrow": pa.__version__},
         parameters=options.in_words(),
         fingerprint=vectors.fingerprint,
         table=None
@@ -317,7 +312,7 @@ def build(
             comparisons=found.n_comparisons,
             candidates=found.n_candidates,
         ),
-        histogram=CosineHistogram(0.0, 0.05, _histogram(found)),
+        histogram={"from": 0.0, "step": 0.05, "counts": _histogram(found)},
     )
 
 
