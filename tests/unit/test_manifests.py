@@ -1,4 +1,4 @@
-"""Records of manifests: what is written is read back, and a value of another type is refused."""
+"""Records of manifests: what is written is read back, and what is no record is refused."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def test_what_is_read_is_written_again(name):
     assert record.stages == (StageCost("read", 0.5, 9),)
 
 
-@pytest.mark.parametrize("odd", [7, "x", [1], {"inputs": 5}, {"inputs": [{"path": 7}]}, {"counts": {"a": "x"}}])
-def test_a_value_of_another_type_is_refused(odd):
+@pytest.mark.parametrize("odd", [7, {"inputs": 5}, {"inputs": [7]}, {"counts": 7}])
+def test_what_is_no_record_is_refused(odd):
     with pytest.raises(TypeError):
         DedupManifest.of(odd)
 

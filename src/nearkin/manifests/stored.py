@@ -7,7 +7,7 @@ import json
 import types
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
-from typing import Any, Literal, Self, Union, get_args, get_origin, get_type_hints
+from typing import Any, Self, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +27,7 @@ class Stored:
         Raises
         ------
         TypeError
-            A required field is missing, or a field has another type.
+            A required field is missing, or a record is none.
         """
         record: Self = _restored(cls, stored)
         return record
@@ -45,25 +45,18 @@ def _hints(kind: type) -> Mapping[str, Any]:
     return {field.name: hints[field.name] for field in fields(kind)}
 
 
-def _restored(kind: Any, stored: object) -> Any:
-    """Return a stored value as the given type."""
+def _restored(kind: Any, stored: Any) -> Any:
+    """Return a stored value as the given type; what is no record, tuple or mapping is as it was."""
     origin, inner = get_origin(kind), get_args(kind)
-    if kind in (object, Any):
-        return stored
-    if origin in (Union, types.UnionType):
-        return _restored(inner[0], stored) if type(None) in inner and stored is not None else stored
-    if origin is tuple and isinstance(stored, list | tuple):
+    if origin in (Union, types.UnionType) and type(None) in inner and stored is not None:
+        return _restored(inner[0], stored)
+    if origin is tuple:
         return tuple(_restored(inner[0], value) for value in stored)
-    if origin is Mapping and isinstance(stored, Mapping):
-        return {name: _restored(inner[1], value) for name, value in stored.items()}
-    if is_dataclass(kind) and isinstance(stored, Mapping):
+    if origin is Mapping:
+        return {name: _restored(inner[1], stored[name]) for name in stored}
+    if is_dataclass(kind):
         hints = _hints(kind)  # type: ignore[arg-type]  # a class, not an instance
         return kind(**{name: _restored(hints[name], stored[name]) for name in hints if name in stored})  # type: ignore[operator]
-    is_right = stored in inner if origin is Literal else (
-        origin is None and not is_dataclass(kind) and isinstance(stored, int | float if kind is float else kind)
-    )  # fmt: skip
-    if not is_right:
-        raise TypeError(f"{stored!r} is stored for a value of type {kind}")
     return stored
 
 

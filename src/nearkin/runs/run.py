@@ -47,7 +47,7 @@ _AGAIN = "Run the command again with --overwrite to create the report."
 _LIMITS = "limits on memory or on open files may be too low (ulimit -v, ulimit -n)"
 
 
-class Manifest(Protocol):
+class FinishedRecord(Protocol):
     """Record of a finished run, with the fields ``stages`` and ``report_problem``."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
@@ -56,7 +56,7 @@ class Manifest(Protocol):
         """Return the record as JSON types."""
 
 
-M = TypeVar("M", bound=Manifest)
+M = TypeVar("M", bound=FinishedRecord)
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +330,7 @@ class JobRun:
 
         Parameters
         ----------
-        manifest : Manifest
+        manifest : FinishedRecord
         render : callable
             Makes the page from the manifest.
         instead : str
@@ -338,7 +338,7 @@ class JobRun:
 
         Returns
         -------
-        Manifest
+        FinishedRecord
             With the stages so far, and why there is no page.
 
         Raises
