@@ -174,7 +174,7 @@ class Drawn:
 class PageHead:
     """Content of the page's head."""
 
-    version: str = __version__
+    nearkin: str = __version__
 
 
 @dataclass(frozen=True, slots=True)

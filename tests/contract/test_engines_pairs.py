@@ -349,7 +349,7 @@ def tables_of(case: Case, given: PairInput, out: Path, engine: Engine, **how: bo
         about = pair_files(
             given, out, options, case.beside, report=False, resources=Resources(2), engine=engine, **how
         ).as_stored()  # fmt: skip
-    assert ("engine" in about) == (engine is not LOCAL)
+    assert (about["engine"] is not None) == (engine is not LOCAL)
     tables = {name: (out / name).read_bytes() for name in TABLES if (out / name).exists()}
     counts = dict(about["counts"])
     if case.cut.orders_a_round < 5:

@@ -64,8 +64,8 @@ def test_without_the_option_an_exception_names_it(case, tmp_path):
     assert told.code == 0, told.err
     assert "OCR" not in told.out
     manifest = json.loads((out / "manifest.json").read_text())
-    assert "ocr" not in manifest["reading"]
-    assert "by_ocr" not in manifest["extraction"]
+    assert manifest["reading"]["ocr"] is None
+    assert manifest["extraction"]["by_ocr"] is None
     lines = (out / "exceptions.csv").read_text().splitlines()[1:]
     assert len(lines) == 2
     assert all("image only" in line and "use --ocr LANGUAGES" in line for line in lines)

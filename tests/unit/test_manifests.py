@@ -1,4 +1,4 @@
-"""Records of manifests: what is written is read back, and what is odd is absent."""
+"""Records of manifests: what is written is read back, and what is no record is refused."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import pytest
 from golden.run_records import RECORDS
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.manifests.pairs import PairsManifest
-from nearkin.manifests.signing import DriftRow, SigningRecord, StatisticsRecord
-from nearkin.manifests.stored import DamagedFile, InputFile
 from nearkin.runs.progress import StageCost
 
 EXPECTED = json.loads(RECORDS.read_text("utf-8"))
@@ -32,43 +30,20 @@ def whole(manifest: dict[str, object]) -> dict[str, object]:
 def test_what_is_read_is_written_again(name):
     manifest = whole(EXPECTED[name]["manifest"])
     record = (PairsManifest if name == "pairs" else DedupManifest).of(manifest)
-    assert json.loads(json.dumps(record.as_stored())) == manifest
+    assert record.as_stored() == manifest
     assert record.stages == (StageCost("read", 0.5, 9),)
 
 
-@pytest.mark.parametrize("odd", [None, 7, "x", [1], {"a": 1}])
-def test_what_is_odd_is_absent(odd):
-    manifest = dict.fromkeys(whole(EXPECTED["dedup"]["manifest"]), odd)
-    record = DedupManifest.of(manifest)
-    assert record.inputs == ()
-    assert record.memory is None
-    assert DedupManifest.of(odd) == DedupManifest.of({"nearkin": odd} if odd != "x" else {})
-
-
-def test_what_signing_says_of_itself():
-    record = SigningRecord(
-        documents=3, signed=2, distinct_signatures=1, without_features=0, unreadable=1,
-        damaged_files=(DamagedFile(path="a.gz", line=7, problem="the gzip stream is truncated"),),
-        parameters={"bits": 64},
-        fingerprint="words", statistics=StatisticsRecord("chars", 3, 9), drift=(DriftRow(1, 1, 1, 0.5, 0.5),),
-        elapsed_s=0.5,
-    )  # fmt: skip
-    stored = json.loads(json.dumps(record.as_stored()))
-    assert SigningRecord.of(stored) == record
-    assert stored["command"] == "sign"
-    assert stored["drift"] == [{"n_seen_from": 1, "n_seen_to": 1, "n_sampled": 1, "mean_share": 0.5, "high_share": 0.5}]
+@pytest.mark.parametrize("odd", [7, {"inputs": 5}, {"inputs": [7]}, {"counts": 7}])
+def test_what_is_no_record_is_refused(odd):
+    with pytest.raises(TypeError):
+        DedupManifest.of(odd)
 
 
 def test_a_part_that_must_be_there():
     manifest = whole(EXPECTED["pairs"]["manifest"])
     for name in ("left", "plan", "fingerprint"):
-        with pytest.raises(TypeError, match=name):
-            PairsManifest.of({**manifest, name: 7})
+        with pytest.raises(TypeError):
+            PairsManifest.of({key: value for key, value in manifest.items() if key != name})
     with pytest.raises(KeyError, match="parameters"):
         _ = DedupManifest().options_in_words
-
-
-def test_numbers_that_count_nothing():
-    read = InputFile.of({"path": "a", "size_bytes": True, "n_documents": -1, "end_row": 1.5})
-    assert read == InputFile(path="a")
-    assert DedupManifest.of({"estimated_recall": float("nan"), "counts": {"a": 1, "b": "x"}}).counts == {"a": 1}

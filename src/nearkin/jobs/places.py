@@ -17,7 +17,7 @@ from nearkin.formats import parquet
 from nearkin.paths import check_output, check_outside_collections, path_of
 from nearkin.runs.finished import read_results
 from nearkin.runs.progress import Progress, Silent, Unit
-from nearkin.runs.run import RESTART_HINT, RESUME_HINT
+from nearkin.runs.run import RESUME_HINT
 
 Where = str | os.PathLike[str]
 
@@ -46,8 +46,8 @@ def directory_for(out: Where | None, owner: str) -> Iterator[Path]:
         try:
             yield Path(folder) / owner
         except BaseException as error:  # its work is removed with it: nothing can be resumed
-            for hint in {RESUME_HINT, RESTART_HINT}.intersection(notes := getattr(error, "__notes__", [])):
-                notes.remove(hint)
+            if RESUME_HINT in getattr(error, "__notes__", []):
+                error.__notes__.remove(RESUME_HINT)
             raise
 
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from nearkin.errors import is_number
-from nearkin.manifests.stored import DamagedFile, HowRead, InputFile, NotReadFiles, Stored
-from nearkin.runs.progress import StageCost
+from nearkin.manifests.stored import DamagedFile, HowRead, InputFile, Manifest, NotReadFiles, Stored
 
 FAMILIES_OF_COLLECTION = "families COLLECTION"
 """Command of the families of a collection, whose documents stay there: their results are no input of other jobs."""
@@ -81,8 +80,6 @@ class FamilyCounts(Stored):
 class ExtractionCounts(Stored):
     """Number of documents that were to be extracted, partial and unread ones among them, and of exceptions by kind."""
 
-    left_out: ClassVar[frozenset[str]] = frozenset(("by_ocr", "not_stored_others"))
-
     documents: int = 0
     in_part: int = 0
     unread: int = 0
@@ -104,22 +101,12 @@ class ExtractionCounts(Stored):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DedupManifest(Stored):
-    """Content of ``manifest.json``; values that do not apply are None or empty."""
+class DedupManifest(Manifest):
+    """``manifest.json`` of a run of dedup, families or regroup."""
 
-    left_out: ClassVar[frozenset[str]] = frozenset((
-        "against_counts", "damaged_files", "without_id", "unreadable_without_id", "encoding", "reading", "engine",
-        "kept", "families", "found_at_threshold", "report_problem", "memory", "extraction", "not_read", "carried",
-    ))  # fmt: skip
-
-    names: ClassVar[Mapping[str, str]] = {"version": "nearkin"}
     commands: ClassVar[tuple[str, ...]] = ("dedup", "families", "regroup")
-    """Command that wrote the manifest."""
 
-    version: str = ""
-    made_with: Mapping[str, str] = field(default_factory=dict)
     command: str = "dedup"
-    parameters: Mapping[str, object] = field(default_factory=dict)
     fingerprint: str = ""
     inputs: tuple[InputFile, ...] = ()
     against: tuple[InputFile, ...] = ()
@@ -129,7 +116,6 @@ class DedupManifest(Stored):
     estimated_missed_pairs: float | None = None
     estimated_recall: float | None = None
     found_at_threshold: float | None = None
-    stages: tuple[StageCost, ...] = ()
     seeds: Mapping[str, int] = field(default_factory=dict)
     problems: Mapping[str, int] = field(default_factory=dict)
     damaged_files: tuple[DamagedFile, ...] | None = None
@@ -146,7 +132,6 @@ class DedupManifest(Stored):
     families: FamilyCounts | None = None
     carried: tuple[str, ...] | None = None
     """Columns of the input in ``documents.parquet``."""
-    report_problem: str | None = None
     memory: MemoryUse | None = None
     extraction: ExtractionCounts | None = None
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from nearkin.manifests.stored import DamagedFile, NotReadFiles, Stored
+from nearkin.manifests.stored import DamagedFile, Manifest, NotReadFiles, Stored
 from nearkin.planning.pairs.prediction import PairSearch, Prediction
-from nearkin.runs.progress import StageCost
 
 Side = Literal["left", "right"]
 SIDES: tuple[Side, Side] = ("left", "right")
@@ -54,8 +53,6 @@ class SideRecord(SideFacts):
     not_read : tuple of NotReadFiles or None
         Files and folders of the input that were not read.
     """
-
-    left_out: ClassVar[frozenset[str]] = frozenset(("not_read",))
 
     inputs: tuple[Mapping[str, Any], ...]
     encoding: str = "utf-8"
@@ -108,17 +105,6 @@ class PairCounts(Stored):
     def with_pairs(self, side: Side) -> int:
         """Return the number of a side's documents that are in a pair."""
         return self.left_with_pairs if side == "left" else self.right_with_pairs
-
-
-@dataclass(frozen=True, slots=True)
-class CosineHistogram(Stored):
-    """Histogram of the pairs' cosines."""
-
-    names: ClassVar[Mapping[str, str]] = {"start": "from"}
-
-    start: float
-    step: float
-    counts: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,29 +170,23 @@ class TranslatedCosines(Stored):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairsManifest(Stored):
-    """``manifest.json``."""
+class PairsManifest(Manifest):
+    """``manifest.json`` of a run of pairs."""
 
-    left_out: ClassVar[frozenset[str]] = frozenset(("known", "translated", "engine", "report_problem"))
-    names: ClassVar[Mapping[str, str]] = {"version": "nearkin"}
     commands: ClassVar[tuple[str, ...]] = ("pairs",)
 
-    version: str = ""
-    made_with: Mapping[str, str] = field(default_factory=dict)
     command: str = "pairs"
-    parameters: Mapping[str, Any]
     fingerprint: str
     table: TableRecord | None
     left: SideRecord
     right: SideRecord
     plan: PairPlanRecord
     counts: PairCounts
-    histogram: CosineHistogram
-    stages: tuple[StageCost, ...] = ()
+    histogram: Mapping[str, Any]
+    """Number of pairs by cosine: ``counts`` of steps of the width ``step``, ``from`` a cosine on."""
     known: KnownFound | None = None
     translated: TranslatedCosines | None = None
     engine: Mapping[str, object] | None = None
-    report_problem: str | None = None
 
     def side(self, side: Side) -> SideRecord:
         """Return the record of a side."""

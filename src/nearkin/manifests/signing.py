@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 from nearkin.manifests.stored import DamagedFile, NotReadFiles, Stored
 
@@ -58,8 +57,6 @@ class SigningRecord(Stored):
     not_read : tuple of NotReadFiles or None
         Files and folders of the input that were not read.
     """
-
-    left_out: ClassVar[frozenset[str]] = frozenset(("not_read",))
 
     command: str = "sign"
     documents: int

@@ -1,114 +1,76 @@
-"""Conversion of records to JSON and back; missing or invalid optional values read as absent."""
+"""Records that are stored as JSON: what every manifest has, and how an input was read."""
 
 from __future__ import annotations
 
 import functools
-import math
+import json
 import types
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from typing import Any, Self, Union, get_args, get_origin, get_type_hints
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+import numpy as np
+import pyarrow as pa
 
-
-_ODD = object()
+from nearkin._version import __version__
+from nearkin.runs.progress import StageCost
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A record that JSON can hold: its fields are values, records, mappings from names, and tuples of these.
-
-    Type ``int`` stands for a count, and ``float`` for a finite number.
-    """
-
-    left_out: ClassVar[frozenset[str]] = frozenset()
-    """Fields that are omitted if they are None."""
-    names: ClassVar[Mapping[str, str]] = {}
-    """JSON names of fields whose names are reserved words in Python."""
+    """A record that JSON can hold: its fields are values, records, mappings from names, and tuples of these."""
 
     @classmethod
     def of(cls, stored: object) -> Self:
-        """Restore a record from the result of `as_stored`.
+        """Restore a record from the result of `as_stored`; fields that are missing have their defaults.
 
         Raises
         ------
         TypeError
-            A required field is missing or has a wrong type.
+            A required field is missing, or a record is none.
         """
-        record: Self = _record(cls, stored)
+        record: Self = _restored(cls, stored)
         return record
 
     def as_stored(self) -> dict[str, object]:
         """Return the record as JSON types."""
-        values = ((one.name, getattr(self, one.name)) for one in fields(self))
-        return {
-            self.names.get(name, name): _plain(value)
-            for name, value in values
-            if value is not None or name not in self.left_out
-        }
-
-
-def _plain(value: Any) -> object:
-    if isinstance(value, Stored):
-        return value.as_stored()
-    if is_dataclass(value):
-        return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
-    if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, tuple | list) else value
-
-
-def _record(kind: type[DataclassInstance], stored: object) -> Any:
-    entry = stored if isinstance(stored, Mapping) else {}
-    written = kind.names if issubclass(kind, Stored) else {}
-    found = {}
-    for name, hint in _hints(kind).items():
-        value = _value(hint, entry.get(written.get(name, name), _ODD))
-        if value is not _ODD:
-            found[name] = value
-    return kind(**found)
+        stored: dict[str, object] = json.loads(json.dumps(asdict(self)))
+        return stored
 
 
 @functools.cache
-def _hints(kind: type[DataclassInstance]) -> Mapping[str, Any]:
+def _hints(kind: type) -> Mapping[str, Any]:
     """Return the type of each field."""
     hints = get_type_hints(kind)
-    return {one.name: hints[one.name] for one in fields(kind)}
+    return {field.name: hints[field.name] for field in fields(kind)}
 
 
-def _value(kind: Any, stored: object) -> Any:
-    """Return a stored value as the given type; _ODD if it does not fit."""
+def _restored(kind: Any, stored: Any) -> Any:
+    """Return a stored value as the given type; what is no record, tuple or mapping is as it was."""
     origin, inner = get_origin(kind), get_args(kind)
-    if stored is _ODD or kind in (object, Any):
-        return stored
-    if origin in (Union, types.UnionType):
-        return next((value for one in inner if (value := _value(one, stored)) is not _ODD), _ODD)
-    if origin is Literal:
-        return stored if stored in inner else _ODD
+    if origin in (Union, types.UnionType) and type(None) in inner and stored is not None:
+        return _restored(inner[0], stored)
     if origin is tuple:
-        some = [_value(inner[0], one) for one in stored] if isinstance(stored, list | tuple) else [_ODD]
-        return tuple(some) if _ODD not in some else _ODD
-    if origin is Mapping and isinstance(stored, Mapping):
-        entries = ((str(name), _value(inner[1], value)) for name, value in stored.items())
-        return {name: value for name, value in entries if value is not _ODD}
-    if isinstance(kind, type) and is_dataclass(kind) and isinstance(stored, Mapping):
-        try:
-            return _record(kind, stored)
-        except (TypeError, ValueError):  # a required field is missing or invalid
-            return _ODD
-    return stored if isinstance(kind, type) and _is_of(kind, stored) else _ODD
+        return tuple(_restored(inner[0], value) for value in stored)
+    if origin is Mapping:
+        return {name: _restored(inner[1], stored[name]) for name in stored}
+    if is_dataclass(kind):
+        hints = _hints(kind)  # type: ignore[arg-type]  # a class, not an instance
+        return kind(**{name: _restored(hints[name], stored[name]) for name in hints if name in stored})  # type: ignore[operator]
+    return stored
 
 
-def _is_of(kind: type, stored: object) -> bool:
-    if kind is type(None):
-        return stored is None
-    if kind in (int, float) and isinstance(stored, bool):
-        return False
-    if kind is float:
-        return isinstance(stored, int | float) and math.isfinite(stored)
-    return isinstance(stored, kind) and not (kind is int and isinstance(stored, int) and stored < 0)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest(Stored):
+    """What ``manifest.json`` says of every run; values that do not apply are None or empty."""
+
+    nearkin: str = __version__
+    # Arrow's C++ does NFKC and lower case beyond ASCII
+    made_with: Mapping[str, str] = field(default_factory=lambda: {"numpy": np.__version__, "pyarrow": pa.__version__})
+    command: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    stages: tuple[StageCost, ...] = ()
+    report_problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,8 +79,6 @@ class InputFile(Stored):
 
     ``sha256`` covers a file; of a collection the numbers of its documents; of a run its manifest.
     """
-
-    left_out: ClassVar[frozenset[str]] = frozenset(("texts_sha256",))
 
     path: str = ""
     size_bytes: int | None = None
@@ -139,8 +99,6 @@ class InputFile(Stored):
 class DamagedFile(Stored):
     """File that was used only in part; ``line`` is None if the place of the damage is unknown."""
 
-    left_out: ClassVar[frozenset[str]] = frozenset(("line",))
-
     path: str
     line: int | None = None
     problem: str
@@ -159,8 +117,6 @@ class NotReadFiles(Stored):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HowRead(Stored):
     """Settings with which the files were read: needed to read them again, and the errors that were tolerated."""
-
-    left_out: ClassVar[frozenset[str]] = frozenset(("text_root", "extraction_limits", "ocr"))
 
     format: str | None = None
     on_error: str | None = None

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 from nearkin.manifests.dedup import ExtractionCounts
-from nearkin.manifests.stored import DamagedFile, HowRead, InputFile, NotReadFiles, Stored
-from nearkin.runs.progress import StageCost
+from nearkin.manifests.stored import DamagedFile, HowRead, InputFile, Manifest, NotReadFiles, Stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +32,6 @@ class ThreadCounts(Stored):
     without_message_id, without_date : int
     """
 
-    left_out: ClassVar[frozenset[str]] = frozenset(("quoting_more",))
-
     documents: int = 0
     mails: int = 0
     inside_mails: int = 0
@@ -55,16 +51,10 @@ class ThreadCounts(Stored):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ThreadsManifest(Stored):
-    """``manifest.json``."""
+class ThreadsManifest(Manifest):
+    """``manifest.json`` of a run of threads."""
 
-    left_out: ClassVar[frozenset[str]] = frozenset(("extraction", "damaged_files", "not_read", "report_problem"))
-    names: ClassVar[Mapping[str, str]] = {"version": "nearkin"}
-
-    version: str = ""
-    made_with: Mapping[str, str] = field(default_factory=dict)
     command: str = "threads"
-    parameters: Mapping[str, object] = field(default_factory=dict)
     inputs: tuple[InputFile, ...] = ()
     encoding: str | None = None
     reading: HowRead | None = None
@@ -72,5 +62,3 @@ class ThreadsManifest(Stored):
     extraction: ExtractionCounts | None = None
     damaged_files: tuple[DamagedFile, ...] | None = None
     not_read: tuple[NotReadFiles, ...] | None = None
-    stages: tuple[StageCost, ...] = ()
-    report_problem: str | None = None

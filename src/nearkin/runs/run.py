@@ -11,7 +11,7 @@ from dataclasses import Field, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from nearkin.errors import MissingExtraError, OutputError, OutputExistsError, ResumeError, RunError
+from nearkin.errors import MissingExtraError, OutputError, OutputExistsError, ResumeError
 from nearkin.formats.sealed import damaged_file, missing_file
 from nearkin.nouns import first_of
 from nearkin.paths import check_output, check_outside_collections
@@ -36,21 +36,18 @@ _UNNAMED = ("parameters", "files")
 _MOVED = "kept.json"
 _REPLACES = "replaces-results"
 _DIGESTS = "inputs.json"
-_PLAN = "search-plan.json"
-_OWN = (IDENTITY, _REPLACES, _DIGESTS, _PLAN)
+_OWN = (IDENTITY, _REPLACES, _DIGESTS)
 """Names of work files that are no results of a stage: without such results they are not needed."""
 RESUME_HINT = "Finished work is kept; run the same command with --resume to continue."
 """Note at the end of a run that was interrupted, or ran out of memory or disk, after finishing part of its work."""
-RESTART_HINT = "No step was finished yet; run the same command with --resume to start from the beginning."
-"""Note at the end of such a run if nothing that it left can be used."""
 _OF_THE_MACHINE = (KeyboardInterrupt, MemoryError, OutputError)
 """Errors after which the same command may succeed."""
-_NOTHING_DONE = "--resume: nothing is done yet, so this run starts from the beginning"
+_NOTHING_DONE = "nothing is done yet, so this run starts from the beginning"
 _AGAIN = "Run the command again with --overwrite to create the report."
 _LIMITS = "limits on memory or on open files may be too low (ulimit -v, ulimit -n)"
 
 
-class Manifest(Protocol):
+class FinishedRecord(Protocol):
     """Record of a finished run, with the fields ``stages`` and ``report_problem``."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
@@ -59,7 +56,7 @@ class Manifest(Protocol):
         """Return the record as JSON types."""
 
 
-M = TypeVar("M", bound=Manifest)
+M = TypeVar("M", bound=FinishedRecord)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +108,6 @@ class JobRun:
         return self.work / _DIGESTS
 
     @property
-    def search_plan(self) -> Path:
-        """Path of the plan of a search, with which an interrupted search continues."""
-        return self.work / _PLAN
-
-    @property
-    def digest(self) -> str:
-        """Digest of the fingerprint, for work files that must not be those of another run."""
-        return digest_of(self.work / IDENTITY)
-
-    @property
     def progress(self) -> Progress:
         """Receiver of the messages of the run."""
         return self.meter.progress
@@ -140,17 +127,10 @@ class JobRun:
         return (not os.path.exists(self.manifest) or self._is_to_replace) and os.path.exists(self.work / IDENTITY)
 
     @contextlib.contextmanager
-    def claimed(
-        self,
-        fingerprint: Mapping[str, object],
-        *,
-        resume: bool,
-        overwrite: bool,
-        done: Callable[[], Sequence[str]] = lambda: ["an earlier stage"],
-    ) -> Iterator[None]:
+    def claimed(self, fingerprint: Mapping[str, object], *, resume: bool, overwrite: bool) -> Iterator[None]:
         """Claim the directory for one new or resumed run, and keep other processes out until the block ends.
 
-        What a killed run of the same command left is replaced if nothing in it can be used.
+        What a killed run left is replaced if no stage left its result.
 
         Parameters
         ----------
@@ -161,8 +141,6 @@ class JobRun:
             Resume the unfinished run in the directory, if there is one.
         overwrite : bool
             Replace what an earlier run left: an unfinished run at once, a finished one at `begin_results`.
-        done : callable
-            Names of what an interrupted run finished and a resumed run uses.
 
         Raises
         ------
@@ -175,37 +153,26 @@ class JobRun:
         RunError
             Its fingerprint is missing or damaged.
         """
-
-        def keeps() -> bool:
-            try:
-                return self.is_resumable and bool(done())
-            except (RunError, OSError):  # damaged work: `--resume` reports it
-                return True
-
         check_outside_collections(self.path)
         with writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         with locked(self.path / LOCK):
-            overwrite = overwrite or (self._is_left_by(fingerprint.get("command")) and not keeps())
-            is_resumed = self._prepare(fingerprint, resume=resume, overwrite=overwrite)
+            is_of_no_use = not resume and self.is_unfinished and not self.has_work
+            self._prepare(fingerprint, resume=resume, overwrite=overwrite or is_of_no_use)
             if resume:
-                kept = done() if is_resumed else []
-                self.progress.say(f"--resume: done: {', '.join(kept)}" if kept else _NOTHING_DONE)
+                beginning = (
+                    "continuing the unfinished run" if self.has_work else "nothing is done yet: a new run begins"
+                )
+                self.progress.say(f"--resume: {beginning}")
             try:
                 yield
             except BaseException as error:
                 self._forget_if_nothing_is_done()
                 if isinstance(error, _OF_THE_MACHINE) and self.is_resumable and self.is_unfinished:
-                    error.add_note(RESUME_HINT if keeps() else RESTART_HINT)
+                    error.add_note(RESUME_HINT)
                 raise
 
-    def _is_left_by(self, command: object) -> bool:
-        if not self.is_unfinished:
-            return False
-        stored = json_in(self.work / IDENTITY)
-        return isinstance(stored, dict) and stored.get("command") == command
-
-    def _prepare(self, fingerprint: Mapping[str, object], *, resume: bool, overwrite: bool) -> bool:
+    def _prepare(self, fingerprint: Mapping[str, object], *, resume: bool, overwrite: bool) -> None:
         # through JSON, to compare what was stored
         wanted = json.loads(json.dumps(fingerprint))
         if self.work.exists() and resume and (self._is_to_replace or not self.manifest.exists()):
@@ -215,7 +182,7 @@ class JobRun:
             else:  # the earlier run ended before it began
                 self._check_nothing_is_done()
                 write_json(self.work / IDENTITY, wanted)
-            return True
+            return
         if overwrite and self._written() is None:
             self._remove_results()
         elif overwrite:  # results stay until new ones replace them
@@ -245,7 +212,6 @@ class JobRun:
             if self.manifest.exists():
                 (self.work / _REPLACES).touch()
         write_json(self.work / IDENTITY, wanted)
-        return False
 
     @property
     def _is_to_replace(self) -> bool:
@@ -364,7 +330,7 @@ class JobRun:
 
         Parameters
         ----------
-        manifest : Manifest
+        manifest : FinishedRecord
         render : callable
             Makes the page from the manifest.
         instead : str
@@ -372,7 +338,7 @@ class JobRun:
 
         Returns
         -------
-        Manifest
+        FinishedRecord
             With the stages so far, and why there is no page.
 
         Raises

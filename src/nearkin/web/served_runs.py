@@ -87,7 +87,7 @@ class ServedRun:
             "run": self.number,
             "name": self.name,
             "command": told.command,
-            "nearkin": told.version,
+            "nearkin": told.nearkin,
             "threshold": told.threshold,
             **counts,
             "elapsed_s": round(sum(one.elapsed_s for one in told.stages), 1),

@@ -13,9 +13,8 @@ from nearkin.runs.spool import Spool
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.wording import is_warning
-from nearkin.workflows.dedup.files import files_read
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.reading import read_one
+from nearkin.workflows.dedup.reading import BeginningRead, read_one
 from nearkin.workflows.reading import extracting, inputs
 from nearkin.workflows.reading.inputs import FileInput, LooseFilesInput
 
@@ -59,7 +58,7 @@ def read(one: LooseFilesInput, spool: Spool, said: Said):
 
 
 def so_far(one: LooseFilesInput, spool: Spool) -> int:
-    return files_read(spool, [replace(one, sources=one.sources[:3]), one]) - 3
+    return BeginningRead.of(1, 3, one, spool).n_files
 
 
 def stored(spool: Spool) -> dict[str, bytes]:

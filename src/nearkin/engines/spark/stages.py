@@ -78,12 +78,6 @@ def stages_on(cluster: Cluster, work: Path, meter: StageMeter) -> Iterator[Stage
         yield Stages(spark, work / _FOLDER, meter)
 
 
-def stages_kept(work: Path) -> list[str]:
-    """Return the finished stages of a run on a cluster, in order."""
-    marks = sorted(work.glob(f"{_FOLDER}/*/{_DONE}"), key=lambda mark: mark.stat().st_mtime_ns)
-    return [mark.parent.name for mark in marks]
-
-
 @dataclass(frozen=True)
 class Stages:
     """Stages of a run, kept in a directory that every executor sees.

@@ -50,7 +50,7 @@ def comparison_html(
         name_a=name_a,
         name_b=name_b,
         shown_facts=list(facts),
-        facts={"version": __version__},
+        facts={"nearkin": __version__},
         script=PageScript.named("comparison.js"),
         is_side_by_side=False,
     )

@@ -131,10 +131,10 @@ ARTICLE = "figure 1 of Ture, Elsayed and Lin, “No free lunch”, SIGIR 2011"
 
 def cosine_figure(told: PairsManifest) -> Figure | None:
     """Draw the cosines of the found pairs; None if there are none."""
-    counts, threshold = told.histogram.counts, told.threshold
+    counts, threshold = told.histogram["counts"], told.threshold
     if not sum(counts):
         return None
-    first, step = told.histogram.start, told.histogram.step
+    first, step = told.histogram["from"], told.histogram["step"]
     edges = [round(first + step * i, 9) for i in range(len(counts) + 1)]
     edges, from_threshold = bins_from(threshold, edges, counts)
     of = " at or above the threshold, before the best of each left document were selected"

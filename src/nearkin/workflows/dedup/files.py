@@ -16,7 +16,6 @@ from nearkin.paths import STDIN
 from nearkin.reports.pages import counted_inputs
 from nearkin.runs.progress import LabelledProgress, Meter, Progress, Silent
 from nearkin.runs.run import JobRun
-from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source, SourceSet
 from nearkin.wording import WarningMessage
@@ -25,7 +24,6 @@ from nearkin.workflows.dedup.carrying import carried_columns, check_carry
 from nearkin.workflows.dedup.kept_corpus import write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.overlays import write_overlay_of_run
-from nearkin.workflows.dedup.reading import BeginningRead
 from nearkin.workflows.dedup.tables import write_exceptions_of
 from nearkin.workflows.overlay import check_tool
 from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
@@ -166,9 +164,7 @@ def dedup_files(
     records = {"inputs": records_of(sources, request.encoding), "against": records_of(other_sources, request.encoding)}
     inputs = file_inputs(sources, keep_column=options.keep.column, encoding=request.encoding, stdin=request.stdin)
     other_inputs = file_inputs(other_sources, encoding=request.encoding, stdin=request.stdin)
-    with run.claimed(
-        fingerprint, resume=delivery.resume, overwrite=delivery.overwrite, done=lambda: _done(run, inputs, other_inputs)
-    ):
+    with run.claimed(fingerprint, resume=delivery.resume, overwrite=delivery.overwrite):
         records = digested_sides(records, run, resources)
         if against is not None:
             inputs, other_inputs = sides_apart(inputs, other_inputs)
@@ -380,34 +376,3 @@ def _write_kept(ended: RunResult) -> tuple[KeptFile, ...]:
         ended.sources, ended.result.places, ended.result.judged.outcome.keep, ended.run.begin_kept(),
         encoding=ended.encoding, meter=ended.run.meter,
     )  # fmt: skip
-
-
-_STAGES = (
-    ("sketch", "search/sizes.arrow"),
-    ("link", "search/runs.json"),
-    ("shingle pairs", "verification/shingle pairs.arrow"),
-    ("verify", "verification/matches.arrow"),
-)
-"""File that each finished stage leaves in the work folder; later stages take seconds and leave none."""
-
-
-def _done(run: JobRun, inputs: Sequence[Input], others: Sequence[Input]) -> list[str]:
-    """Return what an interrupted run finished: files that were read, and stages."""
-    from nearkin.engines.spark.stages import stages_kept
-
-    if kept := stages_kept(run.work):
-        return kept
-    everything = [*inputs, *others]
-    n_read, n_files = files_read(Spool(run.work / SPOOL), everything), sum(len(one.names) for one in everything)
-    read = [f"read {n_read:,} of {counted(n_files, 'file')}"] if n_read else []
-    return read + [name for name, mark in _STAGES if (run.work / mark).exists()]
-
-
-def files_read(spool: Spool, inputs: Sequence[Input]) -> int:
-    """Return the number of files that were read completely; the others are read from their beginning."""
-    n_read, first_source = 0, 0
-    for index, one in enumerate(inputs):
-        is_read = spool.mark(index).exists()
-        n_read += len(one.names) if is_read else BeginningRead.of(index, first_source, one, spool).n_files
-        first_source += len(one.names)
-    return n_read

@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from nearkin._version import __version__
 from nearkin.manifests.dedup import (
     OTHER_RESULTS,
     RARE_REASONS,
@@ -47,9 +46,6 @@ def build(
         len(result.verified.matches), result.estimated_missed, n_not_compared=result.n_not_compared
     )
     return DedupManifest(
-        version=__version__,
-        # Arrow's C++ does NFKC and lower case beyond ASCII
-        made_with={"numpy": np.__version__, "pyarrow": pa.__version__},
         command=command,
         parameters={**options.in_words(), "preset": preset},
         fingerprint=options.fingerprint,

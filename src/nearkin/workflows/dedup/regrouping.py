@@ -336,7 +336,7 @@ def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: 
     missed_pairs, recall = manifests.estimates(len(matches), n_missed, n_not_compared=n_not_compared)
     return replace(
         of_run,
-        version=__version__,
+        nearkin=__version__,
         command=COMMAND,
         parameters={**options.in_words(), "preset": None},
         fingerprint=options.fingerprint,

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 from sqlalchemy import Connection, func, select
 
@@ -119,8 +118,6 @@ def families_of_collection(
         write_exceptions_in(run.path, exceptions, [printable(source.path)], {})
         n_alone = counts["documents"] - len(found.members) - counts.get("empty", 0)
         manifest = DedupManifest(
-            version=__version__,
-            made_with={"numpy": np.__version__, "pyarrow": pa.__version__},
             command=FAMILIES_OF_COLLECTION,
             parameters=group_parameters(tolerance),
             inputs=(replace(SourceRecord.of(source).file, n_documents=counts["documents"]),),

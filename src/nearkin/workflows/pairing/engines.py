@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from nearkin.engines.local import Engine
-from nearkin.engines.spark.stages import stages_kept
 from nearkin.manifests.stored import InputFile
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import WeightedVectors
@@ -17,7 +16,7 @@ from nearkin.runs.run import JobRun
 from nearkin.workflows.pairing.collecting import Collected, Splitting, collect
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.options import PairOptions
-from nearkin.workflows.pairing.searching import SEARCH_FILE, KeptSearch, search
+from nearkin.workflows.pairing.searching import KeptSearch, search
 from nearkin.workflows.pairing.vectors import PairVectors, ToWeigh, weigh_here
 from nearkin.workflows.pairing.verifying import FoundPairs
 from nearkin.workflows.reading.identity import digested_sides, records_of
@@ -86,10 +85,9 @@ class PairThreads:
 
     def search(self, vectors: PairVectors, way: PairSearch, options: PairOptions) -> FoundPairs:
         """See `PairEngine`."""
-        threads, kept = self.resources.n_threads, KeptSearch(_kept(self.run), self.run.digest)
         return search(
-            vectors, way, options.threshold, top=options.top, seed=options.seed, threads=threads, meter=self.run.meter,
-            kept=kept,
+            vectors, way, options.threshold, top=options.top, seed=options.seed, threads=self.resources.n_threads,
+            meter=self.run.meter, kept=KeptSearch(self.run.work / "search.arrow"),
         )  # fmt: skip
 
     def described_files(self, side: str) -> Sequence[InputFile] | None:
@@ -134,24 +132,6 @@ def engine_of(
 def arrays_of(run: JobRun) -> Path:
     """Return the folder of words, counts and vectors while they are in use."""
     return run.work / "arrays"
-
-
-def done(run: JobRun) -> list[str]:
-    """Return what an interrupted run finished: stages of a cluster, or a part of the search."""
-    if kept := stages_kept(_of_cluster(run)):
-        return kept
-    searched = KeptSearch(_kept(run)).in_words()
-    return [] if searched is None else [searched]
-
-
-def is_search_kept(run: JobRun) -> bool:
-    """Whether an interrupted run left results of its search, which its plan explains."""
-    return _kept(run).exists() or (_of_cluster(run) / SEARCH_FILE).exists()
-
-
-def _kept(run: JobRun) -> Path:
-    """Return the file in which a long search keeps its results."""
-    return run.work / "search.arrow"
 
 
 def _of_cluster(run: JobRun) -> Path:

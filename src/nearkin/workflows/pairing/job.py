@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin._version import __version__
@@ -16,7 +15,6 @@ from nearkin.engines.local import LOCAL, Engine
 from nearkin.errors import ParameterError
 from nearkin.manifests.pairs import (
     SIDES,
-    CosineHistogram,
     PairCounts,
     PairsManifest,
     SideFacts,
@@ -35,9 +33,7 @@ from nearkin.workflows.pairing.collecting import Collected, collect
 from nearkin.workflows.pairing.engines import (
     PairEngine,
     arrays_of,
-    done,
     engine_of,
-    is_search_kept,
 )
 from nearkin.workflows.pairing.inputs import (
     OfSide,
@@ -140,7 +136,7 @@ def pair_files(
     texts: dict[str, Texts] = dict(zip(SIDES, sides))
     fingerprint = {**_fingerprint(given, texts, table, options), "engine": engine.name}
     with (
-        run.claimed(fingerprint, resume=resume, overwrite=overwrite, done=lambda: done(run)),
+        run.claimed(fingerprint, resume=resume, overwrite=overwrite),
         engine_of(engine, given, texts, run, resources) as worker,
     ):
         arrays = arrays_of(run)
@@ -206,10 +202,7 @@ def _searched(
         translation = TranslatedDocuments.read(
             beside.translated, prepared, options, arrays_of(run), resources=resources, meter=meter
         )
-    kept = Planned.kept(run.search_plan, run.digest) if is_search_kept(run) else None
-    planned = plan_search(vectors, options, resources=resources, meter=meter, kept=kept)
-    if kept is None:
-        planned.save(run.search_plan, run.digest)
+    planned = plan_search(vectors, options, resources=resources, meter=meter)
     found = engine.search(vectors, planned.search, options)
     pairs = Ranked.of(found)
     told = None if known is None else told_of(known, pairs, vectors, threads)
@@ -245,7 +238,8 @@ def _fingerprint(
     sizes = {f"{name}_max_document_bytes": getattr(given, name).rules.max_document_bytes for name in ("left", "right")}
     limits, ocr = given.left.rules.limits.given, given.left.rules.ocr
     return {
-        "command": "pairs", "parameters": options.in_words(), "table": fingerprint, **encodings, **sizes,
+        "nearkin": __version__, "command": "pairs", "parameters": options.in_words(), "table": fingerprint,
+        **encodings, **sizes,
         **{side: fingerprint_of(texts.sources) for side, texts in sides.items()},
         **({"extraction_limits": limits} if limits else {}), **({"ocr": ocr} if ocr else {}),
     }  # fmt: skip
@@ -293,8 +287,6 @@ def build(
     """Return the manifest without the results for known pairs."""
     table, vectors = prepared.table, prepared.vectors
     return PairsManifest(
-        version=__version__,
-        made_with={"numpy": np.__version__, "pyarrow": pa.__version__},
         parameters=options.in_words(),
         fingerprint=vectors.fingerprint,
         table=None
@@ -317,7 +309,7 @@ def build(
             comparisons=found.n_comparisons,
             candidates=found.n_candidates,
         ),
-        histogram=CosineHistogram(0.0, 0.05, _histogram(found)),
+        histogram={"from": 0.0, "step": 0.05, "counts": _histogram(found)},
     )
 
 

@@ -6,15 +6,11 @@ The results must not depend on the machine: costs measured here only predict the
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin.errors import ParameterError, ResumeError
-from nearkin.formats.sealed import damaged_file
 from nearkin.manifests.pairs import PairPlanRecord, WayRecord
 from nearkin.nouns import counted
 from nearkin.planning.pairs.assurance import assured
@@ -23,18 +19,15 @@ from nearkin.planning.pairs.costs import Costs, machine_costs
 from nearkin.planning.pairs.search import PairSearch, Plan, Prediction, Question, choose, exact_is_quick, predict
 from nearkin.records import I64, BitSignatures
 from nearkin.reports.quantities import elapsed_text, recall_text, share_percent_text
-from nearkin.runs.files import read_work_json, write_work_json
 from nearkin.runs.progress import Meter
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import rows_of
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.sampling import MAX_ORDERS, MeasuredSample, Sampled, sample
-from nearkin.workflows.pairing.searching import check_run
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import MAX_PAIRS
 from nearkin.workflows.resources import Resources
 
-BEGUN = "the plan of the interrupted run"
 _PROBES = 12
 MIN_PAIRS = 30
 _MAX_PAIRS = 4_000
@@ -76,81 +69,25 @@ class Planned:
 
     def record(self) -> PairPlanRecord:
         """Return the plan as the manifest stores it."""
-        rounded = replace(
-            self,
-            prediction=_rounded(self.prediction),
-            alternatives=tuple((way, _rounded(prediction)) for way, prediction in self.alternatives),
-        )
-        return replace(rounded._exactly, reaches_recall=self.reaches)
-
-    @property
-    def _exactly(self) -> PairPlanRecord:
         return PairPlanRecord(
             self.search,
-            self.prediction,
+            _rounded(self.prediction),
             in_words=self.search.describe(),
             why=self.why,
             reaches_recall=self.reaches,
-            alternatives=tuple(WayRecord(way, prediction) for way, prediction in self.alternatives),
+            alternatives=tuple(WayRecord(way, _rounded(prediction)) for way, prediction in self.alternatives),
             sampled_documents=self.n_sampled,
             sampled_pairs=self.n_sample_pairs,
         )
 
-    def save(self, path: Path, run: str) -> None:
-        """Store the plan in a work file of the run with this digest, for `kept`."""
-        write_work_json(path, {"plan": self._exactly.as_stored(), "wanted": self.wanted, "run": run})
 
-    @classmethod
-    def kept(cls, path: Path, run: str) -> Planned:
-        """Return the plan that the interrupted run with this digest stored with `save`.
+def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resources, meter: Meter) -> Planned:
+    """Choose the search method, and report it; options that are set are not chosen.
 
-        Raises
-        ------
-        ResumeError
-            There is none.
-        RunError
-            The file is damaged, or that of another run.
-        """
-        if not os.path.lexists(path):
-            raise ResumeError(
-                f"The interrupted search cannot be resumed: its plan, {path}, is missing. Start again with --overwrite "
-                "instead of --resume."
-            )
-        stored = read_work_json(path, ("plan", "wanted", "run"))
-        check_run(path, str(stored["run"]), run)
-        try:
-            plan = PairPlanRecord.of(stored["plan"])
-            wanted = float(stored["wanted"])
-        except (TypeError, ValueError, ParameterError) as error:
-            raise damaged_file(path) from error
-        return cls(
-            search=plan.search,
-            prediction=plan.predicted,
-            alternatives=tuple((other.search, other.predicted) for other in plan.alternatives),
-            why=plan.why,
-            n_sampled=plan.sampled_documents,
-            n_sample_pairs=plan.sampled_pairs,
-            wanted=wanted,
-        )
-
-
-def plan_search(
-    vectors: PairVectors, options: PairOptions, *, resources: Resources, meter: Meter, kept: Planned | None = None
-) -> Planned:
-    """Choose the search method.
-
-    Parameters
-    ----------
-    vectors : PairVectors
-    options : PairOptions
-        Options that they set are not chosen.
-    resources : Resources
-    meter : Meter
-    kept : Planned, optional
-        Plan of an interrupted search, which continues as it was planned; nothing is planned again.
+    The choice depends only on the documents and the options, so that an interrupted search continues as it was planned.
     """
-    planned = kept or _planned(vectors, options, resources, meter)
-    _say(planned, options, meter, begun=kept is not None)
+    planned = _planned(vectors, options, resources, meter)
+    _say(planned, options, meter)
     return planned
 
 
@@ -342,13 +279,12 @@ def _choose(question: Question, options: PairOptions) -> Plan:
     return choose(question, method=method, **options.fixed)
 
 
-def _say(planned: Planned, options: PairOptions, meter: Meter, *, begun: bool) -> None:
+def _say(planned: Planned, options: PairOptions, meter: Meter) -> None:
     """Print the plan and what its prediction means for the user."""
     prediction, say = planned.prediction, meter.progress.say
     low, high = map(share_percent_text, (prediction.recall_low, prediction.recall_high))
     band = low if low == high else f"{low} to {high}"
-    why = f"{BEGUN}: {planned.why}" if begun else planned.why
-    say(f"search: {planned.search.describe()} ({why}); predicted recall {band}")
+    say(f"search: {planned.search.describe()} ({planned.why}); predicted recall {band}")
     if not planned.reaches:
         say(f"requested recall {recall_text(options.recall)}: not reachable with the given options")
     if options.top is None and prediction.n_pairs > MAX_PAIRS:

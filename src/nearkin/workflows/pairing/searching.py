@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from nearkin.engines.local import map_ordered
-from nearkin.errors import ResumeError, RunError
+from nearkin.errors import ResumeError
 from nearkin.kernels.cosines import Sparse, block_by_terms, near_in_block
 from nearkin.nouns import counted
 from nearkin.planning.pairs.search import PairSearch
@@ -199,13 +199,10 @@ class KeptSearch:
     ----------
     path : Path or None
         None: nothing is saved.
-    run : str
-        Digest of the run, which alone continues with the file.
     """
 
-    def __init__(self, path: Path | None, run: str = "") -> None:
+    def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._run = run
         self._last = time.monotonic()
         self._units = ""
         self._documents: str | None = None
@@ -225,13 +222,12 @@ class KeptSearch:
             The saved search was another one, or its work was divided differently by another version; or the documents
             have changed.
         RunError
-            The file is damaged, or that of another run.
+            The file is damaged.
         """
         self._units = units
         if self._path is None or not self._path.exists():
             return 0, 0
         stored = load_arrays(self._path)
-        check_run(self._path, str(stored.get("run", "")), self._run)
         check_same(self._path, str(stored["units"]), units)
         if str(stored["documents"]) != self._digest_of(verifier):
             raise ResumeError(
@@ -242,21 +238,13 @@ class KeptSearch:
         verifier.go_on(Verified(stored["keys"], stored["cosines"], int(stored["n_candidates"])))
         return int(stored["n_done"]), int(stored["n_comparisons"])
 
-    def in_words(self) -> str | None:
-        """Return the progress of an interrupted search; None if no search is saved."""
-        if self._path is None or not self._path.exists():
-            return None
-        stored = load_arrays(self._path)
-        found, done = len(stored["keys"]), int(stored["n_comparisons"])
-        return f"{counted(done, 'comparison')} made, {counted(found, 'pair')} found"
-
     def save(self, n_done: int, n_comparisons: int, verifier: Verifier) -> None:
         """Save the state if it is time."""
         if self._path is None or time.monotonic() - self._last < _EVERY_S:
             return
         verified = verifier.verified
         state = {"n_candidates": verified.n_candidates, "n_done": n_done, "n_comparisons": n_comparisons}
-        told = {"units": self._units, "documents": self._digest_of(verifier), "run": self._run}
+        told = {"units": self._units, "documents": self._digest_of(verifier)}
         arrays = {name: np.array(one) for name, one in {**state, **told}.items()}
         save_arrays(self._path, {"keys": verified.keys, "cosines": verified.cosines, **arrays})
         self._last = time.monotonic()
@@ -266,20 +254,6 @@ class KeptSearch:
         if self._documents is None:
             self._documents = verifier.vectors.sha256()
         return self._documents
-
-
-def check_run(path: Path, was: str, run: str) -> None:
-    """Check that a work file was written by the run with this digest.
-
-    Raises
-    ------
-    RunError
-    """
-    if was != run:
-        raise RunError(
-            f"{path} belongs to another run. Start again with --overwrite instead of --resume, or put back the file of "
-            "this run."
-        )
 
 
 def check_same(path: Path, was: str, units: str) -> None:

@@ -97,9 +97,6 @@ def thread_files(
         write_exceptions_in(run.path, exceptions, texts.places, dict(enumerate(inputs)))
         extraction = None if read.origins is None else read.origins.counts_of(texts.exceptions)
         manifest = ThreadsManifest(
-            version=__version__,
-            made_with={"numpy": np.__version__, "pyarrow": pa.__version__},
-            command=COMMAND,
             parameters=options.in_words(),
             inputs=tuple(replace(file, n_documents=n) for file, n in zip(inputs, read.n_by_source, strict=True)),
             encoding=asked.encoding,
