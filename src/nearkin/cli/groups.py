@@ -41,7 +41,7 @@ Groups keep their numbers and principals when documents are added. A better prin
 all members to a .csv, .tsv, .jsonl or .parquet file. Its columns are in the guide Groups.
 
 --since WAVE lists what changed since the end of that wave, from the stored groups, and changes nothing: groups that \
-are new, have grown, were merged or split, have another principal, or lost members. It needs a run of nearkin groups \
+are new, grew, were merged, split or dissolved, or have another principal. It needs a run of nearkin groups \
 after that wave and before the next one. --out then writes a row for each document with a change.
 
 --overlay TOOL writes --out as an overlay for a review tool instead, a .dat or .csv file with a row for each current \
