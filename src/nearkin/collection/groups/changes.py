@@ -212,7 +212,7 @@ class _Member:
 
 
 @dataclass(slots=True)
-class _Listed:
+class _ChangedGroup:
     """Documents of a group by the kind of their change, and the groups that they came from."""
 
     merged: set[int] = field(default_factory=set)
@@ -253,7 +253,7 @@ def changes_between(
     principals_now = {number: known[row].doc_id for number, row in rows_now.items()}
     listed = _listed(before, after, kinds, now.principals.keys())
     for number, _ in principals_then.items() ^ principals_now.items():
-        listed.setdefault(number, _Listed())
+        listed.setdefault(number, _ChangedGroup())
     absorbed = {number for one in listed.values() for number in one.merged}
     sizes_were, sizes = Counter(then.row_groups.tolist()), Counter(now.row_groups.tolist())
     changes = tuple(
@@ -316,22 +316,22 @@ def _kind(was: _Member | None, now: _Member | None, seen_row: int, *, is_current
 
 def _listed(
     before: Mapping[str, _Member], after: Mapping[str, _Member], kinds: Mapping[str, ChangeKind], present: Iterable[int]
-) -> dict[int, _Listed]:
+) -> dict[int, _ChangedGroup]:
     """Return the changes of each group by its number; ``present`` are the groups that exist now."""
-    listed, existing = dict[int, _Listed](), set(present)
+    listed, existing = dict[int, _ChangedGroup](), set(present)
     together = Counter((before[doc_id].group, after[doc_id].group) for doc_id in before.keys() & after.keys())
     merged = {pair for pair, n in together.items() if n > 1 and pair[0] not in existing}
     for gone, number in merged:
-        listed.setdefault(number, _Listed()).merged.add(gone)
+        listed.setdefault(number, _ChangedGroup()).merged.add(gone)
     for doc_id, kind in kinds.items():
         was, now = before.get(doc_id), after.get(doc_id)
         is_merged = was is not None and now is not None and (was.group, now.group) in merged
         if now is not None and not (kind == "moved" and is_merged):
-            listed.setdefault(now.group, _Listed()).documents[kind].append(doc_id)
+            listed.setdefault(now.group, _ChangedGroup()).documents[kind].append(doc_id)
         if was is not None and now is None:
-            listed.setdefault(was.group, _Listed()).documents[kind].append(doc_id)
+            listed.setdefault(was.group, _ChangedGroup()).documents[kind].append(doc_id)
         elif was is not None and now is not None and was.group != now.group and not is_merged:
-            listed.setdefault(was.group, _Listed()).documents["left"].append(doc_id)
+            listed.setdefault(was.group, _ChangedGroup()).documents["left"].append(doc_id)
             if kind == "moved" and was.group in existing:
                 listed[now.group].split_from.add(was.group)
     return listed
