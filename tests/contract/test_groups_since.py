@@ -208,7 +208,7 @@ def test_waves_whose_groups_are_not_known_are_refused(place):
         with pytest.raises(ParameterError, match=r"at the end of wave 'march' are not known.*end of: 'april'"):
             collection.groups_since("march", threshold=THRESHOLD)  # these groups have the documents of april
         for wave in ("may", 3):
-            with pytest.raises(ParameterError, match="may|since"):
+            with pytest.raises(ParameterError, match=r"may|since"):
                 collection.groups_since(wave, threshold=THRESHOLD)
         with pytest.raises(ParameterError, match=r"no groups .* stored at words, threshold 0\.3\..* --threshold 0\.9$"):
             collection.groups_since("april", threshold=0.9)

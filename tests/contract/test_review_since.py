@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import get_args
 
 import pytest
-from nearkin.collection.groups.changes import ChangeKind
 
+from nearkin.collection.groups.changes import ChangeKind
 from nearkin.reports.sentences.groups import reason_words
 from nearkin.web.screens import history
 from places import SomePlace
