@@ -139,7 +139,7 @@ def test_the_page_and_the_numbers_are_those_of_the_table(place, tmp_path) -> Non
     with place.open() as opened:
         opened.add([("late", THIRD["late"])], wave="second")
     ended = nearkin_here("families", place.address, "--out", tmp_path / "out", "--overwrite")
-    assert "1 new document (late)" in ended.out
+    assert "new: late" in ended.out
     with place.open() as opened:
         opened.add([("later", THIRD["days"])], wave="third")
     ended = nearkin_here("families", place.address, "--out", tmp_path / "out", "--overwrite", "--json")
