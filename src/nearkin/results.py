@@ -18,8 +18,8 @@ from nearkin._lazy import lazy
 if TYPE_CHECKING:
     from nearkin.collection.check_in.results import Checked, CheckIn, CheckInMany, CheckOptions
     from nearkin.collection.conflicts.by_group import Conflicts
+    from nearkin.collection.groups.changes import GroupsSince
     from nearkin.collection.groups.current import CollectionGroups
-    from nearkin.collection.groups.since import GroupsSince
     from nearkin.collection.history import DocumentHistory
     from nearkin.collection.listing.lists import ListedDocuments
     from nearkin.collection.results import SimilarDocuments
@@ -77,7 +77,7 @@ __getattr__ = lazy(
         "DedupResult": "nearkin.jobs.deduplicating",
         "DocumentHistory": "nearkin.collection.history",
         "FamiliesResult": "nearkin.jobs.families",
-        "GroupsSince": "nearkin.collection.groups.since",
+        "GroupsSince": "nearkin.collection.groups.changes",
         "ListedDocuments": "nearkin.collection.listing.lists",
         "NeighboursResult": "nearkin.jobs.signing",
         "PairsPlan": "nearkin.jobs.planning",

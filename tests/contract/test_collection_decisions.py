@@ -9,7 +9,7 @@ import pytest
 from contract.leases import GAMMA, LEASE, OTHER, collection_of_leases, tags_of
 from made_up_prose import Prose
 from nearkin.collection.collection import Collection
-from nearkin.errors import CollectionError, NearkinError, ParameterError
+from nearkin.errors import CollectionError, ParameterError
 from places import SomePlace
 
 
@@ -109,38 +109,6 @@ def test_groups_keep_decisions_over_waves(collection) -> None:
     assert sum(len(one) for one in now) == 11
 
 
-def test_groups_are_the_same_whether_decided_before_or_after(collection, place) -> None:
-    collection.groups(gamma=GAMMA)
-    collection.decide(never_group=("d0", "d5"))
-    collection.decide(never_group=("d1", "d5"))
-    after = groups_of(collection)
-    with place.another().open() as other:
-        other.add([*((f"d{i}", LEASE.format(900 + i)) for i in range(6)), ("x", OTHER)])
-        other.decide(never_group=("d0", "d5"))
-        other.decide(never_group=("d1", "d5"))
-        assert groups_of(other) == after
-
-
-def test_undone_decisions_have_no_effect(collection) -> None:
-    before = groups_of(collection)
-    collection.decide(never_group=("d0", "d1"))
-    collection.decide(same_group=("d0", "x"))
-    assert groups_of(collection) != before
-    collection.undo(1)
-    collection.undo(2)
-    assert groups_of(collection) == before
-    assert collection.groups(gamma=GAMMA).changes == ()
-
-
-def test_two_documents_alone_are_united_again_after_an_undo(place) -> None:
-    with place.open() as collection:
-        collection.add([("a", LEASE.format(900)), ("b", LEASE.format(901))])
-        collection.decide(never_group=("a", "b"))
-        assert groups_of(collection) == []
-        collection.undo(1)
-        assert groups_of(collection) == [["a", "b"]]
-
-
 @pytest.mark.parametrize("ending", ["removed", "new version"])
 @pytest.mark.parametrize("options", [{"gamma": GAMMA}, {"threshold": 0.4}], ids=["letters", "words"])
 def test_a_decision_ends_with_its_document_though_a_copy_keeps_the_text(place, ending, options) -> None:
@@ -209,13 +177,6 @@ def test_contradictions_that_new_texts_caused_do_not_lock_other_decisions(collec
         collection.undo(undone)
 
 
-@pytest.mark.parametrize("pair", [("d0",), ("d0", "d0"), ("d0", "nope"), "d0"])
-def test_a_pair_is_two_known_documents(collection, pair) -> None:
-    with pytest.raises(NearkinError):
-        collection.decide(never_group=pair)
-    assert collection.log() == []
-
-
 # -- principals and notes ----------------------------------------------------------------------------------------------
 
 
@@ -266,15 +227,6 @@ def test_an_undo_of_a_principal_chosen_before_the_first_groups_proposes_one_anew
     collection.undo(4)
     assert principal_of(collection) == "d2"
     assert collection.fsck().is_whole
-
-
-def test_an_undo_of_a_choice_that_changed_nothing_keeps_the_principal(collection) -> None:
-    assert principal_of(collection) == "d0"
-    collection.decide(principal="d0")
-    collection.add([("long", LEASE.format(9_000_000))])
-    assert principal_of(collection) == "d0"
-    collection.undo(1)
-    assert principal_of(collection) == "d0"
 
 
 def test_an_undo_of_a_principal_that_has_a_new_version_since(collection) -> None:
@@ -331,32 +283,6 @@ def test_what_is_no_decision_is_refused(collection, method, arguments) -> None:
     with pytest.raises(ParameterError):
         getattr(collection, method)(**arguments)
     assert collection.log() == []
-
-
-def test_groups_by_words_keep_decisions_over_waves(collection) -> None:
-    def groups() -> list[list[str]]:
-        found = dict[int, list[str]]()
-        for row in collection.groups(threshold=0.4).members.to_pylist():
-            found.setdefault(row["group"], []).append(row["doc_id"])
-        return sorted(sorted(one) for one in found.values())
-
-    assert groups() == [["d0", "d1", "d2", "d3", "d4", "d5"]]
-    collection.decide(never_group=("d0", "d1"))
-    collection.decide(same_group=("d1", "x"))
-    collection.decide(principal="d4")
-    parted = groups()
-    assert len(parted) == 2
-    assert all(not {"d0", "d1"} <= {*one} and ("d1" in one) == ("x" in one) for one in parted)
-    collection.add([("d6", LEASE.format("906 silver")), ("y", OTHER + " More.")], wave="second")
-    grown = groups()
-    assert {frozenset(one) & {"d0", "d1", "x"} for one in grown} == {frozenset({"d0"}), frozenset({"d1", "x"})}
-    assert sorted(doc_id for one in grown for doc_id in one) == [*(f"d{i}" for i in range(7)), "x", "y"]
-    (of_d4,) = [one.principal for one in collection.groups(threshold=0.4).groups if one.principal == "d4"]
-    assert of_d4 == "d4"
-    for number in (3, 2, 1):
-        collection.undo(number)
-    assert groups() == [[f"d{i}" for i in range(7)], ["x", "y"]]
-    assert collection.fsck().is_whole
 
 
 # -- conflicts ---------------------------------------------------------------------------------------------------------

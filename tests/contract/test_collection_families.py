@@ -139,12 +139,12 @@ def test_the_page_and_the_numbers_are_those_of_the_table(place, tmp_path) -> Non
     with place.open() as opened:
         opened.add([("late", THIRD["late"])], wave="second")
     ended = nearkin_here("families", place.address, "--out", tmp_path / "out", "--overwrite")
-    assert "1 new document (late)" in ended.out
+    assert "new: late" in ended.out
     with place.open() as opened:
         opened.add([("later", THIRD["days"])], wave="third")
     ended = nearkin_here("families", place.address, "--out", tmp_path / "out", "--overwrite", "--json")
     told = json.loads(ended.out)
-    assert (told["new_waves"], [one["new_documents"] for one in told["changes"]]) == (["third"], [["later"]])
+    assert (told["new_waves"], [one["new"] for one in told["changes"]]) == (["third"], [["later"]])
     assert told["families"]["documents"] == 9
     # the results hold no documents, and a threshold has groups of its own
     assert "keep no documents" in nearkin_here("dedup", tmp_path / "out", "--out", tmp_path / "d").err

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from nearkin.collection import measuring
-from nearkin.collection.groups.current import make_principal, stored_members
+from nearkin.collection.groups.current import group, stored_members
 from nearkin.collection.matching import word_links
 from nearkin.collection.stored import word_sets as word_sets_module
 from nearkin.collection.stored.segment_files import MANIFEST, Segment, load, save
@@ -19,7 +19,6 @@ from nearkin.errors import CollectionBusyError, ParameterError, UnknownDocumentE
 from nearkin.kernels import choosing
 from nearkin.runs.progress import Silent
 from nearkin.stages.search.ranges.segment import RangeSegment
-from nearkin.workflows.collection import principal
 
 TEXT = "The tenant shall pay the rent of {} crowns on the first day of each month to the landlord of the house."
 LONG = TEXT + " The landlord shall keep the house in repair at all times."
@@ -145,23 +144,21 @@ def test_what_is_written_while_groups_are_worked_out_is_not_lost(place, is_remov
         with pytest.raises(CollectionBusyError, match="Try again"):
             collection.groups(gamma=0.2)
         now = collection.groups(gamma=0.2)
-    assert [one.principal_chosen for one in now.changes] == ([] if is_removal else ["d0002"])
     assert now.groups[0].principal == ("d0000" if is_removal else "d0002")
 
 
-def test_what_is_added_while_a_principal_is_chosen_is_a_change(place, monkeypatch):
-    def choose(opened, doc_id, tolerance):
-        number = make_principal(opened, doc_id, tolerance)
-        with place.open(create=False) as other:
-            other.add([("late", TEXT.format("77"))])
-        return number
-
-    monkeypatch.setattr(principal, "make_principal", choose)
+def test_a_principal_that_is_chosen_with_the_groups_is_stored_with_them(place):
     with place.open() as collection:
         collection.add(texts(4))
         collection.groups(gamma=0.2)
-        found, number = principal.groups_with_principal(collection, "d0002", Tolerance.of(gamma=0.2), threads=1)
-    assert (number, [one.new_documents for one in found.changes]) == (1, [("late",)])
+        collection.add([("late", TEXT.format("77"))])
+        tolerance = Tolerance.of(gamma=0.2)
+        found = group(collection.opened, tolerance, threads=1, principal="d0002")
+        (change,) = found.changes
+        assert (change.new, change.principal_was, change.principal) == (("late",), "d0000", "d0002")
+        assert group(collection.opened, tolerance, threads=1, principal="d0002").changes == ()
+        assert group(collection.opened, tolerance, threads=1, principal="none").groups == found.groups
+        assert [one.kind for one in collection.log()] == ["principal"]
 
 
 def test_a_new_version_of_a_principal_is_the_principal(place):
@@ -171,13 +168,12 @@ def test_a_new_version_of_a_principal_is_the_principal(place):
         collection.make_principal("d0001", gamma=0.2)
         collection.add([("d0001", TEXT.format("1 or 2"))])
         (change,) = collection.groups(gamma=0.2).changes
-        assert (change.new_documents, change.new_versions, change.n_lost) == ((), ("d0001",), 0)
-        assert change.principal_was is None
+        assert (change.new, change.left, change.has_new_principal) == (("d0001",), (), True)
         again = collection.groups(gamma=0.2)
         assert (again.groups[0].principal, again.changes) == ("d0001", ())
         collection.add([("d0001", "Something else altogether, which is like nothing that was there before it.")])
         (change,) = collection.groups(gamma=0.2).changes
-        assert change.principal_was == "d0001"
+        assert (change.left, change.principal_was) == (("d0001",), "d0001")
 
 
 def test_documents_that_leave_a_group_are_named(place):
@@ -187,14 +183,14 @@ def test_documents_that_leave_a_group_are_named(place):
         collection.decide(same_group=("d0000", "x"))
         assert groups_of(collection.groups(gamma=0.2)) == {1: {"d0000", "d0001", "d0002", "x"}}
         collection.undo(1)
-        assert collection.groups(gamma=0.2).changes[0].left_documents == ("x",)
+        assert collection.groups(gamma=0.2).changes[0].left == ("x",)
         collection.decide(same_group=("d0000", "x"))
         (change,) = collection.groups(gamma=0.2).changes
-        assert (change.new_documents, change.joined_documents) == ((), ("x",))
+        assert (change.new, change.joined) == ((), ("x",))
         collection.undo(3)
         collection.remove(["d0002"])
         (change,) = collection.groups(gamma=0.2).changes
-        assert (change.left_documents, change.n_lost) == (("x",), 1)
+        assert (change.left, change.removed) == (("x",), ("d0002",))
 
 
 def test_members_whose_text_stays_through_a_copy_are_named_when_they_go(place):
@@ -206,10 +202,8 @@ def test_members_whose_text_stays_through_a_copy_are_named_when_they_go(place):
         collection.remove(["d0001-copy"])
         collection.add([("d0000-copy", elsewhere)])
         by_number = {one.number: one for one in collection.groups(gamma=0.2).changes}
-        assert by_number[1].gone_documents == ("d0000-copy", "d0001-copy")
-        assert (by_number[1].left_documents, by_number[1].n_lost) == ((), 0)
-        assert by_number[2].new_documents == ("d0000-copy",)
-        assert by_number[2].joined_documents == ("lone",)
+        assert (by_number[1].left, by_number[1].removed) == (("d0000-copy",), ("d0001-copy",))
+        assert (by_number[2].new, by_number[2].joined) == (("d0000-copy",), ("lone",))
         assert collection.groups(gamma=0.2).changes == ()
 
 

@@ -39,16 +39,3 @@ def test_a_split_off_that_replaces_a_pair_kept_apart_counts(place: SomePlace) ->
         for off, stays in (("draft", "signed"), ("signed", "draft")):
             collection.decide(split_off=(off, stays))
             assert groups_of(collection) == [{stays, "print"}]
-
-
-def test_a_chosen_principal_is_a_change_once(place: SomePlace) -> None:
-    with place.open() as collection:
-        collection.add(TEXTS.items())
-        first = collection.groups(threshold=0.5).groups[0].principal
-        chosen = next(doc_id for doc_id in TEXTS if doc_id != first)
-        collection.decide(principal=chosen)
-        changes = collection.groups(threshold=0.5).changes
-        assert [(one.number, one.principal_chosen, one.principal_was) for one in changes] == [(1, chosen, None)]
-        assert collection.groups(threshold=0.5).changes == ()
-        collection.undo(1)
-        assert [one.principal_chosen for one in collection.groups(threshold=0.5).changes] == [first]

@@ -199,7 +199,7 @@ def test_groups_that_grew_since_a_wave_are_listed(visit: Visit) -> None:
     visit.post("/groups/update")
     found = visit.get("/since.json").json()
     assert [(one["n_documents_were"], one["n_documents"]) for one in found["changes"]] == [(3, 4)]
-    assert "added: lease, third" in words_of(visit.get("/since", wave=found["wave"]).text)
+    assert "new: lease, third" in words_of(visit.get("/since", wave=found["wave"]).text)
     assert "lease, third" in visit.get("/since.csv").text
 
 

@@ -11,7 +11,7 @@ from typing import get_args
 
 import pytest
 
-from nearkin.collection.groups.since import ChangeKind
+from nearkin.collection.groups.changes import ChangeKind
 from nearkin.reports.sentences.groups import reason_words
 from nearkin.web.screens import history
 from places import SomePlace
@@ -63,7 +63,7 @@ def test_each_document_is_listed_with_its_reason_and_leads_to_its_pages(visit: V
     (there,) = re.findall(r'href="(/since\?show=documents[^"]*)"', groups)
     page = visit.get(html.unescape(there)).text
     words = words_of(page)
-    assert "5 documents to look at: 2 new, 1 that joined a group, 1 with a new version, 1 removed" in words
+    assert "5 documents to look at: 3 new, 1 that joined a group, 1 removed" in words
     rows = re.findall(r"<tr data-row>.*?</tr>", page)
     assert [words_of(row).split()[0] for row in rows] == list(REASONS)
     for row, reason in zip(rows, REASONS.values(), strict=True):
@@ -76,32 +76,6 @@ def test_each_document_is_listed_with_its_reason_and_leads_to_its_pages(visit: V
             visit.get(link)
     visit.service.collection.remove(["a3"])  # after the latest update of the groups
     assert [one["doc_id"] for one in listed(visit) if not one["is_current"]] == ["a3", "b3"]
-
-
-def test_a_document_whose_text_changed_is_not_called_new(place: SomePlace) -> None:
-    """Unless it was stored after the wave, or had been removed before."""
-    with place.open() as collection:
-        alone = [("x", text("x")), ("y", text("y")), ("was", text("w"))]
-        collection.add([("a1", text("a")), ("a2", text("a", " a2")), *alone], wave="march")
-        collection.remove(["was"])
-        collection.groups()
-        collection.add([("x", text("a", " x")), ("later", text("l")), ("was", text("a", " was"))], wave="april")
-        collection.add([("y", text("c")), ("c", text("c", " c")), ("later", text("a", " later"))], wave="may")
-        collection.groups()
-        visit = Visit(collection).sign_in()
-        assert {one["doc_id"]: one["reason"] for one in listed(visit)} == {
-            "c": "new document in the new group 2",
-            "later": "new document in group 1",
-            "was": "new document in group 1",
-            "x": "its text changed: was in no group, is now in group 1",
-            "y": "its text changed: was in no group, is now in the new group 2",
-        }
-        assert "added: later, was; joined after its text changed: x" in words_of(visit.get("/since", wave="march").text)
-        assert "5 documents to look at: 3 new, 2 that joined a group" in words_of(
-            visit.get("/since", wave="march").text
-        )
-        changes = visit.get("/since.json", wave="march").json()["changes"]
-        assert [one["known_documents"] for one in changes] == [["x"], ["y"]]
 
 
 @pytest.mark.parametrize("kind", get_args(ChangeKind))

@@ -137,14 +137,14 @@ def test_groups_keep_their_numbers_and_tell_what_changed(matter: str, tmp_path: 
     second = told("groups", matter)
     assert {one["number"]: one["principal"] for one in second["groups"]} == {1: "lease", 2: "letter"}
     assert second["new_waves"] == ["june"]
-    assert [(one["number"], one["is_new"], one["new_documents"]) for one in second["changes"]] == [
+    assert [(one["number"], one["is_new"], one["new"]) for one in second["changes"]] == [
         (1, False, ["longer"]),
         (2, True, ["reply"]),
     ]
     assert told("groups", matter)["changes"] == []
     assert told("groups", matter, "--make-principal", "copy")["groups"][0]["principal"] == "copy"
     again = run("groups", matter, "--make-principal", "copy")
-    assert "No other group changed since the last call" in again.out
+    assert "No group changed since the last call" in again.out
     assert "proposed" not in again.out  # a longer one, instead of the choice just made
     assert "No group changed since the last call" in run("groups", matter).out
     run("remove", matter, "copy")

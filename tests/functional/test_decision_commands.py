@@ -12,8 +12,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import nearkin_here, write_jsonl
-from nearkin.collection.decisions.purging import Purged
-from nearkin.reports.sentences.decisions import purged_sentences
 
 LEASE = "The tenant shall pay the rent of {} crowns on the first day of each month to the landlord of the house."
 
@@ -110,34 +108,6 @@ def test_what_is_refused_changes_nothing(matter, arguments, code, message) -> No
     assert tags(matter) == []
 
 
-def test_a_decision_names_the_documents_in_the_order_given(matter) -> None:
-    assert "never group d001 with d000" in run("decide", matter, "--never-group", "d001", "d000").out
-    told = run("decide", matter, "--same-group", "d003", "d002").out
-    assert "same group: d003 and d002" in told
-    assert "The groups do not change until you update them: nearkin groups" in told
-    assert "do not change until" not in run("decide", matter, "--note", "d003", "Read.").out
-    log = run("log", matter).out
-    assert "never group d001 with d000" in log
-    assert "same group: d003 and d002" in log
-
-
-def test_what_may_be_unexpected_is_said(matter) -> None:
-    told = " ".join(run("tag", matter, "privileged yes", "d000", "--dry-run").out.split())
-    assert "named 'privileged yes' and has no value. If 'yes' is a value: 'privileged=yes'" in told
-    assert "has no value" not in run("tag", matter, "privileged yes=1", "d000").out
-
-
-def test_the_type_of_an_activity_is_a_number() -> None:
-    told = run("undo", "--help").out
-    assert "_activity_number" not in told
-    assert "<int>" in told
-
-
-def test_an_empty_file_of_ids_is_refused(matter, tmp_path) -> None:
-    (tmp_path / "ids.txt").write_text("\n")
-    assert "has no ids" in run("tag", matter, "hot", "--from", tmp_path / "ids.txt", code=3).err
-
-
 def test_tables_of_tags_and_of_the_log(matter, tmp_path) -> None:
     run("tag", matter, "responsive=yes", "d000", "d001", "--by", "ada")
     run("decide", matter, "--never-group", "d000", "d002", "--by", "bo")
@@ -151,11 +121,6 @@ def test_tables_of_tags_and_of_the_log(matter, tmp_path) -> None:
     table = pq.read_table(tmp_path / "log.parquet")
     assert table["subject"].to_pylist() == ["d000", "d001", "d000"]
     assert len((tmp_path / "log.jsonl").read_text().splitlines()) == 3
-    ended = run("tags", matter, "--out", tmp_path / "tags.csv", "--overwrite")
-    assert ended.err == f"wrote 2 tags to {tmp_path / 'tags.csv'}\n"
-    ended = run("log", matter, "--out", tmp_path / "log.csv", "--overwrite")
-    assert ended.err == f"wrote 3 changed values to {tmp_path / 'log.csv'}\n"
-    assert run("log", matter, "--out", tmp_path / "log.csv", "--overwrite", "--json").err == ""
     run("log", matter, "--out", tmp_path / "log.csv", code=5)
     run("log", matter, "--out", tmp_path / "log.txt", code=2)
 
@@ -174,25 +139,6 @@ def test_the_log(matter) -> None:
     assert "1 older not shown" in run("log", matter, "--limit", "2").out
     assert [one["number"] for one in json.loads(run("log", matter, "--of", "d001", "--json").out)] == [1, 3]
     run("log", matter, "--since", "yesterday", code=2)
-
-
-def test_decisions_and_groups(matter) -> None:
-    run("decide", matter, "--never-group", "d000", "d001")
-    assert "Decisions contradict one another" in run("decide", matter, "--same-group", "d001", "d000", code=2).err
-    groups = json.loads(run("groups", matter, "--threshold", "0.3", "--json").out)["groups"]
-    assert sum(one["n_documents"] for one in groups) in (119, 120)
-    run("decide", matter, "--principal", "d007")
-    groups = json.loads(run("groups", matter, "--threshold", "0.3", "--json").out)["groups"]
-    assert "d007" in {one["principal"] for one in groups}
-    assert "never_group, split_off, same_group" in run("decide", matter, code=2).err
-    assert len(json.loads(run("log", matter, "--json").out)) == 2
-
-
-def test_a_purge_of_files_without_a_text_counts_no_texts() -> None:
-    erased = Purged(number=3, doc_ids=("a.pdf",), copies=(), n_versions=0, n_texts=0, unread=("a.pdf", "b.pdf"))
-    first, *rest = purged_sentences(erased, is_asked_dry=False)
-    assert (first.is_warning, [one.is_warning for one in rest]) == (False, [False])
-    assert str(first) == "Erased 2 files without a text from the list of exceptions: a.pdf, b.pdf"
 
 
 def test_a_purge_needs_yes(matter) -> None:
@@ -254,36 +200,15 @@ def test_options_without_effect_are_refused(matter, arguments, message) -> None:
     assert message in " ".join(run(command, matter, *rest, code=2).err.split())
 
 
-def test_groups_state_the_recall_of_their_search(matter) -> None:
-    said = " ".join(run("groups", matter, "--threshold", "0.6").out.split())
-    expected = (
-        "Expected recall of the pairs: 99.9% at Jaccard 0.6, higher above. To measure the recall of this search: "
-    )
-    assert expected + "nearkin audit COLLECTION --measure words --threshold 0.6" in said
-    assert json.loads(run("groups", matter, "--threshold", "0.6", "--json").out)["expected_recall"] == 0.999
-    asked = "groups", matter, "--measure", "letters", "--gamma", "0.03"
-    assert "Exact search: every pair of texts within gamma 0.03 is found" in " ".join(run(*asked).out.split())
-    assert json.loads(run(*asked, "--json").out)["expected_recall"] == 1.0
-
-
 def test_conflicts_of_tags(matter) -> None:
     run("tag", matter, "responsive=yes", "d000", "d001", "-q")
     run("tag", matter, "responsive=no", "d002", "-q")
     told = json.loads(run("conflicts", matter, "--tag", "responsive", "--json").out)
     assert (told["n_found"], told["n_labelled"], told["label_column"], told["id_column"]) == (1, 3, "responsive", "")
-    said = " ".join(run("conflicts", matter, "--tag", "responsive", "--threshold", "0.4").out.split())
-    assert "Labels from the tag 'responsive'" in said
-    command = "nearkin groups COLLECTION --threshold 0.4"
-    assert f"These groups are not stored yet. To store them with these numbers: {command}" in said
     run("groups", matter, "--threshold", "0.4", "-q")
     asked = "conflicts", matter, "--tag", "responsive", "--threshold", "0.4"
     told = json.loads(run(*asked, "--json").out)
     assert (told["are_groups_stored"], told["are_groups_outdated"]) == (True, False)
-    run("decide", matter, "--split-off", "d001", "d000", "-q")
-    said = " ".join(run(*asked).out.split())
-    assert f"so the groups were computed again. To store the new groups with these numbers: {command}" in said
-    assert "not stored yet" not in said
-    run("undo", matter, "3", "-q")
     run("tag", matter, "privileged", "d000", "-q")
     told = json.loads(run("conflicts", matter, "--tag", "privileged", "--json").out)
     assert (told["n_found"], told["n_labelled"]) == (1, 120)
@@ -383,57 +308,7 @@ def test_a_purge_names_the_documents_of_a_text(matter, tmp_path) -> None:
     assert run("show", matter, "c0").out
 
 
-def test_a_purge_from_a_file(matter, tmp_path) -> None:
-    (tmp_path / "sealed.csv").write_text("control_number,why\nd000,sealed\nd001,sealed\n")
-    run("purge", matter, "--from", tmp_path / "sealed.csv", code=2)
-    told = run("purge", matter, "--from", tmp_path / "sealed.csv", "--yes")
-    assert "Erased 2 texts of 2 documents: d000, d001\n" in told.out
-    assert "Name the documents to erase" in run("purge", matter, code=2).err
-    assert "--id names a column" in run("purge", matter, "d002", "--id", "x", code=2).err
-
-
 @pytest.mark.parametrize("number", ["x", "0", "1.5", "9" * 30])
 def test_what_is_no_number_of_an_activity_is_refused(matter, number) -> None:
     told = " ".join(run("undo", matter, number, code=2).err.split())
     assert f"{number!r} is not an activity number; `nearkin log COLLECTION` lists them." in told
-
-
-def test_hints_name_the_collection_and_the_threshold(matter) -> None:
-    missing = " ".join(run("tag", matter, "x", "--group", "1", code=3).err.split())
-    assert (
-        "There are no groups with a Jaccard similarity of at least 0.5 yet. Compute them: nearkin groups COLLECTION"
-        in missing
-    )
-    run("groups", matter, "--threshold", "0.6", "-q")
-    missing = " ".join(run("tag", matter, "x", "--group", "1", code=3).err.split())
-    assert "Your groups are stored at --threshold 0.6: use this option." in missing
-    assert "For groups with a Jaccard similarity of at least 0.5: nearkin groups COLLECTION" in missing
-    run("groups", matter, "--gamma", "0.05", "-q")
-    for command in (["tag", matter, "x"], ["list", matter]):
-        unknown = " ".join(run(*command, "--group", "99", "--threshold", "0.6", code=3).err.split())
-        assert "List the groups: nearkin groups COLLECTION --threshold 0.6" in unknown
-    missing = " ".join(run("list", matter, "--group", "1", "--threshold", "0.7", code=2).err.split())
-    assert "Your groups are stored at --threshold 0.6 and --gamma 0.05: use one of these options." in missing
-    assert "For groups with a Jaccard similarity of at least 0.7: nearkin groups COLLECTION --threshold 0.7" in missing
-    run(
-        "add",
-        matter,
-        write_jsonl(Path(matter).parent / "b.jsonl", [{"id": "e", "text": "A boat on the river."}]),
-        "--wave",
-        "april",
-        "-q",
-    )
-    since = " ".join(run("groups", matter, "--threshold", "0.6", "--since", "april", code=2).err.split())
-    assert "Update them: nearkin groups COLLECTION --threshold 0.6" in since
-    assert "List them: nearkin log COLLECTION" in " ".join(run("undo", matter, "99", code=2).err.split())
-
-
-def test_no_undo_is_proposed_where_no_decision_is_stored(matter) -> None:
-    copy = write_jsonl(Path(matter).parent / "copy.jsonl", [{"id": "copy", "text": LEASE.format(1000)}])
-    run("add", matter, copy, "-q")
-    told = " ".join(run("decide", matter, "--never-group", "d000", "copy", code=2).err.split())
-    assert "have the same text: documents with the same text are always in one group" in told
-    assert "undo" not in told
-    run("decide", matter, "--same-group", "d000", "d001", "-q")
-    told = " ".join(run("decide", matter, "--never-group", "copy", "d001", code=2).err.split())
-    assert "Undo one of them." in told

@@ -45,7 +45,7 @@ def test_json_and_files(matter: Path, tmp_path: Path) -> None:
     ended = run("groups", matter, "--since", "march", "--json", "--out", table)
     told = json.loads(ended.out)
     assert (told["wave"], told["n_groups"], told["n_groups_were"], told["n_not_grouped"]) == ("march", 2, 1, 1)
-    assert [(one["number"], one["new_documents"], one["removed_documents"]) for one in told["changes"]] == [
+    assert [(one["number"], one["new"], one["removed"]) for one in told["changes"]] == [
         (1, ["late"], ["copy"]),
         (2, ["boats", "kites"], []),
     ]
@@ -64,5 +64,5 @@ def test_json_and_files(matter: Path, tmp_path: Path) -> None:
 def test_groups_read_only_are_computed_and_not_stored(matter: Path) -> None:
     ended = run("groups", matter, "--read-only")
     assert "not stored (--read-only): new groups may get other numbers" in ended.err
-    assert "1 new document (later)" in ended.out
+    assert "new: later" in ended.out
     assert run("groups", matter, "--read-only").out == ended.out

@@ -45,7 +45,6 @@ def tables(collection: nearkin.Collection) -> set[str]:
 
 def tables_of_a_new_one(folder: Path) -> set[str]:
     with nearkin.Collection.open(folder / "new", create=True) as collection:
-        collection.groups(gamma=0.3)  # the history of groups is made by the first
         return tables(collection)
 
 

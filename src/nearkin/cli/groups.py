@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from nearkin.cli.printing import Printer
+    from nearkin.collection.groups.changes import GroupsSince
     from nearkin.collection.groups.current import CollectionGroups
-    from nearkin.collection.groups.since import GroupsSince
 
 HELP = """
 Group the near-duplicates of a collection, and list what changed since the last call.
@@ -41,7 +41,7 @@ Groups keep their numbers and principals when documents are added. A better prin
 all members to a .csv, .tsv, .jsonl or .parquet file. Its columns are in the guide Groups.
 
 --since WAVE lists what changed since the end of that wave, from the stored groups, and changes nothing: groups that \
-are new, have grown, were merged or split, have another principal, or lost members. It needs a run of nearkin groups \
+are new, grew, were merged, split or dissolved, or have another principal. It needs a run of nearkin groups \
 after that wave and before the next one. --out then writes a row for each document with a change.
 
 --overlay TOOL writes --out as an overlay for a review tool instead, a .dat or .csv file with a row for each current \
@@ -82,12 +82,11 @@ def groups(
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import written
     from nearkin.collection.collection import Collection
+    from nearkin.collection.groups.changes import groups_since
     from nearkin.collection.groups.current import group
-    from nearkin.collection.groups.since import groups_since
     from nearkin.collection.tolerance import Tolerance
     from nearkin.errors import ParameterError
     from nearkin.workflows.collection.overlays import write_group_overlay
-    from nearkin.workflows.collection.principal import groups_with_principal
     from nearkin.workflows.collection.tables import write_table
     from nearkin.workflows.resources import Resources
 
@@ -112,20 +111,19 @@ def groups(
             if out is not None and not (quiet or as_json):
                 bars.say(written(len(changed.documents), "change", out))
             return
-        n_threads, number = Resources(threads).n_threads, None
-        if make_principal is None:
-            found = group(opened.opened, alike, threads=n_threads)
-        else:
-            found, number = groups_with_principal(opened, make_principal, alike, threads=n_threads)
+        if make_principal is not None:
+            opened.document(make_principal)
+        found = group(opened.opened, alike, threads=Resources(threads).n_threads, principal=make_principal)
         if overlay is not None and out is not None:
             n_rows = write_group_overlay(opened, found.members, overlay, out)
             bars.say(written(n_rows, "row", out))
+        number = next((one.number for one in found.groups if one.principal == make_principal), None)
         if number is not None:
             bars.say(f"{make_principal} is the principal of group {number}")
     members = found.direct_members() if direct else found.members
     if out is not None and overlay is None:
         write_table(members, out)
-    _tell(found, limit, is_direct=direct, has_choice=number is not None, as_json=as_json, quiet=quiet)
+    tell(found.to_dict, lambda console: _show(console, found, limit, is_direct=direct), as_json=as_json, quiet=quiet)
     if read_only and not (quiet or as_json):
         bars.say("not stored (--read-only): new groups may get other numbers")
     if out is not None and overlay is None and not (quiet or as_json):
@@ -166,25 +164,7 @@ def _check_options(
         raise ParameterError("--make-principal changes the collection: omit --read-only and --since.")
 
 
-def _tell(
-    found: CollectionGroups,
-    limit: int,
-    *,
-    is_direct: bool,
-    has_choice: bool,
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    """Print the groups."""
-    from nearkin.cli.printing import tell
-
-    def show(console: Printer) -> None:
-        _show(console, found, limit, is_direct=is_direct, has_choice=has_choice)
-
-    tell(found.to_dict, show, as_json=as_json, quiet=quiet)
-
-
-def _show(console: Printer, found: CollectionGroups, limit: int, *, is_direct: bool, has_choice: bool) -> None:
+def _show(console: Printer, found: CollectionGroups, limit: int, *, is_direct: bool) -> None:
     from nearkin.cli.printing import shown, table
     from nearkin.collection.tolerance import LETTERS_ONLY
     from nearkin.reports.sentences.groups import groups_sentences, letters_only_groups
@@ -200,7 +180,7 @@ def _show(console: Printer, found: CollectionGroups, limit: int, *, is_direct: b
             badge = f" [yellow]({LETTERS_ONLY})[/]" if one.number in unlike else ""
             rows.add_row(*(f"{n:,}" for n in figures), shown(one.principal) + proposed + badge)
         console.print(rows)
-    console.say(groups_sentences(found, limit, is_direct=is_direct, has_choice=has_choice))
+    console.say(groups_sentences(found, limit, is_direct=is_direct))
 
 
 def _show_direct(console: Printer, found: CollectionGroups, limit: int) -> None:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from datetime import date
 
     from nearkin.collection.conflicts.by_group import Conflicts, Labels
+    from nearkin.collection.groups.changes import GroupsSince
     from nearkin.collection.groups.current import CollectionGroups
-    from nearkin.collection.groups.since import GroupsSince
     from nearkin.collection.versions import Versions
 
 
@@ -155,7 +155,7 @@ class GroupQueries:
         ParameterError
             There is no such wave, or the groups at its end were not stored.
         """
-        from nearkin.collection.groups.since import groups_since
+        from nearkin.collection.groups.changes import groups_since
 
         return groups_since(self.opened, wave, Tolerance.of(measure, threshold=threshold, gamma=gamma))
 

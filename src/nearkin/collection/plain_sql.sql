@@ -440,7 +440,8 @@ DECLARE
 BEGIN
     SELECT g.grouping AS number, g.seen_row INTO chosen
     FROM groupings g
-    WHERE CASE WHEN g.tolerance LIKE 'minhash, threshold %' THEN substr(g.tolerance, 20)::numeric = threshold END;
+    WHERE CASE WHEN g.tolerance LIKE 'minhash, threshold %' THEN substr(g.tolerance, 20)::numeric = threshold END
+    ORDER BY g.call DESC LIMIT 1;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'There are no stored groups by words with a threshold of %.', coalesce(threshold::text, 'NULL')
             USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -457,22 +458,27 @@ COMMENT ON FUNCTION {schema}.grouping_by_words(numeric) IS
     'The number of the stored groups by words, with a notice if documents were added since they were computed.';
 
 CREATE OR REPLACE VIEW {schema}.group_of_documents AS
-WITH chosen AS MATERIALIZED (SELECT {schema}.grouping_by_words(0.5) AS number)  -- called once, with one notice
+WITH chosen AS MATERIALIZED (SELECT {schema}.grouping_by_words(0.5) AS number),  -- called once, with one notice
+stored_members AS MATERIALIZED (  -- the texts in groups
+    SELECT own.content, m.group_number, max(m.row) FILTER (WHERE m.is_principal) AS principal
+    FROM {schema}.members AS m JOIN chosen ON m.grouping = chosen.number JOIN {schema}.documents AS own ON own.row = m.row
+    WHERE m.until IS NULL
+    GROUP BY own.content, m.group_number
+)
 SELECT d.doc_id,
        CASE WHEN m.group_number IS NULL THEN 'document ' || d.doc_id ELSE 'group ' || m.group_number END AS group_key,
        coalesce(principal.doc_id, d.doc_id) AS principal_doc_id,
        coalesce(principal.doc_id = d.doc_id, true) AS is_principal
 FROM {schema}.documents AS d
-CROSS JOIN chosen
-LEFT JOIN {schema}.members AS m ON m.grouping = chosen.number AND m.content = d.content
-LEFT JOIN {schema}.groups AS g ON g.grouping = m.grouping AND g.group_number = m.group_number
+LEFT JOIN stored_members AS m ON m.content = d.content
+LEFT JOIN stored_members AS g ON g.group_number = m.group_number AND g.principal IS NOT NULL
 LEFT JOIN {schema}.documents AS stored ON stored.row = g.principal
 LEFT JOIN LATERAL (  -- in place of a principal that was removed or replaced since
     SELECT member.doc_id
-    FROM {schema}.members AS others
+    FROM stored_members AS others
     JOIN {schema}.documents AS member ON member.content = others.content AND member.is_current
     JOIN {schema}.contents AS c ON c.content = others.content
-    WHERE stored.is_current IS NOT TRUE AND others.grouping = g.grouping AND others.group_number = g.group_number
+    WHERE stored.is_current IS NOT TRUE AND others.group_number = g.group_number
     ORDER BY member.doc_id IS DISTINCT FROM stored.doc_id,
         (SELECT max(chosen.value::bigint) FROM {schema}.decisions AS chosen
          WHERE chosen.kind = 'principal' AND chosen.subject = member.doc_id) DESC NULLS LAST,

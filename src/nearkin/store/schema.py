@@ -114,30 +114,31 @@ problems = Table(
 groupings = Table(
     "groupings",
     metadata,
-    Column("grouping", Integer, primary_key=True, autoincrement=False),
-    Column("tolerance", Text, nullable=False, unique=True),
-    Column("seen_row", BigInteger, nullable=False),  # documents with this row and above are not grouped yet
+    Column("grouping", Integer, primary_key=True, autoincrement=False),  # one for each tolerance
+    Column("call", Integer, primary_key=True, autoincrement=False),  # from 1
+    Column("tolerance", Text, nullable=False),
+    Column("grouped_at", Text, nullable=False),  # UTC, in ISO 8601
+    Column("last_load", Integer, nullable=False),  # the latest that was grouped; -1: none
+    Column("seen_row", BigInteger, nullable=False),  # documents with this row and above were not grouped
     Column("next_group", BigInteger, nullable=False),  # numbers of groups are never reused
-    Column("revision", BigInteger, nullable=False),  # raised whenever its groups or members are written
+    Column("last_activity", BigInteger, nullable=False),  # the latest whose decisions were followed; 0: none
+    Column("n_not_compared", BigInteger, nullable=False),  # pairs of texts, of this call and those before it
+    Column("revision", Integer, nullable=False),  # number of principals that were chosen after the call
 )
-"""Latest grouping at each tolerance."""
-
-groups = Table(
-    "groups",
-    metadata,
-    Column("grouping", Integer, ForeignKey("groupings.grouping"), primary_key=True, autoincrement=False),
-    Column("group_number", BigInteger, primary_key=True, autoincrement=False),
-    Column("principal", BigInteger, ForeignKey("documents.row"), nullable=False),
-)
+"""Calls of ``nearkin groups``, each of which stores the groups at a tolerance."""
 
 members = Table(
     "members",
     metadata,
-    Column("grouping", Integer, ForeignKey("groupings.grouping"), primary_key=True, autoincrement=False),
-    Column("content", BigInteger, ForeignKey("contents.content"), primary_key=True, autoincrement=False),
+    Column("grouping", Integer, primary_key=True, autoincrement=False),
+    Column("row", BigInteger, ForeignKey("documents.row"), primary_key=True, autoincrement=False),
+    Column("since", Integer, primary_key=True, autoincrement=False),  # call; one after the last: a principal was chosen
+    Column("until", Integer),  # the first call without this row; null: it counts now
     Column("group_number", BigInteger, nullable=False),
+    Column("is_principal", Boolean, nullable=False),
 )
-Index("members_of_group", members.c.grouping, members.c.group_number)
+"""Documents in groups: those of a call are the rows since that call or an earlier one, and until a later one."""
+Index("members_of_group", members.c.grouping, members.c.until, members.c.group_number)
 
 LETTERS = ("e", "t", "a", "o", "i", "n", "s", "r")
 """Letters whose counts a profile stores."""

@@ -20,8 +20,8 @@ from nearkin._version import __version__
 from nearkin.collection.collection import Collection
 from nearkin.collection.decisions.log import activity_of
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP, SPLIT_OFF
-from nearkin.collection.groups.listed import stored_tolerances
 from nearkin.collection.listing.details import GroupOfDocument, group_of
+from nearkin.collection.stored.group_state import stored_tolerances
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionBusyError, RefusedError
 from nearkin.reports.comparison.page import shown_pieces

@@ -29,7 +29,7 @@ from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexErro
 from nearkin.collection.results import CONFLICT, StoredDocument, table_of
 from nearkin.collection.stored.contents import Content, contents_of
 from nearkin.collection.stored.documents import current_contents, rows_where, stored_documents, with_documents
-from nearkin.collection.stored.group_state import GroupState, n_not_compared
+from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance, check_limit, is_letters_only
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
@@ -232,7 +232,7 @@ def conflicts(
             n_labelled=len(content_of),
             unknown=tuple(doc_id for doc_id in by_id if doc_id not in content_of),
             n_uncounted=int((~is_comparable).sum()),
-            n_not_compared=n_not_compared(connection, state) + regrouped.n_not_compared,
+            n_not_compared=state.n_not_compared + regrouped.n_not_compared,
             are_groups_stored=is_stored,
             are_groups_outdated=state.number is not None and not is_stored,
             n_unlabelled=len(unlabelled),

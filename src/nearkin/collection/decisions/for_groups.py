@@ -9,7 +9,6 @@ import numpy as np
 from sqlalchemy import Connection, select
 
 from nearkin.collection.decisions.contradictions import DocumentPair, PairDecisions
-from nearkin.collection.decisions.later import fact_of_decisions, seen_activity
 from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP
 from nearkin.collection.matching.constraints import Linked, Similarity, constrained, linked_parts
 from nearkin.collection.matching.matches import PairMeasures
@@ -19,7 +18,6 @@ from nearkin.errors import CollectionError, ParameterError
 from nearkin.records import F64, I64
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices
-from nearkin.store.facts import read_facts, write_facts
 
 _NEITHER = -1
 ContentPair = tuple[int, int]
@@ -66,8 +64,7 @@ class GroupDecisions:
             pairs.refuse_contradictions()
         except ParameterError as error:
             raise CollectionError(str(error)) from None
-        seen = seen_activity(connection, state.tolerance)
-        former = _former(connection, pairs, seen, state.seen_row)
+        former = _former(connection, pairs, state.last_activity, state.seen_row)
         same, never = _contents(pairs.same, pairs.content_of), _contents(pairs.never, pairs.content_of)
         ended = [pair for kept, now in zip(former, (same, never)) for pair in kept - now]
         apart, left = _as_array(never), _leaving(pairs)
@@ -77,7 +74,7 @@ class GroupDecisions:
             never=apart,
             leaving=leaving,
             undone=np.unique(np.array(ended, np.int64)),
-            changed=_decided_since(connection, seen),
+            changed=_decided_since(connection, state.last_activity),
             anchors=np.unique(_as_array(former[1])),
         )
 
@@ -100,13 +97,6 @@ class GroupDecisions:
         n_members = np.bincount(component, weights=n_copies[nodes], minlength=len(nodes))
         is_group = n_members[component] > 1
         return nodes[is_group], component[is_group]
-
-
-def say_grouped(connection: Connection, tolerance: str, last: int) -> None:
-    """Store up to which activity the groups follow the decisions, in the transaction that stores the groups."""
-    name = fact_of_decisions(tolerance)
-    if last and read_facts(connection, [name]).get(name) != str(last):
-        write_facts(connection, {name: str(last)})
 
 
 def _contents(pairs: Iterable[DocumentPair], content_of: Mapping[str, int]) -> set[ContentPair]:

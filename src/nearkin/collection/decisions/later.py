@@ -1,41 +1,44 @@
-"""Decisions that stored groups do not follow yet, and those on documents whose text has changed."""
+"""What stored groups do not follow yet, and decisions on documents whose text has changed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from nearkin.collection.decisions.activity import current_decisions, current_tags
 from nearkin.collection.decisions.records import NEVER_GROUP, NOTE, PRINCIPAL, SAME_GROUP, TAG, SettingChange
 from nearkin.collection.stored.documents import document_rows
+from nearkin.collection.stored.group_state import GroupState
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices
-from nearkin.store.facts import read_facts
 from nearkin.store.schema import activity
 
 _OF_GROUPS = (NEVER_GROUP, SAME_GROUP)
 
 
-def n_later_decisions(connection: Connection, tolerance: str) -> int:
-    """Return the number of decisions that the groups at a tolerance do not follow yet; see `later_decisions`."""
-    return len(later_decisions(connection, tolerance))
+def n_later_documents(connection: Connection, state: GroupState) -> int:
+    """Return the number of current documents that were added or changed since the groups were updated."""
+    is_new = schema.documents.c.is_current & (schema.documents.c.row >= state.seen_row)
+    return int(connection.execute(select(func.count()).where(is_new)).scalar_one())
 
 
-def later_decisions(connection: Connection, tolerance: str) -> list[int]:
-    """Return the activities that made or undid decisions which the groups at a tolerance do not follow yet.
+def n_later_decisions(connection: Connection, state: GroupState) -> int:
+    """Return the number of activities that made or undid decisions which stored groups do not follow yet.
 
     Only activities are read: there may be millions of changes. An undo is about what the undone activity was about.
     """
+    if state.number is None:
+        return 0
     of_groups = activity.c.kind.in_(_OF_GROUPS) | activity.c.undoes.is_not(None)
-    is_later = activity.c.number > seen_activity(connection, tolerance)
+    is_later = activity.c.number > state.last_activity
     known = _kinds(connection, is_later & of_groups)
     later = list(known)
     while undone := {one.undoes for one in known.values() if one.undoes is not None} - known.keys():
         for some in in_slices(sorted(undone)):
             known |= _kinds(connection, activity.c.number.in_(some))
-    return [number for number in later if _kind_at_the_end(known, number) in _OF_GROUPS]
+    return sum(_kind_at_the_end(known, number) in _OF_GROUPS for number in later)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +59,6 @@ def _kind_at_the_end(known: Mapping[int, _ActivityKind], number: int) -> str:
     while (undoes := known[number].undoes) is not None and undoes < number:
         number = undoes
     return known[number].kind
-
-
-def seen_activity(connection: Connection, tolerance: str) -> int:
-    """Return the last activity that the stored groups follow; 0 if there was none."""
-    name = fact_of_decisions(tolerance)
-    return int(read_facts(connection, [name]).get(name, "0"))
-
-
-def fact_of_decisions(tolerance: str) -> str:
-    """Return the name of the fact with this activity."""
-    return f"decisions of groups at {tolerance}"
 
 
 _OF_TEXTS = (NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE)

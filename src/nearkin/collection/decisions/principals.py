@@ -15,7 +15,7 @@ from nearkin.collection.stored.documents import current_rows, document_rows
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.records import I64
 from nearkin.store.bulk import in_slices
-from nearkin.store.schema import contents, decisions, documents, groupings, groups, members
+from nearkin.store.schema import contents, decisions, documents, groupings, members
 
 PrincipalChange = tuple[str, str, str]
 """A tolerance, and the ids of the former and the current principal of a group at this tolerance."""
@@ -48,7 +48,8 @@ def places_of_chosen(doc_ids: Sequence[str], groups_of_ids: I64, chosen: Mapping
 def make_principal_everywhere(connection: Connection, doc_id: str) -> list[PrincipalChange]:
     """Make a document the principal of its groups at every tolerance; return the former ones, which may be the same."""
     document_rows(connection, documents.c.doc_id, [doc_id])  # refuses a changed row
-    tolerances = connection.execute(select(groupings.c.tolerance).order_by(groupings.c.grouping)).scalars().all()
+    stored = select(groupings.c.tolerance).where(groupings.c.call == 1).order_by(groupings.c.grouping)
+    tolerances = connection.execute(stored).scalars().all()
     made = [(tolerance, _make(connection, tolerance, doc_id, None), doc_id) for tolerance in tolerances]
     return [(tolerance, former, now) for tolerance, former, now in made if former is not None]
 
@@ -80,11 +81,11 @@ def propose_anew(
     withdrawn = [one for one in changes if one.kind == PRINCIPAL]
     chosen, changed = chosen_principals(connection) if withdrawn else {}, list[PrincipalChange]()
     chosen |= {one.subject: int(one.now or 0) for one in withdrawn}
-    is_principal = documents.c.row == groups.c.principal
     for one in withdrawn:
-        columns = groupings.c.tolerance, groups.c.grouping, groups.c.group_number
-        query = select(*columns).select_from(groups.join(groupings).join(documents, is_principal))
-        query = query.where(documents.c.doc_id == one.subject).order_by(groups.c.grouping, groups.c.group_number)
+        columns = groupings.c.tolerance, members.c.grouping, members.c.group_number
+        is_principal = members.c.is_principal & members.c.until.is_(None) & (documents.c.doc_id == one.subject)
+        query = select(*columns).select_from(_STORED.join(documents)).where(is_principal, groupings.c.call == 1)
+        query = query.order_by(members.c.grouping, members.c.group_number)
         for tolerance, grouping, number in connection.execute(query).all():
             rows = [] if tolerance in known else _documents_of(connection, grouping, number)
             best = max(rows, key=lambda row: (chosen.get(row.doc_id, 0), row.n_letters, -row.row), default=None)
@@ -94,38 +95,36 @@ def propose_anew(
     return changed
 
 
+_STORED = members.join(groupings, groupings.c.grouping == members.c.grouping)
+
+
 def _documents_of(connection: Connection, grouping: int, number: int) -> Sequence[Any]:
     """Return the current documents of a stored group: id, length and row."""
-    document_rows(connection, documents.c.content, _contents_of(connection, grouping, number))
-    is_member = (members.c.grouping == grouping) & (members.c.group_number == number)
-    joined = documents.join(contents).join(members, members.c.content == documents.c.content)
-    query = select(documents.c.doc_id, N_LETTERS.label("n_letters"), documents.c.row).select_from(joined)
-    return connection.execute(query.where(is_member & documents.c.is_current)).all()
-
-
-def _contents_of(connection: Connection, grouping: int, number: int) -> Sequence[int]:
-    is_member = (members.c.grouping == grouping) & (members.c.group_number == number)
-    return connection.execute(select(members.c.content).where(is_member)).scalars().all()
+    is_member = (members.c.grouping == grouping) & (members.c.group_number == number) & members.c.until.is_(None)
+    texts = select(documents.c.content).select_from(documents.join(members)).where(is_member)
+    query = select(documents.c.doc_id, N_LETTERS.label("n_letters"), documents.c.row)
+    query = query.select_from(documents.join(contents))
+    return connection.execute(query.where(documents.c.content.in_(texts) & documents.c.is_current)).all()
 
 
 def _make(connection: Connection, tolerance: str, doc_id: str, instead_of: str | None) -> str | None:
     """Make a document the principal of its group; return the former principal, or None if it must not be replaced."""
-    of_members = members.join(groupings).join(
-        groups, (groups.c.grouping == members.c.grouping) & (groups.c.group_number == members.c.group_number)
-    )
-    joined = documents.join(of_members, members.c.content == documents.c.content)
-    columns = members.c.grouping, members.c.group_number, groups.c.principal, documents.c.row
-    is_it = (documents.c.doc_id == doc_id) & documents.c.is_current & (groupings.c.tolerance == tolerance)
-    found = connection.execute(select(*columns).select_from(joined).where(is_it)).first()
+    row = next((one for one in current_rows(connection, documents.c.doc_id, [doc_id])), None)
+    if row is None:
+        return None
+    is_now = (groupings.c.tolerance == tolerance) & (groupings.c.call == 1) & members.c.until.is_(None)
+    of_text = select(members.c.grouping, members.c.group_number).select_from(_STORED.join(documents))
+    found = connection.execute(of_text.where(is_now, documents.c.content == row.content)).first()
     if found is None:
         return None
-    rows = document_rows(connection, documents.c.row, [found.principal, found.row])
-    was = next((one.doc_id for one in rows if one.row == found.principal), None)
+    is_group = (members.c.grouping == found.grouping) & (members.c.group_number == found.group_number)
+    former = select(documents.c.doc_id).select_from(_STORED.join(documents))
+    was = connection.execute(former.where(is_now, is_group, members.c.is_principal)).scalar()
     if was is None or (instead_of is not None and was != instead_of):
         return None
     if was != doc_id:
-        group_state.make_principal(connection, found.grouping, found.group_number, found.row)
-    return was
+        group_state.make_principal(connection, found.grouping, found.group_number, row.row)
+    return str(was)
 
 
 class ShownPrincipal(NamedTuple):

@@ -243,8 +243,7 @@ def members_of(connection: Connection, group: int, tolerance: str) -> list[str]:
     if not isinstance(group, int) or isinstance(group, bool) or not 0 < group < 2**63:
         raise ParameterError.of("group", "the number of a group", group)
     state = GroupState.known(connection, tolerance)
-    contents = state.member_contents[state.member_groups == group].tolist()
-    found = current_rows(connection, schema.documents.c.content, contents)
+    found = current_rows(connection, schema.documents.c.content, state.contents_of(group))
     if not found:
         is_at_all = state.number is not None
         raise UnknownDocumentError(

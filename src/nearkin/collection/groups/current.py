@@ -12,14 +12,14 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.decisions.activity import next_number
 from nearkin.collection.decisions.deciding import record_principal
-from nearkin.collection.decisions.for_groups import say_grouped, similarity_by
+from nearkin.collection.decisions.for_groups import similarity_by
 from nearkin.collection.decisions.principals import N_LETTERS, chosen_principals, places_of_chosen, shown_principals
-from nearkin.collection.groups.changes import GroupChange, MemberRows, gone_principals, group_changes, ids_of_missing
-from nearkin.collection.groups.grouping import Membership, Regrouped, regroup
+from nearkin.collection.groups.changes import GroupChange, changes_between
+from nearkin.collection.groups.grouping import NO_GROUP, Membership, Regrouped, regroup
 from nearkin.collection.matching.matches import Matching, PairMeasures, Similarities, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.stored import group_state
-from nearkin.collection.stored.documents import check_id, document
+from nearkin.collection.stored.documents import check_id, document, document_rows
 from nearkin.collection.stored.group_state import GroupState, principals_over_time
 from nearkin.collection.tolerance import Tolerance, described, is_letters_only
 from nearkin.errors import CollectionBusyError, ParameterError
@@ -28,7 +28,7 @@ from nearkin.records import I64, Bool
 from nearkin.runs.progress import Progress
 from nearkin.stages.search.ranges.index import check_threads
 from nearkin.store.bulk import in_slices
-from nearkin.store.schema import contents, documents, groupings, loads, members, waves
+from nearkin.store.schema import contents, documents, loads, waves
 from nearkin.tabular import Histogram, Tabular, counts_of
 
 MEMBERS_SCHEMA = pa.schema(
@@ -151,24 +151,41 @@ class CollectionGroups(Tabular):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Updated:
-    """Groups and their stored data, up to a row of documents and a number of the log."""
+class MemberRows:
+    """Current documents of all groups, as columns sorted by group, then by row."""
 
-    grouping: CollectionGroups
+    row: I64
+    group: I64
+    content: I64
+    n_letters: I64
+    n_characters: I64
+    doc_id: list[str]
+    version: list[int]
+    wave: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Updated:
+    """Groups and what is stored of them, up to a row of documents and a number of the log."""
+
+    groups: CollectionGroups
     state: GroupState
-    regrouped: Regrouped
-    principals: dict[int, int]
-    rows: I64  # shape (n_documents, 2): row and group of each document
-    seen_row: int
-    last_activity: int
+    now: GroupState
+    is_chosen: bool
 
 
 def group(
-    collection: OpenedCollection, tolerance: Tolerance, *, threads: int, progress: Progress | None = None
+    collection: OpenedCollection,
+    tolerance: Tolerance,
+    *,
+    threads: int,
+    principal: str | None = None,
+    progress: Progress | None = None,
 ) -> CollectionGroups:
     """Update the groups at a tolerance, store them unless opened read-only, and return the changes.
 
-    See `Collection.groups`. ``progress`` is by default that of the collection.
+    See `Collection.groups`. ``principal`` is a document that becomes the principal of its group, if it is in one.
+    ``progress`` is by default that of the collection.
     """
     check_threads(threads)
 
@@ -179,41 +196,31 @@ def group(
             seen.connection, state, matching, similarity_by(measures, tolerance),
             threads=threads, progress=progress or collection.progress,
         )  # fmt: skip
-        n_before = group_state.n_not_compared(seen.connection, state)
-        regrouped = replace(regrouped, n_not_compared=n_before + regrouped.n_not_compared)
         rows = _rows_of(seen.connection, regrouped.membership)
-        grouping, principals = _told(seen, tolerance, state, regrouped, rows, matching, measures)
-        return _Updated(
-            grouping=grouping,
-            state=state,
-            regrouped=regrouped,
-            principals=principals,
-            rows=np.stack([rows.row, rows.group], axis=1),
-            seen_row=group_state.n_rows(seen.connection),
-            last_activity=next_number(seen.connection) - 1,
-        )
+        is_chosen = principal is not None and principal in rows.doc_id
+        chosen = chosen_principals(seen.connection)
+        if principal is not None and is_chosen:
+            chosen[principal] = 1 + max(chosen.values(), default=0)
+        return _updated(seen.connection, tolerance, state, regrouped, rows, chosen, matching, measures, is_chosen)
 
     found = collection.answered(ask)
     if collection.store.access.is_read_only:
-        return found.grouping
-    state, membership = found.state, found.regrouped.membership
+        return found.groups
     with collection.store.writing() as connection:
-        if not state.is_same_as(GroupState.read(connection, state.tolerance)):
+        before, now = GroupState.read(connection, found.state.tolerance), found.now
+        if not found.state.is_same_as(before):
             raise CollectionBusyError(
                 f"Another process has updated the groups of {collection.place} or changed a principal meanwhile. Try "
                 "again."
             )
-        group_state.write(
-            connection, state, seen_row=found.seen_row, next_group=found.regrouped.next_group,
-            contents=membership.contents, numbers=membership.groups, principals=found.principals,
+        if principal is not None and found.is_chosen:
+            record_principal(connection, principal)
+            before = GroupState.read(connection, found.state.tolerance)
+        group_state.store(
+            connection, before, now.rows, now.row_groups, now.principals, seen_row=now.seen_row,
+            next_group=now.next_group, last_activity=now.last_activity, n_not_compared=now.n_not_compared,
         )  # fmt: skip
-        group_state.record(
-            connection, state.tolerance, found.rows, np.array(list(found.principals.items()), np.int64).reshape(-1, 2),
-            seen_row=found.seen_row, is_first=state.number is None,
-        )  # fmt: skip
-        group_state.store_not_compared(connection, state, found.regrouped.n_not_compared)
-        say_grouped(connection, state.tolerance, found.last_activity)
-    return found.grouping
+    return found.groups
 
 
 def stored_members(collection: OpenedCollection, tolerance: Tolerance) -> pa.Table:
@@ -251,23 +258,16 @@ def make_principal(collection: OpenedCollection, doc_id: str, tolerance: Toleran
     """Make a document the principal of its group, and return the group's number."""
     check_id(doc_id)
     with collection.store.writing() as connection:
+        state = GroupState.read(connection, str(tolerance))
         content = document(connection, doc_id).content
-        row = connection.execute(
-            select(documents.c.row).where((documents.c.doc_id == doc_id) & documents.c.is_current)
-        ).scalar_one()
-        found = connection.execute(
-            select(members.c.grouping, members.c.group_number)
-            .select_from(members.join(groupings))
-            .where((groupings.c.tolerance == str(tolerance)) & (members.c.content == content))
-        ).first()
-        if found is None:
+        number = int(Membership(state.member_contents, state.member_groups).group_of(np.array([content]))[0])
+        if number == NO_GROUP:
             raise ParameterError(
-                f"{doc_id!r} is in no group at {described(str(tolerance))}. Update the groups first: nearkin groups "
+                f"{doc_id!r} is in no group at {described(state.tolerance)}. Update the groups first: nearkin groups "
                 f"COLLECTION{tolerance.of_groups()}"
             )
         record_principal(connection, doc_id)
-        group_state.make_principal(connection, found.grouping, found.group_number, row)
-    return int(found.group_number)
+    return number
 
 
 def _rows_of(connection: Connection, membership: Membership) -> MemberRows:
@@ -296,28 +296,29 @@ def _rows_of(connection: Connection, membership: Membership) -> MemberRows:
     )
 
 
-def _told(
-    seen: Snapshot,
+def _updated(
+    connection: Connection,
     tolerance: Tolerance,
     state: GroupState,
     regrouped: Regrouped,
     rows: MemberRows,
+    chosen: Mapping[str, int],
     matching: Matching,
     measures: PairMeasures,
-) -> tuple[CollectionGroups, dict[int, int]]:
+    is_chosen: bool,
+) -> _Updated:
     """Return the groups with their principals, and the changes."""
-    names = ids_of_missing(seen.connection, state, rows)
     numbers, starts, ends, proposed = _bounds(rows)
-    places = _principals(rows, numbers, starts, ends, state, names, proposed)
-    again = returned_principals(seen.connection, state, rows) if regrouped.is_undone else {}
-    chosen = places_of_chosen(rows.doc_id, rows.group, chosen_principals(seen.connection))
-    places[np.searchsorted(numbers, list(again | chosen))] = list((again | chosen).values())
+    places = _principals(connection, rows, numbers, starts, ends, state, proposed)
+    again = _returned_principals(connection, state, rows) if regrouped.is_undone else {}
+    of_choice = places_of_chosen(rows.doc_id, rows.group, chosen)
+    places[np.searchsorted(numbers, list(again | of_choice))] = list((again | of_choice).values())
     is_longer = rows.n_letters[proposed] > rows.n_letters[places]
-    proposed = np.where(is_longer & ~np.isin(numbers, list(chosen)), proposed, places)  # nothing instead of a choice
+    proposed = np.where(is_longer & ~np.isin(numbers, list(of_choice)), proposed, places)  # nothing instead of a choice
     found = measures.of(rows.content[np.repeat(places, ends - starts)], rows.content)
     is_match = matching.is_match(found)
     is_new = rows.row >= state.seen_row
-    told = tuple(
+    groups = (
         Group(
             number=int(number),
             principal=rows.doc_id[place],
@@ -329,26 +330,29 @@ def _told(
         for number, start, end, place, best in zip(numbers, starts, ends, places.tolist(), proposed.tolist())
     )
     is_first = state.number is None
-    gone = gone_principals(names, rows)
-    principals = dict(zip(numbers.tolist(), rows.row[places].tolist()))
-    changes = (
-        () if is_first else group_changes(seen.connection, state, regrouped.membership, rows, is_new, gone, principals)
+    now = replace(
+        state,
+        rows=rows.row,
+        row_groups=rows.group,
+        principals=dict(zip(numbers.tolist(), rows.row[places].tolist())),
+        seen_row=group_state.n_rows(connection),
+        next_group=regrouped.next_group,
+        last_activity=next_number(connection) - 1,
+        n_not_compared=state.n_not_compared + regrouped.n_not_compared,
     )
-    back = {number: rows.doc_id[place] for number, place in again.items() if number not in chosen}
-    changes = tuple(replace(one, principal_again=back.get(one.number)) for one in changes)
-    new_waves = () if is_first else tuple(dict.fromkeys(_waves_since(seen.connection, state.seen_row)))
-    table = _members(rows, places, proposed, found, is_match, is_new & (not is_first), tolerance)
-    by_size = tuple(sorted(told, key=lambda one: (-one.n_documents, one.number)))
-    return CollectionGroups(
+    changes = () if is_first else changes_between(connection, state.as_last_stored(connection), now)[0]
+    new_waves = () if is_first else tuple(dict.fromkeys(_waves_since(connection, state.seen_row)))
+    told = CollectionGroups(
         tolerance=tolerance,
-        groups=by_size,
+        groups=tuple(sorted(groups, key=lambda one: (-one.n_documents, one.number))),
         changes=changes,
         is_first=is_first,
         new_waves=new_waves,
         n_uncounted=regrouped.n_uncounted,
-        n_not_compared=regrouped.n_not_compared,
-        members=table,
-    ), principals
+        n_not_compared=now.n_not_compared,
+        members=_members(rows, places, proposed, found, is_match, is_new & (not is_first), tolerance),
+    )
+    return _Updated(groups=told, state=state, now=now, is_chosen=is_chosen)
 
 
 def _bounds(rows: MemberRows) -> tuple[I64, I64, I64, I64]:
@@ -361,15 +365,20 @@ def _bounds(rows: MemberRows) -> tuple[I64, I64, I64, I64]:
 
 
 def _principals(
-    rows: MemberRows, numbers: I64, starts: I64, ends: I64, state: GroupState, names: Mapping[int, str], proposed: I64
+    connection: Connection, rows: MemberRows, numbers: I64, starts: I64, ends: I64, state: GroupState, proposed: I64
 ) -> I64:
-    """Position of each group's principal: the previous one if it is still in the group."""
-    places = proposed.copy()
+    """Position of each group's principal: the previous one, in any version, if it is still in the group."""
+    places, missing = proposed.copy(), dict[int, int]()
     for i, (number, start, end) in enumerate(zip(numbers.tolist(), starts.tolist(), ends.tolist())):
-        if number in names:  # another version of it may be in the group
-            places[i] = next((at for at in range(start, end) if rows.doc_id[at] == names[number]), places[i])
-        elif number in state.principals:
-            places[i] = start + int(np.searchsorted(rows.row[start:end], state.principals[number]))
+        if (row := state.principals.get(number)) is not None:
+            place = start + int(np.searchsorted(rows.row[start:end], row))
+            if place < end and rows.row[place] == row:
+                places[i] = place
+            else:
+                missing[i] = row
+    names = {one.row: one.doc_id for one in document_rows(connection, documents.c.row, missing.values())}
+    for i, row in missing.items():
+        places[i] = next((at for at in range(starts[i], ends[i]) if rows.doc_id[at] == names[row]), places[i])
     return places
 
 
@@ -405,7 +414,7 @@ def _waves_since(connection: Connection, row: int) -> list[str]:
     return list(connection.execute(query).scalars())
 
 
-def returned_principals(connection: Connection, state: GroupState, rows: MemberRows) -> dict[int, int]:
+def _returned_principals(connection: Connection, state: GroupState, rows: MemberRows) -> dict[int, int]:
     """Return, by group, the position of the member that was its last principal before it left.
 
     A group with a new number, such as one that was united with another and is apart again, gets the member that was the
@@ -420,12 +429,8 @@ def returned_principals(connection: Connection, state: GroupState, rows: MemberR
     rows : MemberRows
         Groups now, of which at least one has got texts back as a decision was undone.
     """
-    were = principals_over_time(connection, state.tolerance)
-    ids = dict[int, str]()
-    for some in in_slices(sorted({row for _, row in were})):
-        ids |= dict(
-            connection.execute(select(documents.c.row, documents.c.doc_id).where(documents.c.row.in_(some))).all()
-        )
+    were = principals_over_time(connection, state.number)
+    ids = {one.row: one.doc_id for one in document_rows(connection, documents.c.row, [row for _, row in were])}
     place_of = {doc_id: place for place, doc_id in enumerate(rows.doc_id)}
     was_in = Membership(state.member_contents, state.member_groups).group_of(rows.content)
     found = dict[int, int]()

@@ -6,17 +6,18 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+import numpy as np
 from sqlalchemy import Connection, func, select
 
 from nearkin.collection.decisions.activity import StoredState, values_of
-from nearkin.collection.decisions.later import n_later_decisions
+from nearkin.collection.decisions.later import n_later_decisions, n_later_documents
 from nearkin.collection.decisions.principals import shown_principals
 from nearkin.collection.decisions.records import GROUP_NOTE
 from nearkin.collection.stored.documents import rows_where
-from nearkin.collection.stored.group_state import GroupState
+from nearkin.collection.stored.group_state import GroupState, stored_tolerances
 from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.store.kept import KeptValues
-from nearkin.store.schema import documents, groupings, members
+from nearkin.store.schema import documents, members
 
 _COUNTED = KeptValues[list[tuple[int, int, int]]]()
 """Counts by tolerance."""
@@ -114,9 +115,9 @@ def stored_groups(
         tolerance=tolerance,
         groups=_described(connection, state, rows[offset : offset + limit]),
         sizes=tuple(sorted(Counter(n for _, n, _ in rows).items())),
-        n_not_grouped=_n_not_grouped(connection, state),
+        n_not_grouped=n_later_documents(connection, state),
         is_stored=state.number is not None,
-        n_decisions=n_decisions_of(connection, state),
+        n_decisions=n_later_decisions(connection, state),
     )
 
 
@@ -154,8 +155,8 @@ def group_figures(connection: Connection) -> list[GroupFigures]:
                 tolerance=stored,
                 n_groups=len(sizes),
                 n_documents=sum(sizes),
-                n_not_grouped=_n_not_grouped(connection, state),
-                n_decisions=n_decisions_of(connection, state),
+                n_not_grouped=n_later_documents(connection, state),
+                n_decisions=n_later_decisions(connection, state),
             )
         )
     return figures
@@ -188,17 +189,7 @@ def later_changes(connection: Connection, tolerance: Tolerance) -> LaterChanges:
     state = GroupState.known(connection, str(tolerance))
     if state.number is None:
         return LaterChanges(0, 0)
-    return LaterChanges(_n_not_grouped(connection, state), n_decisions_of(connection, state))
-
-
-def n_decisions_of(connection: Connection, state: GroupState) -> int:
-    """Return the number of decisions that stored groups do not follow yet; 0 if none are stored."""
-    return 0 if state.number is None else n_later_decisions(connection, state.tolerance)
-
-
-def _n_not_grouped(connection: Connection, state: GroupState) -> int:
-    is_new = documents.c.is_current & (documents.c.row >= state.seen_row)
-    return int(connection.execute(select(func.count()).where(is_new)).scalar_one())
+    return LaterChanges(n_later_documents(connection, state), n_later_decisions(connection, state))
 
 
 def neighbours_of(connection: Connection, tolerance: Tolerance, number: int) -> tuple[int | None, int | None]:
@@ -208,11 +199,6 @@ def neighbours_of(connection: Connection, tolerance: Tolerance, number: int) -> 
         return None, None
     place = numbers.index(number)
     return (numbers[place - 1] if place else None), (numbers[place + 1] if place + 1 < len(numbers) else None)
-
-
-def stored_tolerances(connection: Connection) -> list[str]:
-    """Return the tolerances at which groups are stored."""
-    return list(connection.execute(select(groupings.c.tolerance).order_by(groupings.c.tolerance)).scalars())
 
 
 def sizes_of_groups(connection: Connection, state: GroupState) -> list[tuple[int, int, int]]:
@@ -227,16 +213,15 @@ def sizes_of_groups(connection: Connection, state: GroupState) -> list[tuple[int
 
 
 def _count(connection: Connection, state: GroupState) -> list[tuple[int, int, int]]:
-    n = func.count().label("n")
-    query = (
-        select(members.c.group_number, n, func.count(members.c.content.distinct()))
-        .select_from(members.join(documents, documents.c.content == members.c.content))
-        .where((members.c.grouping == state.number) & documents.c.is_current)
-        .group_by(members.c.group_number)
-        .having(n > 1)
-        .order_by(n.desc(), members.c.group_number)
-    )
-    return [(row[0], row[1], row[2]) for row in connection.execute(query)]
+    is_member = (members.c.grouping == state.number) & members.c.until.is_(None)
+    texts = select(documents.c.content).select_from(documents.join(members)).where(is_member)
+    n_of_text = select(documents.c.content, func.count()).where(documents.c.is_current, documents.c.content.in_(texts))
+    found = np.array(connection.execute(n_of_text.group_by(documents.c.content)).all(), np.int64).reshape(-1, 2)
+    of_text = state.member_groups[np.searchsorted(state.member_contents, found[:, 0])]
+    numbers, place, n_texts = np.unique(of_text, return_inverse=True, return_counts=True)
+    n_documents = np.bincount(place, found[:, 1], len(numbers)).astype(np.int64)
+    sizes = zip(numbers.tolist(), n_documents.tolist(), n_texts.tolist(), strict=True)
+    return sorted((size for size in sizes if size[1] > 1), key=lambda size: (-size[1], size[0]))
 
 
 def _described(

@@ -148,20 +148,21 @@ class DocumentFilter:
         return state
 
     def _is_in_group(self, groups: GroupState) -> ColumnElement[bool]:
-        is_member: ColumnElement[bool] = members.c.grouping == groups.number
+        is_member = (members.c.grouping == groups.number) & members.c.until.is_(None)
         if self.group is not None:
             is_member &= members.c.group_number == self.group
         if self.has_near_duplicates:
-            is_member &= members.c.group_number.in_(_of_several_texts(groups.number))
-        return documents.c.content.in_(select(members.c.content).where(is_member))
+            is_member &= members.c.group_number.in_(_of_several_texts(is_member))
+        own = documents.alias("grouped")
+        return documents.c.content.in_(select(own.c.content).select_from(own.join(members)).where(is_member))
 
 
-def _of_several_texts(grouping: int | None) -> Select[Any]:
+def _of_several_texts(is_member: ColumnElement[bool]) -> Select[Any]:
     """Return the numbers of the groups whose current documents have several texts."""
-    own, current = members.alias("of_groups"), documents.alias("in_groups")
-    is_one = (own.c.grouping == grouping) & exists().where(current.c.content == own.c.content, current.c.is_current)
-    grouped = select(own.c.group_number).where(is_one).group_by(own.c.group_number)
-    return grouped.having(func.count() > 1)
+    own, current = documents.alias("in_groups"), documents.alias("of_groups")
+    is_live = exists().where(current.c.content == own.c.content, current.c.is_current)
+    grouped = select(members.c.group_number).select_from(own.join(members)).where(is_member, is_live)
+    return grouped.group_by(members.c.group_number).having(func.count(own.c.content.distinct()) > 1)
 
 
 def _has_tag(connection: Connection, tag: str) -> ColumnElement[bool]:

@@ -13,15 +13,21 @@ from nearkin.collection.decisions.principals import shown_principals
 from nearkin.collection.decisions.records import GROUP_NOTE, NOTE
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.contents import stored_text
-from nearkin.collection.stored.documents import document, document_rows, stored_documents, with_documents
-from nearkin.collection.stored.group_state import GroupState
+from nearkin.collection.stored.documents import (
+    current_rows,
+    document,
+    document_rows,
+    stored_documents,
+    with_documents,
+)
+from nearkin.collection.stored.group_state import GroupState, stored_tolerances
 from nearkin.collection.stored.inside import AFTER
 from nearkin.collection.stored.origins import COLUMNS, IS_UNREAD, origin_of, with_origins
 from nearkin.collection.tolerance import described
 from nearkin.stages.documents.members import BETWEEN
 from nearkin.stages.documents.origin import Origin
 from nearkin.store.ordering import by_bytes
-from nearkin.store.schema import documents, groupings, loads, members, origins, tags
+from nearkin.store.schema import documents, loads, origins, tags
 
 MAX_COPIES = 1_000
 """Maximum number of copies that are listed; the total is always known."""
@@ -157,8 +163,7 @@ def details(connection: Connection, doc_id: str, version: int | None) -> Documen
 
 def _groups_of(connection: Connection, content: int) -> tuple[GroupOfDocument, ...]:
     """Return the stored groups with a text."""
-    stored = sorted(connection.execute(select(groupings.c.tolerance)).scalars().all(), key=str)
-    found = (_group_of(connection, content, tolerance) for tolerance in stored)
+    found = (_group_of(connection, content, tolerance) for tolerance in stored_tolerances(connection))
     return tuple(one for one in found if one is not None)
 
 
@@ -176,18 +181,15 @@ def _group_of(connection: Connection, content: int, tolerance: str) -> GroupOfDo
     if not numbers:
         return None
     number = numbers[0]
-    in_group = select(members.c.content).where(
-        (members.c.grouping == state.number) & (members.c.group_number == number)
-    )
-    is_member = documents.c.content.in_(in_group) & documents.c.is_current
+    n_documents = len(current_rows(connection, documents.c.content, state.contents_of(number)))
     note = GROUP_NOTE, tolerance, str(number)
     return GroupOfDocument(
         tolerance=described(tolerance),
         number=number,
         principal=shown_principals(connection, state, [number])[number].doc_id,
-        n_documents=connection.execute(select(func.count()).select_from(documents).where(is_member)).scalar_one(),
+        n_documents=n_documents,
         note=values_of(connection, [note]).get(note),
-        n_decisions=n_later_decisions(connection, tolerance),
+        n_decisions=n_later_decisions(connection, state),
     )
 
 

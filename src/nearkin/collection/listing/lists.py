@@ -10,7 +10,7 @@ import pyarrow as pa
 from sqlalchemy import Connection, Select, and_, case, exists, func, select
 
 from nearkin.collection.dates import DATE_TAG, refuse_wrong_dates
-from nearkin.collection.decisions.later import n_later_decisions
+from nearkin.collection.decisions.later import n_later_decisions, n_later_documents
 from nearkin.collection.decisions.principals import shown_principals
 from nearkin.collection.decisions.tags import checked_field
 from nearkin.collection.listing.conditions import DocumentFilter
@@ -124,16 +124,13 @@ def n_listed(connection: Connection, wanted: DocumentFilter) -> int:
 def n_not_grouped(connection: Connection, wanted: DocumentFilter) -> int:
     """Count the current documents added or changed since the groups of a condition were updated."""
     asked = wanted.groups_asked(connection)
-    if asked is None:
-        return 0
-    is_new = documents.c.is_current & (documents.c.row >= asked.seen_row)
-    return int(connection.execute(select(func.count()).where(is_new)).scalar_one())
+    return 0 if asked is None else n_later_documents(connection, asked)
 
 
 def n_decisions(connection: Connection, wanted: DocumentFilter) -> int:
     """Count the decisions that were made or undone since the groups of a condition were updated."""
     asked = wanted.groups_asked(connection)
-    return 0 if asked is None else n_later_decisions(connection, asked.tolerance)
+    return 0 if asked is None else n_later_decisions(connection, asked)
 
 
 def listed_batches(
@@ -175,8 +172,13 @@ def _with_groups(query: Select[Any], groups: GroupState | None) -> Select[Any]:
     """Add the row and the number of the group to a query that asks about groups."""
     if groups is None:
         return query
-    is_it = (members.c.grouping == groups.number) & (members.c.content == documents.c.content)
-    return query.outerjoin(members, is_it).add_columns(documents.c.row, members.c.group_number)
+    grouped = documents.alias("grouped")
+    is_member = (members.c.grouping == groups.number) & members.c.until.is_(None)
+    of_text = select(func.max(members.c.group_number)).select_from(
+        members.join(grouped, grouped.c.row == members.c.row)
+    )
+    number = of_text.where(is_member, grouped.c.content == documents.c.content).scalar_subquery()
+    return query.add_columns(documents.c.row, number.label("group_number"))
 
 
 def _with_copies(page: Select[Any], *, is_cut: bool) -> Select[Any]:

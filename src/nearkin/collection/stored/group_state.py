@@ -1,116 +1,138 @@
-"""A stored grouping, read and written."""
+"""Stored groups: each call of ``nearkin groups`` stores a whole grouping, of which the changed rows are written."""
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Connection,
-    Integer,
-    LargeBinary,
-    MetaData,
-    Table,
-    Text,
-    delete,
-    func,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import ColumnElement, Connection, Select, delete, func, insert, select, update
 
 from nearkin.collection.tolerance import Tolerance, described
-from nearkin.nouns import agreeing
 from nearkin.records import I64, Bool
-from nearkin.store.bulk import insert_rows
-from nearkin.store.facts import read_facts, write_facts
+from nearkin.store.bulk import in_slices, insert_rows
 from nearkin.store.kept import KeptValues
-from nearkin.store.schema import documents, groupings, groups, loads, members
+from nearkin.store.schema import documents, groupings, loads, members
 
 _AT_A_TIME = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GroupState:
-    """Stored groups at one tolerance.
+    """Groups at one tolerance, as a call of ``nearkin groups`` stored them, or as they are now.
 
     Parameters
     ----------
     tolerance : str
     number : int or None
-        Number of the grouping; None if there is none at this tolerance yet.
+        Number of the tolerance; None if there are no groups at it yet.
+    call : int
+        Number of the call; 0: there was none.
+    grouped_at : str
+        UTC, ISO 8601.
+    last_load : int
+        Latest load that was grouped; -1: none.
     seen_row : int
         Documents with this row and above are not grouped yet.
     next_group : int
+    last_activity : int
+        Latest activity whose decisions the groups follow.
+    n_not_compared : int
+        Number of pairs of texts that this call and those before it did not compare.
+    revision : int
+        Number of principals that were chosen since the call.
+    rows, row_groups : int64 arrays, shape (n_documents,)
+        Rows of the documents in groups, ascending, and the group of each.
     member_contents, member_groups : int64 arrays, shape (n_members,)
-        In ascending order of contents.
+        Contents of these documents, ascending, and the group of each.
     principals : dict of int to int
         Row of each group's principal.
     """
 
     tolerance: str
     number: int | None
+    call: int
+    grouped_at: str
+    last_load: int
     seen_row: int
     next_group: int
+    last_activity: int
+    n_not_compared: int
+    revision: int
+    rows: I64
+    row_groups: I64
     member_contents: I64
     member_groups: I64
     principals: dict[int, int]
 
     @classmethod
     def read(cls, connection: Connection, tolerance: str) -> GroupState:
-        """Read the grouping at a tolerance, or return an empty one."""
-        grouping = connection.execute(select(groupings).where(groupings.c.tolerance == tolerance)).first()
-        number = None if grouping is None else grouping.grouping
-        of_groups = select(groups.c.group_number, groups.c.principal).where(groups.c.grouping == number)
-        of_members = select(members.c.content, members.c.group_number).where(members.c.grouping == number)
-        rows = connection.execute(of_members.order_by(members.c.content)).all()
-        columns = np.array([tuple(row) for row in rows], np.int64).reshape(-1, 2)
+        """Read the latest groups at a tolerance, with the principals that were chosen since; or return empty ones."""
+        latest = connection.execute(_calls(tolerance).limit(1)).first()
+        return cls._of(connection, tolerance, latest, members.c.until.is_(None))
+
+    @classmethod
+    def of_call(cls, connection: Connection, tolerance: str, call: int) -> GroupState:
+        """Read the groups that a call stored."""
+        stored = connection.execute(_calls(tolerance).where(groupings.c.call == call)).first()
+        is_later = members.c.until.is_(None) | (members.c.until > call)
+        return cls._of(connection, tolerance, stored, (members.c.since <= call) & is_later)
+
+    @classmethod
+    def _of(cls, connection: Connection, tolerance: str, stored: Any, is_member: ColumnElement[bool]) -> GroupState:
+        number = None if stored is None else stored.grouping
+        columns = members.c.row, members.c.group_number, documents.c.content, members.c.is_principal
+        query = select(*columns).select_from(members.join(documents)).where((members.c.grouping == number) & is_member)
+        found = connection.execute(query.order_by(members.c.row)).all()
+        rows, of_rows, contents = (np.array([row[i] for row in found], np.int64) for i in range(3))
+        distinct, first = np.unique(contents, return_index=True)
+        of_contents = of_rows[first]
+        for column in (rows, of_rows, distinct, of_contents):  # many share them; see `known`
+            column.flags.writeable = False
         return cls(
             tolerance=tolerance,
             number=number,
-            seen_row=0 if grouping is None else grouping.seen_row,
-            next_group=1 if grouping is None else grouping.next_group,
-            member_contents=columns[:, 0].copy(),
-            member_groups=columns[:, 1].copy(),
-            principals=dict(connection.execute(of_groups).all()),
+            call=0 if stored is None else stored.call,
+            grouped_at="" if stored is None else stored.grouped_at,
+            last_load=-1 if stored is None else stored.last_load,
+            seen_row=0 if stored is None else stored.seen_row,
+            next_group=1 if stored is None else stored.next_group,
+            last_activity=0 if stored is None else stored.last_activity,
+            n_not_compared=0 if stored is None else stored.n_not_compared,
+            revision=0 if stored is None else stored.revision,
+            rows=rows,
+            row_groups=of_rows,
+            member_contents=distinct,
+            member_groups=of_contents,
+            principals={row.group_number: row.row for row in found if row.is_principal},
         )
 
     @classmethod
     def known(cls, connection: Connection, tolerance: str) -> GroupState:
-        """Return the grouping as `read` does; not read again from an open store while its revision stays the same.
+        """Return the groups as `read` does; not read again from an open store while they stay the same.
 
         Pages that show groups ask many times for the same ones.
         """
-        row = connection.execute(select(groupings).where(groupings.c.tolerance == tolerance)).first()
-        if row is None:  # not kept: visitors may ask for any number of tolerances
+        latest = connection.execute(_calls(tolerance).limit(1)).first()
+        if latest is None:  # not kept: visitors may ask for any number of tolerances
             _KNOWN.forget(connection.engine, tolerance)
             return cls.read(connection, tolerance)
-        return _KNOWN.get(connection.engine, tolerance, tuple(row), lambda: cls._shared(connection, tolerance))
+        return _KNOWN.get(connection.engine, tolerance, tuple(latest), lambda: cls.read(connection, tolerance))
 
-    @classmethod
-    def _shared(cls, connection: Connection, tolerance: str) -> GroupState:
-        """Read a grouping that many will use: its columns cannot be written."""
-        state = cls.read(connection, tolerance)
-        for column in (state.member_contents, state.member_groups):
-            column.flags.writeable = False
-        return state
+    def as_last_stored(self, connection: Connection) -> GroupState:
+        """Return the groups without the principals that were chosen since the call."""
+        return self if not self.revision else GroupState.of_call(connection, self.tolerance, self.call)
 
     def is_same_as(self, other: GroupState) -> bool:
         """Whether nothing was written between the two reads."""
-        numbers = [(one.number, one.seen_row, one.next_group, one.principals) for one in (self, other)]
-        return numbers[0] == numbers[1] and all(
-            np.array_equal(mine, theirs)
-            for mine, theirs in (
-                (self.member_contents, other.member_contents),
-                (self.member_groups, other.member_groups),
-            )
-        )
+        return (self.number, self.call, self.revision) == (other.number, other.call, other.revision)
+
+    def contents_of(self, group: int) -> list[int]:
+        """Return the contents of a group; none if there is no such group."""
+        contents: list[int] = self.member_contents[self.member_groups == group].tolist()
+        return contents
 
     def live_contents(self, connection: Connection, n_contents: int) -> tuple[Bool, I64]:
         """Return which contents a current document has, and the number of documents of each, shape (n_contents,)."""
@@ -128,200 +150,105 @@ class GroupState:
         return np.array(connection.execute(select(documents.c.content).where(is_new)).scalars().all(), np.int64)
 
 
+_KNOWN = KeptValues[GroupState]()
+"""Groups by tolerance, each made from the row of its latest call."""
+
+
+def _calls(tolerance: str) -> Select[Any]:
+    """Return the calls at a tolerance, the latest first."""
+    return select(groupings).where(groupings.c.tolerance == tolerance).order_by(groupings.c.call.desc())
+
+
 def n_rows(connection: Connection) -> int:
     """Return one more than the highest row of all documents ever stored."""
     return int(connection.execute(select(func.coalesce(func.max(documents.c.row) + 1, 0))).scalar_one())
 
 
-def write(
+def store(
     connection: Connection,
-    state: GroupState,
+    before: GroupState,
+    rows: I64,
+    row_groups: I64,
+    principals: Mapping[int, int],
     *,
     seen_row: int,
     next_group: int,
-    contents: I64,
-    numbers: I64,
-    principals: dict[int, int],
+    last_activity: int,
+    n_not_compared: int,
 ) -> None:
-    """Replace a stored grouping, inside the connection's transaction."""
-    number = state.number
-    if number is None:
-        number = 1 + (connection.execute(select(func.max(groupings.c.grouping))).scalar() or 0)
-        connection.execute(insert(groupings).values((number, state.tolerance, seen_row, next_group, 0)))
-    else:
-        for table in (members, groups):
-            connection.execute(delete(table).where(table.c.grouping == number))
-        _revise(connection, number, seen_row=seen_row, next_group=next_group)
-    insert_rows(connection, groups, [[number] * len(principals), list(principals), list(principals.values())])
-    for start in range(0, len(contents), _AT_A_TIME):
-        part = slice(start, start + _AT_A_TIME)
-        columns: Sequence[Any] = [contents[part].tolist(), numbers[part].tolist()]
-        insert_rows(connection, members, [[number] * len(columns[0]), *columns])
-
-
-def n_not_compared(connection: Connection, state: GroupState) -> int:
-    """Return the number of pairs that earlier updates of a grouping left uncompared."""
-    name = _not_compared(state)
-    return 0 if state.number is None else int(read_facts(connection, [name]).get(name, "0"))
-
-
-def store_not_compared(connection: Connection, state: GroupState, n_pairs: int) -> None:
-    """Store the number of pairs left uncompared so far, in the transaction that stores the groups."""
-    name = _not_compared(state)
-    if read_facts(connection, [name]).get(name, "0") != str(n_pairs):
-        write_facts(connection, {name: str(n_pairs)})
-
-
-def _not_compared(state: GroupState) -> str:
-    return f"pairs not compared at {state.tolerance}"
-
-
-def make_principal(connection: Connection, number: int, group: int, row: int) -> None:
-    """Make a document the principal of a group, inside the connection's transaction."""
-    is_it = (groups.c.grouping == number) & (groups.c.group_number == group)
-    connection.execute(update(groups).where(is_it).values(principal=row))
-    _revise(connection, number)
-
-
-def _revise(connection: Connection, number: int, **values: int) -> None:
-    """Update the row of a grouping of which the groups or members are written."""
-    is_it = groupings.c.grouping == number
-    connection.execute(update(groupings).where(is_it).values(revision=groupings.c.revision + 1, **values))
-
-
-_KNOWN = KeptValues[GroupState]()
-"""Groupings by tolerance, each made from its row."""
-
-
-HISTORY = Table(
-    "group_history",
-    MetaData(),
-    Column("tolerance", Text, primary_key=True),
-    Column("number", Integer, primary_key=True, autoincrement=False),  # from 1, without gaps
-    Column("grouped_at", Text, nullable=False),  # UTC, in ISO 8601
-    Column("last_load", Integer, nullable=False),  # the latest that was grouped; -1: none
-    Column("seen_row", BigInteger, nullable=False),  # documents with this row and above were not grouped yet
-    Column("differences", LargeBinary, nullable=False),  # int64, little-endian, compressed; see `_packed`
-)
-_CREATE = (
-    "CREATE TABLE group_history (tolerance TEXT NOT NULL, number INTEGER NOT NULL, "
-    "grouped_at TEXT NOT NULL, last_load INTEGER NOT NULL, seen_row BIGINT NOT NULL, differences {bytes} NOT NULL, "
-    "PRIMARY KEY (tolerance, number))"
-)
-_PRESENCE = {
-    "sqlite": "SELECT count(*) FROM sqlite_master WHERE name = 'group_history'",
-    "postgresql": "SELECT count(to_regclass('group_history'))",
-}
-_GONE = -1
-"""Group of a document that left its group, and principal of a group that is gone."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PastGroups:
-    """Groups as they were after one call of `nearkin groups`.
-
-    Parameters
-    ----------
-    number : int
-        Number of the call, from 1.
-    grouped_at : str
-        UTC, ISO 8601.
-    last_load : int
-        Latest load that was grouped; -1: none.
-    seen_row : int
-        Documents with this row and above were not grouped yet.
-    rows, groups : int64 arrays, shape (n_members,)
-        Rows of the documents in groups, ascending, and the group of each.
-    principals : dict of int to int
-        Row of each group's principal.
-    """
-
-    number: int
-    grouped_at: str
-    last_load: int
-    seen_row: int
-    rows: I64
-    groups: I64
-    principals: dict[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class _Differences:
-    """Changes of two mappings: rows to groups, and groups to principals; `_GONE` where there is none any more."""
-
-    members: I64  # shape (n, 2)
-    principals: I64  # shape (n, 2)
-
-
-def record(
-    connection: Connection,
-    tolerance: str,
-    members: I64,
-    principals: I64,
-    *,
-    seen_row: int,
-    is_first: bool,
-) -> None:
-    """Store the present groups, in the transaction that writes them.
+    """Store the groups of a call, inside the connection's transaction: rows that are as ``before`` stay as they are.
 
     Parameters
     ----------
     connection : Connection
-    tolerance : str
-    members : int64 array, shape (n_members, 2)
-        Row and group of each document in a group.
-    principals : int64 array, shape (n_groups, 2)
-        Number of each group, and the row of its principal.
-    seen_row : int
-    is_first : bool
-        There were no groups at this tolerance, so their numbers begin again and an earlier history means nothing.
+    before : GroupState
+    rows, row_groups : int64 arrays, shape (n_documents,)
+        Rows of the documents in groups, in any order, and the group of each.
+    principals : mapping of int to int
+        Row of each group's principal.
+    seen_row, next_group, last_activity, n_not_compared : int
+        See `GroupState`.
     """
-    if not is_there(connection):  # IF NOT EXISTS would need the permission to create tables in any case
-        connection.exec_driver_sql(_CREATE.format(bytes="BYTEA" if connection.dialect.name == "postgresql" else "BLOB"))
-    if is_first:
-        connection.execute(HISTORY.delete().where(HISTORY.c.tolerance == tolerance))
-    calls = _calls(connection, tolerance)
-    before = _replayed(calls)
-    differences = _Differences(_changed(before.members, members), _changed(before.principals, principals))
-    last_load = last_load_before(connection, seen_row)
-    is_same = not len(differences.members) and not len(differences.principals)
-    if calls and is_same and (calls[-1].last_load, calls[-1].seen_row) == (last_load, seen_row):
-        return
-    at = datetime.now(UTC).isoformat(timespec="seconds")
-    values = tolerance, len(calls) + 1, at, last_load, seen_row, _packed(differences)
-    connection.execute(HISTORY.insert().values(values))
-
-
-def past_groups(connection: Connection, tolerance: str, last_load: int | None = None) -> PastGroups | None:
-    """Return the groups after the first call whose latest load is ``last_load``, or after the latest call of all."""
-    calls = _calls(connection, tolerance)
-    wanted = [one for one in calls if one.last_load == last_load][:1] if last_load is not None else calls[-1:]
-    if not wanted:
-        return None
-    found = _replayed(calls[: wanted[0].number])
-    return PastGroups(
-        number=wanted[0].number,
-        grouped_at=wanted[0].grouped_at,
-        last_load=wanted[0].last_load,
-        seen_row=wanted[0].seen_row,
-        rows=found.members[:, 0],
-        groups=found.members[:, 1],
-        principals=dict(found.principals.tolist()),
+    number, call = before.number, before.call + 1
+    if number is None:
+        number = 1 + (connection.execute(select(func.max(groupings.c.grouping))).scalar() or 0)
+    at, last_load = datetime.now(UTC).isoformat(timespec="seconds"), _last_load_before(connection, seen_row)
+    connection.execute(
+        insert(groupings).values(
+            (number, call, before.tolerance, at, last_load, seen_row, next_group, last_activity, n_not_compared, 0)
+        )
     )
+    were = _membership(before.rows, before.row_groups, before.principals)
+    now = _membership(rows, row_groups, principals)
+    gone = [row for row in were if row not in now]
+    _assign(connection, number, call, gone, {row: member for row, member in now.items() if were.get(row) != member})
 
 
-def principals_over_time(connection: Connection, tolerance: str) -> list[tuple[int, int]]:
-    """Return the group and the row of each principal that a call stored for the first time, in order of the calls."""
-    changed = [pair for part in _parts(_calls(connection, tolerance)) for pair in part.principals.tolist()]
-    return [(number, row) for number, row in changed if row != _GONE]
+def _membership(rows: I64, row_groups: I64, principals: Mapping[int, int]) -> dict[int, tuple[int, bool]]:
+    """Return the group of each row, and whether it is its principal."""
+    leading = set(principals.values())
+    return {row: (group, row in leading) for row, group in zip(rows.tolist(), row_groups.tolist(), strict=True)}
 
 
-def grouped_loads(connection: Connection, tolerance: str) -> set[int]:
-    """Return the loads after which the groups at a tolerance were computed, as far as that was stored."""
-    return {one.last_load for one in _calls(connection, tolerance)}
+def _assign(
+    connection: Connection, number: int, call: int, gone: Sequence[int], now: Mapping[int, tuple[int, bool]]
+) -> None:
+    """Put rows into groups, and others out of them, from a call on."""
+    for some in in_slices([*gone, *now]):
+        is_one = (members.c.grouping == number) & members.c.row.in_(some)
+        connection.execute(delete(members).where(is_one & (members.c.since == call)))
+        connection.execute(update(members).where(is_one & members.c.until.is_(None)).values(until=call))
+    columns = [(number, row, call, None, group, is_principal) for row, (group, is_principal) in now.items()]
+    insert_rows(connection, members, list(zip(*columns, strict=True)))
 
 
-def last_load_before(connection: Connection, seen_row: int) -> int:
+def make_principal(connection: Connection, number: int, group: int, row: int) -> None:
+    """Make a document the principal of a group, inside the connection's transaction; it counts from the next call on.
+
+    Groups that are shown have it at once.
+    """
+    is_group = (members.c.grouping == number) & (members.c.group_number == group) & members.c.until.is_(None)
+    former = connection.execute(select(members.c.row).where(is_group & members.c.is_principal)).scalars().all()
+    call = connection.execute(select(func.max(groupings.c.call)).where(groupings.c.grouping == number)).scalar_one()
+    now = dict.fromkeys(former, (group, False)) | {row: (group, True)}
+    _assign(connection, number, call + 1, (), now)
+    is_latest = (groupings.c.grouping == number) & (groupings.c.call == call)
+    connection.execute(update(groupings).where(is_latest).values(revision=groupings.c.revision + 1))
+
+
+def principals_over_time(connection: Connection, number: int | None) -> list[tuple[int, int]]:
+    """Return the group and the row of each principal that was ever stored, in order of the calls."""
+    query = select(members.c.group_number, members.c.row).where((members.c.grouping == number) & members.c.is_principal)
+    return [(row[0], row[1]) for row in connection.execute(query.order_by(members.c.since, members.c.group_number))]
+
+
+def calls_by_load(connection: Connection, tolerance: str) -> dict[int, int]:
+    """Return the first call that was made after each load, by the load."""
+    calls = connection.execute(_calls(tolerance)).all()
+    return {row.last_load: row.call for row in calls}  # the latest first: the first ones stay
+
+
+def _last_load_before(connection: Connection, seen_row: int) -> int:
     """Return the latest load that a grouping of the documents below a row has seen; -1 if there is none."""
     later = select(func.min(documents.c.load)).where(documents.c.row >= seen_row)
     first_unseen = connection.execute(later).scalar()
@@ -329,70 +256,10 @@ def last_load_before(connection: Connection, seen_row: int) -> int:
     return int(first_unseen) - 1 if first_unseen is not None else -1 if last is None else int(last)
 
 
-def is_there(connection: Connection) -> bool:
-    """Whether any grouping was stored since histories are kept."""
-    return bool(connection.exec_driver_sql(_PRESENCE[connection.dialect.name]).scalar_one())
-
-
-def _calls(connection: Connection, tolerance: str) -> Sequence[Any]:
-    """Return the stored calls in order."""
-    query = select(HISTORY).where(HISTORY.c.tolerance == tolerance).order_by(HISTORY.c.number)
-    return connection.execute(query).all() if is_there(connection) else []
-
-
-def _replayed(calls: Sequence[Any]) -> _Differences:
-    """Return the mappings after some calls, both in ascending order."""
-    parts = _parts(calls)
-    return _Differences(
-        _latest([part.members for part in parts]),
-        _latest([part.principals for part in parts]),
-    )
-
-
-def _parts(calls: Sequence[Any]) -> list[_Differences]:
-    return [_unpacked(bytes(call.differences)) for call in calls]
-
-
-def _latest(parts: Sequence[I64]) -> I64:
-    """Return the last value of each key, in ascending order of keys, without the keys that are gone.
-
-    Examples
-    --------
-    >>> _latest([np.array([[1, 5], [2, 5]]), np.array([[1, -1], [3, 5]])]).tolist()
-    [[2, 5], [3, 5]]
-    """
-    pairs = np.concatenate([np.zeros((0, 2), np.int64), *parts])[::-1]
-    _, last = np.unique(pairs[:, 0], return_index=True)
-    found: I64 = pairs[last][pairs[last, 1] != _GONE]
-    return found
-
-
-def _changed(before: I64, now: I64) -> I64:
-    """Return the pairs that lead from one mapping to another.
-
-    Examples
-    --------
-    >>> _changed(np.array([[1, 5], [2, 5]]), np.array([[2, 5], [3, 5]])).tolist()
-    [[1, -1], [3, 5]]
-    """
-    keys = np.union1d(before[:, 0], now[:, 0])
-    was, new = np.full(len(keys), _GONE), np.full(len(keys), _GONE)
-    was[np.searchsorted(keys, before[:, 0])] = before[:, 1]
-    new[np.searchsorted(keys, now[:, 0])] = now[:, 1]
-    is_other = was != new
-    return np.stack([keys[is_other], new[is_other]], axis=1)
-
-
-def _packed(differences: _Differences) -> bytes:
-    """Return the number of changed members, then all pairs column by column."""
-    numbers = [[len(differences.members)], *differences.members.T, *differences.principals.T]
-    return zlib.compress(np.concatenate(numbers).astype("<i8").tobytes(), 6)
-
-
-def _unpacked(data: bytes) -> _Differences:
-    numbers = np.frombuffer(zlib.decompress(data), "<i8").astype(np.int64)
-    end = 1 + 2 * int(numbers[0])
-    return _Differences(numbers[1:end].reshape(2, -1).T, numbers[end:].reshape(2, -1).T)
+def stored_tolerances(connection: Connection) -> list[str]:
+    """Return the tolerances at which groups are stored."""
+    query = select(groupings.c.tolerance).where(groupings.c.call == 1).order_by(groupings.c.tolerance)
+    return list(connection.execute(query).scalars())
 
 
 def no_group_text(tolerance: str, group: int) -> str:
@@ -408,32 +275,16 @@ def no_group_text(tolerance: str, group: int) -> str:
 
 
 def no_groups_text(connection: Connection, tolerance: str) -> str:
-    """Say that no groups are stored at a tolerance, and with which options the stored ones are found.
+    """Say that no groups are stored at a tolerance, and at which ones they are.
 
     If documents are never grouped by its measure, say so: no command could compute these groups.
     """
     if (asked := Tolerance.of_stored(tolerance)) is not None and not asked.has_groups:
         return f"Groups cannot use {asked.measure}. Use words or letters."
     alike, command = _asked(tolerance)
-    stored = _stored_tolerances(connection)
-    if not stored:
-        return f"There are no groups {alike} yet. Compute them: {command}"
-    options = stored_options(connection)
-    at = " and ".join(options.get(one) or described(one) for one in stored)
-    give = f": use {agreeing(len(options), 'this option', 'one of these options')}" if options else ""
-    return f"There are no groups {alike} yet. Your groups are stored at {at}{give}. For groups {alike}: {command}"
-
-
-def stored_options(connection: Connection) -> dict[str, str]:
-    """Return the option that chooses the stored groups, by their tolerance; without tolerances that no option chooses.
-
-    The option of a default tolerance is returned, too.
-    """
-    return {one: option for one in _stored_tolerances(connection) if (option := _option(one))}
-
-
-def _stored_tolerances(connection: Connection) -> Sequence[str]:
-    return connection.execute(select(groupings.c.tolerance).order_by(groupings.c.tolerance)).scalars().all()
+    at = " and ".join(map(described, stored_tolerances(connection)))
+    stored = f" Your groups are stored at {at}." if at else ""
+    return f"There are no groups {alike} yet.{stored} Compute them: {command}"
 
 
 def _asked(tolerance: str) -> tuple[str, str]:
@@ -441,9 +292,3 @@ def _asked(tolerance: str) -> tuple[str, str]:
     at = Tolerance.of_stored(tolerance)
     alike = f"at {described(tolerance)}" if at is None else at.in_words()
     return alike, f"nearkin groups COLLECTION{'' if at is None else at.of_groups()}"
-
-
-def _option(tolerance: str) -> str | None:
-    """Return the option that chooses the groups of a tolerance; None if there is none."""
-    at = Tolerance.of_stored(tolerance)
-    return None if at is None or at.parameter not in ("threshold", "gamma") else f"--{tolerance.partition(', ')[2]}"

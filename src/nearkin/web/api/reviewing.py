@@ -12,7 +12,7 @@ from nearkin.collection.decisions.log import activities
 from nearkin.collection.decisions.tags import tag
 from nearkin.collection.groups.listed import stored_groups
 from nearkin.collection.groups.members import group_members
-from nearkin.collection.stored.group_state import GroupState, n_not_compared
+from nearkin.collection.stored.group_state import GroupState
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.web.api.operation import Limit, NoParameters, Offset, Operation, OperationAnswer
 from nearkin.web.api.records import (
@@ -48,7 +48,7 @@ def get_groups(service: ReviewService, _: Visitor, asked: ListedGroupsAsked, __:
     tolerance = asked.tolerance
     with service.collection.opened.store.reading() as connection:
         found = stored_groups(connection, tolerance, limit=asked.limit, offset=asked.offset)
-        n_pairs = n_not_compared(connection, GroupState.known(connection, str(tolerance)))
+        n_pairs = GroupState.known(connection, str(tolerance)).n_not_compared
     named = {"measure": asked.measure, "value": tolerance.value}
     of_search = {"expected_recall": tolerance.recall, "n_not_compared": n_pairs}
     return msgspec.convert({**found.to_dict(), **named, **of_search}, ApiGroups)

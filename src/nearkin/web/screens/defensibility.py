@@ -12,9 +12,10 @@ from importlib.metadata import distributions
 import msgspec
 
 from nearkin._version import __version__
-from nearkin.collection.groups.listed import group_figures, stored_tolerances
+from nearkin.collection.groups.listed import group_figures
 from nearkin.collection.info import info
 from nearkin.collection.integrity import fsck
+from nearkin.collection.stored.group_state import stored_tolerances
 from nearkin.collection.tolerance import Tolerance, described
 from nearkin.reports.sentences.audit import measured_recall
 from nearkin.reports.sentences.changed_values import kinds_in_words

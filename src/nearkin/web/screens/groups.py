@@ -22,11 +22,10 @@ from nearkin.collection.groups.listed import (
     later_changes,
     neighbours_of,
     stored_groups,
-    stored_tolerances,
 )
 from nearkin.collection.groups.members import group_members
 from nearkin.collection.groups.proposals import MAX_COMPARED, GroupProposal, compared_groups, group_proposals
-from nearkin.collection.stored.group_state import GroupState, n_not_compared
+from nearkin.collection.stored.group_state import GroupState, stored_tolerances
 from nearkin.errors import NearkinError
 from nearkin.reports.comparison.page import comparison_fragment
 from nearkin.reports.sentences.compare import similarity_facts
@@ -129,7 +128,7 @@ def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
             min_documents=asked.min_documents, max_documents=asked.max_documents,
         )  # fmt: skip
         tolerances = stored_tolerances(connection)
-        n_pairs = n_not_compared(connection, GroupState.known(connection, str(asked.tolerance)))
+        n_pairs = GroupState.known(connection, str(asked.tolerance)).n_not_compared
     compared = compared_groups([(one.number, one.n_documents) for one in found.groups])
     proposals = group_proposals(service.collection.opened, asked.tolerance, compared)
     said = list(later_sentences(found.n_not_grouped, found.n_decisions)) if found.is_stored else []

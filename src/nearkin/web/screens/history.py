@@ -11,11 +11,10 @@ import pyarrow as pa
 from nearkin.collection.dates import DATE_TAG
 from nearkin.collection.decisions.later import overtaken_decisions
 from nearkin.collection.decisions.tags import members_of
-from nearkin.collection.groups.known_waves import known_waves
-from nearkin.collection.groups.listed import stored_tolerances
-from nearkin.collection.groups.since import GroupsSince, groups_since
+from nearkin.collection.groups.changes import GroupsSince, groups_since, known_waves
 from nearkin.collection.groups.time_line import MAX_COMPARED, group_time_line
 from nearkin.collection.stored.documents import current_ids
+from nearkin.collection.stored.group_state import stored_tolerances
 from nearkin.errors import ParameterError
 from nearkin.reports.sentences.decisions import setting_words
 from nearkin.reports.sentences.groups import (
@@ -165,7 +164,6 @@ def _to_look_at(service: ReviewService, found: GroupsSince, start: int) -> list[
     """Return a page of the documents with a change, each with the reason and the decisions on an earlier text."""
     rows = found.documents.slice(start, _CHANGES_OF_A_PAGE).to_pylist()
     new_groups = {one.number for one in found.changes if one.is_new}
-    changed = {doc_id for one in found.changes for doc_id in (*one.known_documents, *one.changed_documents)}
     with service.collection.opened.store.reading() as connection:
         overtaken = overtaken_decisions(connection, [row["doc_id"] for row in rows])
         current = current_ids(connection, [row["doc_id"] for row in rows])
@@ -173,7 +171,7 @@ def _to_look_at(service: ReviewService, found: GroupsSince, start: int) -> list[
         DocumentToLookAt(
             **{name: row[name] for name in ("doc_id", "version", "wave", "group", "group_was", "change")},
             is_current=row["doc_id"] in current,
-            reason=reason_words(row, new_groups, changed),
+            reason=reason_words(row, new_groups),
             overtaken=tuple(map(setting_words, overtaken.get(row["doc_id"], ()))),
         )
         for row in rows
