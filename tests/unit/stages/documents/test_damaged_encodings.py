@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.plain import PlainText
-from nearkin.stages.documents.extraction.reading import ExtractionError, Given
+from nearkin.stages.documents.extraction.reading import Blob, ExtractionError, Given
 
 Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
 

@@ -14,10 +14,9 @@ import pytest
 from compound_files import compound_file, message
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
-from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.office import _inside
 from nearkin.stages.documents.extraction.pst import OutlookMailbox
-from nearkin.stages.documents.extraction.reading import ExtractionError, Given
+from nearkin.stages.documents.extraction.reading import Blob, ExtractionError, Given
 
 CUT_OFF = "the file is truncated or damaged: text or attachments may be missing"
 LETTER = message(

@@ -16,10 +16,9 @@ from compound_files import message
 from example_counts import examples
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
-from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.mail import Mail, decoded_header, mails_of, parsed_mail
 from nearkin.stages.documents.extraction.msg import unpacked_rtf
-from nearkin.stages.documents.extraction.reading import DocumentRead, Given, Member
+from nearkin.stages.documents.extraction.reading import Blob, DocumentRead, Given, Member
 
 UNENDED = "the mail ends in its headers or without its closing boundary: text or attachments may be missing"
 LIMITS = {"output_bytes": 1 << 20, "compression_ratio": 1000, "wall_s": 60}

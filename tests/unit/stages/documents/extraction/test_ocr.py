@@ -15,13 +15,11 @@ import pytest
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
 from nearkin.errors import ParameterError
-from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.kinds import current_name, is_ocr, is_older
-from nearkin.stages.documents.extraction.language_data import FOLDERS, language_data
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
-from nearkin.stages.documents.extraction.ocr import tiff_pages
+from nearkin.stages.documents.extraction.ocr import FOLDERS, language_data, tiff_pages
 from nearkin.stages.documents.extraction.pool import ExtractionPool
-from nearkin.stages.documents.extraction.reading import Given
+from nearkin.stages.documents.extraction.reading import Blob, Given
 from nearkin.stages.documents.extraction.walking import extractor_of
 from page_images import needs_english, png, scan, tiff
 

@@ -15,12 +15,11 @@ from compound_files import compound_file
 from example_counts import examples
 from extraction_files import extracted, written
 from generator import office_files as make
-from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.html import decoded_page, text_of_html
 from nearkin.stages.documents.extraction.kinds import KIND_OF_SUFFIX, kind_of
 from nearkin.stages.documents.extraction.ole import OleError, OleFile
 from nearkin.stages.documents.extraction.plain import decoded
-from nearkin.stages.documents.extraction.reading import safe_name
+from nearkin.stages.documents.extraction.reading import Blob, safe_name
 
 PAGES = [
     ("<p>one<p>two", "one\ntwo"),

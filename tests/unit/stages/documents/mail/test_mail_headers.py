@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS
 from nearkin.stages.documents.extraction.mail import Mail
-from nearkin.stages.documents.extraction.reading import Given
+from nearkin.stages.documents.extraction.reading import Blob, Given
 from nearkin.stages.documents.mail.headers import (
     addresses_of,
     decoded_header,
