@@ -18,7 +18,7 @@ from nearkin.stages.documents.extraction.kinds import OFFICE, declared_kind, ext
 from nearkin.stages.documents.extraction.limits import ExtractionLimits, raised_by
 from nearkin.stages.documents.extraction.mail import is_single
 from nearkin.stages.documents.extraction.nodes import MAX_TEXT_BYTES, ExtractedNode, ExtractionRequest
-from nearkin.stages.documents.extraction.ocr import LanguageData
+from nearkin.stages.documents.extraction.ocr import LanguageData, extractor_name
 from nearkin.stages.documents.extraction.reading import (
     FREE_BYTES,
     Blob,
@@ -156,6 +156,8 @@ class FileWalk:
     def _node(self, node: ExtractedNode, read: DocumentRead, given: Given, member: Member) -> ExtractedNode:
         """Return the node of a file that was read, with its text; a text of white space only counts as no text."""
         kind, extractor = given.kind, read.extractor or extractor_of(given.kind)
+        if kind == "image" and given.ocr is not None:
+            extractor = extractor_name(given.ocr)
         is_container = kind in _CONTAINERS and read.exception is None
         text, has_members = None, read.members is not None and read.exception in _KEEP_MEMBERS
         if kind == "text" and read.exception == "unsupported":  # binary data of an unknown kind

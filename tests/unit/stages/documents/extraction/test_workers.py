@@ -98,7 +98,7 @@ def with_password(data: bytes) -> bytes:
 
 def test_documents_before_one_that_kills_its_worker_have_no_other_members_for_the_next_worker(tmp_path):
     """A PDF that cannot be opened has none; asked for them again, it raises an error, which would become a document."""
-    slow = b"<html><body>" + b"<p>It <b>was</b> &amp; a dark night</p>" * 1_000_000
+    slow = b"<html><body>" + b"<div>" * 30_000  # whose depth takes the parser seconds
     pdf = make.pdf(["It was."])
     inner = {"a.pdf": with_password(pdf), "b.html": slow, "c.pdf": with_password(pdf), "d.html": slow}
     inner["e.docx"] = make.docx(["It was."], {"f.rtf": make.rtf(["It was."]), "g.html": slow, "h.pdf": pdf})
