@@ -9,17 +9,21 @@ import sys
 import time
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from nearkin.errors import MissingExtraError, ParameterError
 from nearkin.nouns import counted
-from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.extraction import kinds
 from nearkin.stages.documents.extraction.limits import raised_by
-from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, too_much_memory
+from nearkin.stages.documents.extraction.reading import (
+    DocumentRead,
+    ExtractionError,
+    Given,
+    LanguageData,
+    too_much_memory,
+)
 
 if TYPE_CHECKING:
     import xberg
@@ -30,41 +34,7 @@ FOLDERS = (
     "/usr/local/share/tessdata", "/opt/homebrew/share/tessdata",
 )  # fmt: skip
 """Folders of this environment (conda), of Debian 12 and 11, Fedora and Arch, of builds from source, and of macOS."""
-_DIGITS = 8
-"""Number of digits of a digest in the name of an extractor: enough to distinguish releases of language data."""
 _LANGUAGE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-
-
-@dataclass(frozen=True, slots=True)
-class LanguageData:
-    """Language data on this machine.
-
-    Parameters
-    ----------
-    languages : str
-        Names of tesseract, joined by "+".
-    folder : str
-        Folder with the data of all languages.
-    """
-
-    languages: str
-    folder: str
-
-    @property
-    def paths(self) -> list[str]:
-        """Paths that a worker may read: the folder, and the target of each link that leads out of it."""
-        return [self.folder, *(os.path.realpath(_file_of(one, self.folder)) for one in self.languages.split("+"))]
-
-    @property
-    def in_words(self) -> str:
-        """The languages, each with the beginning of the SHA-256 of its data: other releases recognise other texts."""
-        return _in_words(self.languages, self.folder)
-
-
-@lru_cache(maxsize=4)  # some megabytes for each language
-def _in_words(languages: str, folder: str) -> str:
-    digests = [file_sha256(_file_of(one, folder))[:_DIGITS] for one in languages.split("+")]
-    return f"{languages} (data {'+'.join(digests)})"
 
 
 def language_data(languages: str, folders: Sequence[str] = FOLDERS) -> LanguageData:
@@ -90,14 +60,17 @@ def language_data(languages: str, folders: Sequence[str] = FOLDERS) -> LanguageD
     if find_spec("xberg") is None or find_spec("pypdfium2") is None:
         raise MissingExtraError.of("OCR", "documents")
     for folder in folders:
-        if all(os.path.isfile(_file_of(one, folder)) for one in names):
-            return LanguageData(languages, folder)
+        data = LanguageData(languages, folder)
+        if all(map(os.path.isfile, data.files)):
+            return data
     raise ParameterError(f"{_missing(names, folders)}", parameter="ocr")
 
 
 def _missing(names: Sequence[str], folders: Sequence[str]) -> str:
     """Return the rest of a message: the missing data, the folders that were searched, and what to install."""
-    lacking = [one for one in names if not any(os.path.isfile(_file_of(one, folder)) for folder in folders)] or names
+    lacking = [
+        one for one in names if not any(map(os.path.isfile, (LanguageData(one, folder).files[0] for folder in folders)))
+    ] or names
     files = ", ".join(f"{one}.traineddata" for one in lacking)
     packages = " ".join(f"tesseract-ocr-{one.lower().replace('_', '-')}" for one in lacking)
     return (
@@ -105,10 +78,6 @@ def _missing(names: Sequence[str], folders: Sequence[str]) -> str:
         f"{', '.join(folders)}. On Debian and Ubuntu: apt-get install {packages}. "
         "Or put the files into one of these folders."
     )
-
-
-def _file_of(language: str, folder: str) -> str:
-    return os.path.join(folder, f"{language}.traineddata")
 
 
 _MIME_TYPES = (

@@ -34,8 +34,8 @@ from nearkin.stages.documents.extraction.nodes import (
     node_of,
     restored,
 )
-from nearkin.stages.documents.extraction.ocr import LanguageData, language_data
-from nearkin.stages.documents.extraction.reading import is_out_of_memory, too_much_memory
+from nearkin.stages.documents.extraction.ocr import language_data
+from nearkin.stages.documents.extraction.reading import LanguageData, is_out_of_memory, too_much_memory
 from nearkin.stages.documents.extraction.sandbox import Sandbox
 from nearkin.stages.documents.faults import Reason
 from nearkin.stages.documents.kept_memory import keep_memory

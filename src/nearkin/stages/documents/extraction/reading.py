@@ -11,16 +11,14 @@ import unicodedata
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, BinaryIO
+from functools import cached_property, lru_cache
+from typing import BinaryIO
 
 from nearkin.nouns import agreeing, counted
+from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits, raised_by
 from nearkin.stages.documents.faults import Reason
 from nearkin.stages.documents.origin import MailHeaders
-
-if TYPE_CHECKING:
-    from nearkin.stages.documents.extraction.ocr import LanguageData
 
 HEAD_BYTES = 1 << 16
 _PIECE_BYTES = 1 << 20
@@ -255,6 +253,47 @@ class DocumentRead:
     def lacking(self, exception: Reason, sentence: str) -> DocumentRead:
         """Return a copy with an exception, unless it already has one."""
         return self if self.exception is not None else replace(self, exception=exception, sentence=sentence)
+
+
+_DIGITS = 8
+"""Number of digits of a digest in the name of an extractor: enough to distinguish releases of language data."""
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageData:
+    """Language data of tesseract on this machine.
+
+    Parameters
+    ----------
+    languages : str
+        Names of tesseract, joined by "+".
+    folder : str
+        Folder with the data of all languages.
+    """
+
+    languages: str
+    folder: str
+
+    @property
+    def files(self) -> list[str]:
+        """A file for each language."""
+        return [os.path.join(self.folder, f"{language}.traineddata") for language in self.languages.split("+")]
+
+    @property
+    def paths(self) -> list[str]:
+        """Paths that a worker may read: the folder, and the target of each link that leads out of it."""
+        return [self.folder, *map(os.path.realpath, self.files)]
+
+    @property
+    def in_words(self) -> str:
+        """The languages, each with the beginning of the SHA-256 of its data: other releases recognise other texts."""
+        return _in_words(self)
+
+
+@lru_cache(maxsize=4)  # some megabytes for each language
+def _in_words(data: LanguageData) -> str:
+    digests = [file_sha256(path)[:_DIGITS] for path in data.files]
+    return f"{data.languages} (data {'+'.join(digests)})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

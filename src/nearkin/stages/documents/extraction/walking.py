@@ -18,13 +18,14 @@ from nearkin.stages.documents.extraction.kinds import OFFICE, declared_kind, ext
 from nearkin.stages.documents.extraction.limits import ExtractionLimits, raised_by
 from nearkin.stages.documents.extraction.mail import is_single
 from nearkin.stages.documents.extraction.nodes import MAX_TEXT_BYTES, ExtractedNode, ExtractionRequest
-from nearkin.stages.documents.extraction.ocr import LanguageData, extractor_name
+from nearkin.stages.documents.extraction.ocr import extractor_name
 from nearkin.stages.documents.extraction.reading import (
     FREE_BYTES,
     Blob,
     DocumentRead,
     ExtractionError,
     Given,
+    LanguageData,
     Member,
     bomb,
     is_out_of_memory,

@@ -15,8 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from nearkin.stages.documents.extraction.nodes import ALIVE, END, HEAD, ExtractionRequest, as_message, restored
-from nearkin.stages.documents.extraction.ocr import LanguageData
-from nearkin.stages.documents.extraction.reading import Blob
+from nearkin.stages.documents.extraction.reading import Blob, LanguageData
 from nearkin.stages.documents.extraction.sandbox import apply_sandbox
 from nearkin.stages.documents.extraction.walking import FileWalk
 
