@@ -68,9 +68,8 @@ def language_data(languages: str, folders: Sequence[str] = FOLDERS) -> LanguageD
 
 def _missing(names: Sequence[str], folders: Sequence[str]) -> str:
     """Return the rest of a message: the missing data, the folders that were searched, and what to install."""
-    lacking = [
-        one for one in names if not any(map(os.path.isfile, (LanguageData(one, folder).files[0] for folder in folders)))
-    ] or names
+    known = {name for folder in folders for name in names if os.path.isfile(LanguageData(name, folder).files[0])}
+    lacking = [name for name in names if name not in known] or names
     files = ", ".join(f"{one}.traineddata" for one in lacking)
     packages = " ".join(f"tesseract-ocr-{one.lower().replace('_', '-')}" for one in lacking)
     return (

@@ -84,7 +84,7 @@ _ESCAPED, _BINARY = re.compile(rb"\\[\\{}]"), re.compile(rb"\\bin\d")
 
 
 @dataclass(slots=True)
-class _Inside:
+class _Embedded:
     """Content of a file besides its text."""
 
     members: list[Member] = field(default_factory=list)
@@ -96,7 +96,7 @@ class _Inside:
     is_whole: bool = True
 
 
-def _inside(given: Given) -> _Inside:
+def _inside(given: Given) -> _Embedded:
     """Look for what is embedded. Raises ExtractionError if the directory of a ZIP archive cannot be read."""
     data = given.data
     if data.startswith(COMPOUND_FILE):
@@ -107,14 +107,14 @@ def _inside(given: Given) -> _Inside:
         except ARCHIVE_FAULTS as error:
             raise ExtractionError("damaged", f"damaged, or not of the kind that it claims: {error}") from error
     if not data.startswith(b"{\\rtf"):
-        return _Inside(is_whole=False)
+        return _Embedded(is_whole=False)
     plain = _ESCAPED.sub(b"", data)  # a file that was cut has groups that are not closed; binary data may hold braces
     is_open = plain.count(b"{") > plain.count(b"}") and _BINARY.search(plain) is None
-    return _Inside(n_lost=data.count(b"\\objdata"), has_images=b"\\pict" in data, is_whole=not is_open)
+    return _Embedded(n_lost=data.count(b"\\objdata"), has_images=b"\\pict" in data, is_whole=not is_open)
 
 
-def _in_archive(blob: Blob) -> _Inside:
-    entries, inside = blob.archive.infolist(), _Inside(has_margins=False)
+def _in_archive(blob: Blob) -> _Embedded:
+    entries, inside = blob.archive.infolist(), _Embedded(has_margins=False)
     for entry in entries:
         name = entry.filename
         inside.is_encrypted |= bool(entry.flag_bits & 1)
@@ -135,18 +135,18 @@ def _in_archive(blob: Blob) -> _Inside:
     return inside
 
 
-def _in_compound_file(data: bytes) -> _Inside:
+def _in_compound_file(data: bytes) -> _Embedded:
     """Look for embedded objects of files of Word, Excel and PowerPoint 97."""
     try:
         file = OleFile(data)
         paths = {"/".join(entry.path).lower() for entry in file.entries}
         word = file.stream("WordDocument") if file.is_whole else None
     except (OleError, struct.error):
-        return _Inside(is_whole=False)
+        return _Embedded(is_whole=False)
     objects = {match[0] for path in paths if (match := re.match(r"objectpool/_\d+|mbd[0-9a-f]{8}", path))}
     is_encrypted_word = word is not None and len(word) >= 12 and bool(word[11] & 1)
     is_encrypted = is_encrypted_word or not paths.isdisjoint(("encryptedpackage", "encryptedsummary"))
-    return _Inside(n_lost=len(objects), is_encrypted=is_encrypted, is_whole=file.is_whole)
+    return _Embedded(n_lost=len(objects), is_encrypted=is_encrypted, is_whole=file.is_whole)
 
 
 _BLOCK = re.compile(r"</?(?:p|h\d|br|hr|li|ul|ol|dl|dt|dd|tr|table|div|pre|blockquote|section|figure)\b[^<>]*>")
