@@ -1,6 +1,6 @@
 """PDF files: text from pdfium; form fields and embedded files by pdfium and pypdf.
 
-docs/decisions/0026-text-of-pdf.md says which texts are taken for broken.
+docs/decisions/0026-text-of-pdf.md explains when a text is broken.
 """
 
 from __future__ import annotations
