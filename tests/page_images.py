@@ -10,8 +10,7 @@ import pytest
 
 from generator import office_files as make
 from nearkin.errors import ParameterError
-from nearkin.stages.documents.extraction.language_data import language_data
-from nearkin.stages.documents.extraction.ocr import rendered
+from nearkin.stages.documents.extraction.ocr import language_data, rendered
 
 _PAGE = (595, 112)
 _SCALE = 200 / 72

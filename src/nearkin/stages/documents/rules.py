@@ -89,7 +89,7 @@ class ReadingRules:
         if root is not None and not os.path.isdir(root):
             raise ParameterError.of("text_root", "a folder", root)
         if ocr is not None:
-            from nearkin.stages.documents.extraction.language_data import language_data
+            from nearkin.stages.documents.extraction.ocr import language_data
 
             language_data(ocr)
         return cls(

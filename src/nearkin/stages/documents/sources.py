@@ -15,8 +15,8 @@ from nearkin.paths import STDIN, printable, shown_path
 from nearkin.stages.documents.column_samples import ColumnSample
 from nearkin.stages.documents.columns import check_unique, inside_hint, likely_text, listed_columns
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
-from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.kinds import is_read, kind_of
+from nearkin.stages.documents.extraction.reading import Blob
 from nearkin.stages.documents.finding import FoundFile, by_suffix, find, identity
 from nearkin.stages.documents.formats import FORMATS, TABLES, is_of_documents, sniffed
 from nearkin.stages.documents.formats.delimited import TAB

@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from nearkin.stages.documents.extraction.blobs import Blob
-from nearkin.stages.documents.extraction.plain import PlainText
-from nearkin.stages.documents.extraction.reading import ExtractionError, Given
+from nearkin.stages.documents.extraction.plain import read_text
+from nearkin.stages.documents.extraction.reading import Blob, ExtractionError, Given
 
 Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
 
@@ -26,8 +25,7 @@ DAMAGE = [
 
 def plain(data: bytes, encoding: str = "utf-8") -> str | None:
     """Text of a plain text in an archive."""
-    found = Given(blob=Blob(data), kind="text", encoding=encoding, limits={"output_bytes": 1 << 20})
-    return PlainText(found).document().text
+    return read_text(Given(blob=Blob(data), kind="text", encoding=encoding)).text
 
 
 @pytest.mark.parametrize("file_format", RECORDS)

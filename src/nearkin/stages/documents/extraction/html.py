@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from nearkin.stages.documents.extraction import kinds
 from nearkin.stages.documents.extraction.plain import DecodedText, decoded
-from nearkin.stages.documents.extraction.reading import DocumentRead, Given, Single
+from nearkin.stages.documents.extraction.reading import DocumentRead, Given
 
 _HIDDEN = ["script", "style", "template", "title", "object", "svg", "math", "iframe", "noembed", "noframes"]
 _TAG = re.compile(
@@ -30,19 +29,10 @@ _DECLARED_WITHIN = 1 << 14
 _COMMENT, _END_OF_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL), b"-->"
 
 
-class HtmlPage(Single):
-    """A page in a file."""
-
-    name = kinds.HTML
-
-    def __init__(self, given: Given) -> None:
-        self._given = given
-
-    def document(self) -> DocumentRead:
-        """Return the text of the page."""
-        data = self._given.blob.held(self._given.limits["output_bytes"])
-        page = decoded_page(data, fallback=self._given.encoding)
-        return DocumentRead(text=text_of_html(page.text), extractor=kinds.HTML, warnings=page.warnings)
+def read_page(given: Given) -> DocumentRead:
+    """Return the text of a page in a file."""
+    page = decoded_page(given.data, fallback=given.encoding)
+    return DocumentRead(text=text_of_html(page.text), warnings=page.warnings)
 
 
 def decoded_page(data: bytes, declared: str | None = None, fallback: str = "utf-8") -> DecodedText:

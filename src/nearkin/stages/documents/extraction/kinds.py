@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from nearkin.stages.documents.compression import compression_of
-from nearkin.stages.documents.extraction.blobs import ARCHIVE_FAULTS, Blob
+from nearkin.stages.documents.extraction.reading import ARCHIVE_FAULTS, Blob
 from nearkin.stages.documents.foreign import COMPOUND_FILE, foreign
 
 KIND_OF_SUFFIX: Final = {
@@ -199,18 +199,31 @@ def _is_tar(head: bytes) -> bool:
     return int(told, 8) == sum(block[:148]) + 8 * 32 + sum(block[156:])
 
 
-ARCHIVE = "nearkin archive 1"
-HTML = "nearkin html 2"
-MAIL = "nearkin mail 1"
-MAILBOX = "nearkin mailbox 1"
-MSG = "nearkin msg 1"
-PST = "nearkin pst 1"
-TEXT = "nearkin text 1"
+_OWN = {
+    "nearkin archive": "1", "nearkin html": "2", "nearkin mail": "1", "nearkin mailbox": "1", "nearkin msg": "1",
+    "nearkin pst": "1", "nearkin text": "1",
+}  # fmt: skip
+"""Extractors that are Nearkin's own, with their versions."""
+_PROGRAM_OF = {
+    "text": "nearkin text", "html": "nearkin html", "eml": "nearkin mail", "mbox": "nearkin mailbox",
+    "msg": "nearkin msg", "pst": "nearkin pst", "zip": "nearkin archive", "tar": "nearkin archive",
+    "pdf": "pypdfium2", **dict.fromkeys(OFFICE, "xberg"),
+}  # fmt: skip
 OCR = "xberg OCR"
 """Beginning of the name for OCR; the languages, the digests of their data and the version of xberg follow."""
-_REVISION_OF_XBERG = "nearkin.2"
+_REVISION_OF_XBERG = "+nearkin.2"
 """Revision of what Nearkin adds to the texts of xberg and removes from them; raised when that changes a text."""
-_OWN = {one.rpartition(" ")[0]: one for one in (ARCHIVE, HTML, MAIL, MAILBOX, MSG, PST, TEXT)}
+
+
+def extractor_of(kind: str) -> str:
+    """Return the program that reads files of a kind, with its version; "none" if there is none, or it is missing.
+
+    Examples
+    --------
+    >>> extractor_of("eml"), extractor_of("image")
+    ('nearkin mail 1', 'none')
+    """
+    return current_name(_PROGRAM_OF.get(kind, "")) or "none"
 
 
 def is_older(extractor: str) -> bool:
@@ -240,7 +253,7 @@ def is_ocr(extractor: str) -> bool:
 def current_name(program: str) -> str | None:
     """Return a program and its installed version; None if it is not installed."""
     if program in _OWN:
-        return _OWN[program]
+        return f"{program} {_OWN[program]}"
     from importlib.metadata import PackageNotFoundError, version  # 30 modules, for texts of such a program alone
 
     package = "xberg" if is_ocr(program) else program
@@ -248,15 +261,4 @@ def current_name(program: str) -> str | None:
         installed = version(package)  # without an import: libraries that parse run in workers alone
     except (PackageNotFoundError, ValueError):
         return None
-    return f"{program} {of_xberg(installed) if package == 'xberg' else installed}"
-
-
-def of_xberg(version: str) -> str:
-    """Return a version of xberg with the revision of what Nearkin does with its texts.
-
-    Examples
-    --------
-    >>> of_xberg("1.3.9")
-    '1.3.9+nearkin.2'
-    """
-    return f"{version}+{_REVISION_OF_XBERG}"
+    return f"{program} {installed}{_REVISION_OF_XBERG if package == 'xberg' else ''}"

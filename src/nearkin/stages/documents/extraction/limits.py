@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import TypeGuard
 
 from nearkin.errors import ParameterError
@@ -103,10 +103,6 @@ class ExtractionLimits:
             for name, own in _FIELDS.items()
             if getattr(self, own[0]) != getattr(USUAL_LIMITS, own[0])
         }
-
-    def as_request(self) -> dict[str, int]:
-        """Return the limits for the request to a worker."""
-        return asdict(self)
 
 
 def _parsed(name: str, told: int | str) -> dict[str, int]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import base64
-import email.policy
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from email import message_from_bytes
 from email.errors import (
     CloseBoundaryNotFoundDefect,
@@ -19,14 +18,13 @@ from email.errors import (
 from email.message import Message
 from email.parser import BytesHeaderParser
 from email.policy import compat32
-from functools import cached_property, lru_cache
-from typing import Any, BinaryIO
+from functools import partial
+from types import MappingProxyType
+from typing import BinaryIO
 
-from nearkin.stages.documents.extraction import kinds
-from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.html import decoded_page, text_of_html
 from nearkin.stages.documents.extraction.plain import decoded
-from nearkin.stages.documents.extraction.reading import Container, DocumentRead, Given, Member, safe_name, too_big
+from nearkin.stages.documents.extraction.reading import Blob, DocumentRead, Given, Member, safe_name, too_big
 from nearkin.stages.documents.faults import Reason
 from nearkin.stages.documents.mail.headers import decoded_header, headers_of
 
@@ -40,65 +38,65 @@ _UNENDED_DEFECTS = CloseBoundaryNotFoundDefect, StartBoundaryNotFoundDefect, NoB
 _BEFORE_HEADERS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?=From |[!-9;-~]+:[ \t\r\n])")
 """Byte order mark and blank lines, if headers come after them."""
 _EMLX_COUNT = re.compile(rb"\d{1,12} *\r?\n")
+_NONE: Mapping[int, str] = MappingProxyType({})
 
 
-class Mail:
-    """A mail in a file."""
+def read_mail(given: Given) -> DocumentRead:
+    """Return the body of a mail, with its headers and its attachments."""
+    data = given.data
+    if (count := _EMLX_COUNT.match(data)) is not None:  # of Apple Mail: the size of the mail, and a list behind it
+        data = data[count.end() : count.end() + int(count[0])]
+    for before in (_BEFORE_HEADERS, _FROM_LINE):
+        if (found := before.match(data)) is not None:
+            data = data[found.end() :]
+    return MailReading(parsed_mail(data), given, data).document()
 
-    name = kinds.MAIL
-    is_container = False
 
-    def __init__(self, given: Given) -> None:
-        self._given = given
+class MailReading:
+    """The reading of a parsed mail.
+
+    Parameters
+    ----------
+    message : Message
+    given : Given
+    data : bytes
+        The mail as it was; empty if it was made of something else.
+    damage : mapping
+        What is known to be wrong with parts, by `id`.
+    """
+
+    def __init__(self, message: Message, given: Given, data: bytes = b"", damage: Mapping[int, str] = _NONE) -> None:
+        self._message, self._given, self._data, self._damage = message, given, data, damage
         self._warnings: list[str] = []
-
-    @cached_property
-    def _data(self) -> bytes:
-        """The bytes of the mail alone."""
-        data = self._given.blob.held(self._given.limits["output_bytes"])
-        if (count := _EMLX_COUNT.match(data)) is not None:  # of Apple Mail: the size of the mail, and a list behind it
-            size = int(count[0])
-            data = data[count.end() : count.end() + size]
-        if (before := _BEFORE_HEADERS.match(data)) is not None:
-            data = data[before.end() :]
-        if (line := _FROM_LINE.match(data)) is not None:
-            data = data[line.end() :]
-        return data
-
-    @cached_property
-    def _message(self) -> Message:
-        """The parsed mail; the parser never refuses one."""
-        return parsed_mail(self._data)
-
-    @cached_property
-    def _parts(self) -> tuple[list[Message], list[Message], int]:
-        """Parts of the body, attachments, and the number of images inside a page."""
-        return _sorted(self._message)
+        self._unended: Message | None = None
+        """The last part, if the mail ends without its closing boundary and the base64 of that part may go on."""
+        if any(isinstance(defect, CloseBoundaryNotFoundDefect) for defect in message.defects):
+            *_, last = message.walk()
+            self._unended = last if _may_be_cut_off(last) else None
 
     def document(self) -> DocumentRead:
         """Return the body, with the headers."""
-        if self._message.get_content_type() == "multipart/encrypted":
-            return DocumentRead(
-                text=None, extractor=kinds.MAIL, exception="encrypted", sentence="an encrypted mail",
-                mail=headers_of(self._message),
-            )  # fmt: skip
-        body, _, n_inline = self._parts
-        texts = [text for part in body if (text := self._text(part)).strip()]
         headers = headers_of(self._message)
+        if self._message.get_content_type() == "multipart/encrypted":
+            return DocumentRead(exception="encrypted", sentence="an encrypted mail", mail=headers)
+        body, attached, n_inline = _sorted(self._message)
+        texts = [text for part in body if (text := self._text(part)).strip()]
         if n_inline:
             self._warnings.append(f"{n_inline} {'image' if n_inline == 1 else 'images'} in the body not read")
         read = DocumentRead(
             text="\n\n".join(text.strip("\r\n") for text in texts),
-            extractor=kinds.MAIL,
             warnings=tuple(dict.fromkeys(self._warnings)),
             mail=headers,
+            members=partial(self._members, attached) if attached else None,
         )
-        damage = next((said for part in body if (said := self._damage_of(part)) is not None), None)
+        damage = next((why for part in body if (why := self._damage_of(part)) is not None), None)
         damage = damage or (_UNENDED if self._is_unended() else None)
         return read if damage is None else read.lacking("damaged", damage)
 
     def _damage_of(self, part: Message) -> str | None:
         """Return what is wrong with the base64 of a part; None if nothing is."""
+        if id(part) in self._damage:
+            return self._damage[id(part)]
         if _is_damaged(part):
             return _DAMAGED
         if part is self._message:
@@ -108,31 +106,18 @@ class Mail:
 
     def _is_unended(self) -> bool:
         """Whether more parts may have followed: without the boundary, a whole mail and a cut one look alike."""
-        if any(isinstance(one, _UNENDED_DEFECTS) for one in self._message.defects):
+        if any(isinstance(defect, _UNENDED_DEFECTS) for defect in self._message.defects):
             return True
         return not self._message.is_multipart() and end_of_headers(self._data) is None
 
-    @cached_property
-    def _unended(self) -> Message | None:
-        """The last part, if the mail ends without its closing boundary and the base64 of that part may go on."""
-        if not any(isinstance(one, CloseBoundaryNotFoundDefect) for one in self._message.defects):
-            return None
-        *_, last = self._message.walk()
-        return last if _may_be_cut_off(last) else None
-
-    def has_members(self) -> bool:
-        """Whether it has attachments."""
-        return bool(self._parts[1])
-
-    def members(self) -> Iterator[Member]:
-        """Yield the attachments."""
-        for part in self._parts[1]:
+    def _members(self, attached: Sequence[Message]) -> Iterator[Member]:
+        for part in attached:
             kind = part.get_content_type()
             name, own_kind = safe_name(_file_name(part) or "") or None, None
             if kind == "message/rfc822" and part.is_multipart():
                 blob, own_kind = Blob(_as_bytes(part.get_payload(0))), "eml"
             elif part.is_multipart():  # the report of a delivery
-                pieces = [_as_bytes(one) for one in part.get_payload() if isinstance(one, Message)]
+                pieces = [_as_bytes(inner) for inner in part.get_payload() if isinstance(inner, Message)]
                 blob, own_kind = Blob(b"\n".join(pieces)), "text"
             else:
                 blob = Blob(_payload(part))
@@ -142,14 +127,12 @@ class Mail:
 
     def _text(self, part: Message) -> str:
         """Return the text of a part of the body."""
-        data, declared = _payload(part), _charset(part)
-        if part.get_content_subtype() == "html":
-            found = decoded_page(data, declared, self._given.encoding)
-            self._warnings += found.warnings
-            return text_of_html(found.text)
-        found = decoded(data, declared, self._given.encoding)
-        self._warnings += found.warnings
-        text = found.text.replace("\r\n", "\n") if "\r" in found.text else found.text
+        decode = decoded_page if part.get_content_subtype() == "html" else decoded
+        content = decode(_payload(part), _charset(part), self._given.encoding)
+        self._warnings += content.warnings
+        if decode is decoded_page:
+            return text_of_html(content.text)
+        text = content.text.replace("\r\n", "\n") if "\r" in content.text else content.text
         return text.replace("\0", "")
 
 
@@ -195,7 +178,7 @@ def _has_name(part: Message) -> bool:
 def _as_bytes(message: object) -> bytes:
     """Return a mail inside a mail as bytes; one that the parser took apart too badly has none."""
     try:
-        return message.as_bytes(policy=email.policy.compat32) if isinstance(message, Message) else b""
+        return message.as_bytes(policy=compat32) if isinstance(message, Message) else b""
     except (ValueError, LookupError, TypeError, AttributeError):
         return b""
 
@@ -252,87 +235,6 @@ def _charset(part: Message) -> str | None:
 
 _BLANK_LINE = re.compile(rb"\n(?:\r\n?|\n)|\r(?:\n(?:\r\n?|\n)|\r\n?)")
 """Two line ends, each of them CR LF, LF or CR: the two halves of one CR LF are no blank line."""
-_HEADERS = re.compile(r"(?:[!-9;-~]+:[^\r\n]*\r?\n(?:[ \t][^\r\n]*\r?\n)*+)++")
-_HEADER = re.compile(r"[^\n]*\n(?:[ \t][^\n]*\n)*")
-_LINE = re.compile(r"[^\n]*\n")
-_MAX_SHARED = 200
-"""Length of a header value up to which its parameters are remembered: long ones hardly come twice."""
-_MAX_PARSED = 1 << 14
-"""Length of a header value up to which parameters are looked for: `email` copies the rest of it for each of them."""
-
-
-class ParsedMail(Message):
-    """A mail or a part of one, with a table of its headers."""
-
-    _table: dict[str, tuple[str, Any]] | None = None
-    _kind: str | None = None
-
-    def get(self, name: str, failobj: Any = None) -> Any:
-        """Return the first header of a name."""
-        found = self._first_headers().get(name.lower())
-        return failobj if found is None else self.policy.header_fetch_parse(*found)
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name.lower() in self._first_headers()
-
-    def get_content_type(self) -> str:
-        """Return the type, in lower case."""
-        if "content-type" not in self._first_headers():
-            return super().get_content_type()
-        if self._kind is None:
-            self._kind = super().get_content_type()
-        return self._kind
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        self._table = None
-        super().__setitem__(name, value)
-
-    def __delitem__(self, name: str) -> None:
-        self._table = None
-        super().__delitem__(name)
-
-    def set_raw(self, name: str, value: Any) -> None:
-        """Add a header without looking at it."""
-        self._table = None
-        super().set_raw(name, value)
-
-    def replace_header(self, _name: str, _value: Any) -> None:
-        """Replace the first header of a name."""
-        self._table = None
-        super().replace_header(_name, _value)
-
-    def set_boundary(self, boundary: str) -> None:
-        """Set the parameter of Content-Type."""
-        super().set_boundary(boundary)
-        self._table = None
-
-    def _first_headers(self) -> dict[str, tuple[str, Any]]:
-        """Return the first header of each name, in lower case."""
-        if self._table is None:
-            self._table, self._kind = {}, None
-            for header in self.raw_items():
-                self._table.setdefault(header[0].lower(), header)
-        return self._table
-
-    def get_param(self, param: str, failobj: Any = None, header: str = "content-type", unquote: bool = True) -> Any:
-        """Return a parameter of a header; charset, boundary and file name are asked for by it."""
-        value = self.get(header)
-        if not isinstance(value, str):
-            return super().get_param(param, failobj, header, unquote)
-        find = _shared_parameter if len(value) <= _MAX_SHARED else _parameter
-        found = find(value[:_MAX_PARSED], param, unquote)
-        return failobj if found is None else found
-
-
-def _parameter(value: str, param: str, unquote: bool) -> Any:
-    """Return a parameter of the value of a header; None if it has none of this name."""
-    holder = Message()
-    holder["Content-Type"] = value
-    return holder.get_param(param, None, unquote=unquote)
-
-
-_shared_parameter = lru_cache(maxsize=256)(_parameter)
-"""The same, remembered: "text/plain; charset=us-ascii" comes with every other mail."""
 
 
 def end_of_headers(data: bytes) -> int | None:
@@ -361,26 +263,12 @@ def parsed_mail(data: bytes) -> Message:
     'Good\r\nday'
     """
     if (end := end_of_headers(data)) is not None:
-        message = _of_headers(data[:end])
+        message = BytesHeaderParser(policy=compat32).parsebytes(data[:end])
         is_one_part = message.get_content_maintype() not in ("multipart", "message")
         if is_one_part and not message.defects and message.get_payload() == "":  # else the body begins before
             message.set_payload(data[end:].decode("ascii", "surrogateescape"))
             return message
-    return message_from_bytes(data, _class=ParsedMail, policy=compat32)
-
-
-def _of_headers(data: bytes) -> Message:
-    """Return a mail without its body; `data` ends with a blank line."""
-    text = data.decode("ascii", "surrogateescape")
-    headers = text[:-2] if text.endswith("\r\n") else text[:-1]
-    if _HEADERS.fullmatch(headers) is None:
-        return BytesHeaderParser(ParsedMail, policy=compat32).parsebytes(data)
-    message = ParsedMail(policy=compat32)
-    for header in _HEADER.findall(headers):
-        lines = [header] if header.find("\n") == len(header) - 1 else _LINE.findall(header)
-        message.set_raw(*compat32.header_source_parse(lines))
-    message.set_payload("")
-    return message
+    return message_from_bytes(data, policy=compat32)
 
 
 _PIECE_BYTES = 1 << 16
@@ -390,23 +278,21 @@ _MAILBOX_CUT_OFF = "the mailbox ends in the middle of a line: this mail may be c
 _BLANK = (b"\n", b"\r\n")
 
 
-class Mailbox(Container):
-    """A mailbox in a file."""
+def read_mailbox(given: Given) -> DocumentRead:
+    """Return a mailbox, whose mails are its members."""
+    return DocumentRead(members=partial(_mails_in, given))
 
-    name = kinds.MAILBOX
 
-    def members(self) -> Iterator[Member]:
-        """Yield the mails."""
-        most = self._given.limits["output_bytes"]
-        with self._given.blob.opened() as file:
-            for size, data, is_cut in mails_of(file, most):
-                if data is None:
-                    sentence = too_big(size, most)
-                    yield Member(name=None, exception="too large", sentence=sentence)
-                elif is_cut:
-                    yield Member(name=None, blob=Blob(data), kind="eml", exception="damaged", sentence=_MAILBOX_CUT_OFF)
-                else:
-                    yield Member(name=None, blob=Blob(data), kind="eml")
+def _mails_in(given: Given) -> Iterator[Member]:
+    most = given.limits.output_bytes
+    with given.blob.opened() as file:
+        for size, data, is_cut in mails_of(file, most):
+            if data is None:
+                yield Member.failed(None, "too large", too_big(size, most))
+            elif is_cut:
+                yield Member(name=None, blob=Blob(data), kind="eml", exception="damaged", sentence=_MAILBOX_CUT_OFF)
+            else:
+                yield Member(name=None, blob=Blob(data), kind="eml")
 
 
 def is_single(blob: Blob) -> bool:

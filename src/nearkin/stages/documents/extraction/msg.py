@@ -11,10 +11,8 @@ from datetime import UTC, datetime, timedelta
 from email import message_from_string, policy
 from email.message import Message
 from email.utils import format_datetime
-from functools import cached_property
 
-from nearkin.stages.documents.extraction import kinds
-from nearkin.stages.documents.extraction.mail import Mail
+from nearkin.stages.documents.extraction.mail import MailReading
 from nearkin.stages.documents.extraction.office import rtf_text
 from nearkin.stages.documents.extraction.ole import CUT_OFF, OleEntry, OleError, OleFile
 from nearkin.stages.documents.extraction.plain import decoded
@@ -37,37 +35,15 @@ _RTF_BEGINNING = (
 )
 
 
-class OutlookMessage(Mail):
-    """A message of Outlook in a file."""
-
-    name = kinds.MSG
-
-    @cached_property
-    def _reader(self) -> _MessageReader:
-        """The properties of the message. Raises ExtractionError if the tables of the compound file are damaged."""
-        data = self._given.blob.held(self._given.limits["output_bytes"])
-        try:
-            return _MessageReader(OleFile(data), self._given)
-        except (OleError, struct.error) as error:
-            raise ExtractionError("damaged", f"the message of Outlook is damaged: {error}") from error
-
-    @cached_property
-    def _message(self) -> Message:
-        """The message as a mail. Raises ExtractionError if the compound file is damaged."""
-        try:
-            return self._reader.message((), _TOP_HEADER, 0)
-        except (OleError, struct.error) as error:
-            raise ExtractionError("damaged", f"the message of Outlook is damaged: {error}") from error
-
-    def document(self) -> DocumentRead:
-        """Return the body, with the headers."""
-        read = super().document()
-        read = DocumentRead(text=read.text, extractor=kinds.MSG, warnings=read.warnings, mail=read.mail)
-        return read if self._reader.is_whole else read.lacking("damaged", CUT_OFF)
-
-    def _damage_of(self, part: Message) -> str | None:
-        """Return what is wrong with an attachment; None if nothing is."""
-        return CUT_OFF if id(part) in self._reader.cut_off else None
+def read_message(given: Given) -> DocumentRead:
+    """Return the body of a message of Outlook, with its headers and its attachments."""
+    try:
+        reader = _MessageReader(OleFile(given.data), given)
+        message = reader.message((), _TOP_HEADER, 0)
+    except (OleError, struct.error) as error:
+        raise ExtractionError("damaged", f"the message of Outlook is damaged: {error}") from error
+    read = MailReading(message, given, damage=dict.fromkeys(reader.cut_off, CUT_OFF)).document()
+    return read if reader.is_whole else read.lacking("damaged", CUT_OFF)
 
 
 class _MessageReader:

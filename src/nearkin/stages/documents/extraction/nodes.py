@@ -1,29 +1,29 @@
-"""Messages between Nearkin and its extraction workers: a head, JSON, and a text as bytes. Nothing is unpickled.
+"""Messages between Nearkin and its extraction workers, in MessagePack: a length, and a record. Nothing is unpickled.
 
 What a worker sends may be under the control of a hostile file: every value is compared with the type of its field.
 """
 
 from __future__ import annotations
 
-import json
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, is_dataclass
-from datetime import datetime, timedelta
-from functools import lru_cache
-from types import UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TypeVar
 
+import msgspec
+
+from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.faults import Reason
-from nearkin.stages.documents.origin import MailHeaders, Origin
+from nearkin.stages.documents.origin import Origin
 
 MAX_TEXT_BYTES = 1 << 30
-_MAX_JSON_BYTES = 16 << 20
+_MAX_MESSAGE_BYTES = MAX_TEXT_BYTES + (16 << 20)
 _MAX_NUMBER = (1 << 53) - 1
 """Largest number that every table and program takes."""
-HEAD = struct.Struct("<II")
-"""Size of the JSON, and of the text behind it plus one; 0 if there is none."""
-END, ALIVE = HEAD.pack(0, 0), HEAD.pack(0, 1)
+HEAD = struct.Struct("<I")
+"""Size of the record."""
+END, ALIVE = HEAD.pack(0), HEAD.pack((1 << 32) - 1)
 """The end of the nodes of a file, and a sign of life of a worker that has no node to send yet."""
 _Record = TypeVar("_Record")
 
@@ -44,8 +44,7 @@ class ExtractionRequest:
         Kind that the user named, for what looks like plain text.
     encoding : str
         Encoding of plain text that is not UTF-8.
-    limits : dict
-        See `ExtractionLimits`.
+    limits : ExtractionLimits
     first : int
         Number of the first node to send: those before it were received from a worker that died.
     parents : tuple of int
@@ -58,7 +57,7 @@ class ExtractionRequest:
     name: str
     kind: str | None = None
     encoding: str = "utf-8"
-    limits: dict[str, int] = field(default_factory=dict)
+    limits: ExtractionLimits = field(default_factory=ExtractionLimits)
     first: int = 0
     parents: tuple[int, ...] = ()
     given_up: tuple[Reason, str] | None = None
@@ -99,44 +98,49 @@ class ExtractedNode:
         """Whether no other node comes after it: the file has nothing inside."""
         return self.number == 0 and not self.has_members
 
-    def as_message(self) -> bytes:
-        """Return the node as a message."""
-        text = self.text
-        return as_message(self, b"" if text is None else text, 0 if text is None else len(text) + 1)
+
+def as_message(record: object) -> bytes:
+    """Return a record as a message."""
+    content = msgspec.msgpack.encode(record)
+    return HEAD.pack(len(content)) + content
 
 
-def as_message(record: object, text: bytes = b"", n_text: int = 0) -> bytes:
-    """Return a record as a message, without values that are the usual."""
-    content = _to_json(_told(record)).encode()
-    return b"%b%b%b" % (HEAD.pack(len(content), n_text), content, text)
-
-
-def messages_in(buffer: bytearray) -> Iterator[tuple[bytes, bytes | None]]:
-    """Take whole messages off the beginning of a buffer, signs of life aside; an end has neither JSON nor text."""
+def messages_in(buffer: bytearray) -> Iterator[bytes]:
+    """Take the records of whole messages off the beginning of a buffer, signs of life aside; an end has no bytes."""
     at = 0
     try:
         while len(buffer) - at >= HEAD.size:
-            n_json, n_text = HEAD.unpack_from(buffer, at)
-            if n_json > _MAX_JSON_BYTES or n_text > MAX_TEXT_BYTES + 1:
+            (n_bytes,) = HEAD.unpack_from(buffer, at)
+            is_alive = buffer.startswith(ALIVE, at)
+            n_bytes = 0 if is_alive else n_bytes
+            if n_bytes > _MAX_MESSAGE_BYTES:
                 raise WorkerFault("the worker announced a message of an impossible length")
-            begin, end = at + HEAD.size + n_json, at + HEAD.size + n_json + max(0, n_text - 1)
+            begin, end = at + HEAD.size, at + HEAD.size + n_bytes
             if len(buffer) < end:
                 return
-            content, text = bytes(buffer[at + HEAD.size : begin]), bytes(buffer[begin:end]) if n_text else None
+            content = bytes(buffer[begin:end])
             at = end
-            if content or text is None:
-                yield content, text
+            if not is_alive:
+                yield content
     finally:
         del buffer[:at]
 
 
-def node_of(content: bytes, text: bytes | None) -> ExtractedNode:
-    """Restore a node."""
-    return restored(ExtractedNode, content, {} if text is None else {"text": text})
+def node_of(content: bytes) -> ExtractedNode:
+    """Restore a node; see `restored`."""
+    node = restored(ExtractedNode, content)
+    origin = node.origin
+    numbers = (node.number, node.parent, origin.size_bytes, origin.n_pages, origin.position)
+    if any(number is not None and not 0 <= number <= _MAX_NUMBER for number in numbers):
+        raise WorkerFault("the worker sent a number that is out of range")
+    sent_at = None if origin.mail is None else origin.mail.sent_at
+    if sent_at is not None and sent_at.utcoffset() != timedelta(0):
+        raise WorkerFault("the worker sent a time that is not in UTC")
+    return node
 
 
-def restored(kind: type[_Record], content: bytes, more: dict[str, bytes] | None = None) -> _Record:
-    """Restore a record from the JSON of its message.
+def restored(kind: type[_Record], content: bytes) -> _Record:
+    """Restore a record from its message.
 
     Raises
     ------
@@ -150,60 +154,6 @@ def restored(kind: type[_Record], content: bytes, more: dict[str, bytes] | None 
     True
     """
     try:
-        record: _Record = _record(kind, {**json.loads(content), **(more or {})})
-        return record
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        return msgspec.msgpack.decode(content, type=kind)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise WorkerFault(f"the worker sent no message: {error}") from error
-
-
-def _told(record: Any) -> dict[str, object]:
-    told = dict[str, object]()
-    for name, usual in _usual_values(record.__class__):
-        value = getattr(record, name)
-        if value != usual and not isinstance(value, bytes):
-            told[name] = _told(value) if isinstance(value, Origin | MailHeaders) else value
-    return told
-
-
-@lru_cache
-def _usual_values(kind: Any) -> list[tuple[str, object]]:
-    return [(one.name, one.default) for one in fields(kind)]
-
-
-_types_of = lru_cache(get_type_hints)
-
-
-def _record(kind: Any, told: dict[str, object]) -> Any:
-    types = _types_of(kind)
-    return kind(**{name: _checked(types[name], value) for name, value in told.items()})
-
-
-def _checked(wanted: Any, value: Any) -> Any:
-    """Return a value as its field holds it; WorkerFault if its type is another one."""
-    if get_origin(wanted) in (Union, UnionType):
-        if value is None:
-            return None
-        wanted = get_args(wanted)[0]
-    if wanted is str and type(value) is str:
-        value.encode()  # no table takes what is not Unicode
-        return value
-    if wanted is int and type(value) is int and 0 <= value <= _MAX_NUMBER:
-        return value
-    if wanted in (bool, bytes) and type(value) is wanted:
-        return value
-    if wanted is datetime and (moment := datetime.fromisoformat(value)).utcoffset() == timedelta(0):
-        return moment
-    if is_dataclass(wanted) and type(value) is dict:
-        return _record(wanted, value)
-    of, arguments = get_origin(wanted), get_args(wanted)
-    if of is Literal and value in arguments:
-        return value
-    if of is dict and type(value) is dict:
-        return value
-    if of is tuple and type(value) is list and (arguments[-1] is ... or len(value) == len(arguments)):
-        kinds = arguments[:1] * len(value) if arguments[-1] is ... else arguments
-        return tuple(map(_checked, kinds, value))
-    raise WorkerFault("the worker sent a value of another type")
-
-
-_to_json = json.JSONEncoder(separators=(",", ":"), default=datetime.isoformat).encode

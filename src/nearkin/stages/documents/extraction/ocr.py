@@ -1,23 +1,83 @@
-"""OCR of image files and of PDF pages that are images, by the tesseract inside xberg."""
+"""OCR of image files and of pages of PDF that are images, by the tesseract inside xberg, and its language data."""
 
 from __future__ import annotations
 
+import os
+import re
 import struct
+import sys
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from nearkin.errors import MissingExtraError, ParameterError
 from nearkin.nouns import counted
 from nearkin.stages.documents.extraction import kinds
-from nearkin.stages.documents.extraction.language_data import LanguageData
 from nearkin.stages.documents.extraction.limits import raised_by
-from nearkin.stages.documents.extraction.office import event_loop
-from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Single, too_much_memory
+from nearkin.stages.documents.extraction.reading import (
+    DocumentRead,
+    ExtractionError,
+    Given,
+    LanguageData,
+    too_much_memory,
+)
 
 if TYPE_CHECKING:
     import xberg
+
+FOLDERS = (
+    os.path.join(sys.prefix, "share/tessdata"),
+    "/usr/share/tesseract-ocr/5/tessdata", "/usr/share/tesseract-ocr/4.00/tessdata", "/usr/share/tessdata",
+    "/usr/local/share/tessdata", "/opt/homebrew/share/tessdata",
+)  # fmt: skip
+"""Folders of this environment (conda), of Debian 12 and 11, Fedora and Arch, of builds from source, and of macOS."""
+_LANGUAGE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+
+def language_data(languages: str, folders: Sequence[str] = FOLDERS) -> LanguageData:
+    """Find a folder with the data of all the languages.
+
+    Parameters
+    ----------
+    languages : str
+        Such as "eng" or "eng+deu". The order matters: tesseract prefers the first.
+    folders : sequence of str
+
+    Raises
+    ------
+    ParameterError
+        A name is not the name of a language, or the data of a language is not installed.
+    MissingExtraError
+        The libraries that read images and PDF are not installed.
+    """
+    names = languages.split("+") if isinstance(languages, str) else [""]
+    if not all(_LANGUAGE.fullmatch(one) for one in names) or len(set(names)) < len(names):
+        rule = "languages as tesseract names them, such as eng or eng+deu"
+        raise ParameterError.of("ocr", rule, languages)
+    if find_spec("xberg") is None or find_spec("pypdfium2") is None:
+        raise MissingExtraError.of("OCR", "documents")
+    for folder in folders:
+        data = LanguageData(languages, folder)
+        if all(map(os.path.isfile, data.files)):
+            return data
+    raise ParameterError(f"{_missing(names, folders)}", parameter="ocr")
+
+
+def _missing(names: Sequence[str], folders: Sequence[str]) -> str:
+    """Return the rest of a message: the missing data, the folders that were searched, and what to install."""
+    known = {name for folder in folders for name in names if os.path.isfile(LanguageData(name, folder).files[0])}
+    lacking = [name for name in names if name not in known] or names
+    files = ", ".join(f"{one}.traineddata" for one in lacking)
+    packages = " ".join(f"tesseract-ocr-{one.lower().replace('_', '-')}" for one in lacking)
+    return (
+        f"needs the language data of tesseract: {files} not found in "
+        f"{', '.join(folders)}. On Debian and Ubuntu: apt-get install {packages}. "
+        "Or put the files into one of these folders."
+    )
+
 
 _MIME_TYPES = (
     (b"\x89PNG", "image/png"), (b"\xff\xd8", "image/jpeg"), (b"II*\0", "image/tiff"), (b"MM\0*", "image/tiff"),
@@ -30,6 +90,23 @@ _MAX_PIXELS = 40_000_000
 _POINTS_PER_INCH = 72
 _IMAGE_BYTES = 256 << 20
 """Decoded image that is always accepted: as large as a rendered page may be."""
+NOTHING_RECOGNISED = "OCR recognised no text"
+
+
+def read_image(given: Given) -> DocumentRead:
+    """Return the text that is recognised in an image. Raises ExtractionError if there is none."""
+    kind = next((kind for magic, kind in _MIME_TYPES if given.data.startswith(magic)), None)
+    if kind is None or given.ocr is None:
+        raise ExtractionError("image only", "an image of a kind that OCR does not read")
+    reading = ImageReading(given, given.ocr)
+    pages = tiff_pages(given.data) if kind == "image/tiff" else [given.data]
+    texts = [reading.text_of(page, kind) for page in pages]
+    text = "\n".join(text for text in texts if text)
+    if not text:
+        raise ExtractionError("image only", f"an image; {NOTHING_RECOGNISED}")
+    n_pages = len(texts) if kind == "image/tiff" else None
+    warnings = (by_ocr(given.ocr),)
+    return DocumentRead(text=text, extractor=extractor_name(given.ocr), n_pages=n_pages, warnings=warnings)
 
 
 class OcrTimeError(ExtractionError):
@@ -51,60 +128,20 @@ class ImageReading:
     def __init__(self, given: Given, data: LanguageData) -> None:
         self._given = given
         self._language_data = data
-        self._ends_at = time.monotonic() + given.limits["ocr_s"]
+        self._ends_at = time.monotonic() + given.limits.ocr_s
 
-    def text_of(self, image: bytes, mime_type: str) -> str:
-        """Return the text in an image. Raises ExtractionError if OCR fails or takes too long."""
-        self._begin()
-        return recognised(image, mime_type, self._given, self._language_data)
-
-    def text_of_page(self, page: Any) -> str:
-        """Render a PDF page and return the text in its image; see `text_of`."""
-        self._begin()
-        return recognised(rendered(page), "image/png", self._given, self._language_data)
-
-    def _begin(self) -> None:
+    def text_of(self, image: bytes | Any, mime_type: str = "image/png") -> str:
+        """Return the text in an image or a page of a PDF. Raises ExtractionError if OCR fails or takes too long."""
         if time.monotonic() > self._ends_at:
-            raise OcrTimeError(self._given.limits["ocr_s"])
+            raise OcrTimeError(self._given.limits.ocr_s)
         self._given.begin_again()
-
-
-class ImageFile(Single):
-    """An image."""
-
-    def __init__(self, given: Given, data: LanguageData) -> None:
-        self._given = given
-        self._language_data = data
-
-    @property
-    def name(self) -> str:
-        """See `extractor_name`."""
-        return extractor_name(self._language_data)
-
-    def document(self) -> DocumentRead:
-        """Return the recognised text. Raises ExtractionError if there is none."""
-        data = self._given.blob.held(self._given.limits["output_bytes"])
-        kind = next((kind for magic, kind in _MIME_TYPES if data.startswith(magic)), None)
-        if kind is None:
-            raise ExtractionError("image only", "an image of a kind that OCR does not read")
-        reading = ImageReading(self._given, self._language_data)
-        pages = tiff_pages(data) if kind == "image/tiff" else [data]
-        found = [reading.text_of(page, kind) for page in pages]
-        text = "\n".join(one for one in found if one)
-        if not text:
-            raise ExtractionError("image only", f"an image; {NOTHING_RECOGNISED}")
-        n_pages = len(found) if kind == "image/tiff" else None
-        return DocumentRead(text=text, extractor=self.name, n_pages=n_pages, warnings=(by_ocr(self._language_data),))
-
-
-NOTHING_RECOGNISED = "OCR recognised no text"
+        image = image if isinstance(image, bytes) else rendered(image)
+        return recognised(image, mime_type, self._given, self._language_data)
 
 
 def extractor_name(data: LanguageData) -> str:
     """Return the program, the languages with digests of their data, and the version."""
-    import xberg
-
-    return f"{kinds.OCR} {data.in_words} {kinds.of_xberg(xberg.__version__)}"
+    return kinds.current_name(f"{kinds.OCR} {data.in_words}") or "none"
 
 
 def by_ocr(data: LanguageData, pages: str = "") -> str:
@@ -137,23 +174,18 @@ def recognised(image: bytes, mime_type: str, given: Given, data: LanguageData) -
     ExtractionError
         The image cannot be decoded, or is too large.
     """
-    import xberg
+    from nearkin.stages.documents.extraction.office import asked_of_xberg
 
-    asked = xberg.ExtractInput(kind="bytes", bytes=image, mime_type=mime_type)
-    config = _settings(given.limits["output_bytes"], data)
     try:
-        result = event_loop().run(xberg.extract(asked, config))
+        return str(asked_of_xberg(image, mime_type, _settings(given.limits.output_bytes, data)).content).strip()
     except Exception as error:
-        raise _in_words(str(error), given) from error
-    if result.errors and not result.results:
-        raise _in_words(str(result.errors[0].message), given)
-    return str(result.results[0].content).strip()
+        raise _failure(str(error), given) from error
 
 
-def _in_words(message: str, given: Given) -> ExtractionError:
+def _failure(message: str, given: Given) -> ExtractionError:
     why = message.splitlines()[0][:300] if message else "no reason was given"
     if "memory" in why.lower():
-        return ExtractionError("too large", too_much_memory(given.limits["memory_bytes"]))
+        return ExtractionError("too large", too_much_memory(given.limits.memory_bytes))
     if "security_limits" in why:
         return ExtractionError("too large", f"an image of too many pixels{raised_by('size')}")
     if (failed := why.removeprefix("OCR error: ")) != why:

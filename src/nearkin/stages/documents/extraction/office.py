@@ -7,20 +7,24 @@ import html
 import json
 import re
 import struct
-import zipfile
 import zlib
-from collections.abc import Iterator
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from nearkin.nouns import counted
-from nearkin.stages.documents.extraction import kinds
-from nearkin.stages.documents.extraction.blobs import ARCHIVE_FAULTS, Blob
 from nearkin.stages.documents.extraction.kinds import ZIPPED, kind_of
-from nearkin.stages.documents.extraction.limits import raised_by
-from nearkin.stages.documents.extraction.office_parts import PartLacking, checked_parts
+from nearkin.stages.documents.extraction.limits import ExtractionLimits, raised_by
+from nearkin.stages.documents.extraction.office_parts import checked_parts
 from nearkin.stages.documents.extraction.ole import CUT_OFF, OleError, OleFile
-from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member, safe_name
+from nearkin.stages.documents.extraction.reading import (
+    ARCHIVE_FAULTS,
+    Blob,
+    DocumentRead,
+    ExtractionError,
+    Given,
+    Member,
+    safe_name,
+)
 from nearkin.stages.documents.foreign import COMPOUND_FILE
 
 if TYPE_CHECKING:
@@ -33,17 +37,120 @@ MIME_TYPES = {
     "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
     "ppt": "application/vnd.ms-powerpoint", "odt": "application/vnd.oasis.opendocument.text",
     "ods": "application/vnd.oasis.opendocument.spreadsheet", "odp": "application/vnd.oasis.opendocument.presentation",
-    "rtf": "application/rtf", "epub": "application/epub+zip", "pdf": "application/pdf",
+    "rtf": "application/rtf", "epub": "application/epub+zip",
 }  # fmt: skip
+_LOSS = re.compile(
+    r"\bsheet\b.*\bskipped\b|(?:content|text|notes|comments) (?:was|were) not extracted"
+    r"|(?:header|footer)\b.*\bdropped\b|\boutput truncated\b",
+    re.IGNORECASE,
+)
+"""Words of warnings that text was omitted."""
+
+
+def read_office(given: Given) -> DocumentRead:
+    """Return the text of an office file, and the files that are embedded in it."""
+    inside = _inside(given)
+    if inside.is_encrypted:
+        raise ExtractionError("encrypted", "encrypted with a password")
+    members = (lambda: iter(inside.members)) if inside.members else None
+    try:
+        told = text_of_office(given.data, given.kind, given.limits, has_margins=inside.has_margins)
+    except ExtractionError as error:
+        return DocumentRead(exception=error.exception, sentence=error.sentence, members=members)
+    read = DocumentRead(text=told.text, warnings=told.warnings, members=members)
+    if not inside.is_whole:
+        read = read.lacking("damaged", CUT_OFF)
+    elif given.kind in ZIPPED:
+        lacking, further = checked_parts(given.blob.archive, given.kind, told.text)
+        if further:
+            read = replace(read, text="\n".join([told.text.rstrip(), *further]).lstrip("\n"))
+        read = read if lacking is None else read.lacking(*lacking)
+    if any(map(_LOSS.search, told.warnings)):
+        read = read.lacking("unsupported", "a part of it was not read: text may be missing")
+    if n := max(inside.n_lost, told.n_objects):
+        read = read.lacking(
+            "partial", f"{'an embedded object was' if n == 1 else f'{n} embedded objects were'} not read"
+        )
+    if inside.has_images and read.exception is None and not (members or (read.text or "").strip()):
+        sentence = "it holds images and no text; text in images is not recognised"
+        return replace(read, text=None, warnings=(), exception="image only", sentence=sentence)
+    return read
+
+
 _EMBEDDINGS = re.compile(r"(?:word|xl|ppt)/embeddings/[^/]+")
-_OBJECTS = re.compile(r"(?:\./)?Object ?\d+/?")
+_OBJECTS = re.compile(r"(?:\./)?Object ?\d+")
 _IMAGES = re.compile(r"(?:(?:word|xl|ppt)/media|Pictures)/[^/]+")
-_BESIDE_TEXT = tuple(f"{one}/{folder}/" for one in ("word", "xl", "ppt") for folder in ("embeddings", "media"))
-_BESIDE_TEXT += ("Pictures/", "Object", "./Object")
-"""Beginnings of names that one of these patterns may match."""
+_ESCAPED, _BINARY = re.compile(rb"\\[\\{}]"), re.compile(rb"\\bin\d")
+
+
+@dataclass(slots=True)
+class _Embedded:
+    """Content of a file besides its text."""
+
+    members: list[Member] = field(default_factory=list)
+    n_lost: int = 0
+    has_images: bool = False
+    has_margins: bool = True
+    """Whether it may have headers or footers."""
+    is_encrypted: bool = False
+    is_whole: bool = True
+
+
+def _inside(given: Given) -> _Embedded:
+    """Look for what is embedded. Raises ExtractionError if the directory of a ZIP archive cannot be read."""
+    data = given.data
+    if data.startswith(COMPOUND_FILE):
+        return _in_compound_file(data)
+    if given.kind in ZIPPED:
+        try:
+            return _in_archive(given.blob)
+        except ARCHIVE_FAULTS as error:
+            raise ExtractionError("damaged", f"damaged, or not of the kind that it claims: {error}") from error
+    if not data.startswith(b"{\\rtf"):
+        return _Embedded(is_whole=False)
+    plain = _ESCAPED.sub(b"", data)  # a file that was cut has groups that are not closed; binary data may hold braces
+    is_open = plain.count(b"{") > plain.count(b"}") and _BINARY.search(plain) is None
+    return _Embedded(n_lost=data.count(b"\\objdata"), has_images=b"\\pict" in data, is_whole=not is_open)
+
+
+def _in_archive(blob: Blob) -> _Embedded:
+    entries, inside = blob.archive.infolist(), _Embedded(has_margins=False)
+    for entry in entries:
+        name = entry.filename
+        inside.is_encrypted |= bool(entry.flag_bits & 1)
+        inside.has_images |= _IMAGES.fullmatch(name) is not None
+        inside.has_margins |= name.startswith(("word/header", "word/footer"))
+        inside.n_lost += _OBJECTS.fullmatch(name) is not None
+        if _EMBEDDINGS.fullmatch(name) is not None and not inside.is_encrypted:
+            try:
+                member = unwrapped(name.rpartition("/")[2], blob.archive.read(entry))
+            except (*ARCHIVE_FAULTS, zlib.error):
+                member = None
+            if member is None:
+                inside.n_lost += 1
+            else:
+                inside.members.append(member)
+        if name == "META-INF/manifest.xml" and not inside.is_encrypted:
+            inside.is_encrypted = b"encryption-data" in blob.archive.read(entry)
+    return inside
+
+
+def _in_compound_file(data: bytes) -> _Embedded:
+    """Look for embedded objects of files of Word, Excel and PowerPoint 97."""
+    try:
+        file = OleFile(data)
+        paths = {"/".join(entry.path).lower() for entry in file.entries}
+        word = file.stream("WordDocument") if file.is_whole else None
+    except (OleError, struct.error):
+        return _Embedded(is_whole=False)
+    objects = {match[0] for path in paths if (match := re.match(r"objectpool/_\d+|mbd[0-9a-f]{8}", path))}
+    is_encrypted_word = word is not None and len(word) >= 12 and bool(word[11] & 1)
+    is_encrypted = is_encrypted_word or not paths.isdisjoint(("encryptedpackage", "encryptedsummary"))
+    return _Embedded(n_lost=len(objects), is_encrypted=is_encrypted, is_whole=file.is_whole)
+
+
 _BLOCK = re.compile(r"</?(?:p|h\d|br|hr|li|ul|ol|dl|dt|dd|tr|table|div|pre|blockquote|section|figure)\b[^<>]*>")
 _LINKS_OF_NOTES = re.compile(r'<sup class="footnote-ref">.*?</sup>|<a [^<>]*footnote-backref.*?</a>')
-_ESCAPED, _BINARY = re.compile(rb"\\[\\{}]"), re.compile(rb"\\bin\d")
 _TAG = re.compile(r"<[^<>]*>")
 _NOTE = r"\[\^[\w-]+\]"
 _MARKS = {
@@ -51,317 +158,94 @@ _MARKS = {
     **dict.fromkeys(("odt", "odp", "rtf", "epub"), re.compile(rf"^\[Image(?:: [^\]\n]*)?\]\n*|{_NOTE}", re.MULTILINE)),
 }
 """Marks for notes, comments and images that xberg writes, by kinds of files."""
+_NOISE = ("ocr", "relationships", "docx_embedded_objects", "excel_embedded_objects", "pptx_embedded_objects")
+"""Sources of warnings about what is not asked for, or read by others."""
 _ENCRYPTED = re.compile(r"encrypt|password", re.IGNORECASE)
+_BOMB = re.compile(r"\bratio\b|bomb|security|limit exceeded|exceeds|\bcell limit\b", re.IGNORECASE)
 _DAMAGED = re.compile(r"invalid zip archive", re.IGNORECASE)
 """Words of a reader of ZIP archives, which come in an error of another kind, too."""
-_BOMB = re.compile(r"\bratio\b|bomb|security|limit exceeded|exceeds", re.IGNORECASE)
-_LOSS = re.compile(
-    r"\bsheet\b.*\bskipped\b|(?:content|text|notes|comments) (?:was|were) not extracted"
-    r"|(?:header|footer)\b.*\bdropped\b|\boutput truncated\b",
-    re.IGNORECASE,
-)
-"""Words of warnings that text was omitted."""
-_CELLS = re.compile(r"\bcell limit\b", re.IGNORECASE)
+_TIME = re.compile(r"timed? ?out", re.IGNORECASE)
 _MIN_CELLS, _BYTES_A_CELL = 100_000, 128
 """The least maximum number of cells, and the bytes of the limit of a text of which each allows one."""
-_TIME = re.compile(r"timed? ?out", re.IGNORECASE)
 
 
-class OfficeFile:
-    """An office file."""
+@dataclass(frozen=True, slots=True)
+class OfficeText:
+    """What xberg makes of a file: its text, its warnings, and the number of embedded objects that it does not read."""
 
-    is_container = False
-
-    def __init__(self, given: Given) -> None:
-        self._given = given
-        self._lost: list[str] = []
-
-    @property
-    def name(self) -> str:
-        """Program and version."""
-        return f"xberg {version()}"
-
-    @cached_property
-    def _data(self) -> bytes:
-        blob, most = self._given.blob, self._given.limits["output_bytes"]
-        if self._given.kind not in ZIPPED:
-            return blob.held(most)
-        try:
-            if not blob.head.startswith(COMPOUND_FILE):  # that of an encrypted one
-                _ = blob.archive
-        except ARCHIVE_FAULTS as error:
-            raise ExtractionError("damaged", f"damaged, or not of the kind that it claims: {error}") from error
-        return blob.held(most)
-
-    @cached_property
-    def _inside(self) -> _OfficeContent:
-        return _inside(self._data, self._given.blob)
-
-    def document(self) -> DocumentRead:
-        """Return the text."""
-        if self._inside.is_encrypted:
-            raise ExtractionError("encrypted", "encrypted with a password")
-        n_encrypted = self._inside.n_encrypted
-        try:
-            found = self._read()
-        except ExtractionError:
-            if n_encrypted:
-                raise ExtractionError("encrypted", "encrypted in its ZIP archive") from None
-            raise
-        text, warnings = found.text, found.warnings
-        read = DocumentRead(text=text, extractor=self.name, n_pages=found.n_pages, warnings=warnings)
-        if n_encrypted:
-            sentence = f"{counted(n_encrypted, 'part')} of it encrypted in its ZIP archive: text may be missing"
-            read = read.lacking("encrypted", sentence)
-        if not self._inside.is_whole:
-            read = read.lacking("damaged", CUT_OFF)
-        if found.lacking is not None:
-            read = read.lacking(found.lacking.exception, found.lacking.sentence)
-        if self._inside.lost or found.n_objects:
-            n = max(len(self._inside.lost), found.n_objects)
-            what = "an embedded object was" if n == 1 else f"{n} embedded objects were"
-            read = read.lacking("partial", f"{what} not read")
-        if not text.strip() and self._inside.is_of_1995:
-            raise ExtractionError("unsupported", "a workbook of Excel 95, in which no text was found")
-        is_without_text = not (text.strip() or self._inside.members or self._inside.lost)
-        if is_without_text and self._inside.n_images and read.exception is None:
-            read = DocumentRead(
-                text=None, extractor=self.name, exception="image only",
-                sentence="it holds images and no text; text in images is not recognised",
-            )  # fmt: skip
-        return read
-
-    def _read(self) -> ExtractedText:
-        """Return the text of xberg and of the parts that it omits, and what the XML of the file has besides."""
-        found = extract(self._data, self._given)
-        if self._has_parts:
-            found.lacking, further = checked_parts(self._given.blob.archive, self._given.kind, found.text)
-            if further:
-                found.text = "\n".join([found.text.rstrip(), *further]).lstrip("\n")
-        if found.lacking is None and any(map(_LOSS.search, found.warnings)):
-            found.lacking = PartLacking("unsupported", "a part of it was not read: text may be missing")
-        return found
-
-    @property
-    def _has_parts(self) -> bool:
-        return self._given.kind in ZIPPED and self._inside.is_whole and not self._inside.n_encrypted
-
-    def has_members(self) -> bool:
-        """Whether documents are embedded."""
-        return bool(self._inside.members)
-
-    def members(self) -> Iterator[Member]:
-        """Yield the embedded documents."""
-        yield from (Member(name=name, blob=Blob(data)) for name, data in self._inside.members)
+    text: str
+    warnings: tuple[str, ...]
+    n_objects: int
 
 
-class _OfficeContent:
-    """Content of a file besides its text."""
-
-    def __init__(self) -> None:
-        self.members: list[tuple[str, bytes]] = []
-        self.lost: list[str] = []
-        self.n_images = 0
-        self.is_encrypted = False
-        self.is_of_1995 = False
-        self.n_encrypted = 0
-        self.is_whole = True
-
-
-def _inside(data: bytes, blob: Blob) -> _OfficeContent:
-    found = _OfficeContent()
-    if data.startswith(COMPOUND_FILE):
-        _of_compound_file(data, found)
-    elif data.startswith(b"{\\rtf"):
-        found.is_whole = not _has_open_groups(data)
-        found.lost += ["object"] * len(re.findall(rb"\\objdata\b", data))
-        found.n_images = data.count(b"\\pict")
-    else:
-        try:
-            _of_zip(blob, found)
-        except ARCHIVE_FAULTS:
-            found.is_whole = False  # the extractor may read its text all the same
-    return found
-
-
-def _has_open_groups(data: bytes) -> bool:
-    """Whether groups of an RTF file are not closed, as in one that was cut; binary data may hold braces."""
-    plain = _ESCAPED.sub(b"", data)
-    return plain.count(b"{") > plain.count(b"}") and _BINARY.search(plain) is None
-
-
-def _of_zip(blob: Blob, found: _OfficeContent) -> None:
-    """List embedded files; those that are only wrapped in a compound file are unwrapped."""
-    names = blob.archive.namelist()
-    found.n_encrypted = sum(entry.flag_bits & 1 for entry in blob.archive.infolist())
-    beside = [name for name in names if name.startswith(_BESIDE_TEXT)]
-    if any(map(_EMBEDDINGS.fullmatch, beside)):
-        _of_embeddings(blob.archive, found)
-    else:
-        found.n_images = sum(_IMAGES.fullmatch(name) is not None for name in beside)
-        found.lost += [name for name in beside if _OBJECTS.fullmatch(name) and not name.endswith("/")]
-    if "META-INF/manifest.xml" in names:
-        found.is_encrypted = b"encryption-data" in blob.archive.read("META-INF/manifest.xml")
-
-
-def _of_embeddings(archive: zipfile.ZipFile, found: _OfficeContent) -> None:
-    """List embedded files, objects and images in the order of the archive."""
-    for entry in archive.infolist():
-        found.n_images += bool(_IMAGES.fullmatch(entry.filename))
-        if _OBJECTS.fullmatch(entry.filename) and not entry.filename.endswith("/"):
-            found.lost.append(entry.filename)
-        if _EMBEDDINGS.fullmatch(entry.filename) is None:
-            continue
-        name = entry.filename.rpartition("/")[2]
-        try:
-            content = archive.read(entry)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError):
-            found.lost.append(name)
-            continue
-        inner = unwrapped(name, content)
-        if inner is None:
-            found.lost.append(name)
-        else:
-            found.members.append(inner)
-
-
-def _of_compound_file(data: bytes, found: _OfficeContent) -> None:
-    """List embedded objects of files of Word, Excel and PowerPoint 97."""
-    try:
-        file = OleFile(data)
-        found.is_whole = file.is_whole
-    except (OleError, struct.error):
-        found.is_whole = False
-        return
-    paths = ["/".join(one.path) for one in file.entries]
-    lower = {path.lower() for path in paths}
-    found.is_encrypted = "encryptedpackage" in lower or "encryptedsummary" in lower or _is_encrypted_word(file)
-    found.is_of_1995 = "book" in lower and "workbook" not in lower
-    objects = {match[0] for path in paths if (match := re.match(r"(?i)objectpool/_\d+|mbd[0-9a-f]{8}", path))}
-    found.lost += sorted(objects)
-
-
-def _is_encrypted_word(file: OleFile) -> bool:
-    """Whether the first bytes of a document of Word 97 say that it is encrypted."""
-    try:
-        head = (file.stream("WordDocument") or b"")[:12]
-    except (OleError, struct.error):
-        return False
-    return len(head) == 12 and bool(head[11] & 1)
-
-
-class ExtractedText:
-    """Result of xberg.
-
-    Parameters
-    ----------
-    text : str
-    warnings : tuple of str
-    n_pages : int or None
-    n_objects : int
-        Embedded objects, which are not in the text.
-
-    Attributes
-    ----------
-    lacking : PartLacking or None
-    """
-
-    def __init__(self, text: str, warnings: tuple[str, ...], n_pages: int | None, n_objects: int) -> None:
-        self.text = text
-        self.warnings = warnings
-        self.n_pages = n_pages
-        self.n_objects = n_objects
-        self.lacking: PartLacking | None = None
-
-
-def extract(data: bytes, given: Given) -> ExtractedText:
-    """Return what xberg makes of a file.
-
-    Raises
-    ------
-    ExtractionError
-    """
-    import xberg
-
-    kind = given.kind
-    asked = xberg.ExtractInput(kind="bytes", bytes=data, mime_type=MIME_TYPES[kind])
+def text_of_office(data: bytes, kind: str, limits: ExtractionLimits, *, has_margins: bool = True) -> OfficeText:
+    """Return what xberg makes of a file. Raises ExtractionError."""
     config = settings_of_xberg(
-        given.limits["wall_s"], given.limits["output_bytes"], given.limits["compression_ratio"], kind
+        limits.wall_s, limits.output_bytes, limits.compression_ratio, kind, has_margins=has_margins
     )
     try:
-        result = event_loop().run(xberg.extract(asked, config))
+        result = asked_of_xberg(data, MIME_TYPES[kind], config)
     except Exception as error:
-        raise _in_words(str(error), given.limits["output_bytes"]) from error
+        raise _in_words(str(error)) from error
+    if kind == "docx":
+        text = _text_of_word(result)
+    else:
+        text = _MARKS[kind].sub("", result.content) if kind in _MARKS and "[" in result.content else result.content
+    warnings = tuple(dict.fromkeys(one.message for one in result.processing_warnings if one.source not in _NOISE))
+    n_objects = len(result.children or ()) if kind == "ppt" else 0
+    return OfficeText(text, warnings, n_objects + sum("Skipped embedded object" in warning for warning in warnings))
+
+
+def asked_of_xberg(data: bytes, mime_type: str, config: xberg.ExtractionConfig) -> xberg.ExtractedDocument:
+    """Return what xberg extracts. Raises whatever xberg raises, or ExtractionError with its message."""
+    import xberg
+
+    asked = xberg.ExtractInput(kind="bytes", bytes=data, mime_type=mime_type)
+    result = _event_loop().run_until_complete(xberg.extract(asked, config))
     if result.errors and not result.results:
-        raise _in_words(str(result.errors[0].message), given.limits["output_bytes"])
-    found = result.results[0]
-    text = _text_of_word(found) if _is_page(kind) else _without_marks(found.content, kind)
-    warnings = tuple(dict.fromkeys(one.message for one in found.processing_warnings if one.source not in _NOISE))
-    n_objects = len(found.children or ()) if kind == "ppt" else 0
-    n_objects += sum("Skipped embedded object" in one for one in warnings)
-    return ExtractedText(text, warnings, None, n_objects)
+        raise ExtractionError("damaged", str(result.errors[0].message))
+    return result.results[0]
 
 
 @lru_cache(maxsize=1)
-def event_loop() -> asyncio.Runner:
+def _event_loop() -> asyncio.AbstractEventLoop:
     """Return the event loop of this worker: one for each document would take a tenth of the time of a short one."""
-    return asyncio.Runner()
-
-
-def _without_marks(text: str, kind: str) -> str:
-    """Return a text without the marks that xberg writes for notes, comments and images."""
-    marks = _MARKS.get(kind)
-    return text if marks is None or "[" not in text else marks.sub("", text)
-
-
-_NOISE = ("ocr", "relationships", "docx_embedded_objects", "excel_embedded_objects", "pptx_embedded_objects")
-"""Sources of warnings about what is not asked for, or read by others."""
+    return asyncio.new_event_loop()
 
 
 def rtf_text(rtf: bytes, given: Given) -> str:
     """Return the text of the body of a mail in RTF."""
-    return extract(rtf, Given(blob=Blob(rtf), kind="rtf", limits=given.limits)).text
+    return text_of_office(rtf, "rtf", given.limits).text
 
 
-def _text_of_word(found: xberg.ExtractedDocument) -> str:
+def _text_of_word(result: xberg.ExtractedDocument) -> str:
     """Return the text of a document of Word: its headers, its body with notes and comments, its footers."""
     around: dict[str, list[str]] = {"header": [], "footer": []}
-    document = found.document
-    for node in document.nodes if document is not None else ():
+    for node in result.document.nodes if result.document is not None else ():
         if (layer := str(node.content_layer)) in around:
             around[layer].append(str(json.loads(str(node.content)).get("text", "")).strip())
-    told = [*around["header"], _text_of_tags(found.content), *around["footer"]]
-    return "\n".join(one for one in told if one)
+    pieces = [*around["header"], _text_of_tags(result.content), *around["footer"]]
+    return "\n".join(piece for piece in pieces if piece)
 
 
 def _text_of_tags(page: str) -> str:
     """Return the text of a page as xberg writes it: every tag is closed, and every sign of a text is escaped."""
-    told = page.replace("\n", " ").replace("<p>", "\n").replace("</p>", "\n")
-    if "<" in told or "[" in page:  # else there is nothing but paragraphs: patterns would take ten times as long
-        told = _without_tags(page)
-    lines = html.unescape(told).split("\n")
-    return "\n".join(line for line in map(str.strip, lines) if line)
-
-
-def _without_tags(page: str) -> str:
-    if "footnote" in page:
-        page = _LINKS_OF_NOTES.sub("", page)
-    if "[" in page:
-        page = _without_marks(page, "docx")
-    page = page.replace("\n", " ")
-    if "</t" in page:
-        page = page.replace("</td>", " ").replace("</th>", " ")
-    return _TAG.sub("", _BLOCK.sub("\n", page))
-
-
-def _is_page(kind: str) -> bool:
-    """Whether a kind is asked for as HTML: as plain text, xberg writes names of styles behind headings of Word."""
-    return kind == "docx"
+    text = page.replace("\n", " ").replace("<p>", "\n").replace("</p>", "\n")
+    if "<" in text or "[" in page:  # else there is nothing but paragraphs: patterns would take ten times as long
+        text = _MARKS["docx"].sub("", _LINKS_OF_NOTES.sub("", page)).replace("\n", " ")
+        text = text.replace("</td>", " ").replace("</th>", " ")
+        text = _TAG.sub("", _BLOCK.sub("\n", text))
+    return "\n".join(line for line in map(str.strip, html.unescape(text).split("\n")) if line)
 
 
 @lru_cache(maxsize=16)
-def settings_of_xberg(wall_s: int, output_bytes: int, ratio: int, kind: str) -> xberg.ExtractionConfig:
-    """Return what xberg is asked for: the text with headers, footers and notes, within limits."""
+def settings_of_xberg(
+    wall_s: int, output_bytes: int, ratio: int, kind: str, *, has_margins: bool = True
+) -> xberg.ExtractionConfig:
+    """Return what xberg is asked for: the text with headers, footers and notes, within limits.
+
+    Word comes as HTML: as plain text, xberg writes names of styles behind headings.
+    """
     import xberg
 
     return xberg.ExtractionConfig(
@@ -370,8 +254,8 @@ def settings_of_xberg(wall_s: int, output_bytes: int, ratio: int, kind: str) -> 
         enable_quality_processing=False,
         extraction_timeout_secs=wall_s,
         max_archive_depth=1 if kind == "ppt" else 0,
-        output_format="html" if _is_page(kind) else "plain",
-        include_document_structure=_is_page(kind),
+        output_format="html" if kind == "docx" else "plain",
+        include_document_structure=kind == "docx" and has_margins,
         content_filter=xberg.ContentFilterConfig(
             include_headers=True, include_footers=True, include_footnotes=True, strip_repeating_text=False
         ),
@@ -379,54 +263,29 @@ def settings_of_xberg(wall_s: int, output_bytes: int, ratio: int, kind: str) -> 
             max_compression_ratio=ratio,
             max_content_size=output_bytes,
             max_archive_size=2 * output_bytes,
-            max_table_cells=_max_cells(output_bytes),
+            max_table_cells=max(_MIN_CELLS, output_bytes // _BYTES_A_CELL),
         ),
         concurrency=xberg.ConcurrencyConfig(max_threads=1),
     )
 
 
-def _max_cells(output_bytes: int) -> int:
-    """Return the maximum number of cells in the tables of a document: 2,097,152 with the usual limits."""
-    return max(_MIN_CELLS, output_bytes // _BYTES_A_CELL)
-
-
-def _in_words(message: str, output_bytes: int) -> ExtractionError:
+def _in_words(message: str) -> ExtractionError:
     """Return the exception for an error of xberg."""
     why = re.sub(r"^(?:Parsing|Validation|IO|Security) error: ", "", message.splitlines()[0] if message else "")[:300]
     if _ENCRYPTED.search(why):
         return ExtractionError("encrypted", "encrypted with a password")
-    if _CELLS.search(why):
-        return ExtractionError("too large", f"refused: {_refusal(why, output_bytes)}")
     if _BOMB.search(why) and not _DAMAGED.search(why):
-        return ExtractionError("too large", f"refused: {_refusal(why, output_bytes)}")
+        return ExtractionError("too large", f"refused: {why}{raised_by('ratio' if 'ratio' in why else 'size')}")
     if _TIME.search(why):
         return ExtractionError("time-out", f"not finished in time: {why}{raised_by('time')}")
     return ExtractionError("damaged", f"damaged, or not of the kind that it claims: {why}")
 
 
-def _refusal(why: str, output_bytes: int) -> str:
-    """Return which limit an error of xberg is about, and how to raise it; some limits of xberg are fixed."""
-    if _CELLS.search(why):
-        return f"its tables have more than {_max_cells(output_bytes):,} cells, the limit{raised_by('size')}"
-    if "ratio" in why:
-        return f"{why}{raised_by('ratio')}"
-    is_ours = not {str(output_bytes), str(2 * output_bytes)}.isdisjoint(re.findall(r"\d+", why))
-    return f"{why}{raised_by('size') if is_ours else '; this limit is fixed'}"
-
-
-@lru_cache(maxsize=1)
-def version() -> str:
-    """Return the version of xberg, and of what Nearkin does with its texts."""
-    import xberg
-
-    return kinds.of_xberg(str(xberg.__version__))
-
-
 _NATIVE = "\x01Ole10Native"
 
 
-def unwrapped(name: str, data: bytes) -> tuple[str, bytes] | None:
-    """Return the name and the bytes of an embedded file; None if there is no file that can be read.
+def unwrapped(name: str, data: bytes) -> Member | None:
+    """Return an embedded file; None if there is no file that can be read.
 
     Parameters
     ----------
@@ -435,24 +294,24 @@ def unwrapped(name: str, data: bytes) -> tuple[str, bytes] | None:
     data : bytes
     """
     if not data.startswith(COMPOUND_FILE):
-        return name, data
+        return Member(name=name, blob=Blob(data))
     try:
         wrapper = OleFile(data)
         if kind_of(Blob(data), name) != "unsupported":
-            return name, data
+            return Member(name=name, blob=Blob(data))
         native = wrapper.stream(_NATIVE)
         if native is not None:
             return _of_native(name, native)
         for stream in ("Package", "CONTENTS", "EmbeddedOdf"):
             if (content := wrapper.stream(stream)) is not None:
-                return name, content
+                return Member(name=name, blob=Blob(content))
     except (OleError, struct.error):
         return None
     return None
 
 
-def _of_native(name: str, native: bytes) -> tuple[str, bytes] | None:
-    """Return the name and the bytes of a file that was dropped into a document (a "Package" of Windows)."""
+def _of_native(name: str, native: bytes) -> Member | None:
+    """Return a file that was dropped into a document (a "Package" of Windows)."""
     at = 6  # the size of all, and a mark
     own, at = _string(native, at)
     _, at = _string(native, at)
@@ -462,7 +321,7 @@ def _of_native(name: str, native: bytes) -> tuple[str, bytes] | None:
     content = native[at + 4 : at + 4 + size]
     if len(content) < size or not size:
         return None
-    return safe_name(own) or name, content
+    return Member(name=safe_name(own) or name, blob=Blob(content))
 
 
 def _string(data: bytes, at: int) -> tuple[str, int]:

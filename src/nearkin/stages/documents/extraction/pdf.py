@@ -1,6 +1,6 @@
-"""PDF files: text from pdfium, or from xberg if it is better; form fields and embedded files by pdfium and pypdf.
+"""PDF files: text from pdfium; form fields and embedded files by pdfium and pypdf.
 
-docs/decisions/0026-text-of-pdf.md explains the choice between the two texts.
+docs/decisions/0026-text-of-pdf.md explains when a text is broken.
 """
 
 from __future__ import annotations
@@ -9,14 +9,20 @@ import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cached_property
+from functools import partial
 from typing import Any
 
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.stages.documents.extraction import ocr
-from nearkin.stages.documents.extraction.blobs import Blob
-from nearkin.stages.documents.extraction.language_data import LanguageData
-from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given, Member, safe_name
+from nearkin.stages.documents.extraction.reading import (
+    Blob,
+    DocumentRead,
+    ExtractionError,
+    Given,
+    Member,
+    first_line,
+    safe_name,
+)
 from nearkin.stages.documents.faults import Reason
 
 _NO_IMAGE_TEXT = "text in images is not recognised; use --ocr LANGUAGES"
@@ -28,9 +34,7 @@ _MAX_UNDECODED = 0.05
 _MIN_WORDS = 6
 _WORD = re.compile(r"(?<!\w)[A-Za-z]+(?!\w)")
 _UNDECODED = re.compile(r"[\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1f]")
-_CONTROLS = bytes(one for one in range(128) if _UNDECODED.match(chr(one)))
-"""The characters of the same pattern that are ASCII."""
-_SPACES = bytes(one for one in range(128) if chr(one).isspace())
+_BROKEN = "its words may be wrong: letters stand apart, or have no meaning"
 _SHOWN = 10
 _END_MARK, _OBJECT = b"%%EOF", re.compile(rb"\d\s+\d+\s+obj\b")
 _CUT_OFF = "the file does not end as a PDF does, and may be truncated: pages or attachments may be missing"
@@ -38,157 +42,97 @@ _FILE_ATTACHMENT = 17
 _FORM_OF_XFA = (2, 3)
 
 
-class Pdf:
-    """A PDF file."""
+def read_pdf(given: Given) -> DocumentRead:
+    """Return the text of all pages, the values of form fields, and the embedded files."""
+    import pypdfium2
 
-    is_container = False
-
-    def __init__(self, given: Given) -> None:
-        self._given = given
-        self._n_attached = 0
-
-    @property
-    def name(self) -> str:
-        """Program and version."""
-        import pypdfium2
-
-        return f"pypdfium2 {pypdfium2.version.PYPDFIUM_INFO.version}"
-
-    @cached_property
-    def _data(self) -> bytes:
-        return self._given.blob.held(self._given.limits["output_bytes"])
-
-    @cached_property
-    def _opened(self) -> Any:
-        """The file, opened by pdfium. Raises ExtractionError if that fails."""
-        import pypdfium2
-
+    try:
+        opened = pypdfium2.PdfDocument(given.data)
+    except pypdfium2.PdfiumError as error:
+        if "assword" in str(error) or "ecurity" in str(error):
+            raise ExtractionError("encrypted", "encrypted with a password") from error
+        raise ExtractionError("damaged", f"damaged, or not a PDF: {str(error).rstrip('.')}") from error
+    pages: dict[int, str] = {}
+    lost: list[int] = []
+    images: list[int] = []
+    reading = None if given.ocr is None else ocr.ImageReading(given, given.ocr)
+    why = _NO_IMAGE_TEXT if given.ocr is None else ocr.NOTHING_RECOGNISED
+    exception: Reason = "image only"
+    n_attached = opened.count_attachments()
+    for number in range(1, len(opened) + 1):
         try:
-            return pypdfium2.PdfDocument(self._data)
+            page = opened[number - 1]
+        except pypdfium2.PdfiumError:
+            lost.append(number)
+            continue
+        text = _text_of_page(page)
+        if not text.strip() and _has_image(page):
+            images.append(number)
+            try:
+                text = "" if reading is None else reading.text_of(page)
+            except ExtractionError as error:
+                text, why = "", error.sentence
+                exception = "time-out" if isinstance(error, ocr.OcrTimeError) else exception
+        pages[number] = text
+        n_attached += _n_attached(page)
+        page.close()
+    if exception == "time-out":  # which pages were done by then depends on the machine; a text may not
+        pages |= dict.fromkeys(images, "")
+    recognised = [number for number in images if pages[number]]
+    n_images, n_pages = len(images) - len(recognised), len(pages) + len(lost)
+    members = partial(_members, opened, given.data) if n_attached else None
+    read = DocumentRead(text="\n".join(pages.values()), n_pages=n_pages, members=members)
+    if recognised and given.ocr is not None:
+        shown = first_of([f"{number:,}" for number in recognised], _SHOWN)
+        which = "" if len(recognised) == n_pages else f"of {agreeing(len(recognised), 'page')} {shown} "
+        warnings = (ocr.by_ocr(given.ocr, which),)
+        read = replace(read, extractor=ocr.extractor_name(given.ocr), warnings=warnings)
+    elif is_broken(read.text or ""):
+        read = read.lacking("damaged", _BROKEN)
+    read = _with_form(read, opened, given.data)
+    if lost:
+        shown = first_of([f"{number:,}" for number in lost], _SHOWN)
+        read = read.lacking("damaged", f"{agreeing(len(lost), 'page')} {shown} of {n_pages:,} cannot be read")
+    if has_damaged_stream(given.data, given.limits.output_bytes):
+        read = read.lacking("damaged", "a stream of it is damaged: text may be missing")
+    if is_cut_off(given.data):  # pages may be read all the same, from a table at the beginning
+        read = read.lacking("damaged", _CUT_OFF)
+    if not n_images:
+        return read
+    if not (read.text or "").strip():
+        return replace(read, text=None, exception=exception, sentence=f"its pages are images; {why}")
+    are = agreeing(n_images, "is an image", "are images")
+    return read.lacking(exception, f"{n_images:,} of {counted(n_pages, 'page')} {are}; {why}")
+
+
+def _with_form(read: DocumentRead, opened: Any, data: bytes) -> DocumentRead:
+    """Return the text, followed by the values of form fields that are not on the pages."""
+    form = opened.get_formtype()
+    if not form:
+        return read
+    if form in _FORM_OF_XFA:
+        read = replace(read, warnings=(*read.warnings, "a form of the kind XFA: parts of it may be missing"))
+    try:
+        values = list(_filled_in(data))
+    except Exception as error:  # noqa: BLE001  (pypdf raises what comes for damaged files)
+        return read.lacking("damaged", f"the fields of its form cannot be read: {first_line(error)}")
+    text = read.text or ""
+    missing = [value for value in dict.fromkeys(values) if value not in text]
+    return replace(read, text="\n".join([text, *missing])) if missing else read
+
+
+def _members(opened: Any, data: bytes) -> Iterator[Member]:
+    """Yield the embedded files, then the files attached to pages."""
+    import pypdfium2
+
+    for index in range(opened.count_attachments()):
+        attachment = opened.get_attachment(index)
+        name = safe_name(attachment.get_name()) or None
+        try:
+            yield Member(name=name, blob=Blob(bytes(attachment.get_data())))
         except pypdfium2.PdfiumError as error:
-            if "assword" in str(error) or "ecurity" in str(error):
-                raise ExtractionError("encrypted", "encrypted with a password") from error
-            raise ExtractionError("damaged", f"damaged, or not a PDF: {str(error).rstrip('.')}") from error
-
-    def document(self) -> DocumentRead:
-        """Return the text of all pages, and the values of form fields."""
-        pages: dict[int, str] = {}
-        lost: list[int] = []
-        images: list[int] = []
-        data = self._given.ocr
-        reading = None if data is None else ocr.ImageReading(self._given, data)
-        why = _NO_IMAGE_TEXT if data is None else ocr.NOTHING_RECOGNISED
-        exception: Reason = "image only"
-        for number, page in enumerate(self._pages(), start=1):
-            if page is None:
-                lost.append(number)
-                continue
-            text = _text_of_page(page)
-            if not text.strip() and _has_image(page):
-                images.append(number)
-                try:
-                    text = "" if reading is None else reading.text_of_page(page)
-                except ExtractionError as error:
-                    text, why = "", error.sentence
-                    exception = "time-out" if isinstance(error, ocr.OcrTimeError) else exception
-            pages[number] = text
-            self._n_attached += _n_attached(page)
-            page.close()
-        if exception == "time-out":  # which pages were done by then depends on the machine; a text may not
-            pages |= dict.fromkeys(images, "")
-        recognised = [one for one in images if pages[one]]
-        n_images = len(images) - len(recognised)
-        n_pages = len(pages) + len(lost)
-        read = DocumentRead(text="\n".join(pages.values()), extractor=self.name, n_pages=n_pages)
-        if recognised and data is not None:
-            read = _by_ocr(read, recognised, data)
-        else:
-            read = self._with_second_opinion(read)
-        read = self._with_form(read)
-        if lost:
-            shown = first_of([f"{number:,}" for number in lost], _SHOWN)
-            read = read.lacking("damaged", f"{agreeing(len(lost), 'page')} {shown} of {n_pages:,} cannot be read")
-        if has_damaged_stream(self._data, self._given.limits["output_bytes"]):
-            read = read.lacking("damaged", "a stream of it is damaged: text may be missing")
-        if is_cut_off(self._data):  # pages may be read all the same, from a table at the beginning
-            read = read.lacking("damaged", _CUT_OFF)
-        if not n_images:
-            return read
-        if not (read.text or "").strip():
-            return replace(read, text=None, exception=exception, sentence=f"its pages are images; {why}")
-        are = agreeing(n_images, "is an image", "are images")
-        return read.lacking(exception, f"{n_images:,} of {counted(n_pages, 'page')} {are}; {why}")
-
-    def _pages(self) -> Iterator[Any]:
-        """Yield the pages; None for one that cannot be read."""
-        import pypdfium2
-
-        for index in range(len(self._opened)):
-            try:
-                yield self._opened[index]
-            except pypdfium2.PdfiumError:
-                yield None
-
-    def _with_second_opinion(self, read: DocumentRead) -> DocumentRead:
-        """Return the text of xberg if the words of pdfium's text are broken and those of xberg's are not."""
-        told = read.text or ""
-        if not is_broken(told):
-            return read
-        from nearkin.stages.documents.extraction import office
-
-        try:
-            other = office.extract(self._data, self._given).text
-        except (ExtractionError, ImportError):
-            return read
-        if is_broken(other) or not other.strip():
-            doubt = "its words may be wrong: letters stand apart, or have no meaning"
-            return replace(read, warnings=(*read.warnings, doubt))
-        warning = "text of a second extractor: that of the first falls apart into letters"
-        return replace(read, text=other, extractor=f"xberg {office.version()}", warnings=(*read.warnings, warning))
-
-    def _with_form(self, read: DocumentRead) -> DocumentRead:
-        """Return the text, followed by the values of form fields that are not on the pages."""
-        form = self._opened.get_formtype()
-        if not form:
-            return read
-        if form in _FORM_OF_XFA:
-            read = replace(read, warnings=(*read.warnings, "a form of the kind XFA: parts of it may be missing"))
-        try:
-            values = list(_filled_in(self._data))
-        except Exception as error:  # noqa: BLE001  (pypdf raises what comes for damaged files)
-            return read.lacking("damaged", f"the fields of its form cannot be read: {_why(error)}")
-        text = read.text or ""
-        missing = [value for value in dict.fromkeys(values) if value not in text]
-        return replace(read, text="\n".join([text, *missing])) if missing else read
-
-    def has_members(self) -> bool:
-        """Whether files are embedded."""
-        try:
-            return self._n_attached > 0 or self._opened.count_attachments() > 0
-        except ExtractionError:
-            return False
-
-    def members(self) -> Iterator[Member]:
-        """Yield the embedded files, then the files attached to pages."""
-        import pypdfium2
-
-        for index in range(self._opened.count_attachments()):
-            attachment = self._opened.get_attachment(index)
-            name = safe_name(attachment.get_name()) or None
-            try:
-                yield Member(name=name, blob=Blob(bytes(attachment.get_data())))
-            except pypdfium2.PdfiumError as error:
-                yield Member(name=name, exception="damaged", sentence=f"it cannot be extracted from the PDF: {error}")
-        yield from _pinned(self._data)
-
-
-def _by_ocr(read: DocumentRead, pages: list[int], data: LanguageData) -> DocumentRead:
-    """Return a text with a warning that lists the pages that were recognised."""
-    shown = first_of([f"{one:,}" for one in pages], _SHOWN)
-    which = "" if len(pages) == read.n_pages else f"of {agreeing(len(pages), 'page')} {shown} "
-    return replace(
-        read, extractor=ocr.extractor_name(data), warnings=(*read.warnings, ocr.by_ocr(data, which))
-    )  # fmt: skip
+            yield Member.failed(name, "damaged", f"it cannot be extracted from the PDF: {error}")
+    yield from _pinned(data)
 
 
 def is_cut_off(data: bytes) -> bool:
@@ -213,14 +157,7 @@ def is_broken(text: str) -> bool:
     >>> is_broken("H e re i s so me te xt"), is_broken("It was a dark and stormy night"), is_broken("")
     (True, False, False)
     """
-    if text.isascii():
-        data = text.encode()
-        if len(data) - len(data.translate(None, _CONTROLS)) > _MAX_UNDECODED * len(data):
-            return True
-        n_spaces = len(data) - len(data.translate(None, _SPACES))
-        if len(data) > _MIN_TOKEN_LENGTH * (n_spaces + 1):  # there are no more words than that
-            return False
-    elif _UNDECODED.search(text) and len(_UNDECODED.findall(text)) > _MAX_UNDECODED * len(text):
+    if len(_UNDECODED.findall(text)) > _MAX_UNDECODED * len(text):
         return True
     if len(text) > _MIN_TOKEN_LENGTH * len(text.split()):  # the usual case, without looking at each word
         return False
@@ -289,11 +226,7 @@ def _pinned(data: bytes) -> Iterator[Member]:
                     stream = (files.get("/F") or files.get("/UF")).get_object()
                     yield Member(name=name, blob=Blob(bytes(stream.get_data())))
     except Exception as error:
-        raise ExtractionError("damaged", f"a file pinned to a page cannot be read: {_why(error)}") from error
-
-
-def _why(error: Exception) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0][:200]
+        raise ExtractionError("damaged", f"a file pinned to a page cannot be read: {first_line(error)}") from error
 
 
 _STREAM = re.compile(rb"(?<!end)stream\r?\n")

@@ -19,12 +19,11 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 
 from nearkin.errors import RunError
 from nearkin.nouns import counted
-from nearkin.stages.documents.extraction.language_data import LanguageData, language_data
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits, raised_by
 from nearkin.stages.documents.extraction.nodes import (
     ExtractedNode,
@@ -35,7 +34,8 @@ from nearkin.stages.documents.extraction.nodes import (
     node_of,
     restored,
 )
-from nearkin.stages.documents.extraction.reading import is_out_of_memory, too_much_memory
+from nearkin.stages.documents.extraction.ocr import language_data
+from nearkin.stages.documents.extraction.reading import LanguageData, is_out_of_memory, too_much_memory
 from nearkin.stages.documents.extraction.sandbox import Sandbox
 from nearkin.stages.documents.faults import Reason
 from nearkin.stages.documents.kept_memory import keep_memory
@@ -73,7 +73,7 @@ class ExtractionAnswer:
         self.path = file.path
         self.request = ExtractionRequest(
             name=file.name.encode("utf-8", "replace").decode(), kind=file.kind, encoding=file.encoding,
-            limits=pool.limits.as_request(),
+            limits=pool.limits,
         )  # fmt: skip
         self.waiting: deque[ExtractedNode] = deque()
         self.is_over = False
@@ -325,7 +325,7 @@ class WorkerProcess:
         told = {
             "path": [one for one in (os.path.abspath(place or ".") for place in sys.path) if os.path.exists(one)],
             "socket": theirs.fileno(), "memory": limits.memory_bytes, "disk": limits.disk_bytes,
-            "directory": place, "ocr": None if ocr is None else ocr.as_message(),
+            "directory": place, "ocr": None if ocr is None else asdict(ocr),
         }  # fmt: skip
         with theirs:
             self.process = (
@@ -381,11 +381,11 @@ class WorkerProcess:
             raise EOFError
         self.heard_at = time.monotonic()
         self._buffer += piece
-        for content, text in messages_in(self._buffer):
+        for content in messages_in(self._buffer):
             if self.sandbox is None:
                 self.sandbox = restored(Sandbox, content)
             else:
-                yield node_of(content, text) if content else None
+                yield node_of(content) if content else None
 
     def death(self, error: Exception) -> tuple[Reason, str]:
         """Return why the worker ended, for people; raise `RunError` if it did not even start."""

@@ -11,11 +11,18 @@ from email.utils import format_datetime
 from typing import Any
 
 from nearkin.nouns import counted
-from nearkin.stages.documents.extraction import kinds
-from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.msg import mail_part
 from nearkin.stages.documents.extraction.office import rtf_text
-from nearkin.stages.documents.extraction.reading import Container, ExtractionError, Member, safe_name, too_big
+from nearkin.stages.documents.extraction.reading import (
+    Blob,
+    DocumentRead,
+    ExtractionError,
+    Given,
+    Member,
+    first_line,
+    safe_name,
+    too_big,
+)
 
 _MAX_FOLDER_LEVELS = 40
 _MAX_MESSAGE_LEVELS = 8
@@ -23,10 +30,16 @@ _HEADER_BYTES, _UNICODE = 512, 23
 _OF_THE_CONTENT = ("content-type", "content-transfer-encoding", "mime-version", "content-disposition")
 
 
-class OutlookMailbox(Container):
-    """A mailbox of Outlook in a file."""
+def read_mailbox(given: Given) -> DocumentRead:
+    """Return a mailbox of Outlook."""
+    return DocumentRead(members=_OutlookMailbox(given).members)
 
-    name = kinds.PST
+
+class _OutlookMailbox:
+    """The folders of a mailbox."""
+
+    def __init__(self, given: Given) -> None:
+        self._given = given
 
     def members(self) -> Iterator[Member]:
         """Yield the messages of all folders, folder by folder."""
@@ -40,7 +53,7 @@ class OutlookMailbox(Container):
             try:
                 mailbox.open_file_object(raw)
             except OSError as error:
-                raise ExtractionError("damaged", f"the mailbox of Outlook is damaged: {_why(error)}") from error
+                raise ExtractionError("damaged", f"the mailbox of Outlook is damaged: {first_line(error)}") from error
             try:
                 yield from self._in_folder(mailbox.get_root_folder(), "", 0)
             finally:
@@ -57,9 +70,9 @@ class OutlookMailbox(Container):
                 mail = self._mail(folder.get_sub_message(index), 0)
                 yield Member(name=name, blob=Blob(mail.as_bytes(policy=policy.compat32)), kind="eml")
             except ExtractionError as error:
-                yield Member(name=name, exception=error.exception, sentence=error.sentence)
+                yield Member.failed(name, error.exception, error.sentence)
             except (OSError, ValueError, TypeError, LookupError) as error:
-                yield Member(name=name, exception="damaged", sentence=f"the message is damaged: {_why(error)}")
+                yield Member.failed(name, "damaged", f"the message is damaged: {first_line(error)}")
         if level >= _MAX_FOLDER_LEVELS:
             raise ExtractionError("too large", f"more than {_MAX_FOLDER_LEVELS} levels of folders")
         for index in range(_number(folder, "sub_folders")):
@@ -68,7 +81,7 @@ class OutlookMailbox(Container):
                 own = safe_name((inner.get_name() or f"#{index + 1}").replace("/", "_"))
             except OSError as error:
                 name = f"{path}folder {index + 1}"
-                yield Member(name=name, exception="damaged", sentence=f"the folder is damaged: {_why(error)}")
+                yield Member.failed(name, "damaged", f"the folder is damaged: {first_line(error)}")
                 continue
             yield from self._in_folder(inner, f"{path}{own}/", level + 1)
 
@@ -115,10 +128,8 @@ class OutlookMailbox(Container):
             part.set_payload([self._mail(inner, level + 1)])
         else:
             size = attachment.get_size()
-            if size > self._given.limits["output_bytes"]:
-                raise ExtractionError(
-                    "too large", f"an attachment is {too_big(size, self._given.limits['output_bytes'])}"
-                )
+            if size > self._given.limits.output_bytes:
+                raise ExtractionError("too large", f"an attachment is {too_big(size, self._given.limits.output_bytes)}")
             part = mail_part("application/octet-stream", attachment.read_buffer(size) if size else b"", None)
         part.add_header("Content-Disposition", "attachment", **({"filename": ("utf-8", "", name)} if name else {}))
         return part
@@ -149,7 +160,3 @@ def _told(item: Any, name: str) -> Any:
         return getattr(item, f"get_{name}")()
     except (OSError, AttributeError, ValueError):
         return None
-
-
-def _why(error: Exception) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0][:200]

@@ -1,19 +1,151 @@
-"""Results of extractors: the document that was read, and the members inside it."""
+"""What an extractor is given and what it returns: bytes, the document that was read, and the members inside it."""
 
 from __future__ import annotations
 
+import hashlib
+import io
+import os
 import re
+import struct
 import unicodedata
+import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import BinaryIO
 
 from nearkin.nouns import agreeing, counted
-from nearkin.stages.documents.extraction.blobs import Blob
-from nearkin.stages.documents.extraction.language_data import LanguageData
-from nearkin.stages.documents.extraction.limits import raised_by
+from nearkin.stages.documents.digest import file_sha256
+from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits, raised_by
 from nearkin.stages.documents.faults import Reason
 from nearkin.stages.documents.origin import MailHeaders
+
+HEAD_BYTES = 1 << 16
+_PIECE_BYTES = 1 << 20
+CUT_ARCHIVE = "its list of files, at its end, does not list the first of them: it is truncated, or there are several"
+ARCHIVE_FAULTS = (
+    zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError, struct.error,
+)  # fmt: skip
+"""Errors of a ZIP archive that is damaged."""
+
+
+class Blob:
+    """Bytes with a size, readable as often as needed.
+
+    Parameters
+    ----------
+    data : bytes or None
+        In memory; None for a descriptor.
+    descriptor : int
+        Open file.
+    """
+
+    def __init__(self, data: bytes | None = None, descriptor: int = -1) -> None:
+        self._data = data
+        self._descriptor = descriptor
+
+    @cached_property
+    def size(self) -> int:
+        """Number of bytes."""
+        return os.fstat(self._descriptor).st_size if self._data is None else len(self._data)
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first `HEAD_BYTES`; a file that is no longer is held, so that it is read once."""
+        if self._data is not None:
+            return self._data[:HEAD_BYTES]
+        head = os.pread(self._descriptor, min(self.size, HEAD_BYTES) or HEAD_BYTES, 0)
+        if len(head) == self.size:
+            self._data = head
+        return head
+
+    @cached_property
+    def archive(self) -> zipfile.ZipFile:
+        """The ZIP archive in these bytes; its directory is read once. Raises one of `ARCHIVE_FAULTS`.
+
+        If one of the last files of a cut archive is an archive itself, `zipfile` takes that one for the whole.
+        """
+        archive = zipfile.ZipFile(self.opened())
+        if self.head.startswith(b"PK\3\4") and all(entry.header_offset > 0 for entry in archive.infolist()):
+            raise zipfile.BadZipFile(CUT_ARCHIVE)
+        return archive
+
+    def opened(self) -> BinaryIO:
+        """Return a seekable file at the beginning of the bytes."""
+        if self._data is not None:
+            return io.BytesIO(self._data)
+        return io.BufferedReader(_Positioned(self._descriptor, self.size), _PIECE_BYTES)  # type: ignore[type-var]  # its buffer
+
+    def held(self, max_bytes: int) -> bytes:
+        """Return all bytes.
+
+        Raises
+        ------
+        ExtractionError
+            There are more than ``max_bytes``.
+        """
+        if self.size > max_bytes:
+            raise ExtractionError("too large", too_big(self.size, max_bytes))
+        if self._data is None:
+            with self.opened() as file:
+                self._data = file.read()
+        return self._data
+
+    @cached_property
+    def sha256(self) -> str:
+        """Digest of the bytes, in hexadecimal."""
+        if self._data is not None:
+            return hashlib.sha256(self._data).hexdigest()
+        with self.opened() as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]  # it reads buffered files
+
+
+class _Positioned(io.RawIOBase):
+    """A descriptor read at a position of its own, so that several readers share it."""
+
+    def __init__(self, descriptor: int, size: int) -> None:
+        self._descriptor = descriptor
+        self._size = size
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        if start + offset < 0:
+            raise io.UnsupportedOperation("the position is negative")
+        self._at = start + offset
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def readinto(self, room: bytearray) -> int:  # type: ignore[override]  # the type of the buffer is wider
+        n_read = os.preadv(self._descriptor, [room], self._at)
+        self._at += n_read
+        return n_read
+
+
+class ExtractionError(Exception):
+    """A document cannot be read, or its rest cannot be read.
+
+    Parameters
+    ----------
+    exception : str
+        One of `faults.REASONS`.
+    sentence : str
+        Why.
+    """
+
+    def __init__(self, exception: Reason, sentence: str) -> None:
+        super().__init__(sentence)
+        self.exception: Reason = exception
+        self.sentence = sentence
+
 
 FREE_BYTES = 1 << 20
 """Unpacked size that is never treated as a bomb, whatever the ratio."""
@@ -28,6 +160,11 @@ def too_big(n_bytes: int, limit: int) -> str:
     'too big to be extracted: 2,000 bytes, the limit is 1,000; raise it with --extraction-limit size=SIZE'
     """
     return f"too big to be extracted: {counted(n_bytes, 'byte')}, the limit is {limit:,}{raised_by('size')}"
+
+
+def first_line(error: Exception) -> str:
+    """Return what went wrong in one line."""
+    return (str(error) or type(error).__name__).splitlines()[0][:200]
 
 
 def bomb(limit: int, n_packed: int, by: str = "ratio") -> ExtractionError:
@@ -59,52 +196,6 @@ def too_much_memory(limit: int) -> str:
     return f"it needs more memory than the limit of {counted(limit, 'byte')}{raised_by('memory')}"
 
 
-class ExtractionError(Exception):
-    """A document cannot be read, or its rest cannot be read.
-
-    Parameters
-    ----------
-    exception : str
-        One of `faults.REASONS`.
-    sentence : str
-        Why.
-    """
-
-    def __init__(self, exception: Reason, sentence: str) -> None:
-        super().__init__(sentence)
-        self.exception: Reason = exception
-        self.sentence = sentence
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentRead:
-    """Text of a document, or the reason why it has none.
-
-    Parameters
-    ----------
-    text : str or None
-    extractor : str
-        Program and version.
-    n_pages : int or None
-    exception, sentence : str or None
-        See `origin.Origin`. If there is a text, they say why it is partial.
-    warnings : tuple of str
-    mail : MailHeaders or None
-    """
-
-    text: str | None
-    extractor: str
-    n_pages: int | None = None
-    exception: Reason | None = None
-    sentence: str | None = None
-    warnings: tuple[str, ...] = ()
-    mail: MailHeaders | None = None
-
-    def lacking(self, exception: Reason, sentence: str) -> DocumentRead:
-        """Return a copy with an exception, unless it already has one."""
-        return self if self.exception is not None else replace(self, exception=exception, sentence=sentence)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
     """A file inside another one.
@@ -126,6 +217,84 @@ class Member:
     exception: Reason | None = None
     sentence: str | None = None
 
+    @classmethod
+    def failed(cls, name: str | None, exception: Reason, sentence: str) -> Member:
+        """Return a member that cannot be read."""
+        return cls(name=name, exception=exception, sentence=sentence)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentRead:
+    """Text of a document, or the reason why it has none.
+
+    Parameters
+    ----------
+    text : str or None
+    extractor : str or None
+        Program and version; None for the one that reads all files of the kind.
+    n_pages : int or None
+    exception, sentence : str or None
+        See `origin.Origin`. If there is a text, they say why it is partial.
+    warnings : tuple of str
+    mail : MailHeaders or None
+    members : callable or None
+        Lists the files inside; None if there are none. ExtractionError says that the rest cannot be read.
+    """
+
+    text: str | None = None
+    extractor: str | None = None
+    n_pages: int | None = None
+    exception: Reason | None = None
+    sentence: str | None = None
+    warnings: tuple[str, ...] = ()
+    mail: MailHeaders | None = None
+    members: Callable[[], Iterator[Member]] | None = None
+
+    def lacking(self, exception: Reason, sentence: str) -> DocumentRead:
+        """Return a copy with an exception, unless it already has one."""
+        return self if self.exception is not None else replace(self, exception=exception, sentence=sentence)
+
+
+_DIGITS = 8
+"""Number of digits of a digest in the name of an extractor: enough to distinguish releases of language data."""
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageData:
+    """Language data of tesseract on this machine.
+
+    Parameters
+    ----------
+    languages : str
+        Names of tesseract, joined by "+".
+    folder : str
+        Folder with the data of all languages.
+    """
+
+    languages: str
+    folder: str
+
+    @property
+    def files(self) -> list[str]:
+        """A file for each language."""
+        return [os.path.join(self.folder, f"{language}.traineddata") for language in self.languages.split("+")]
+
+    @property
+    def paths(self) -> list[str]:
+        """Paths that a worker may read: the folder, and the target of each link that leads out of it."""
+        return [self.folder, *map(os.path.realpath, self.files)]
+
+    @property
+    def in_words(self) -> str:
+        """The languages, each with the beginning of the SHA-256 of its data: other releases recognise other texts."""
+        return _in_words(self)
+
+
+@lru_cache(maxsize=4)  # some megabytes for each language
+def _in_words(data: LanguageData) -> str:
+    digests = [file_sha256(path)[:_DIGITS] for path in data.files]
+    return f"{data.languages} (data {'+'.join(digests)})"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
@@ -139,8 +308,7 @@ class Given:
         Name of the file; only its suffix matters.
     encoding : str
         Encoding of plain text that is not UTF-8.
-    limits : dict
-        See `ExtractionLimits`.
+    limits : ExtractionLimits
     ocr : LanguageData or None
         Data for the recognition of text in images; None if it is not to be recognised.
     begin_again : callable
@@ -151,69 +319,14 @@ class Given:
     kind: str
     name: str = ""
     encoding: str = "utf-8"
-    limits: dict[str, int] = field(default_factory=dict)
+    limits: ExtractionLimits = USUAL_LIMITS
     ocr: LanguageData | None = None
     begin_again: Callable[[], None] = lambda: None
 
-
-class Extractor(Protocol):
-    """Reader of one file of one kind.
-
-    Attributes
-    ----------
-    name : str
-        Program and version.
-    is_container : bool
-        Whether it is an archive or a mailbox, without a text of its own.
-    """
-
     @property
-    def name(self) -> str:
-        """See the attribute."""
-
-    @property
-    def is_container(self) -> bool:
-        """See the attribute."""
-
-    def document(self) -> DocumentRead:
-        """Return the text of the document itself. Raises ExtractionError if there is none."""
-
-    def has_members(self) -> bool:
-        """Whether the document contains other files."""
-
-    def members(self) -> Iterator[Member]:
-        """Yield the files inside. Raises ExtractionError if the rest cannot be read."""
-
-
-class Single:
-    """A document without files inside."""
-
-    is_container = False
-
-    def has_members(self) -> bool:
-        """Return False."""
-        return False
-
-    def members(self) -> Iterator[Member]:
-        """Yield nothing."""
-        return iter(())
-
-
-class Container:
-    """A file without a text of its own: an archive or a mailbox."""
-
-    is_container = True
-
-    def __init__(self, given: Given) -> None:
-        self._given = given
-
-    def document(self) -> DocumentRead:
-        """Raise ExtractionError."""
-        raise ExtractionError("unsupported", "it has no text of its own, only files inside")
-
-    def has_members(self) -> bool:
-        """Return True."""
-        return True
+    def data(self) -> bytes:
+        """All bytes of the file. Raises ExtractionError if there are too many."""
+        return self.blob.held(self.limits.output_bytes)
 
 
 _DRIVE = re.compile(r"^(?:[A-Za-z]:(?=[\\/]))+")

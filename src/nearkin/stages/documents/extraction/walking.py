@@ -5,55 +5,51 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
 from typing import IO
 
 from nearkin.nouns import counted
 from nearkin.stages.documents.compression import compression_of, unpacked
-from nearkin.stages.documents.extraction.blobs import Blob, TooBigError
-from nearkin.stages.documents.extraction.kinds import OFFICE, declared_kind, kind_of
-from nearkin.stages.documents.extraction.language_data import LanguageData
-from nearkin.stages.documents.extraction.limits import raised_by
+from nearkin.stages.documents.extraction.kinds import OFFICE, declared_kind, extractor_of, kind_of
+from nearkin.stages.documents.extraction.limits import ExtractionLimits, raised_by
 from nearkin.stages.documents.extraction.mail import is_single
 from nearkin.stages.documents.extraction.nodes import MAX_TEXT_BYTES, ExtractedNode, ExtractionRequest
+from nearkin.stages.documents.extraction.ocr import extractor_name
 from nearkin.stages.documents.extraction.reading import (
     FREE_BYTES,
+    Blob,
     DocumentRead,
     ExtractionError,
-    Extractor,
     Given,
+    LanguageData,
     Member,
     bomb,
     is_out_of_memory,
     too_big,
     too_much_memory,
 )
-from nearkin.stages.documents.faults import Reason, StreamFault
+from nearkin.stages.documents.faults import StreamFault
 from nearkin.stages.documents.origin import NO_TEXT, Origin
 
 Timed = Callable[[], AbstractContextManager[object]]
 """Start the time limit of one step; when the time is over, the process ends."""
-_KEEP_MEMBERS = ("image only", "partial", "empty", "damaged", "time-out")
+_CONTAINERS = ("zip", "tar", "mbox", "pst")
+"""Kinds of files without a text of their own."""
+_KEEP_MEMBERS = (None, "image only", "partial", "empty", "damaged", "time-out")
 """Exceptions of documents whose members can be read nevertheless."""
 _MAY_BE_EMPTY = ("text", "eml", "msg")
 """Kinds whose files are documents even without a text: a mail has headers."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
-    """Place of a file: its name, and the file that contains it."""
-
-    name: str
-    member: str | None
-    parent: int | None
-    position: int
-    level: int
-    lack: ExtractionError | None = None
-    """Reason why the file is incomplete, if the file that contains it is damaged."""
+_READERS = {
+    "text": "plain.read_text", "html": "html.read_page", "eml": "mail.read_mail", "mbox": "mail.read_mailbox",
+    "msg": "msg.read_message", "pst": "pst.read_mailbox", "zip": "archives.read_zip", "tar": "archives.read_tar",
+    "pdf": "pdf.read_pdf", **dict.fromkeys(OFFICE, "office.read_office"),
+}  # fmt: skip
+"""Functions that take `Given` and return `DocumentRead`."""
+_LIBRARIES = {"pdf": "pypdfium2", "image": "xberg", **dict.fromkeys(OFFICE, "xberg")}
 
 
 class FileWalk:
@@ -77,250 +73,180 @@ class FileWalk:
         begin_again: Callable[[], None] = lambda: None,
         ocr: LanguageData | None = None,
     ) -> None:
-        self._request = request
-        self._limits = request.limits
-        self._timed = timed
-        self._begin_again = begin_again
-        self._ocr = ocr
+        self._request, self._limits = request, request.limits
+        self._timed, self._begin_again, self._ocr = timed, begin_again, ocr
         self._n_nodes = 0
         self._n_bytes = 0
 
     def nodes(self, blob: Blob) -> Iterator[ExtractedNode]:
         """Yield the nodes that have not been sent yet."""
-        name = self._request.name
-        yield from self._of(blob, None, _Place(name=name, member=None, parent=None, position=0, level=0))
+        yield from self._of(Member(name=None, blob=blob), None, 0, 0)
 
-    def _of(self, blob: Blob, told: str | None, place: _Place) -> Iterator[ExtractedNode]:
+    def _of(self, member: Member, parent: int | None, position: int, level: int) -> Iterator[ExtractedNode]:
         """Yield the nodes of a file and of everything inside it."""
-        number = self._n_nodes
+        request, number = self._request, self._n_nodes
         self._n_nodes += 1
-        first = self._request.first
-        if number == first and self._request.given_up is not None:
-            yield self._given_up(number, blob, place, *self._request.given_up)
+        is_sent = number < request.first
+        if is_sent and number not in request.parents:
             return
-        has_members = number in self._request.parents
-        if number < first and not has_members:
+        name = self._request.name if parent is None else member.name or ""
+        node = ExtractedNode(number=number, parent=parent, name=member.name, origin=_origin(member, name, position))
+        if number == request.first and request.given_up is not None:
+            exception, sentence = request.given_up
+            origin = replace(node.origin, exception=exception, sentence=sentence)
+            yield replace(node, origin=_with_bytes(origin, member.blob))
             return
-        with self._timed():
-            blob, kind, problem = self._opened(blob, told, place)
-        if kind in _LIBRARIES and (kind != "image" or self._ocr is not None):
-            _load_library(_LIBRARIES[kind])  # a second, which is not the document's
-        with self._timed():
-            extractor = None if problem is not None else extractor_of(self._given(blob, kind, place.name))
-            node = None
-            if number >= first:
-                node = self._node(number, blob, kind, extractor, problem, place)
-                has_members = node.has_members
-        if node is not None:
+        if member.blob is None:
             yield node
-        if extractor is not None and has_members:
-            yield from self._inside(number, extractor, place)
+            return
+        with self._timed():
+            given, problem = self._opened(member.blob, member.kind, name, parent)
+        if given.kind in _LIBRARIES and (given.kind != "image" or self._ocr is not None):
+            _load_library(_LIBRARIES[given.kind])  # a second, which is not the document's
+        with self._timed():
+            read = self._read(given) if problem is None else _refused(problem)
+            if not is_sent:
+                node = self._node(node, read, given, member)
+        members = read.members if is_sent or node.has_members else None
+        if not is_sent:
+            yield node
+        if members is not None:
+            yield from self._inside(members, number, level)
 
-    def _given(self, blob: Blob, kind: str, name: str) -> Given:
-        return Given(
-            blob=blob, kind=kind, name=name, encoding=self._request.encoding, limits=dict(self._limits), ocr=self._ocr,
-            begin_again=self._begin_again,
-        )  # fmt: skip
-
-    def _given_up(self, number: int, blob: Blob, place: _Place, exception: Reason, sentence: str) -> ExtractedNode:
-        """Return the node for a file that killed a worker before."""
-        origin = Origin(
-            sha256=blob.sha256, size_bytes=blob.size, kind=declared_kind(place.name) or "unknown", extractor="none",
-            exception=exception, sentence=sentence, position=place.position or None,
-        )  # fmt: skip
-        return ExtractedNode(number=number, parent=place.parent, name=place.member, origin=origin)
-
-    def _opened(self, blob: Blob, told: str | None, place: _Place) -> tuple[Blob, str, ExtractionError | None]:
-        """Return the decompressed file, its kind, and the reason why it cannot be read, if there is one."""
+    def _opened(
+        self, blob: Blob, kind: str | None, name: str, parent: int | None
+    ) -> tuple[Given, ExtractionError | None]:
+        """Return the decompressed file with its kind, and the reason why it cannot be read, if there is one."""
+        inner, problem = name, None
         try:
-            name = place.name
             for _ in range(2):
                 if compression_of(blob.head) == "none":
                     break
                 blob = unpacked_blob(blob, self._limits)
-                name = os.path.splitext(name)[0]
-            kind = told or self._kind(blob, name, place)
+                inner = os.path.splitext(inner)[0]
+            kind = kind or self._kind(blob, inner, parent)
             if kind == "packed":
-                return blob, kind, ExtractionError("unsupported", "compressed more than twice")
+                problem = ExtractionError("unsupported", "compressed more than twice")
         except ExtractionError as error:
-            return blob, "packed", error
-        return blob, kind, None
+            kind, problem = "packed", error
+        given = Given(
+            blob=blob, kind=kind, name=name, encoding=self._request.encoding, limits=self._limits, ocr=self._ocr,
+            begin_again=self._begin_again,
+        )  # fmt: skip
+        return given, problem
 
-    def _kind(self, blob: Blob, name: str, place: _Place) -> str:
+    def _kind(self, blob: Blob, name: str, parent: int | None) -> str:
         """Return the kind by content; if a plain text replaces the file, the kind that the user named."""
         kind = kind_of(blob, name)
-        if kind == "text" and blob.head and place.parent is None and self._request.kind is not None:
+        if kind == "text" and blob.head and parent is None and self._request.kind is not None:
             return self._request.kind
         is_mail = kind == "mbox" and declared_kind(name) != "mbox" and is_single(blob)
         return "eml" if is_mail else kind
 
-    def _node(
-        self, number: int, blob: Blob, kind: str, extractor: Extractor | None, problem: ExtractionError | None,
-        place: _Place,
-    ) -> ExtractedNode:  # fmt: skip
-        """Return the node of a file, with its text."""
-        has_members, text = False, None
-        if extractor is None:
-            error = problem or ExtractionError("unsupported", f"files of the kind {kind} are not read")
-            read = DocumentRead(text=None, extractor="none", exception=error.exception, sentence=error.sentence)
-        elif extractor.is_container:
-            has_members, read = True, DocumentRead(text=None, extractor=extractor.name)
-        else:
-            read = self._document(extractor, blob, kind)
-            if kind == "text" and read.exception == "unsupported":  # binary data of an unknown kind
-                kind = "unsupported"
-            has_members = read.exception in (None, *_KEEP_MEMBERS) and _has_members(extractor)
-            if place.lack is not None:
-                read = read.lacking(place.lack.exception, place.lack.sentence)
-            read, text = self._with_text(read, kind, has_members=has_members)
-        declared = declared_kind(place.name)
-        origin = Origin(
-            sha256=blob.sha256, size_bytes=blob.size, kind=kind, declared_kind=declared if declared != kind else None,
-            extractor=read.extractor, n_pages=read.n_pages, exception=read.exception, sentence=read.sentence,
-            is_partial=read.exception is not None and bool(text and text.strip()), warnings="; ".join(read.warnings),
-            position=place.position or None, mail=read.mail,
-        )  # fmt: skip
-        return ExtractedNode(
-            number=number, parent=place.parent, name=place.member,
-            is_container=extractor is not None and extractor.is_container, has_members=has_members, origin=origin,
-            text=text,
-        )  # fmt: skip
-
-    def _document(self, extractor: Extractor, blob: Blob, kind: str) -> DocumentRead:
-        """Return the result of an extractor for a file; every error is an exception of this file only."""
-        most = self._limits["output_bytes"]
+    def _read(self, given: Given) -> DocumentRead:
+        """Return what the reader of its kind makes of a file; every error is an exception of this file only."""
+        is_by_ocr = given.kind == "image" and given.ocr is not None
         try:
-            return extractor.document()
-        except ExtractionError as error:
-            exception, sentence = error.exception, error.sentence
+            return _function("ocr.read_image" if is_by_ocr else _READERS.get(given.kind, "plain.read_nothing"))(given)
         except ModuleNotFoundError as error:
-            exception = "unsupported"
-            sentence = f"{kind.upper()} needs an extra: pip install 'nearkin[documents]' ({error.name} is missing)"
-            return DocumentRead(text=None, extractor="none", exception=exception, sentence=sentence)
-        except TooBigError:
-            exception, sentence = "too large", too_big(blob.size, most)
-        except MemoryError:
-            exception = "too large"
-            sentence = too_much_memory(self._limits["memory_bytes"])
-        except RecursionError:
-            exception, sentence = "too large", "it is nested too deeply"
+            extra = f"pip install 'nearkin[documents]' ({error.name} is missing)"
+            return _refused(ExtractionError("unsupported", f"{given.kind.upper()} needs an extra: {extra}"))
         except Exception as error:  # noqa: BLE001  (a library may raise anything; it costs this document only)
-            exception, sentence = _failure(error, self._limits)
-        return DocumentRead(text=None, extractor=_name_of(extractor), exception=exception, sentence=sentence)
+            return _refused(_in_words(error, self._limits))
 
-    def _with_text(self, read: DocumentRead, kind: str, *, has_members: bool) -> tuple[DocumentRead, bytes | None]:
-        """Return the result and its text in UTF-8; a text of white space only counts as no text."""
-        text = None if read.text is None else read.text.encode("utf-8", "replace")
-        most = min(self._limits["output_bytes"], MAX_TEXT_BYTES)
-        if text is not None and len(text) > most:
-            sentence = too_big(len(text), most)
-            read, text = replace(read, exception="too large", sentence=sentence), None
-        if text is not None and not has_members and kind not in _MAY_BE_EMPTY and not text.strip():
-            read, text = read.lacking("empty", NO_TEXT), None
-        return read, text
+    def _node(self, node: ExtractedNode, read: DocumentRead, given: Given, member: Member) -> ExtractedNode:
+        """Return the node of a file that was read, with its text; a text of white space only counts as no text."""
+        kind, extractor = given.kind, read.extractor or extractor_of(given.kind)
+        if kind == "image" and given.ocr is not None:
+            extractor = extractor_name(given.ocr)
+        is_container = kind in _CONTAINERS and read.exception is None
+        text, has_members = None, read.members is not None and read.exception in _KEEP_MEMBERS
+        if kind == "text" and read.exception == "unsupported":  # binary data of an unknown kind
+            kind = "unsupported"
+        if not is_container:
+            if member.exception is not None:
+                read = read.lacking(member.exception, member.sentence or "")
+            text = None if read.text is None else read.text.encode("utf-8", "replace")
+            most = min(self._limits.output_bytes, MAX_TEXT_BYTES)
+            if text is not None and len(text) > most:
+                read, text = replace(read, exception="too large", sentence=too_big(len(text), most)), None
+            if text is not None and not has_members and kind not in _MAY_BE_EMPTY and not text.strip():
+                read, text = read.lacking("empty", NO_TEXT), None
+        declared = None if node.origin.kind in (kind, "unknown") else node.origin.kind
+        origin = replace(
+            _with_bytes(node.origin, given.blob), kind=kind, extractor=extractor,
+            declared_kind=declared, n_pages=read.n_pages, exception=read.exception, sentence=read.sentence,
+            is_partial=read.exception is not None and bool(text and text.strip()), warnings="; ".join(read.warnings),
+            mail=read.mail,
+        )  # fmt: skip
+        return replace(node, is_container=is_container, has_members=has_members, origin=origin, text=text)
 
-    def _inside(self, number: int, extractor: Extractor, place: _Place) -> Iterator[ExtractedNode]:
+    def _inside(self, members: Callable[[], Iterator[Member]], number: int, level: int) -> Iterator[ExtractedNode]:
         """Yield the members of a file; if the rest cannot be read, the last member says so."""
-        if place.level + 1 > self._limits["n_levels"]:
-            sentence = f"more than {self._limits['n_levels']} levels of files in files{raised_by('levels')}"
-            yield from self._failed(number, Member(name=None, exception="too large", sentence=sentence), 1)
+        if level + 1 > self._limits.n_levels:
+            sentence = f"more than {self._limits.n_levels} levels of files in files{raised_by('levels')}"
+            yield from self._of(Member.failed(None, "too large", sentence), number, 1, level + 1)
             return
-        members = extractor.members()
-        position = 0
-        while True:
+        listed, position, is_over = members(), 0, False
+        while not is_over:
             position += 1
             try:
                 with self._timed():
-                    member = next(members, None)
+                    member = next(listed, None)
             except Exception as error:  # noqa: BLE001  (a library may raise anything; it costs the rest of this file)
-                member = _broken_off(error, self._limits)
-                yield from self._failed(number, member, position)
-                return
+                why = _in_words(error, self._limits)
+                member, is_over = Member.failed(None, why.exception, why.sentence), True
             if member is None:
                 return
             if (stop := self._exceeded(member)) is not None:
-                yield from self._failed(number, stop, position)
-                return
-            if member.blob is None:
-                yield from self._failed(number, member, position)
-                continue
-            lack = None if member.exception is None else ExtractionError(member.exception, member.sentence or "")
-            inner = _Place(
-                name=member.name or "",
-                member=member.name,
-                parent=number,
-                position=position,
-                level=place.level + 1,
-                lack=lack,
-            )
-            yield from self._of(member.blob, member.kind, inner)
+                member, is_over = stop, True
+            yield from self._of(member, number, position, level + 1)
 
     def _exceeded(self, member: Member) -> Member | None:
         """Return the message in place of a member that would exceed the limits of the file."""
         self._n_bytes += 0 if member.blob is None else member.blob.size
-        if self._n_nodes - 1 >= self._limits["n_members"]:  # the file itself is not in it
-            what, by = counted(self._limits["n_members"], "file"), "files"
-        elif self._n_bytes > self._limits["total_bytes"]:
-            what, by = counted(self._limits["total_bytes"], "byte"), "total"
+        if self._n_nodes - 1 >= self._limits.n_members:  # the file itself is not in it
+            what, by = counted(self._limits.n_members, "file"), "files"
+        elif self._n_bytes > self._limits.total_bytes:
+            what, by = counted(self._limits.total_bytes, "byte"), "total"
         else:
             return None
         sentence = f"more than the limit of {what} in one file; the rest was not read{raised_by(by)}"
-        return Member(name=None, exception="too large", sentence=sentence)
-
-    def _failed(self, number: int, member: Member, position: int) -> Iterator[ExtractedNode]:
-        """Yield the node of a member that cannot be read."""
-        own = self._n_nodes
-        self._n_nodes += 1
-        if own < self._request.first:
-            return
-        origin = Origin(
-            sha256=None, size_bytes=None, kind=declared_kind(member.name or "") or "unknown", extractor="none",
-            exception=member.exception, sentence=member.sentence, position=position,
-        )  # fmt: skip
-        yield ExtractedNode(number=own, parent=number, name=member.name, origin=origin)
+        return Member.failed(None, "too large", sentence)
 
 
-def _name_of(extractor: Extractor) -> str:
-    """Return the program and its version, if it is installed and can be loaded."""
-    try:
-        return extractor.name
-    except (ImportError, OSError):
-        return "none"
+def _origin(member: Member, name: str, position: int) -> Origin:
+    """Return the origin of a file as far as it is known before the file is read."""
+    return Origin(
+        sha256=None, size_bytes=None, kind=declared_kind(name) or "unknown", extractor="none",
+        exception=member.exception, sentence=member.sentence, position=position or None,
+    )  # fmt: skip
 
 
-def _has_members(extractor: Extractor) -> bool:
-    """Whether a document has members that can be listed; an extractor that failed before may fail again."""
-    try:
-        return extractor.has_members()
-    except Exception:  # noqa: BLE001  (the document says why)
-        return False
+def _with_bytes(origin: Origin, blob: Blob | None) -> Origin:
+    return origin if blob is None else replace(origin, sha256=blob.sha256, size_bytes=blob.size)
 
 
-def _failure(error: Exception, limits: Mapping[str, int]) -> tuple[Reason, str]:
-    """Return the exception and the sentence for an error of a library."""
-    if is_out_of_memory(str(error)):
-        return "too large", too_much_memory(limits["memory_bytes"])
-    return "crashed", f"the extractor failed: {type(error).__name__}: {error}"[:300]
+def _refused(error: ExtractionError) -> DocumentRead:
+    return DocumentRead(exception=error.exception, sentence=error.sentence)
 
 
-def _broken_off(error: Exception, limits: Mapping[str, int]) -> Member:
-    """Return a member that says why the rest of a file cannot be read."""
+def _in_words(error: Exception, limits: ExtractionLimits) -> ExtractionError:
+    """Return the exception for an error of a library."""
     if isinstance(error, ExtractionError):
-        return Member(name=None, exception=error.exception, sentence=error.sentence)
-    if isinstance(error, TooBigError):
-        sentence = f"too big to be extracted: the limit is {counted(limits['output_bytes'], 'byte')}{raised_by('size')}"
-        return Member(name=None, exception="too large", sentence=sentence)
-    if isinstance(error, MemoryError):
-        return Member(name=None, exception="too large", sentence=too_much_memory(limits["memory_bytes"]))
-    exception, sentence = _failure(error, limits)
-    return Member(name=None, exception=exception, sentence=sentence)
+        return error
+    if isinstance(error, MemoryError) or is_out_of_memory(str(error)):
+        return ExtractionError("too large", too_much_memory(limits.memory_bytes))
+    if isinstance(error, RecursionError):
+        return ExtractionError("too large", "it is nested too deeply")
+    return ExtractionError("crashed", f"the extractor failed: {type(error).__name__}: {error}"[:300])
 
 
 _PIECE_BYTES = 1 << 18
 _IN_MEMORY = 64 << 20
 
 
-def unpacked_blob(blob: Blob, limits: Mapping[str, int]) -> Blob:
+def unpacked_blob(blob: Blob, limits: ExtractionLimits) -> Blob:
     """Return the unpacked bytes: up to 64 MiB in memory, and more in a nameless file.
 
     Raises
@@ -328,7 +254,7 @@ def unpacked_blob(blob: Blob, limits: Mapping[str, int]) -> Blob:
     ExtractionError
         The bytes are damaged, or there are too many.
     """
-    by_ratio, total = max(FREE_BYTES, blob.size * limits["compression_ratio"]), limits["total_bytes"]
+    by_ratio, total = max(FREE_BYTES, blob.size * limits.compression_ratio), limits.total_bytes
     size, most = 0, min(total, by_ratio)
     file: IO[bytes] | None = None
     pieces: list[bytes] = []
@@ -349,10 +275,10 @@ def unpacked_blob(blob: Blob, limits: Mapping[str, int]) -> Blob:
                     file.write(piece)
         except StreamFault as fault:
             if isinstance(fault.__cause__, MemoryError):
-                raise ExtractionError("too large", too_much_memory(limits["memory_bytes"])) from fault
+                raise ExtractionError("too large", too_much_memory(limits.memory_bytes)) from fault
             raise ExtractionError("damaged", str(fault)) from fault
         except OSError as error:
-            raise ExtractionError("too large", _too_big_for_disk(error, limits["disk_bytes"])) from error
+            raise ExtractionError("too large", _too_big_for_disk(error, limits.disk_bytes)) from error
     if file is None:
         return Blob(b"".join(pieces))
     file.flush()
@@ -366,27 +292,11 @@ def _too_big_for_disk(error: OSError, limit: int) -> str:
     return f"it unpacks to more than fits into the temporary directory: {error.strerror}"
 
 
-_CLASSES = {
-    "text": "plain.PlainText", "html": "html.HtmlPage", "eml": "mail.Mail", "mbox": "mail.Mailbox",
-    "msg": "msg.OutlookMessage", "pst": "pst.OutlookMailbox", "zip": "archives.ZipArchive",
-    "tar": "archives.TarArchive",
-    "pdf": "pdf.Pdf", **dict.fromkeys(OFFICE, "office.OfficeFile"),
-}  # fmt: skip
-_LIBRARIES = {"pdf": "pypdfium2", "image": "xberg", **dict.fromkeys(OFFICE, "xberg")}
-
-
-def extractor_of(given: Given) -> Extractor:
-    """Return the extractor of a file."""
-    if given.kind == "image" and given.ocr is not None:
-        return _class_of("ocr.ImageFile")(given, given.ocr)
-    return _class_of(_CLASSES.get(given.kind, "plain.Unread"))(given)
-
-
 @lru_cache  # an import costs as much as a message
-def _class_of(name: str) -> Callable[..., Extractor]:
-    module, _, of_it = name.partition(".")
-    found: Callable[..., Extractor] = getattr(import_module(f"{__package__}.{module}"), of_it)
-    return found
+def _function(name: str) -> Callable[[Given], DocumentRead]:
+    module, _, function = name.partition(".")
+    reader: Callable[[Given], DocumentRead] = getattr(import_module(f"{__package__}.{module}"), function)
+    return reader
 
 
 @lru_cache

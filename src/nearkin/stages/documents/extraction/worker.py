@@ -14,9 +14,8 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from nearkin.stages.documents.extraction.blobs import Blob
-from nearkin.stages.documents.extraction.language_data import LanguageData
 from nearkin.stages.documents.extraction.nodes import ALIVE, END, HEAD, ExtractionRequest, as_message, restored
+from nearkin.stages.documents.extraction.reading import Blob, LanguageData
 from nearkin.stages.documents.extraction.sandbox import apply_sandbox
 from nearkin.stages.documents.extraction.walking import FileWalk
 
@@ -38,7 +37,7 @@ def main(
         head, descriptors, _, _ = socket.recv_fds(link, HEAD.size, 1)
         if not head:
             return
-        n_bytes, _ = HEAD.unpack(head)
+        (n_bytes,) = HEAD.unpack(head)
         request = restored(ExtractionRequest, link.recv(n_bytes, socket.MSG_WAITALL))
         _FileReading(link, request, ocr).answer(Blob(descriptor=descriptors[0]))
         os.close(descriptors[0])
@@ -58,7 +57,7 @@ class _FileReading:
         """Send the nodes, and the end."""
         node = None
         for node in self._walk.nodes(blob):
-            message = node.as_message()
+            message = as_message(node)
             self._link.sendall(message + END if node.is_whole_file else message)
             self._sent_at = time.monotonic()
         if node is None or not node.is_whole_file:
@@ -75,8 +74,8 @@ class _FileReading:
         if time.monotonic() - self._sent_at > _SILENT_S:
             self._link.sendall(ALIVE)
             self._sent_at = time.monotonic()
-        end_s = int(time.process_time()) + 1 + self._limits["cpu_s"]
+        end_s = int(time.process_time()) + 1 + self._limits.cpu_s
         if end_s != self._end_s:  # once a second is enough
             self._end_s = end_s
             resource.setrlimit(resource.RLIMIT_CPU, (end_s, resource.getrlimit(resource.RLIMIT_CPU)[1]))
-        signal.setitimer(signal.ITIMER_REAL, self._limits["wall_s"])
+        signal.setitimer(signal.ITIMER_REAL, self._limits.wall_s)

@@ -184,21 +184,13 @@ def test_names_in_archives_are_never_paths(pool, tmp_path):
     assert not list(Path("/etc").glob("escaped*"))
 
 
-def test_bombs_in_one_archive_cost_two_rows_and_what_macos_adds_one(pool, tmp_path):
-    files: dict[str, bytes | str] = {f"{at}.bin": bytes(18 * MIB) for at in range(6)}
-    told = {"a.txt": "It was.", **files, "__MACOSX/._a.txt": "attributes", "__MACOSX/b/._c": "x", "z.txt": "It is."}
+def test_bombs_in_one_archive_are_refused_and_what_macos_adds_is_no_document(pool, tmp_path):
+    files: dict[str, bytes | str] = {f"{at}.bin": bytes(18 * MIB) for at in range(3)}
+    told = {"a.txt": "It was.", **files, "__MACOSX/._a.txt": "attributes", "z.txt": "It is."}
     found = extracted(pool, written(tmp_path, {"x.zip": make.zipped(told)}))
     assert exceptions_of(found) == {
-        "x.zip!a.txt": None, "x.zip!0.bin": "too large", "x.zip!z.txt": None, "x.zip!#4": "too large",
-        "x.zip!__MACOSX": "unsupported",
+        "x.zip!a.txt": None, **{f"x.zip!{name}": "too large" for name in files}, "x.zip!z.txt": None,
     }  # fmt: skip
-    assert found["x.zip!#4"].problem == (
-        "too large: 5 more files in it, refused for the same reason: '1.bin', '2.bin', '3.bin', '4.bin', '5.bin'"
-    )
-    assert (
-        found["x.zip!__MACOSX"].problem
-        == "unsupported: 2 files in which macOS keeps attributes of the others; not read"
-    )
 
 
 def test_a_link_in_a_zip_archive_is_not_followed(pool, tmp_path):
@@ -227,7 +219,6 @@ def test_a_tar_archive_that_does_not_end_says_so(pool, tmp_path):
     assert sum(doc_id.startswith("whole.tar!t") for doc_id in found) == 4
     faults = {doc_id.split("!")[0]: one for doc_id, one in found.items() if one.origin.exception == "damaged"}
     assert faults.keys() == {"damaged.tar", *cut}
-    assert "damaged at byte 2,048" in faults["damaged.tar"].problem
     assert {doc_id for doc_id in found if "2348" in doc_id} == {"2348.tar!t0.txt", "2348.tar!t1.txt", "2348.tar!#3"}
 
 
@@ -256,7 +247,7 @@ def test_truncated_files_of_every_kind(pool, tmp_path, kept):
 
 
 def test_a_document_that_takes_too_long(tmp_path):
-    page = b"<html><body>" + b"<p>It <b>was</b> &amp; a dark night</p>" * 1_600_000
+    page = b"<html><body>" + b"<div>" * 30_000  # whose depth takes the parser seconds
     started = time.monotonic()
     found = extracted_once(tmp_path, {"a.html": page, "b.zip": make.zipped({"a.html": page, "b.docx": GOOD})}, wall_s=1)
     assert exceptions_of(found) == {"a.html": "time-out", "b.zip!a.html": "time-out", "b.zip!b.docx": None}
@@ -302,7 +293,7 @@ def processor_time(pid: int) -> float:
 
 def test_workers_that_are_killed_cost_one_document_each(tmp_path):
     """A page that takes seconds, so that there is time to kill its worker, twice: among others, and in an archive."""
-    page = b"<html><body>" + b"<p>It <b>was</b> &amp; a dark night</p>" * 1_200_000
+    page = b"<html><body>" + b"<div>" * 60_000
     files = {"a.docx": GOOD, "b.html": page, "c.zip": make.zipped({"a.docx": GOOD, "b.html": page, "c.docx": GOOD})}
     with ExtractionPool(1, ExtractionLimits()) as pool:
         extracted(pool, written(tmp_path / "start", {"a.docx": GOOD}))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import struct
 import time
@@ -15,14 +14,12 @@ import pytest
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
 from nearkin.errors import ParameterError
-from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.kinds import current_name, is_ocr, is_older
-from nearkin.stages.documents.extraction.language_data import FOLDERS, language_data
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
-from nearkin.stages.documents.extraction.ocr import tiff_pages
+from nearkin.stages.documents.extraction.ocr import FOLDERS, language_data, read_image, tiff_pages
+from nearkin.stages.documents.extraction.pdf import read_pdf
 from nearkin.stages.documents.extraction.pool import ExtractionPool
-from nearkin.stages.documents.extraction.reading import Given
-from nearkin.stages.documents.extraction.walking import extractor_of
+from nearkin.stages.documents.extraction.reading import Blob, Given
 from page_images import needs_english, png, scan, tiff
 
 NIGHT = (
@@ -78,22 +75,6 @@ def test_images_of_each_kind_alone_and_inside_a_mail(reading, tmp_path):
     assert [found[name].origin.n_pages for name in ("a.png", "b.tif", "c.tif")] == [None, 2, 2]
 
 
-@needs_english
-def test_the_same_image_gives_the_same_text_whatever_was_read_before(reading, tmp_path):
-    """The engine may learn from a page; what it learned must not change the next one."""
-    fine, noise = png(NIGHT), png(" ".join(f"x{number * 7919 % 997}q" for number in range(30)))
-    files = {f"{at:02}.png": noise if at == 1 else fine for at in range(3)}
-    files["blurred.png"] = noise
-    found = extracted(reading, written(tmp_path, files))
-    texts = {
-        content: {text_of(found[name]) for name, one in files.items() if one == content} for content in (noise, fine)
-    }
-    with ExtractionPool(1, ocr="eng") as alone:
-        (first,) = extracted(alone, written(tmp_path / "alone", {"a.png": noise})).values()
-    assert texts[noise] == {text_of(first)}
-    assert len(texts[fine]) == 1
-
-
 def blank(width: int, height: int) -> bytes:
     def chunk(kind: bytes, content: bytes) -> bytes:
         return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
@@ -123,19 +104,13 @@ def test_images_without_a_text_damaged_ones_and_huge_ones(reading, tmp_path):
 def test_each_page_has_the_time_of_a_document():
     """Else a scan of a hundred pages would be too much for the limit of one document."""
     begun: list[None] = []
-    asyncio.set_event_loop(loop := asyncio.new_event_loop())
-    try:
-        for kind, data, n_pages in (("pdf", scan(LEASE, LEASE, first=NIGHT), 2), ("image", tiff(LEASE, NIGHT), 2)):
-            begun.clear()
-            given = Given(
-                blob=Blob(data), kind=kind, limits=ExtractionLimits().as_request(), ocr=language_data("eng"),
-                begin_again=lambda: begun.append(None),
-            )  # fmt: skip
-            assert extractor_of(given).document().text
-            assert len(begun) == n_pages
-    finally:
-        asyncio.set_event_loop(None)
-        loop.close()
+    for read, data in ((read_pdf, scan(LEASE, LEASE, first=NIGHT)), (read_image, tiff(LEASE, NIGHT))):
+        begun.clear()
+        given = Given(
+            blob=Blob(data), kind="any", ocr=language_data("eng"), begin_again=lambda: begun.append(None)
+        )  # fmt: skip
+        assert read(given).text
+        assert len(begun) == 2
 
 
 def with_pages(image: bytes, n_pages: int) -> bytes:

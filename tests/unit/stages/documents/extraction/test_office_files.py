@@ -6,13 +6,9 @@ import io
 import struct
 import zipfile
 
-import pytest
-
 from compound_files import compound_file
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
-from nearkin.stages.documents.extraction.office import unwrapped
-from nearkin.stages.documents.extraction.pdf import is_broken
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
@@ -55,7 +51,6 @@ def test_files_wrapped_by_windows_are_unwrapped(pool, tmp_path):
         "oleObject3.bin": compound_file({("Package",): make.docx(["Deep."])}),
         "oleObject4.bin": compound_file({("Equation Native",): b"x" * 100}),
     }
-    assert unwrapped("oleObject4.bin", wrapped["oleObject4.bin"]) is None
     found = extracted(pool, written(tmp_path, {"a.docx": make.docx(["Outside."], wrapped)}))
     assert {doc_id: text_of(one) for doc_id, one in found.items()} == {
         "a.docx": "Outside.", "a.docx!a.pdf": "Inside.", "a.docx!oleObject2.bin": "Inside.",
@@ -96,26 +91,6 @@ def test_what_is_filled_into_a_form_is_text(pool, tmp_path):
     assert [line for line in text_of(found).splitlines() if line.strip()] == ["A form.", "Ada Byron"]
 
 
-@pytest.mark.parametrize(
-    ("text", "broken"),
-    [
-        ("H e re i s so me te xt in pi ec es", True), ("It was a dark and stormy night", False),
-        ("1 2 3 4 5 6 7", False),
-        ("\x01\x02\x03 It was a dark night", True), ("a\x1cb\x1dc\x1ed e\tf\vg\fh", True),
-        ("\x01 " + "It was. " * 9, False),
-        ("\ufffd\ufffd\ufffd It was", True), ("日 本 語 の 文 章 で す", False), ("a b c", False), ("", False),
-    ],
-)  # fmt: skip
-def test_texts_that_fell_apart(text, broken):
-    assert is_broken(text) == broken
-
-
 def test_a_mailbox_of_outlook_that_is_none(pool, tmp_path):
     (found,) = extracted(pool, written(tmp_path, {"a.pst": b"!BDN" + bytes(2000)})).values()
     assert found.origin.exception in ("damaged", "unsupported")  # the second where the extra is missing
-
-
-def test_old_workbooks_in_which_nothing_is_found_are_not_called_empty(pool, tmp_path):
-    (found,) = extracted(pool, written(tmp_path, {"a.xls": compound_file({("Book",): bytes(5000)})})).values()
-    assert found.text is None
-    assert found.origin.exception in ("unsupported", "damaged")

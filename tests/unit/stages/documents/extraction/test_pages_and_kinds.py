@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html as python_html
 import re
 import struct
 import unicodedata
@@ -15,12 +14,11 @@ from compound_files import compound_file
 from example_counts import examples
 from extraction_files import extracted, written
 from generator import office_files as make
-from nearkin.stages.documents.extraction.blobs import Blob
 from nearkin.stages.documents.extraction.html import decoded_page, text_of_html
 from nearkin.stages.documents.extraction.kinds import KIND_OF_SUFFIX, kind_of
 from nearkin.stages.documents.extraction.ole import OleError, OleFile
 from nearkin.stages.documents.extraction.plain import decoded
-from nearkin.stages.documents.extraction.reading import safe_name
+from nearkin.stages.documents.extraction.reading import Blob, safe_name
 
 PAGES = [
     ("<p>one<p>two", "one\ntwo"),
@@ -58,22 +56,6 @@ PAGES = [
 @pytest.mark.parametrize(("page", "text"), PAGES, ids=[page[:30] for page, _ in PAGES])
 def test_text_of_a_page(page, text):
     assert text_of_html(page) == text
-
-
-@given(
-    st.lists(st.text(st.characters(exclude_categories=("Cs", "Cc", "Zs", "Zl", "Zp", "Cf")), min_size=1), min_size=1)
-)
-@settings(max_examples=examples(100), deadline=None)
-def test_what_is_escaped_comes_back(words):
-    page = "".join(f"<p><span>{python_html.escape(one)}</span></p>" for one in words)
-    assert text_of_html(f"<html><body>{page}</body></html>") == "\n".join(words)
-
-
-@given(st.text(max_size=200))
-@settings(max_examples=examples(200), deadline=None)
-def test_any_text_is_a_page(page):
-    told = text_of_html(page)
-    assert "\n\n\n" not in told
 
 
 CHARSETS = [
@@ -187,7 +169,5 @@ UNCLOSED = (
 def test_pages_of_what_is_not_closed_are_read_in_time(pool, tmp_path, end):
     """If each search for an end went through the rest of the page, one of these pages would take hours."""
     pages = {f"{at}.html": f"<html><body><p>It was.</p>{one * 150_000}{end}" for at, one in enumerate(UNCLOSED)}
-    mail = f"From: a@b.org\nContent-Type: text/plain{';charset=utf-8' * 300_000}\n\nIt was."
-    files = {**pages, "a.eml": mail}
-    found = extracted(pool, written(tmp_path, {name: told.encode() for name, told in files.items()}))
+    found = extracted(pool, written(tmp_path, {name: told.encode() for name, told in pages.items()}))
     assert {name: one.problem for name, one in found.items() if not (one.text or b"").startswith(b"It was.")} == {}

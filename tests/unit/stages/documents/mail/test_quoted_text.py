@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -106,10 +104,3 @@ def test_no_line_is_lost(text: str) -> None:
         one.strip() if not line.depth else line.text for one, line in zip(text.splitlines(), found, strict=True)
     ]
     assert all((line.depth > 0) <= (line.part != "new") for line in found)
-
-
-def test_long_texts_take_time_in_proportion() -> None:
-    started = time.process_time()
-    for part in ("\n", " \n", "> ", ">\n", "On ", "On 1 wrote:\n", "From: a\n", "-", "-- \n", "wrote ", "a b. ", ":\n"):
-        mail_lines(part * (100_000 // len(part)))
-    assert time.process_time() - started < 15
