@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from nearkin.errors import ParameterError, SourceError
 from nearkin.manifests.pairs import SIDES
 from nearkin.nouns import agreeing, counted
 from nearkin.paths import STDIN
+from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import TextWords
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.stages.documents.ignoring import Ignored
@@ -25,6 +26,8 @@ from nearkin.workflows.pairing.collecting import Collected, Splitting, collect
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.translating import SideTranslation, check_fits, translation_of
 from nearkin.workflows.pairing.vectors import PairVectors, WeighingBoth, vectors_of
+from nearkin.workflows.pairing.verifying import FoundPairs
+from nearkin.workflows.reading.identity import SourceRecords
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
@@ -74,6 +77,31 @@ class Prepared:
     table: TranslationTable | None
     translation: SideTranslation | None
     vectors: PairVectors
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairEngine:
+    """The long work of a run, as an engine does it.
+
+    Parameters
+    ----------
+    collect : function
+        Reads and counts the documents of a side; see `workflows.pairing.collecting.collect`.
+    weigh : function
+        Makes the vectors of both sides; see `workflows.pairing.vectors.weigh_here`.
+    search : function
+        Finds the pairs; see `workflows.pairing.searching.search`.
+    about : mapping or None
+        Record of the engine for the manifest; None for threads.
+    records : mapping of str to sequence of SourceRecord
+        Files of each side with the digests that were computed before reading; threads compute none.
+    """
+
+    collect: Collecting
+    weigh: WeighingBoth
+    search: Callable[[PairVectors, PairSearch, PairOptions], FoundPairs]
+    about: Mapping[str, object] | None = None
+    records: Mapping[str, SourceRecords] = field(default_factory=dict)
 
 
 class OfSide(Silent):

@@ -63,7 +63,7 @@ from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
 from nearkin.workflows.pairing.verifying import FoundPairs, cosines_of
 from nearkin.workflows.reading.collection_exceptions import all_exceptions
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, named_as_in, write_exceptions
-from nearkin.workflows.reading.identity import fingerprint_of
+from nearkin.workflows.reading.identity import check_unchanged, fingerprint_of
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.rereading import not_read_files
 from nearkin.workflows.reading.texts import Texts, damaged_files
@@ -164,14 +164,15 @@ def pair_files(
                     side.sources,
                     resources,
                     run.meter,
-                    worker.described_files(name),
+                    [one.file for one in worker.records[name]] if worker.records else None,
                 )
             ]
             if exceptions:
                 write_exceptions(run.path / EXCEPTIONS_FILE, exceptions)
             if report:
                 record = _report(run, record)
-            worker.check_unchanged()
+            # files that threads read were compared when they had read them
+            check_unchanged([one for records in worker.records.values() for one in records if one.has_many_documents])
             return run.finish(record)
         finally:  # making them again is faster than checking them; search results are kept
             shutil.rmtree(arrays, ignore_errors=True)

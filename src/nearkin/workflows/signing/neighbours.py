@@ -132,16 +132,7 @@ def find_neighbours(
         A parameter is invalid, or there are more than 100 million pairs, or 134 million with ``against``.
     """
     check_place(out, (file,) if against is None else (file, against), is_verified=verification is not None)
-    if not is_among(equal, ("all", "first")):
-        raise ParameterError.of("equal", "all or first", equal)
-    if against is not None:
-        if equal != "all":
-            raise ParameterError(
-                "is about the pairs of one set of signatures: omit it with 'against'.", parameter="equal"
-            )
-        if file.about.fingerprint != against.about.fingerprint:
-            both = (file.name, file.about.fingerprint), (against.name, against.about.fingerprint)
-            raise FingerprintError.of("Signatures", "be compared", *both)
+    _check_sets(file, against, equal)
     meter = Meter(progress or Silent())
     distance = chosen_distance(distance, file, meter.progress)
     expected = expected_of(file, distance, against)
@@ -185,6 +176,19 @@ def find_neighbours(
         expected=expected,
         verification=verification,
     )
+
+
+def _check_sets(file: SignatureFile, against: SignatureFile | None, equal: Equal) -> None:
+    if not is_among(equal, ("all", "first")):
+        raise ParameterError.of("equal", "all or first", equal)
+    if against is not None:
+        if equal != "all":
+            raise ParameterError(
+                "is about the pairs of one set of signatures: omit it with 'against'.", parameter="equal"
+            )
+        if file.about.fingerprint != against.about.fingerprint:
+            both = (file.name, file.about.fingerprint), (against.name, against.about.fingerprint)
+            raise FingerprintError.of("Signatures", "be compared", *both)
 
 
 def _check_n_pairs(pairs: HammingPairs, distance: int, name: str) -> None:
