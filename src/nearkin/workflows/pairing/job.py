@@ -30,13 +30,10 @@ from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.wording import WarningMessage
 from nearkin.workflows.pairing.collecting import Collected, collect
-from nearkin.workflows.pairing.engines import (
-    PairEngine,
-    arrays_of,
-    engine_of,
-)
+from nearkin.workflows.pairing.engines import arrays_of, engine_of
 from nearkin.workflows.pairing.inputs import (
     OfSide,
+    PairEngine,
     PairInput,
     Prepared,
     opened,
