@@ -110,17 +110,6 @@ def test_both_precisions_of_known_pairs(tmp_path):
     assert "Precision over left documents with a known partner: 100% of their 8 pairs are known." in html
 
 
-def test_a_translation_beside_the_table(corpus, tmp_path):
-    told = json.loads(
-        nearkin("pairs", *sides(corpus), "--known", "same-ids", "--left-translated", corpus.right, "--json", "--out",
-                tmp_path / "out")[0]
-    )["translated"]  # fmt: skip
-    assert told["n_pairs"] == 80
-    assert told["mean_by_translation"] == pytest.approx(1.0, abs=1e-6)  # the translation is the right side itself
-    assert 0.3 < told["mean_by_table"] < 0.95
-    assert told["histogram_by_translation"] == [0] * 9 + [80]
-
-
 def test_known_pairs_are_marked_and_listed(corpus, tmp_path):
     out = tmp_path / "out"
     nearkin("pairs", *sides(corpus), "--known", "same-ids", "--threshold", 0.6, "--out", out)
