@@ -204,14 +204,11 @@ def test_what_a_killed_run_left_is_in_nobodys_way(corpus, tmp_path):
     (out / ".work" / "arrays" / "left-terms").write_bytes(b"half")
     for name in ("pairs.tsv", "overlay.dat"):
         (out / f".{name}.17.part").write_text("half")
-    nearkin("pairs", *sides(corpus), "--quiet", "--no-report", "--out", out)
+    assert "unfinished run" in refused(*sides(corpus), "--out", out, code=5)
+    nearkin("pairs", *sides(corpus), "--quiet", "--no-report", "--out", out, "--overwrite")
     assert sorted(path.name for path in out.iterdir()) == [
         "documents.parquet", "manifest.json", "pairs.parquet", "pairs.tsv"
     ]  # fmt: skip
-    other = tmp_path / "other"
-    (other / ".work").mkdir(parents=True)
-    (other / ".work" / "run.json").write_text('{"parameters": {}}')
-    assert "unfinished run" in refused(*sides(corpus), "--out", other, code=5)
 
 
 def test_hostile_ids_and_words(corpus, tmp_path):
