@@ -15,13 +15,13 @@ from nearkin.nouns import agreeing, counted
 from nearkin.paths import STDIN
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import TextWords
-from nearkin.runs.progress import Meter, Progress, Silent
+from nearkin.runs.progress import LabelledProgress, Meter, Progress
 from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.sources import Source
 from nearkin.stages.features.words import WordSplitter
 from nearkin.stages.translation.table import TranslationTable
-from nearkin.wording import WarningMessage, labelled
+from nearkin.wording import WarningMessage
 from nearkin.workflows.pairing.collecting import Collected, Splitting, collect
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.translating import SideTranslation, check_fits, translation_of
@@ -104,17 +104,6 @@ class PairEngine:
     records: Mapping[str, SourceRecords] = field(default_factory=dict)
 
 
-class OfSide(Silent):
-    """Progress that passes on only messages, with the side that they concern."""
-
-    def __init__(self, side: str, progress: Progress) -> None:
-        self._side, self._progress = side, progress
-
-    def say(self, message: str) -> None:
-        """Pass on a message about this side."""
-        self._progress.say(labelled(f"--{self._side}", message))
-
-
 def read_table(
     path: Path | None, left_language: str | None = None, right_language: str | None = None
 ) -> TranslationTable | None:
@@ -149,7 +138,7 @@ def opened(
     """
     languages = (None, None) if table is None else (table.origin.source, table.origin.target)
     sides = tuple(
-        _opened(reading, language, OfSide(name, progress))
+        _opened(reading, language, LabelledProgress(f"--{name}", progress))
         for reading, language, name in zip((given.left, given.right), languages, names)
     )
     ours = {(Path(source.path).resolve(), source.text) for source in sides[0].sources}
@@ -166,7 +155,7 @@ def opened(
     return sides[0], sides[1]
 
 
-def _opened(reading: ReadingRequest, language: str | None, progress: OfSide) -> Texts:
+def _opened(reading: ReadingRequest, language: str | None, progress: Progress) -> Texts:
     """Open the files of a side; a column named after the language is its text, unless another column was named."""
     if language is None or reading.text is not None:
         return reading.opened(progress)
