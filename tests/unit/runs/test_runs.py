@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from pathlib import Path
 
 import numpy as np
@@ -179,26 +178,6 @@ def test_files_of_a_killed_run_are_not_among_the_kept_ones(tmp_path):
         (tmp_path / ".work/kept/a").write_text("whole")
         directory.finish(DedupManifest(), kept=True)
     assert names(tmp_path / "kept") == {"a"}
-
-
-def _hold(path: str, ready: object, done: object) -> None:
-    with JobRun(Path(path)).claimed(ME, resume=False, overwrite=False):
-        ready.set()
-        done.wait(30)
-
-
-def test_one_run_at_a_time(tmp_path):
-    context = multiprocessing.get_context("spawn")
-    ready, done = context.Event(), context.Event()
-    other = context.Process(target=_hold, args=(str(tmp_path), ready, done))
-    other.start()
-    assert ready.wait(30)
-    for how in ({"resume": True}, {"overwrite": True}, {}):
-        with pytest.raises(RunError, match="Another run is writing"):
-            begin(tmp_path, **how)
-    done.set()
-    other.join(30)
-    begin(tmp_path, overwrite=True)
 
 
 # -- texts -----------------------------------------------------------------------------------------------------------
