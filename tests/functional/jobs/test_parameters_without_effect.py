@@ -1,4 +1,4 @@
-"""Parameters from Python that are for files, cannot be paths, or are booleans in place of numbers, are refused."""
+"""Parameters from Python that are for files are refused for documents in memory."""
 
 from __future__ import annotations
 
